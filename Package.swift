@@ -1,0 +1,49 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Load tools and the tests that need them want nghttp2's headers; a plain `swift build`, or a program that
+/// embeds Fanfare, must not. The Makefile sets the variable.
+let development = Context.environment["FANFARE_DEV"] != nil
+
+let swift: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+var products: [Product] = [
+    .library(name: "Fanfare", targets: ["Fanfare"]),
+    .executable(name: "fanfare", targets: ["FanfareCLI"]),
+]
+
+var targets: [Target] = [
+    // System libraries, one module each, and the smallest shims.
+    .systemLibrary(name: "CFanfareUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+    .systemLibrary(name: "CFanfareOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+
+    // The engine, in the order data flows through it.
+    .target(name: "FanfareCore", swiftSettings: swift, linkerSettings: [.linkedLibrary("m")]),
+    .target(name: "FanfareFeeds", dependencies: ["FanfareCore"], swiftSettings: swift),
+    .target(name: "FanfareHTTP2", swiftSettings: swift),
+    .target(name: "FanfareLoop", dependencies: ["CFanfareUV", "CFanfareOpenSSL"], swiftSettings: swift),
+    .target(
+        name: "FanfareAPNs", dependencies: ["FanfareCore", "FanfareHTTP2", "FanfareLoop"], swiftSettings: swift),
+    .target(
+        name: "Fanfare", dependencies: ["FanfareCore", "FanfareFeeds", "FanfareAPNs", "FanfareLoop"],
+        swiftSettings: swift),
+    .executableTarget(name: "FanfareCLI", dependencies: ["Fanfare"], swiftSettings: swift),
+
+    .testTarget(name: "FanfareCoreTests", dependencies: ["FanfareCore"], swiftSettings: swift),
+]
+
+if development {
+    products.append(.executable(name: "apns-simulator", targets: ["apns-simulator"]))
+    targets += [
+        .systemLibrary(name: "CFanfareNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .executableTarget(
+            name: "apns-simulator", dependencies: ["CFanfareNghttp2", "FanfareLoop"], path: "Load/apns-simulator",
+            swiftSettings: swift),
+    ]
+}
+
+let package = Package(name: "fanfare", products: products, targets: targets, swiftLanguageModes: [.v6])

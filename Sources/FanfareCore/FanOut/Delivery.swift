@@ -1,0 +1,132 @@
+/// One reading of the fan-out's clocks, taken once per loop turn and passed down. Never seen by decisions.
+public struct Moment: Sendable, Equatable {
+    /// Unix milliseconds; may jump. For stamps and dates only.
+    public var wallMilliseconds: Int64
+    /// Nanoseconds from an arbitrary start; never goes back. For backoff, freshness and every measurement.
+    public var monotonicNanoseconds: Int64
+
+    public init(wallMilliseconds: Int64, monotonicNanoseconds: Int64) {
+        self.wallMilliseconds = wallMilliseconds
+        self.monotonicNanoseconds = monotonicNanoseconds
+    }
+
+    public var wallSeconds: Int64 { wallMilliseconds / 1000 }
+}
+
+/// Position of an activity in its shard's store. Reused after an activity has gone; the generation tells which one is meant.
+public struct ActivitySlot: Hashable, Sendable {
+    public let rawValue: UInt32
+    public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+}
+
+/// What pushes carry: one content state, stamped, with or without an alert. Made once and shared by every delivery of the
+/// same variant, so whatever costs time here is paid once per update and not once per phone.
+///
+/// Confined to its shard's thread.
+public final class Payload {
+    public enum Event: Sendable { case start, update, end }
+
+    public let event: Event
+    /// The topic, or the lineup's topics: for messages to people only.
+    public let subject: String
+    /// The content state, canonical JSON.
+    public let state: [UInt8]
+    /// `aps.timestamp`, Unix seconds.
+    public let stamp: Int64
+    /// Unix seconds.
+    public let staleDate: Int64?
+    /// Unix seconds; ends only.
+    public let dismissalDate: Int64?
+    public let alert: AlertText?
+    public let priority: Priority
+    /// The request body, encoded by the transport on first use.
+    public var wire: [UInt8]?
+
+    public init(
+        event: Event, subject: String, state: [UInt8], stamp: Int64, staleDate: Int64?, dismissalDate: Int64?,
+        alert: AlertText?, priority: Priority
+    ) {
+        self.event = event
+        self.subject = subject
+        self.state = state
+        self.stamp = stamp
+        self.staleDate = staleDate
+        self.dismissalDate = dismissalDate
+        self.alert = alert
+        self.priority = priority
+    }
+}
+
+/// One push that a transport has been asked to make.
+public struct Delivery {
+    public let slot: ActivitySlot
+    /// Of the slot; a completion of an older generation is ignored.
+    public let generation: UInt32
+    public let payload: Payload
+    /// Where this activity's token stands in the batch's `tokens`.
+    let tokenStart: Int32
+    let tokenCount: Int32
+
+    public var token: Range<Int> { Int(tokenStart)..<Int(tokenStart + tokenCount) }
+}
+
+/// Deliveries pulled together. Reused from pull to pull, so that a push allocates nothing.
+public struct DeliveryBatch {
+    public internal(set) var deliveries: [Delivery] = []
+    /// Token bytes (not hex) of all deliveries, back to back. Secrets.
+    public internal(set) var tokens: [UInt8] = []
+
+    public init() {}
+
+    public mutating func removeAll() {
+        deliveries.removeAll(keepingCapacity: true)
+        tokens.removeAll(keepingCapacity: true)
+    }
+}
+
+/// What became of one push.
+public enum DeliveryOutcome: Sendable, Equatable {
+    /// The service has taken it. It says nothing about the phone.
+    case accepted
+    /// The token will never work again (410, `BadDeviceToken`, `DeviceTokenNotForTopic`).
+    case deadToken
+    /// Too many pushes to this token (429): this activity waits, then gets the newest state.
+    case throttled
+    /// Certainly not processed (503, refused stream, above a GOAWAY's last stream): may be sent again, alert and all.
+    case notProcessed
+    /// Refused for a reason that sending again does not mend (a configuration fault or a bug of ours).
+    case refused
+    /// Sent, and no answer will come (connection lost, timeout): may or may not have arrived.
+    case unknown
+}
+
+public struct Completion: Sendable {
+    public let slot: ActivitySlot
+    public let generation: UInt32
+    public let outcome: DeliveryOutcome
+
+    public init(slot: ActivitySlot, generation: UInt32, outcome: DeliveryOutcome) {
+        self.slot = slot
+        self.generation = generation
+        self.outcome = outcome
+    }
+}
+
+/// Where a transport gets its work. Implemented by `Shard`; both calls are made on the shard's thread.
+public protocol DeliverySource: AnyObject {
+    /// Appends at most `limit` deliveries to the batch; fewer (or none) when no more is due now. Each one handed out must come
+    /// back as exactly one completion.
+    func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch)
+    func complete(_ completions: [Completion], at moment: Moment)
+}
+
+/// Brings deliveries to phones, or pretends to. Lives on its shard's thread and is not `Sendable`.
+///
+/// Backpressure is the absence of asking: a transport pulls when it has room (a free stream and a free window), and never
+/// because work is waiting.
+public protocol Transport: AnyObject {
+    /// The source may have work again after having had none. Called at most once per loop turn.
+    func workAvailable()
+    /// Stops pulling and closes; in-flight deliveries come back as completions before `closed` is called.
+    func close(_ closed: @escaping () -> Void)
+}

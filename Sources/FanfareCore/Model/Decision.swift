@@ -1,0 +1,70 @@
+/// What became of an event or a timer.
+public enum Outcome: String, Sendable, CaseIterable {
+    /// A new version went to the fan-out.
+    case published
+    /// Nothing people can see changed.
+    case unchanged
+    /// Visible, but held back until the topic's minimum interval has passed; a later record publishes it.
+    case conflated
+    /// Arrived after something newer of its topic and changed nothing that can still be shown.
+    case late
+    case duplicate
+    /// A fact that was withdrawn before it arrived.
+    case retracted
+    case rejected
+}
+
+/// What the topic's rules said to an alert that was asked for. What one subscriber's settings make of it is the fan-out's.
+public enum AlertVerdict: String, Sendable { case granted, demoted }
+
+/// One line of the decision log: every event has one, and so does every timer that acted.
+public struct DecisionRecord: Sendable, Equatable {
+    public enum Origin: String, Sendable { case event, timer }
+
+    public var origin: Origin
+    public var topic: TopicID?
+    public var at: FeedTime?
+    public var now: FeedTime
+    public var id: String?
+    public var seq: UInt64?
+    /// The event's kind, or the timer's name.
+    public var kind: String
+    public var outcome: Outcome
+    /// Present when published.
+    public var version: UInt32?
+    /// Ids (or kinds, where events have no id) of the events whose changes this version carries.
+    public var causes: [String]
+    /// For people: why it was, or was not, sent.
+    public var reason: String
+    public var alert: AlertVerdict?
+    public var alertReason: String?
+
+    public init(
+        origin: Origin, topic: TopicID?, at: FeedTime?, now: FeedTime, id: String? = nil, seq: UInt64? = nil,
+        kind: String, outcome: Outcome, version: UInt32? = nil, causes: [String] = [], reason: String,
+        alert: AlertVerdict? = nil, alertReason: String? = nil
+    ) {
+        self.origin = origin
+        self.topic = topic
+        self.at = at
+        self.now = now
+        self.id = id
+        self.seq = seq
+        self.kind = kind
+        self.outcome = outcome
+        self.version = version
+        self.causes = causes
+        self.reason = reason
+        self.alert = alert
+        self.alertReason = alertReason
+    }
+}
+
+/// What the decision core says, in order: the log's records, and what the fan-out is to do. A publication stands before
+/// the record that tells of it.
+public enum Decision: Sendable {
+    case record(DecisionRecord)
+    case publish(Publication)
+    /// The fact behind this alert was withdrawn: the alert rides no more.
+    case revokeAlert(topic: TopicIndex, cause: String)
+}

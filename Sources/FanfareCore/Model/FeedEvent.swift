@@ -1,0 +1,114 @@
+/// What people follow: a match, an order, a trip. Path-like, for example `match/2500092`; parts are percent-encoded where
+/// they hold `/`, spaces or non-ASCII.
+public struct TopicID: Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: String
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+    public var description: String { rawValue }
+}
+
+/// Decides which reducer and which rules a topic has. A topic without a kind knows patches only.
+public struct TopicKind: Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: String
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+    public var description: String { rawValue }
+
+    public static let football = TopicKind("football")
+    public static let transit = TopicKind("transit")
+    /// Patches only: the feed sends absolute values and the topic's state is their merge.
+    public static let generic = TopicKind("generic")
+}
+
+/// Something that happened in a topic. Facts are folded as a set: the order of their arrival does not matter, and one can
+/// be withdrawn at any time, even before it arrives.
+public struct Fact: Hashable, Sendable {
+    public let id: String
+    /// As the topic kind's reducer knows it: `goal`, `card`, `period`, `position`, …
+    public let kind: String
+    public let at: FeedTime
+    public let values: JSONObject
+
+    public init(id: String, kind: String, at: FeedTime, values: JSONObject) {
+        self.id = id
+        self.kind = kind
+        self.at = at
+        self.values = values
+    }
+}
+
+/// Text of a request for attention, as people read it.
+public struct AlertText: Hashable, Sendable {
+    public var title: String
+    public var body: String
+    public var sound: String?
+
+    public init(title: String, body: String, sound: String? = nil) {
+        self.title = title
+        self.body = body
+        self.sound = sound
+    }
+}
+
+/// One timestamped thing in a feed: what a decoder hands to the decision core.
+///
+/// Decoders hold parsing state only. Whether an event is late, a duplicate, or changes anything people see is decided by
+/// the core.
+public struct FeedEvent: Sendable {
+    public enum Change: Sendable, Hashable {
+        /// Nothing the reducer folds: a pass, a throw-in. It still gets its decision record.
+        case nothing
+        /// JSON Merge Patch with absolute values.
+        case patch(JSONObject)
+        case fact(Fact)
+        /// Withdraws the fact of this id.
+        case retraction(of: String)
+    }
+
+    public enum Lifecycle: Sendable, Hashable { case start, end }
+
+    public var topic: TopicID
+    /// On the first event of a topic; later ones may repeat it.
+    public var topicKind: TopicKind?
+    public var at: FeedTime
+    /// Counts up within a topic where the feed numbers its patches; an older one is dropped.
+    public var seq: UInt64?
+    /// The provider's id of the event; the same id again is a duplicate.
+    public var id: String?
+    /// What the feed calls it: `pass`, `goal`, `delete`. For people and the decision log.
+    public var kind: String
+    public var lifecycle: Lifecycle?
+    public var change: Change
+    /// A native feed may ask for an alert with its own words.
+    public var alert: AlertText?
+
+    public init(
+        topic: TopicID, topicKind: TopicKind? = nil, at: FeedTime, seq: UInt64? = nil, id: String? = nil, kind: String,
+        lifecycle: Lifecycle? = nil, change: Change = .nothing, alert: AlertText? = nil
+    ) {
+        self.topic = topic
+        self.topicKind = topicKind
+        self.at = at
+        self.seq = seq
+        self.id = id
+        self.kind = kind
+        self.lifecycle = lifecycle
+        self.change = change
+        self.alert = alert
+    }
+}
+
+/// A line or record that could not become an event. Reported once, with the place, and the feed goes on.
+public struct FeedRejection: Sendable, Hashable {
+    /// `file:line`, or `file` with the record's position where the format has no lines.
+    public var place: String
+    /// What is wrong and what was expected.
+    public var reason: String
+    public var topic: TopicID?
+    public var at: FeedTime?
+
+    public init(place: String, reason: String, topic: TopicID? = nil, at: FeedTime? = nil) {
+        self.place = place
+        self.reason = reason
+        self.topic = topic
+        self.at = at
+    }
+}

@@ -1,0 +1,119 @@
+/// A moment of the feed: milliseconds since 1970-01-01 00:00 UTC.
+///
+/// Event time (`at`) and log time (`now`) are both of this type; wall and monotonic time, which belong to the fan-out,
+/// never are. `at` comes from the provider and may go back; `now` is the decision core's only clock and never does.
+public struct FeedTime: Hashable, Comparable, Sendable {
+    public var milliseconds: Int64
+
+    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+    public init(seconds: Int64) { milliseconds = seconds * 1000 }
+
+    /// Feeds speak of 1970 to 2100. What lies outside is nearly always a unit mistaken for another one.
+    public static let plausible = FeedTime(milliseconds: 0)..<FeedTime(milliseconds: 4_102_444_800_000)
+    public var isPlausible: Bool { FeedTime.plausible.contains(self) }
+
+    public static func < (a: FeedTime, b: FeedTime) -> Bool { a.milliseconds < b.milliseconds }
+    public static func + (time: FeedTime, duration: Duration) -> FeedTime {
+        FeedTime(milliseconds: time.milliseconds + duration.milliseconds)
+    }
+    public static func - (a: FeedTime, b: FeedTime) -> Duration { .milliseconds(a.milliseconds - b.milliseconds) }
+
+    /// Seconds since 2001-01-01 00:00 UTC: what `JSONDecoder`'s default strategy, and so ActivityKit, takes a `Date` to be
+    /// (spec §6.1, documented by Apple).
+    public var activityKitSeconds: Double { Double(milliseconds - 978_307_200_000) / 1000 }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded towards zero.
+    public var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    }
+}
+
+extension FeedTime: CustomStringConvertible {
+    /// RFC 3339 in UTC with milliseconds, as every log prints it.
+    public var description: String {
+        let days = milliseconds.flooringQuotient(86_400_000)
+        let inDay = milliseconds - days * 86_400_000
+        let (year, month, day) = FeedTime.civil(days: days)
+        func padded(_ value: Int64, _ width: Int) -> String {
+            let digits = String(value)
+            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        }
+        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T\(padded(inDay / 3_600_000, 2)):"
+            + "\(padded(inDay / 60_000 % 60, 2)):\(padded(inDay / 1000 % 60, 2)).\(padded(inDay % 1000, 3))Z"
+    }
+
+    /// Parses RFC 3339 (`2026-06-11T19:00:00Z`, with fraction and offset where given); `nil` when it is not that.
+    public init?(rfc3339 text: some StringProtocol) {
+        var bytes = Array(text.utf8)[...]
+        func number(_ width: Int) -> Int64? {
+            guard bytes.count >= width else { return nil }
+            var value: Int64 = 0
+            for byte in bytes.prefix(width) {
+                guard byte >= 48, byte <= 57 else { return nil }
+                value = value * 10 + Int64(byte - 48)
+            }
+            bytes.removeFirst(width)
+            return value
+        }
+        func skip(_ allowed: String) -> UInt8? {
+            guard let byte = bytes.first, allowed.utf8.contains(byte) else { return nil }
+            return bytes.removeFirst()
+        }
+        guard let year = number(4), skip("-") != nil, let month = number(2), skip("-") != nil, let day = number(2),
+            skip("Tt ") != nil, let hour = number(2), skip(":") != nil, let minute = number(2), skip(":") != nil,
+            let second = number(2), (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60,
+            second <= 60
+        else { return nil }
+        var fraction: Int64 = 0
+        if skip(".,") != nil {
+            var scale: Int64 = 100
+            guard let first = bytes.first, first >= 48, first <= 57 else { return nil }
+            while let byte = bytes.first, byte >= 48, byte <= 57 {
+                fraction += Int64(byte - 48) * scale
+                scale /= 10
+                bytes.removeFirst()
+            }
+        }
+        var offset: Int64 = 0
+        if skip("Zz") == nil {
+            guard let sign = skip("+-"), let hours = number(2), skip(":") != nil, let minutes = number(2),
+                hours < 24, minutes < 60
+            else { return nil }
+            offset = (hours * 60 + minutes) * (sign == UInt8(ascii: "-") ? -60_000 : 60_000)
+        }
+        guard bytes.isEmpty else { return nil }
+        let days = FeedTime.days(year: year, month: month, day: day)
+        self.init(milliseconds: days * 86_400_000 + ((hour * 60 + minute) * 60 + second) * 1000 + fraction - offset)
+    }
+
+    /// Days since 1970-01-01 in the proleptic Gregorian calendar. Years are counted from March, so that the leap day
+    /// is the last of its year; 400 years are 146,097 days.
+    private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let y = month <= 2 ? year - 1 : year
+        let era = y.flooringQuotient(400)
+        let yearOfEra = y - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = days + 719_468
+        let era = shifted.flooringQuotient(146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    }
+}
+
+extension Int64 {
+    fileprivate func flooringQuotient(_ divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}

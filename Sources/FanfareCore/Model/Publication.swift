@@ -1,0 +1,111 @@
+/// Position of a topic in the order of its first appearance in the log. Dense, the same on every node that reads one log.
+public struct TopicIndex: Hashable, Sendable {
+    public let rawValue: UInt32
+    public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+}
+
+/// `apns-priority`. Ten spends the device's hourly budget, five does not (spec §4.1, documented).
+public enum Priority: UInt8, Sendable, Comparable {
+    case conserving = 5
+    case immediate = 10
+    public static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// How much an alert matters beside another one: when an activity missed several, the newest of the highest class rides.
+public enum AlertClass: UInt8, Sendable, Comparable {
+    case ordinary = 0
+    /// What nobody forgives missing: goals, their cancellation, full time. Has a bucket of its own.
+    case essential = 1
+    public static func < (a: AlertClass, b: AlertClass) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// A granted request for attention that rides on an update.
+public struct Alert: Sendable, Hashable {
+    /// Id of the fact that caused it. Withdrawing that fact revokes the alert.
+    public let cause: String
+    public let `class`: AlertClass
+    public let text: AlertText
+    /// Counted by the fan-out from the moment it learned of the alert; an older one is `stale` and rides no more.
+    public let freshFor: Duration
+    /// The content state key that this alert is about: it becomes `highlight` of the state it rides on.
+    public let highlight: String?
+
+    public init(cause: String, class: AlertClass, text: AlertText, freshFor: Duration, highlight: String?) {
+        self.cause = cause
+        self.class = `class`
+        self.text = text
+        self.freshFor = freshFor
+        self.highlight = highlight
+    }
+}
+
+/// A content state as canonical JSON, and where the value of `highlight` stands in it, so that the fan-out can make it
+/// follow the alert carried without parsing.
+public struct EncodedState: Sendable, Hashable {
+    public let bytes: [UInt8]
+    public let highlight: Range<Int>?
+
+    public init(_ state: JSONObject) {
+        var bytes: [UInt8] = []
+        var highlight: Range<Int>?
+        bytes.append(UInt8(ascii: "{"))
+        for (index, member) in state.members.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            JSONValue.write(member.key, to: &bytes)
+            bytes.append(UInt8(ascii: ":"))
+            let start = bytes.count
+            member.value.write(to: &bytes)
+            if member.key == "highlight" { highlight = start..<bytes.count }
+        }
+        bytes.append(UInt8(ascii: "}"))
+        self.bytes = bytes
+        self.highlight = highlight
+    }
+
+    /// The same state with another key highlighted.
+    public func highlighting(_ key: String) -> [UInt8] {
+        guard let highlight else { return bytes }
+        var value: [UInt8] = []
+        JSONValue.write(key, to: &value)
+        return bytes[..<highlight.lowerBound] + value + bytes[highlight.upperBound...]
+    }
+}
+
+/// A new version of a topic on its way to the fan-out: what the decision core hands on, and all that the fan-out knows of it.
+/// Immutable and shared by every shard.
+public final class Publication: Sendable {
+    public enum Event: Sendable { case update, end }
+
+    /// Counts publications over all topics, from 1: the name by which outcomes come back.
+    public let serial: UInt64
+    public let topic: TopicIndex
+    public let topicID: TopicID
+    public let topicKind: TopicKind
+    /// Counts up from 1 within the topic.
+    public let version: UInt32
+    public let event: Event
+    public let state: EncodedState
+    public let priority: Priority
+    public let alert: Alert?
+    /// Decisions carry durations; the fan-out turns them into dates when it sends.
+    public let staleAfter: Duration?
+    /// Set on an end: how long the card stays on the Lock Screen.
+    public let dismissAfter: Duration?
+
+    public init(
+        serial: UInt64, topic: TopicIndex, topicID: TopicID, topicKind: TopicKind, version: UInt32, event: Event,
+        state: EncodedState, priority: Priority, alert: Alert?, staleAfter: Duration?, dismissAfter: Duration?
+    ) {
+        self.serial = serial
+        self.topic = topic
+        self.topicID = topicID
+        self.topicKind = topicKind
+        self.version = version
+        self.event = event
+        self.state = state
+        self.priority = priority
+        self.alert = alert
+        self.staleAfter = staleAfter
+        self.dismissAfter = dismissAfter
+    }
+}

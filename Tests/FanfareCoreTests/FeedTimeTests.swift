@@ -1,0 +1,18 @@
+import FanfareCore
+import Testing
+
+@Suite struct FeedTimeTests {
+    @Test func readsAndWritesRFC3339() throws {
+        let time = try #require(FeedTime(rfc3339: "2022-10-15T14:04:53.524+02:00"))
+        #expect(time.description == "2022-10-15T12:04:53.524Z")
+        #expect(FeedTime(rfc3339: "2018-05-13T14:00:00Z")?.milliseconds == 1_526_220_000_000)
+        #expect(FeedTime(rfc3339: "2018-05-13 14:00") == nil)
+        #expect(FeedTime(rfc3339: "2018-13-13T14:00:00Z") == nil)
+    }
+
+    @Test(arguments: [Int64(0), 951_782_400_000, 1_709_164_800_000, 4_102_444_799_999])
+    func roundTrips(milliseconds: Int64) {
+        let time = FeedTime(milliseconds: milliseconds)
+        #expect(FeedTime(rfc3339: time.description) == time)
+    }
+}
