@@ -29,7 +29,7 @@ public final class Payload {
     public let event: Event
     /// The topic, or the lineup's topics: for messages to people only.
     public let subject: String
-    /// The content state, canonical JSON.
+    /// The content state, canonical JSON. Empty on an end that leaves the card as it is: the key is then omitted.
     public let state: [UInt8]
     /// `aps.timestamp`, Unix seconds.
     public let stamp: Int64
@@ -77,6 +77,17 @@ public struct DeliveryBatch {
     public internal(set) var tokens: [UInt8] = []
 
     public init() {}
+
+    public mutating func append(
+        slot: ActivitySlot, generation: UInt32, payload: Payload, token: some Sequence<UInt8>
+    ) {
+        let start = tokens.count
+        tokens.append(contentsOf: token)
+        deliveries.append(
+            Delivery(
+                slot: slot, generation: generation, payload: payload, tokenStart: Int32(start),
+                tokenCount: Int32(tokens.count - start)))
+    }
 
     public mutating func removeAll() {
         deliveries.removeAll(keepingCapacity: true)
