@@ -34,6 +34,8 @@ var targets: [Target] = [
     .executableTarget(name: "FanfareCLI", dependencies: ["Fanfare"], swiftSettings: swift),
 
     .testTarget(name: "FanfareCoreTests", dependencies: ["FanfareCore"], swiftSettings: swift),
+    .testTarget(
+        name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop"], swiftSettings: swift),
 ]
 
 if development {

@@ -1,0 +1,72 @@
+/// The JSON that comes with a failure, and in the debug data of a GOAWAY: `{"reason":"…","timestamp":…}`.
+public struct ErrorBody: Sendable, Equatable {
+    /// Printable ASCII, at most `reasonBytesMax` bytes: it goes to logs and counters, and the peer is not trusted.
+    public private(set) var reason: String?
+    /// With 410 only: since when the token has been dead, Unix *milliseconds*. A token registered later than that lives.
+    public private(set) var timestampMilliseconds: Int64?
+
+    public static let reasonBytesMax = 64
+
+    /// Reads members up to the first thing it does not know (a nested value, an escape, a break of syntax); what it found
+    /// until then stands. An answer that is something else altogether has neither field, and its status alone decides.
+    public init(_ bytes: [UInt8]) {
+        var cursor = Cursor(bytes: bytes)
+        guard cursor.skip("{") else { return }
+        repeat {
+            guard let key = cursor.string(), cursor.skip(":") else { return }
+            if let text = cursor.string() {
+                if key.elementsEqual("reason".utf8) { reason = ErrorBody.printable(text) }
+            } else if let number = cursor.integer() {
+                if key.elementsEqual("timestamp".utf8) { timestampMilliseconds = number }
+            } else {
+                return
+            }
+        } while cursor.skip(",")
+    }
+
+    private static func printable(_ text: ArraySlice<UInt8>) -> String {
+        String(decoding: text.filter { (0x20..<0x7f).contains($0) }.prefix(reasonBytesMax), as: UTF8.self)
+    }
+}
+
+/// Reads JSON tokens from the front; each call consumes what it returns and nothing otherwise.
+private struct Cursor {
+    let bytes: [UInt8]
+    var position = 0
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    private mutating func skipSpace() {
+        while position < bytes.count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[position]) { position += 1 }
+    }
+
+    mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        skipSpace()
+        guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
+        position += 1
+        return true
+    }
+
+    /// Without its quotes; `nil` too for a string with escapes, which no reason has.
+    mutating func string() -> ArraySlice<UInt8>? {
+        skipSpace()
+        guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { return nil }
+        let start = position + 1
+        var end = start
+        while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
+            if bytes[end] == UInt8(ascii: "\\") { return nil }
+            end += 1
+        }
+        guard end < bytes.count else { return nil }
+        position = end + 1
+        return bytes[start..<end]
+    }
+
+    mutating func integer() -> Int64? {
+        skipSpace()
+        let digits = bytes[position...].prefix { $0 == UInt8(ascii: "-") || (0x30...0x39).contains($0) }
+        guard let value = Int64(String(decoding: digits, as: UTF8.self)) else { return nil }
+        position += digits.count
+        return value
+    }
+}
