@@ -23,7 +23,8 @@ var targets: [Target] = [
 
     // The engine, in the order data flows through it.
     .target(name: "FanfareCore", swiftSettings: swift, linkerSettings: [.linkedLibrary("m")]),
-    .target(name: "FanfareFeeds", dependencies: ["FanfareCore"], swiftSettings: swift),
+    .target(name: "CFanfareSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
+    .target(name: "FanfareFeeds", dependencies: ["FanfareCore", "CFanfareSimdjson"], swiftSettings: swift),
     .target(name: "FanfareHTTP2", swiftSettings: swift),
     .target(name: "FanfareLoop", dependencies: ["CFanfareUV", "CFanfareOpenSSL"], swiftSettings: swift),
     .target(
@@ -36,6 +37,8 @@ var targets: [Target] = [
     .testTarget(name: "FanfareCoreTests", dependencies: ["FanfareCore"], swiftSettings: swift),
     .testTarget(
         name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop"], swiftSettings: swift),
+    .testTarget(
+        name: "FanfareFeedsTests", dependencies: ["FanfareFeeds", "FanfareCore"], swiftSettings: swift),
 ]
 
 if development {
@@ -48,4 +51,6 @@ if development {
     ]
 }
 
-let package = Package(name: "fanfare", products: products, targets: targets, swiftLanguageModes: [.v6])
+let package = Package(
+    name: "fanfare", products: products, targets: targets, swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17)

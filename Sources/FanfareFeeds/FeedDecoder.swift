@@ -1,1 +1,41 @@
-// Placeholder until this stage lands.
+public import FanfareCore
+
+/// What a decoder hands out: an event, or why something in the feed could not become one.
+public enum FeedItem: Sendable {
+    case event(FeedEvent)
+    case rejected(FeedRejection)
+}
+
+/// Turns one provider's bytes into feed events, one at a time, in the order the provider wrote them. Holds parsing state
+/// only; late, duplicate and retracted are the decision core's to judge.
+public protocol FeedDecoder {
+    /// The next event or rejection; `nil` at the end, and from then on.
+    mutating func next() -> FeedItem?
+}
+
+/// The formats Fanfare reads, under the names that `--format` takes.
+public enum FeedFormat: String, CaseIterable, Sendable {
+    /// Fanfare's own: one JSON object per line.
+    case native
+    /// Wyscout match files (JSON, one document per match).
+    case wyscout
+    /// DFL/Sportec match events (XML, one document per match).
+    case dfl
+    /// GTFS-Realtime polls (protobuf), with NYCT's extension.
+    case gtfsRealtime = "gtfs-rt"
+}
+
+/// A feed that cannot be read at all. What is wrong with single lines and records is a `FeedRejection` instead.
+public struct FeedError: Error, Equatable, CustomStringConvertible {
+    /// The file or folder.
+    public let path: String
+    /// What is wrong, and what to do about it.
+    public let reason: String
+
+    public init(path: String, reason: String) {
+        self.path = path
+        self.reason = reason
+    }
+
+    public var description: String { "\(path): \(reason)" }
+}

@@ -1,0 +1,52 @@
+import Glibc
+
+/// A file open for reading, from start to end.
+final class ByteFile {
+    let path: String
+    private let descriptor: Int32
+
+    init(path: String) throws(FeedError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FeedError(path: path, reason: ByteFile.lastError("cannot be opened")) }
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// Fills the front of `space` and says how many bytes came; 0 at the end.
+    func read(into space: UnsafeMutableRawBufferPointer) throws(FeedError) -> Int {
+        while true {
+            let count = Glibc.read(descriptor, space.baseAddress, space.count)
+            if count >= 0 { return count }
+            guard errno == EINTR else { throw FeedError(path: path, reason: ByteFile.lastError("cannot be read")) }
+        }
+    }
+
+    /// At most `limit` bytes from the start; `nil` when the file holds more than that.
+    static func contents(of path: String, limit: Int) throws(FeedError) -> [UInt8]? {
+        let bytes = try prefix(of: path, limit: limit + 1)
+        return bytes.count > limit ? nil : bytes
+    }
+
+    /// The first bytes, at most `limit`.
+    static func prefix(of path: String, limit: Int) throws(FeedError) -> [UInt8] {
+        let file = try ByteFile(path: path)
+        var bytes: [UInt8] = []
+        let chunk = min(limit, 1 << 18)
+        while bytes.count < limit {
+            let before = bytes.count
+            let room = min(chunk, limit - before)
+            bytes.append(contentsOf: repeatElement(0, count: room))
+            let count = try bytes.withUnsafeMutableBufferPointer { (space) throws(FeedError) in
+                try file.read(
+                    into: UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: space[before...])))
+            }
+            bytes.removeLast(room - count)
+            if count == 0 { break }
+        }
+        return bytes
+    }
+
+    private static func lastError(_ what: String) -> String { "\(what): \(String(cString: strerror(errno)))" }
+}

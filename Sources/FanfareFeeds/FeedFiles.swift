@@ -1,0 +1,94 @@
+import FanfareCore
+import Foundation
+
+/// Which files make a feed, and what reads each of them.
+struct FeedFiles {
+    struct File {
+        let path: String
+        let format: FeedFormat
+    }
+
+    private(set) var files: [File] = []
+    private(set) var skipped: [String] = []
+    private let options: FeedOptions
+
+    /// All feed files under the given paths, in path order. A named file must be one; in folders, what is not recognised is
+    /// skipped.
+    static func find(in paths: [String], options: FeedOptions) throws(FeedError) -> FeedFiles {
+        var found = FeedFiles(options: options)
+        for path in paths { try found.add(path) }
+        found.files.sort { $0.path < $1.path }
+        found.skipped.sort()
+        if found.files.isEmpty {
+            let folders = paths.joined(separator: ", ")
+            throw FeedError(path: folders, reason: "no feed in there: no file of a known format (\(FeedFormat.names))")
+        }
+        return found
+    }
+
+    private init(options: FeedOptions) { self.options = options }
+
+    private mutating func add(_ path: String) throws(FeedError) {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+            throw FeedError(path: path, reason: "there is no such file or folder")
+        }
+        guard isDirectory.boolValue else {
+            var format = options.format
+            if format == nil { format = try FeedFormat(recognising: path) }
+            guard let format else {
+                throw FeedError(
+                    path: path, reason: "not a feed of a known format; name it with --format (\(FeedFormat.names))")
+            }
+            files.append(File(path: path, format: format))
+            return
+        }
+        for file in try FeedFiles.contents(of: path) {
+            let isSidecar = Sidecar.isOne(file)
+            if isSidecar { continue }
+            let recognised = try FeedFormat(recognising: file)
+            if let recognised, options.format == nil || options.format == recognised {
+                files.append(File(path: file, format: recognised))
+            } else {
+                skipped.append(file)
+            }
+        }
+    }
+
+    /// All regular files below a folder, links to folders not followed.
+    private static func contents(of folder: String) throws(FeedError) -> [String] {
+        guard let below = FileManager.default.enumerator(atPath: folder) else {
+            throw FeedError(path: folder, reason: "the folder cannot be read")
+        }
+        var files: [String] = []
+        while let name = below.nextObject() as? String {
+            guard below.fileAttributes?[.type] as? FileAttributeType == .typeRegular else { continue }
+            files.append(folder.hasSuffix("/") ? folder + name : folder + "/" + name)
+        }
+        return files
+    }
+
+    static func decoders(for found: [File], options: FeedOptions) throws(FeedError) -> [any FeedDecoder] {
+        var decoders: [any FeedDecoder] = []
+        for file in found {
+            switch file.format {
+            case .native:
+                decoders.append(try NativeFileDecoder(path: file.path, lineBytesMax: options.lineBytesMax))
+            case .wyscout, .dfl, .gtfsRealtime:
+                throw FeedError(path: file.path, reason: "\(file.format.rawValue) is not read yet")
+            }
+        }
+        return decoders
+    }
+}
+
+/// Files that stand beside a feed and are read by its decoder, or that people keep with it.
+enum Sidecar {
+    static let wyscoutMetadata = "matches-metadata.json"
+    static let gtfsStatic = "gtfs-static"
+
+    static func isOne(_ path: String) -> Bool {
+        let parts = path.split(separator: "/")
+        return parts.last == "matches-metadata.json" || parts.last == "facts.json" || parts.contains("gtfs-static")
+    }
+}

@@ -1,0 +1,25 @@
+public import FanfareCore
+
+/// How to read a feed.
+public struct FeedOptions: Sendable {
+    public static let lineBytesMaxDefault = 1 << 20
+
+    /// `nil`: recognised by content.
+    public var format: FeedFormat?
+    /// When the first half begins, for match files whose metadata is not at hand.
+    public var kickoff: FeedTime?
+    /// A longer line is rejected.
+    public var lineBytesMax: Int
+    /// A file of a single-document format (Wyscout, DFL, a GTFS-Realtime poll) that is longer is an error.
+    public var documentBytesMax: Int
+
+    public init(
+        format: FeedFormat? = nil, kickoff: FeedTime? = nil,
+        lineBytesMax: Int = FeedOptions.lineBytesMaxDefault, documentBytesMax: Int = 64 << 20
+    ) {
+        self.format = format
+        self.kickoff = kickoff
+        self.lineBytesMax = lineBytesMax
+        self.documentBytesMax = documentBytesMax
+    }
+}

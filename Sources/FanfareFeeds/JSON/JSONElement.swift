@@ -1,0 +1,148 @@
+import FanfareCore
+
+/// A value in a parsed document: a position on simdjson's tape. Valid only inside `JSONParser.parse`'s closure.
+///
+/// The tape (simdjson, doc/tape.md) has one word per value, its type in the top eight bits. Objects and arrays know where
+/// they end, so stepping over a value costs the same whatever is in it. Numbers take a second word. Strings are offsets into
+/// a buffer that holds a 32-bit length and then the unescaped UTF-8.
+struct JSONElement {
+    fileprivate let words: UnsafePointer<UInt64>
+    fileprivate let strings: UnsafePointer<UInt8>
+    fileprivate let index: Int
+
+    init(words: UnsafePointer<UInt64>, strings: UnsafePointer<UInt8>, index: Int) {
+        self.words = words
+        self.strings = strings
+        self.index = index
+    }
+
+    private var type: UInt8 { UInt8(truncatingIfNeeded: words[index] >> 56) }
+    private var payload: Int { Int(words[index] & 0x00FF_FFFF_FFFF_FFFF) }
+
+    /// Where the value after this one stands.
+    fileprivate var end: Int {
+        switch type {
+        case UInt8(ascii: "{"), UInt8(ascii: "["): Int(words[index] & 0xFFFF_FFFF)
+        case UInt8(ascii: "l"), UInt8(ascii: "u"), UInt8(ascii: "d"): index + 2
+        default: index + 1
+        }
+    }
+
+    fileprivate func at(_ index: Int) -> JSONElement { JSONElement(words: words, strings: strings, index: index) }
+
+    var isObject: Bool { type == UInt8(ascii: "{") }
+    var isArray: Bool { type == UInt8(ascii: "[") }
+    var isString: Bool { type == UInt8(ascii: "\"") }
+    var isNull: Bool { type == UInt8(ascii: "n") }
+
+    /// The bytes of a string, empty for anything else.
+    private var utf8: UnsafeBufferPointer<UInt8> {
+        guard isString else { return UnsafeBufferPointer(start: nil, count: 0) }
+        let start = strings + payload
+        let count = UnsafeRawPointer(start).loadUnaligned(as: UInt32.self)
+        return UnsafeBufferPointer(start: start + 4, count: Int(count))
+    }
+
+    var string: String? { isString ? String(decoding: utf8, as: UTF8.self) : nil }
+
+    func equals(_ text: StaticString) -> Bool {
+        let bytes = utf8
+        guard isString, bytes.count == text.utf8CodeUnitCount else { return false }
+        return bytes.elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Whole numbers only; one that does not fit is `nil`.
+    var integer: Int64? {
+        switch type {
+        case UInt8(ascii: "l"): Int64(bitPattern: words[index + 1])
+        case UInt8(ascii: "u"): Int64(exactly: words[index + 1])
+        case UInt8(ascii: "d"): Int64(exactly: Double(bitPattern: words[index + 1]))
+        default: nil
+        }
+    }
+
+    var number: Double? {
+        switch type {
+        case UInt8(ascii: "l"): Double(Int64(bitPattern: words[index + 1]))
+        case UInt8(ascii: "u"): Double(words[index + 1])
+        case UInt8(ascii: "d"): Double(bitPattern: words[index + 1])
+        default: nil
+        }
+    }
+
+    var isNumber: Bool { number != nil }
+
+    /// The member of this name, or `nil` where there is none or this is no object. Of a repeated name, the first.
+    subscript(name: StaticString) -> JSONElement? {
+        for (key, value) in members where key.equals(name) { return value }
+        return nil
+    }
+
+    var members: Members { Members(self) }
+    var elements: Elements { Elements(self) }
+
+    /// A copy that may outlive the parser's next document. Depth is bounded by `JSONParser.depthMax`.
+    var value: JSONValue {
+        switch type {
+        case UInt8(ascii: "{"): .object(object)
+        case UInt8(ascii: "["): .array(elements.map(\.value))
+        case UInt8(ascii: "\""): .string(String(decoding: utf8, as: UTF8.self))
+        case UInt8(ascii: "l"): .int(Int64(bitPattern: words[index + 1]))
+        case UInt8(ascii: "u"): integer.map(JSONValue.int) ?? .double(Double(words[index + 1]))
+        case UInt8(ascii: "d"): .double(Double(bitPattern: words[index + 1]))
+        case UInt8(ascii: "t"): .bool(true)
+        case UInt8(ascii: "f"): .bool(false)
+        default: .null
+        }
+    }
+
+    /// Empty for anything but an object. Of a repeated name, the last.
+    var object: JSONObject {
+        var object = JSONObject()
+        for (key, value) in members { object[key.string ?? ""] = value.value }
+        return object
+    }
+}
+
+extension JSONElement {
+    /// Names and values of an object, in the document's order; nothing for any other value.
+    struct Members: Sequence, IteratorProtocol {
+        private let object: JSONElement
+        private var position: Int
+        private let limit: Int
+
+        fileprivate init(_ element: JSONElement) {
+            object = element
+            position = element.index + 1
+            limit = element.isObject ? element.end - 1 : 0
+        }
+
+        mutating func next() -> (name: JSONElement, value: JSONElement)? {
+            guard position < limit else { return nil }
+            let name = object.at(position)
+            let value = object.at(position + 1)
+            position = value.end
+            return (name, value)
+        }
+    }
+
+    /// Values of an array, in order; nothing for any other value.
+    struct Elements: Sequence, IteratorProtocol {
+        private let array: JSONElement
+        private var position: Int
+        private let limit: Int
+
+        fileprivate init(_ element: JSONElement) {
+            array = element
+            position = element.index + 1
+            limit = element.isArray ? element.end - 1 : 0
+        }
+
+        mutating func next() -> JSONElement? {
+            guard position < limit else { return nil }
+            let element = array.at(position)
+            position = element.end
+            return element
+        }
+    }
+}

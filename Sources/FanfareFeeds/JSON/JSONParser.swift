@@ -1,0 +1,52 @@
+import CFanfareSimdjson
+import FanfareCore
+
+/// One JSON parser whose buffers are reused from document to document. simdjson does the work; this file and
+/// `JSONElement` are the only places that see its pointers.
+final class JSONParser {
+    /// Objects and arrays inside each other. No feed of ours needs ten; the bound keeps every walk over the result shallow.
+    static let depthMax = 64
+    /// Bytes that must be readable behind every document.
+    static let padding = fanfare_json_padding
+
+    struct Failure: Error {
+        let reason: String
+    }
+
+    private let parser: OpaquePointer
+
+    init() {
+        guard let parser = fanfare_json_parser_create(JSONParser.depthMax) else {
+            fatalError("no memory for a JSON parser (a few kilobytes)")
+        }
+        self.parser = parser
+    }
+
+    deinit { fanfare_json_parser_release(parser) }
+
+    /// Parses one document and hands its root to `body`. `bytes` must be followed by `padding` readable bytes; the root
+    /// must not leave `body`.
+    func parse<Result>(
+        _ bytes: UnsafeRawBufferPointer, _ body: (JSONElement) -> Result
+    ) throws(Failure) -> Result {
+        guard let start = bytes.baseAddress, !bytes.isEmpty else { throw Failure(reason: "nothing but white space") }
+        var tape = fanfare_json_tape()
+        let error = fanfare_json_parse(parser, start.assumingMemoryBound(to: UInt8.self), bytes.count, &tape)
+        if let error {
+            var reason = String(cString: error)
+            if reason == "nested too deep" { reason += " (more than \(JSONParser.depthMax) levels)" }
+            throw Failure(reason: reason)
+        }
+        // A tape begins with a root word; the document's value is the next one.
+        return body(JSONElement(words: tape.words, strings: tape.strings, index: 1))
+    }
+
+    /// As above, for bytes that have no padding yet.
+    func parse<Result>(_ document: [UInt8], _ body: (JSONElement) -> Result) throws(Failure) -> Result {
+        var padded = document
+        padded.append(contentsOf: repeatElement(0, count: JSONParser.padding))
+        return try padded.withUnsafeBufferPointer { (bytes) throws(Failure) in
+            try parse(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes.prefix(document.count))), body)
+        }
+    }
+}

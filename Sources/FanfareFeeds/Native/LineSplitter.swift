@@ -1,0 +1,106 @@
+import Glibc
+
+/// Cuts a stream of bytes into lines, whatever the sizes of the chunks it comes in. Keeps at most one chunk and one line.
+struct LineSplitter {
+    enum Cut {
+        /// Where the line stands in the buffer, without its line end; valid until the next `fill`.
+        case line(Range<Int>, number: Int)
+        /// Longer than the bound. Reported once; the rest of the line is dropped as it comes.
+        case overlong(number: Int)
+    }
+
+    let lineBytesMax: Int
+    private let chunkBytes: Int
+    /// A partial line, then what follows it, then room, then `JSONParser.padding` bytes that keep the last line parsable in place.
+    private var buffer: [UInt8]
+    private var start = 0
+    /// No line end stands between `start` and here.
+    private var searched = 0
+    private var end = 0
+    private var linesCut = 0
+    private var dropping = false
+
+    init(lineBytesMax: Int, chunkBytes: Int = 1 << 18) {
+        self.lineBytesMax = lineBytesMax
+        self.chunkBytes = chunkBytes
+        buffer = [UInt8](repeating: 0, count: chunkBytes + JSONParser.padding)
+    }
+
+    /// Calls `read` once with room for at least one chunk and takes in as many bytes as it says came. All lines must have
+    /// been taken with `next` before, so that no more than one partial line is kept.
+    mutating func fill<Failure: Error>(
+        _ read: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) -> Int {
+        if start > 0 {
+            buffer.withUnsafeMutableBytes { bytes in
+                if let base = bytes.baseAddress { _ = memmove(base, base + start, end - start) }
+            }
+            end -= start
+            searched -= start
+            start = 0
+        }
+        let needed = end + chunkBytes + JSONParser.padding
+        if buffer.count < needed { buffer.append(contentsOf: repeatElement(0, count: needed - buffer.count)) }
+        let count = try buffer.withUnsafeMutableBufferPointer { (bytes) throws(Failure) in
+            let room = UnsafeMutableBufferPointer(rebasing: bytes[end..<bytes.count - JSONParser.padding])
+            return try read(UnsafeMutableRawBufferPointer(room))
+        }
+        end += count
+        return count
+    }
+
+    /// The next whole line, or `nil` when more bytes are needed.
+    mutating func next() -> Cut? {
+        while true {
+            guard let lineEnd = findLineEnd() else {
+                searched = end
+                if dropping {
+                    start = end
+                } else if end - start > lineBytesMax {
+                    dropping = true
+                    start = end
+                    return .overlong(number: linesCut + 1)
+                }
+                return nil
+            }
+            let line = start..<lineEnd
+            start = lineEnd + 1
+            searched = start
+            linesCut += 1
+            if dropping {
+                dropping = false
+            } else {
+                return cut(line)
+            }
+        }
+    }
+
+    /// What is left when no more bytes will come: a last line without a line end.
+    mutating func finish() -> Cut? {
+        guard start < end, !dropping else { return nil }
+        let line = start..<end
+        start = end
+        linesCut += 1
+        return cut(line)
+    }
+
+    /// A line with its padding behind it.
+    func withBytes<Result>(of line: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        buffer.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[line])) }
+    }
+
+    private func cut(_ line: Range<Int>) -> Cut {
+        if line.count > lineBytesMax { return .overlong(number: linesCut) }
+        let hasCarriageReturn = !line.isEmpty && buffer[line.upperBound - 1] == UInt8(ascii: "\r")
+        return .line(hasCarriageReturn ? line.dropLast() : line, number: linesCut)
+    }
+
+    private func findLineEnd() -> Int? {
+        buffer.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress, searched < end,
+                let found = memchr(base + searched, Int32(UInt8(ascii: "\n")), end - searched)
+            else { return nil }
+            return UnsafeRawPointer(found) - base
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import FanfareCore
+
+/// Reads one line of the native format.
+///
+///     {"topic":"match/7","at":"2026-06-11T19:00:00Z","id":"e12","kind":"goal","fact":{"id":"e12","side":"home"}}
+///
+/// | member | |
+/// |---|---|
+/// | `topic` | required |
+/// | `at` | required: RFC 3339, or Unix seconds, whole or with a fraction |
+/// | `topicKind` | on the first event of a topic |
+/// | `seq`, `id` | optional |
+/// | `kind` | what it is; `start` and `end` begin and end the topic |
+/// | `set`, `fact`, `retracts` | at most one of: a JSON Merge Patch; an object with an `id`; the id of a fact |
+/// | `alert` | `title`, `body`, `sound` |
+///
+/// Members of other names are ignored, so that a feed may carry more than we read.
+struct NativeEventReader {
+    struct Failure: Error {
+        let reason: String
+        var topic: TopicID?
+        var at: FeedTime?
+    }
+
+    /// An APNs payload holds 4 KB; a topic's name must leave room for its state.
+    static let topicBytesMax = 512
+
+    private let parser = JSONParser()
+
+    /// `line` must be followed by `JSONParser.padding` readable bytes.
+    func read(_ line: UnsafeRawBufferPointer) throws(Failure) -> FeedEvent {
+        let result: Result<FeedEvent, Failure>
+        do {
+            result = try parser.parse(line) { root in
+                Result { () throws(Failure) in try NativeEventReader.event(root) }
+            }
+        } catch {
+            throw Failure(reason: error.reason)
+        }
+        return try result.get()
+    }
+
+    private static func event(_ root: JSONElement) throws(Failure) -> FeedEvent {
+        guard root.isObject else { throw Failure(reason: "not a JSON object") }
+        var members = Members()
+        for (name, value) in root.members { members.take(name, value) }
+
+        let topic = try topic(members.topic)
+        let at = try naming(topic, nil) { () throws(Failure) in try time(members.at) }
+        return try naming(topic, at) { () throws(Failure) in try event(members, topic: topic, at: at) }
+    }
+
+    /// What fails in `body` fails in the name of this topic and time.
+    private static func naming<Value>(
+        _ topic: TopicID, _ at: FeedTime?, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw Failure(reason: error.reason, topic: topic, at: at)
+        }
+    }
+
+    private static func event(_ members: Members, topic: TopicID, at: FeedTime) throws(Failure) -> FeedEvent {
+        let kind = try members.kind.map { (kind) throws(Failure) in try text(kind, "kind") }
+        var event = FeedEvent(topic: topic, at: at, kind: kind ?? "")
+        if let topicKind = members.topicKind { event.topicKind = TopicKind(try text(topicKind, "topicKind")) }
+        if let id = members.id { event.id = try identifier(id, "id") }
+        if let seq = members.seq {
+            guard let value = seq.integer, value >= 0 else {
+                throw Failure(reason: "`seq` is not a whole number from 0 on")
+            }
+            event.seq = UInt64(value)
+        }
+        event.change = try change(members, kind: kind, at: at)
+        if kind == nil { event.kind = event.change.name }
+        if kind == "start" { event.lifecycle = .start }
+        if kind == "end" { event.lifecycle = .end }
+        if let alert = members.alert { event.alert = try text(ofAlert: alert) }
+        return event
+    }
+
+    private static func change(_ members: Members, kind: String?, at: FeedTime) throws(Failure) -> FeedEvent.Change {
+        switch (members.set, members.fact, members.retracts) {
+        case (nil, nil, nil): return .nothing
+        case (let patch?, nil, nil):
+            guard patch.isObject else { throw Failure(reason: "`set` is not an object") }
+            return .patch(patch.object)
+        case (nil, let fact?, nil):
+            guard fact.isObject else { throw Failure(reason: "`fact` is not an object") }
+            guard let id = fact["id"] else { throw Failure(reason: "`fact` has no `id`") }
+            let ownKind = try fact["kind"].map { (kind) throws(Failure) in try text(kind, "fact.kind") }
+            guard let factKind = ownKind ?? kind else {
+                throw Failure(reason: "neither `kind` nor `fact.kind` says what the fact is")
+            }
+            var values = fact.object
+            values["id"] = nil
+            values["kind"] = nil
+            return .fact(Fact(id: try identifier(id, "fact.id"), kind: factKind, at: at, values: values))
+        case (nil, nil, let retracted?): return .retraction(of: try identifier(retracted, "retracts"))
+        default: throw Failure(reason: "more than one of `set`, `fact` and `retracts`")
+        }
+    }
+
+    private static func topic(_ element: JSONElement?) throws(Failure) -> TopicID {
+        guard let element else { throw Failure(reason: "no `topic`") }
+        let topic = try text(element, "topic")
+        guard topic.utf8.count <= topicBytesMax else {
+            throw Failure(reason: "`topic` has \(topic.utf8.count) bytes, at most \(topicBytesMax) are allowed")
+        }
+        return TopicID(topic)
+    }
+
+    private static func time(_ element: JSONElement?) throws(Failure) -> FeedTime {
+        guard let element else { throw Failure(reason: "no `at`") }
+        if let text = element.string {
+            guard let time = FeedTime(rfc3339: text) else {
+                throw Failure(reason: "`at` is not an RFC 3339 time such as 2026-06-11T19:00:00Z")
+            }
+            guard time.isPlausible else { throw Failure(reason: FeedTime.implausible(time.description)) }
+            return time
+        }
+        guard let seconds = element.number else {
+            throw Failure(reason: "`at` is neither an RFC 3339 time nor Unix seconds")
+        }
+        guard let time = FeedTime(unixSeconds: seconds) else {
+            let said = element.integer.map { String($0) } ?? String(seconds)
+            throw Failure(reason: FeedTime.implausible(said))
+        }
+        return time
+    }
+
+    private static func text(ofAlert alert: JSONElement) throws(Failure) -> AlertText {
+        guard let title = alert["title"] else { throw Failure(reason: "`alert` has no `title`") }
+        let body = try alert["body"].map { (body) throws(Failure) in try text(body, "alert.body", orEmpty: true) }
+        let sound = try alert["sound"].map { (sound) throws(Failure) in try text(sound, "alert.sound") }
+        return AlertText(title: try text(title, "alert.title"), body: body ?? "", sound: sound)
+    }
+
+    private static func text(
+        _ element: JSONElement, _ name: String, orEmpty: Bool = false
+    ) throws(Failure) -> String {
+        guard let text = element.string else { throw Failure(reason: "`\(name)` is not a string") }
+        guard orEmpty || !text.isEmpty else { throw Failure(reason: "`\(name)` is empty") }
+        return text
+    }
+
+    /// Providers write ids as text or as whole numbers.
+    private static func identifier(_ element: JSONElement, _ name: String) throws(Failure) -> String {
+        if let number = element.integer { return String(number) }
+        guard element.isString else { throw Failure(reason: "`\(name)` is neither a string nor a whole number") }
+        return try text(element, name)
+    }
+}
+
+/// The members of a line that we read. Of a repeated name the last counts; `null` counts as absent.
+private struct Members {
+    var topic, topicKind, at, seq, id, kind, set, fact, retracts, alert: JSONElement?
+
+    mutating func take(_ name: JSONElement, _ element: JSONElement) {
+        let value = element.isNull ? nil : element
+        if name.equals("topic") {
+            topic = value
+        } else if name.equals("at") {
+            at = value
+        } else if name.equals("kind") {
+            kind = value
+        } else if name.equals("id") {
+            id = value
+        } else if name.equals("seq") {
+            seq = value
+        } else if name.equals("set") {
+            set = value
+        } else if name.equals("fact") {
+            fact = value
+        } else if name.equals("retracts") {
+            retracts = value
+        } else if name.equals("alert") {
+            alert = value
+        } else if name.equals("topicKind") {
+            topicKind = value
+        }
+    }
+}
+
+extension FeedEvent.Change {
+    /// What an event is called whose feed gives it no name.
+    fileprivate var name: String {
+        switch self {
+        case .nothing: "event"
+        case .patch: "patch"
+        case .fact(let fact): fact.kind
+        case .retraction: "retraction"
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import FanfareCore
+
+/// Native lines that come live, in chunks of any size: a line's item is there as soon as its line end is.
+///
+///     var decoder = NativeLineDecoder(name: "-")
+///     decoder.feed(bytes, into: &items)     // as often as bytes come
+///     decoder.finish(into: &items)          // once: a last line may lack its line end
+///
+/// Keeps at most one chunk and one line. The same bytes give the same items, however they are cut.
+public struct NativeLineDecoder {
+    private let name: String
+    private let reader = NativeEventReader()
+    private var lines: LineSplitter
+
+    /// - Parameter name: what rejections call the source: `name:line`.
+    public init(name: String = "-", lineBytesMax: Int = FeedOptions.lineBytesMaxDefault) {
+        self.name = name
+        lines = LineSplitter(lineBytesMax: lineBytesMax, chunkBytes: 1 << 16)
+    }
+
+    /// Appends the items of the lines that these bytes complete.
+    public mutating func feed(_ bytes: UnsafeRawBufferPointer, into items: inout [FeedItem]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let taken = lines.fill { space in
+                let count = min(space.count, rest.count)
+                space.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest.prefix(count)))
+                return count
+            }
+            rest = rest.dropFirst(taken)
+            while let item = nextItem() { items.append(item) }
+        }
+    }
+
+    public mutating func feed(_ bytes: [UInt8], into items: inout [FeedItem]) {
+        bytes.withUnsafeBytes { feed($0, into: &items) }
+    }
+
+    /// No more bytes will come.
+    public mutating func finish(into items: inout [FeedItem]) {
+        if let item = lastItem() { items.append(item) }
+    }
+
+    /// The item of the next whole line that is already here. Blank lines have none.
+    mutating func nextItem() -> FeedItem? {
+        while let cut = lines.next() {
+            if let item = item(cut) { return item }
+        }
+        return nil
+    }
+
+    mutating func lastItem() -> FeedItem? { lines.finish().flatMap { item($0, truncated: true) } }
+
+    mutating func fill(from file: ByteFile) throws(FeedError) -> Int {
+        try lines.fill { (space) throws(FeedError) in try file.read(into: space) }
+    }
+
+    private func item(_ cut: LineSplitter.Cut, truncated: Bool = false) -> FeedItem? {
+        switch cut {
+        case .overlong(let number):
+            return .rejected(
+                FeedRejection(place: "\(name):\(number)", reason: "the line is longer than \(lines.lineBytesMax) bytes")
+            )
+        case .line(let range, let number):
+            return lines.withBytes(of: range) { line in
+                let line = NativeLineDecoder.trimmed(line, first: number == 1)
+                if line.isEmpty { return nil }
+                do throws(NativeEventReader.Failure) {
+                    return .event(try reader.read(line))
+                } catch {
+                    let reason = truncated ? "\(error.reason) (the input ends within this line)" : error.reason
+                    return .rejected(
+                        FeedRejection(place: "\(name):\(number)", reason: reason, topic: error.topic, at: error.at))
+                }
+            }
+        }
+    }
+
+    /// Without leading white space, and without the byte order mark that some editors put before the first line.
+    private static func trimmed(_ line: UnsafeRawBufferPointer, first: Bool) -> UnsafeRawBufferPointer {
+        var line = line[...]
+        if first, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
+        line = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        return UnsafeRawBufferPointer(rebasing: line)
+    }
+}
+
+/// A native file, read in chunks: the size of the file does not matter.
+struct NativeFileDecoder: FeedDecoder {
+    private let file: ByteFile
+    private var lines: NativeLineDecoder
+    private var ended = false
+
+    init(path: String, lineBytesMax: Int) throws(FeedError) {
+        file = try ByteFile(path: path)
+        lines = NativeLineDecoder(name: path, lineBytesMax: lineBytesMax)
+    }
+
+    mutating func next() -> FeedItem? {
+        while !ended {
+            if let item = lines.nextItem() { return item }
+            do throws(FeedError) {
+                if try lines.fill(from: file) > 0 { continue }
+            } catch {
+                ended = true
+                return .rejected(FeedRejection(place: error.path, reason: error.reason))
+            }
+            ended = true
+            return lines.lastItem()
+        }
+        return nil
+    }
+}

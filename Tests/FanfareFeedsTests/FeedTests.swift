@@ -1,0 +1,94 @@
+import FanfareCore
+import Testing
+
+@testable import FanfareFeeds
+
+@Suite struct FeedTests {
+    private func line(_ topic: String, _ at: Int, _ id: String) -> String {
+        #"{"topic":"\#(topic)","at":\#(at),"id":"\#(id)"}"# + "\n"
+    }
+
+    @Test func mergesByLogTimeThenPathAndKeepsAFilesOrder() throws {
+        let folder = try Folder()
+        // `b` delivers its second line late: it stays behind the first one.
+        try folder.write("b.ndjson", line("b", 10, "b1") + line("b", 5, "b2") + line("b", 20, "b3"))
+        try folder.write("a.ndjson", line("a", 7, "a1") + line("a", 10, "a2") + line("a", 11, "a3"))
+        var feed = try Feed(paths: [folder.path])
+        let items = feed.all()
+        #expect(items.compactMap(\.item.event?.id) == ["a1", "a2", "b1", "b2", "a3", "b3"])
+        #expect(items.map(\.now.milliseconds) == [7000, 10_000, 10_000, 10_000, 11_000, 20_000])
+    }
+
+    @Test func doesNotMindTheOrderOfNames() throws {
+        let folder = try Folder()
+        let a = try folder.write("a", line("a", 1, "a1"))
+        let b = try folder.write("b", line("b", 1, "b1"))
+        var feed = try Feed(paths: [b, a])
+        #expect(feed.events().compactMap(\.id) == ["a1", "b1"])
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func mergingKeepsItsPromises(seed: UInt64) throws {
+        var dice = Dice(seed: seed)
+        let folder = try Folder()
+        var expected: [(now: Int, file: Int, line: Int)] = []
+        for file in 0..<Int.random(in: 1...12, using: &dice) {
+            var text = ""
+            var now = 0
+            for number in 0..<Int.random(in: 1...30, using: &dice) {
+                let at = Int.random(in: 0...50, using: &dice)
+                now = max(now, at)
+                expected.append((now, file, number))
+                text += line("t", at, "\(file)/\(number)")
+            }
+            try folder.write("\(Character(UnicodeScalar(UInt8(97 + file))))", text)
+        }
+        expected.sort { ($0.now, $0.file, $0.line) < ($1.now, $1.file, $1.line) }
+        var feed = try Feed(paths: [folder.path])
+        let items = feed.all()
+        #expect(items.compactMap(\.item.event?.id) == expected.map { "\($0.file)/\($0.line)" }, "seed \(seed)")
+        #expect(items.map(\.now) == expected.map { FeedTime(seconds: Int64($0.now)) }, "seed \(seed)")
+    }
+
+    @Test func skipsAndListsWhatIsNoFeedInAFolder() throws {
+        let folder = try Folder()
+        try folder.write("deep/er/match.ndjson", line("a", 1, "a1"))
+        let readme = try folder.write("README.md", "# Words\n")
+        try folder.write("facts.json", #"{"topic":"not a feed"}"#)
+        var feed = try Feed(paths: [folder.path])
+        #expect(feed.skippedFiles == [readme])
+        #expect(feed.events().count == 1)
+    }
+
+    @Test func aRejectionDoesNotMoveTheClock() throws {
+        let folder = try Folder()
+        try folder.write("a", line("a", 5, "a1") + #"{"topic":"a","at":9,"seq":-1}"# + "\n" + line("a", 6, "a2"))
+        var feed = try Feed(paths: [folder.path])
+        let items = feed.all()
+        #expect(items.map(\.now) == [5, 5, 6].map { FeedTime(seconds: $0) })
+        #expect(items[1].item.rejection?.place == folder.path + "/a:2")
+    }
+
+    @Test func aNamedFileMustBeAFeed() throws {
+        let folder = try Folder()
+        let file = try folder.write("notes.txt", "hello\n")
+        #expect(throws: FeedError.self) { try Feed(paths: [file]) }
+        #expect(throws: FeedError.self) { try Feed(paths: [folder.path]) }
+        #expect(throws: FeedError.self) { try Feed(paths: [folder.path + "/none"]) }
+    }
+
+    @Test func aNamedFormatIsBelieved() throws {
+        let folder = try Folder()
+        let file = try folder.write("broken", "hello\n")
+        var feed = try Feed(paths: [file], options: FeedOptions(format: .native))
+        #expect(feed.all().first?.item.rejection?.place == "\(file):1")
+    }
+
+    @Test func aFileThatCannotBeReadIsNamed() throws {
+        let folder = try Folder()
+        let error = #expect(throws: FeedError.self) {
+            try Feed(paths: [folder.path + "/none"], options: FeedOptions(format: .native))
+        }
+        #expect(error?.description == folder.path + "/none: there is no such file or folder")
+    }
+}

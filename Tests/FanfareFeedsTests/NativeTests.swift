@@ -1,0 +1,173 @@
+import FanfareCore
+import Testing
+
+@testable import FanfareFeeds
+
+@Suite struct NativeTests {
+    private let kickoff = FeedTime(seconds: 1_781_204_400)  // 2026-06-11T19:00:00Z
+
+    @Test func readsAFact() throws {
+        let event = try #require(
+            decode(
+                #"{"topic":"match/7","topicKind":"football","at":"2026-06-11T19:00:00Z","id":"e1","kind":"goal","#
+                    + #""fact":{"id":"g1","side":"home","player":"Ö. Üs"}}"#
+            ).first?.event)
+        #expect(event.topic == TopicID("match/7"))
+        #expect(event.topicKind == .football)
+        #expect(event.at == kickoff)
+        #expect(event.id == "e1")
+        #expect(event.kind == "goal")
+        let values: JSONObject = ["side": "home", "player": "Ö. Üs"]
+        #expect(event.change == .fact(Fact(id: "g1", kind: "goal", at: kickoff, values: values)))
+    }
+
+    @Test func aFactsOwnKindWins() throws {
+        let line = #"{"topic":"t","at":0,"kind":"booking","fact":{"id":7,"kind":"card","color":"red"}}"#
+        let event = try #require(decode(line).first?.event)
+        #expect(event.kind == "booking")
+        #expect(event.fact?.kind == "card")
+        #expect(event.fact?.id == "7")
+        #expect(event.fact?.values == ["color": "red"])
+    }
+
+    @Test func readsPatchesRetractionsAndAlerts() throws {
+        let items = decode(
+            #"""
+            {"topic":"order/1","at":1781204400,"seq":3,"set":{"status":"placed","eta":null,"n":[1,2.5,true]}}
+            {"topic":"order/1","at":1781204400.25,"retracts":"g1","kind":"cancelled"}
+            {"topic":"order/1","at":1781204401,"kind":"end","alert":{"title":"Here","body":"At the door","sound":"bell"}}
+            """#)
+        let events = items.compactMap(\.event)
+        #expect(events.count == 3)
+        #expect(events[0].seq == 3)
+        #expect(events[0].kind == "patch")
+        #expect(events[0].change == .patch(["status": "placed", "eta": .null, "n": [1, 2.5, true]]))
+        #expect(events[1].change == .retraction(of: "g1"))
+        #expect(events[1].at == FeedTime(milliseconds: 1_781_204_400_250))
+        #expect(events[2].lifecycle == .end)
+        #expect(events[2].change == .nothing)
+        #expect(events[2].alert == AlertText(title: "Here", body: "At the door", sound: "bell"))
+    }
+
+    @Test func skipsBlankLinesAndAByteOrderMark() {
+        let items = decode(
+            "\u{FEFF}{\"topic\":\"t\",\"at\":1,\"kind\":\"start\"}\r\n\r\n  \n{\"topic\":\"t\",\"at\":2}\n")
+        #expect(items.compactMap(\.event).map(\.kind) == ["start", "event"])
+        #expect(items.count == 2)
+    }
+
+    struct BadLine: CustomTestStringConvertible {
+        let line: String
+        let reason: String
+        var testDescription: String { reason }
+    }
+
+    @Test(arguments: [
+        BadLine(line: #"{"topic":"t","at":1"#, reason: "malformed JSON"),
+        BadLine(line: #"{"topic":"t","at":1} x"#, reason: "malformed JSON"),
+        BadLine(line: #"[1]"#, reason: "not a JSON object"),
+        BadLine(line: #"{"at":1}"#, reason: "no `topic`"),
+        BadLine(line: #"{"topic":"","at":1}"#, reason: "`topic` is empty"),
+        BadLine(line: #"{"topic":5,"at":1}"#, reason: "`topic` is not a string"),
+        BadLine(line: #"{"topic":"t"}"#, reason: "no `at`"),
+        BadLine(line: #"{"topic":"t","at":"soon"}"#, reason: "not an RFC 3339 time"),
+        BadLine(line: #"{"topic":"t","at":true}"#, reason: "neither an RFC 3339 time nor Unix seconds"),
+        BadLine(line: #"{"topic":"t","at":1781204400000}"#, reason: "milliseconds?"),
+        BadLine(line: #"{"topic":"t","at":-1}"#, reason: "outside 1970 to 2100"),
+        BadLine(line: #"{"topic":"t","at":1e300}"#, reason: "outside 1970 to 2100"),
+        BadLine(line: #"{"topic":"t","at":"2150-01-01T00:00:00Z"}"#, reason: "outside 1970 to 2100"),
+        BadLine(line: #"{"topic":"t","at":1,"seq":-1}"#, reason: "`seq`"),
+        BadLine(line: #"{"topic":"t","at":1,"set":3}"#, reason: "`set` is not an object"),
+        BadLine(line: #"{"topic":"t","at":1,"fact":{"kind":"goal"}}"#, reason: "`fact` has no `id`"),
+        BadLine(line: #"{"topic":"t","at":1,"fact":{"id":"a"}}"#, reason: "neither `kind` nor `fact.kind`"),
+        BadLine(line: #"{"topic":"t","at":1,"set":{},"retracts":"a"}"#, reason: "more than one of"),
+        BadLine(line: #"{"topic":"t","at":1,"alert":{"body":"b"}}"#, reason: "`alert` has no `title`"),
+        BadLine(line: #"{"topic":"t","at":1,"id":{}}"#, reason: "`id` is neither"),
+    ])
+    func rejectsABadLineAndGoesOn(_ bad: BadLine) throws {
+        let good = #"{"topic":"t","at":1}"#
+        let items = decode("\(good)\n\(bad.line)\n\(good)\n")
+        #expect(items.count == 3)
+        let rejection = try #require(items[1].rejection)
+        #expect(rejection.place == "test:2")
+        #expect(rejection.reason.contains(bad.reason), "\(rejection.reason)")
+        #expect(items[2].event != nil)
+    }
+
+    @Test func aRejectionNamesTopicAndTimeOnceKnown() throws {
+        let rejection = try #require(decode(#"{"topic":"t","at":9,"seq":-1}"#).first?.rejection)
+        #expect(rejection.topic == TopicID("t"))
+        #expect(rejection.at == FeedTime(seconds: 9))
+    }
+
+    @Test func rejectsInvalidUTF8() throws {
+        var bytes = Array(#"{"topic":"t","at":1,"kind":"X"}"#.utf8)
+        let position = try #require(bytes.firstIndex(of: UInt8(ascii: "X")))
+        bytes[position] = 0xFF
+        let rejection = try #require(decode(bytes).first?.rejection)
+        #expect(rejection.reason == "invalid UTF-8 (the input ends within this line)")
+    }
+
+    @Test(arguments: [("[", "]"), (#"{"a":"#, "}")])
+    func rejectsDeepNesting(_ open: String, _ close: String) throws {
+        let nested = String(repeating: open, count: 10_000) + "1" + String(repeating: close, count: 10_000)
+        let items = decode(#"{"topic":"t","at":1,"set":{"a":\#(nested)}}"# + "\n" + #"{"topic":"t","at":1}"# + "\n")
+        #expect(items.first?.rejection?.reason == "nested too deep (more than 64 levels)")
+        #expect(items.last?.event != nil)
+    }
+
+    @Test func rejectsAnOverlongLineOnceAndGoesOn() {
+        let good = #"{"topic":"t","at":1}"#
+        let text = good + "\n" + String(repeating: "x", count: 200_000) + "\n" + good + "\n"
+        let items = decode(text, lineBytesMax: 1000)
+        #expect(items.count == 3)
+        #expect(items[1].rejection?.place == "test:2")
+        #expect(items[1].rejection?.reason == "the line is longer than 1000 bytes")
+        #expect(items[2].event != nil)
+    }
+
+    @Test func saysThatTheInputEndsWithinALine() {
+        let items = decode(#"{"topic":"t","at":1}"# + "\n" + #"{"topic":"t","a"#)
+        #expect(items.count == 2)
+        #expect(items[1].rejection?.place == "test:2")
+        #expect(items[1].rejection?.reason.hasSuffix("(the input ends within this line)") == true)
+    }
+
+    /// Any bytes, cut anywhere, give the same items as the same bytes in one piece, and never a crash.
+    @Test(arguments: 0..<40 as Range<UInt64>)
+    func chunksDoNotMatter(seed: UInt64) {
+        var dice = Dice(seed: seed)
+        var bytes = Array(
+            String(
+                repeating: #"{"topic":"match/é","at":1.5,"kind":"goal","fact":{"id":"g","n":[1,{"a":null}]}}"# + "\n",
+                count: 20
+            ).utf8)
+        for _ in 0..<Int.random(in: 0..<30, using: &dice) {
+            bytes[Int.random(in: 0..<bytes.count, using: &dice)] = UInt8.random(in: 0...255, using: &dice)
+        }
+        let whole = decode(bytes, lineBytesMax: 150).map { "\($0)" }
+
+        var decoder = NativeLineDecoder(name: "test", lineBytesMax: 150)
+        var items: [FeedItem] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let chunk = rest.prefix(Int.random(in: 1...40, using: &dice))
+            decoder.feed(Array(chunk), into: &items)
+            rest = rest.dropFirst(chunk.count)
+        }
+        decoder.finish(into: &items)
+        #expect(items.map { "\($0)" } == whole, "seed \(seed)")
+    }
+
+    private func decode(_ text: String, lineBytesMax: Int = 1 << 20) -> [FeedItem] {
+        decode(Array(text.utf8), lineBytesMax: lineBytesMax)
+    }
+
+    private func decode(_ bytes: [UInt8], lineBytesMax: Int = 1 << 20) -> [FeedItem] {
+        var decoder = NativeLineDecoder(name: "test", lineBytesMax: lineBytesMax)
+        var items: [FeedItem] = []
+        decoder.feed(bytes, into: &items)
+        decoder.finish(into: &items)
+        return items
+    }
+}
