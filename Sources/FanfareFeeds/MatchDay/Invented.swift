@@ -1,0 +1,31 @@
+/// Names that no club and no player has, and what a match is made of.
+enum Invented {
+    static let teams = [
+        "Ashenvale United", "Brackwater City", "Cindermoor Rovers", "Dunmarrow Athletic", "Elderfen Town",
+        "Foxholt Wanderers", "Greywick Albion", "Hallowmere City", "Inkerby Rangers", "Juniper Vale",
+        "Kestrel Bay United", "Lanternby Town", "Mossgate Athletic", "Northspire City", "Oakhaven Rovers",
+        "Pinreach United", "Quillmere Town", "Ravensmark", "Saltmarch Rovers", "Thornquay Harriers",
+    ]
+
+    private static let initials = Array("ABCDEFGHIJKLMNOPRSTVWZ")
+
+    private static let surnames = [
+        "Adairn", "Ångvik", "Bexholm", "Corvand", "Drayle", "Elstrow", "Farrindal", "Garrowin", "Heskeby", "Ivarnsen",
+        "Jorundal", "Kesslow", "Lornegan", "Merrowby", "Nystrøl", "Orskander", "Pellwright", "Quistgard", "Raskoví",
+        "Sorrelman", "Tamsdale", "Ulvarsson", "Vanequist", "Wexelby", "Yarrowin", "Zellerup", "Öbrinksen", "Çelvarin",
+        "Dovrenko", "Mirandeš",
+    ]
+
+    /// Sixteen players; the first eleven begin.
+    static func squad(_ random: inout SeededRandom) -> [String] {
+        var names = surnames
+        random.shuffle(&names)
+        return names.prefix(16).map { "\(random.element(of: initials)). \($0)" }
+    }
+
+    /// As often as they stand here: of twenty events ten are passes and five duels.
+    static let rawKinds = [
+        "pass", "pass", "pass", "pass", "pass", "pass", "pass", "pass", "pass", "pass", "duel", "duel", "duel", "duel",
+        "duel", "touch", "throwIn", "freeKick", "interruption", "shot",
+    ]
+}
