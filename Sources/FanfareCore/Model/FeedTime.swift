@@ -34,15 +34,34 @@ extension Duration {
 extension FeedTime: CustomStringConvertible {
     /// RFC 3339 in UTC with milliseconds, as every log prints it.
     public var description: String {
+        var bytes: [UInt8] = []
+        write(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends the `description`.
+    public func write(to bytes: inout [UInt8]) {
         let days = milliseconds.flooringQuotient(86_400_000)
         let inDay = milliseconds - days * 86_400_000
         let (year, month, day) = FeedTime.civil(days: days)
-        func padded(_ value: Int64, _ width: Int) -> String {
-            let digits = String(value)
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        func number(_ value: Int64, width: Int, then separator: Unicode.Scalar) {
+            let start = bytes.count
+            var rest = value.magnitude
+            while rest > 0 || bytes.count - start < width {
+                bytes.append(48 + UInt8(truncatingIfNeeded: rest % 10))
+                rest /= 10
+            }
+            if value < 0 { bytes.append(UInt8(ascii: "-")) }
+            bytes[start...].reverse()
+            bytes.append(UInt8(ascii: separator))
         }
-        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T\(padded(inDay / 3_600_000, 2)):"
-            + "\(padded(inDay / 60_000 % 60, 2)):\(padded(inDay / 1000 % 60, 2)).\(padded(inDay % 1000, 3))Z"
+        number(year, width: 4, then: "-")
+        number(month, width: 2, then: "-")
+        number(day, width: 2, then: "T")
+        number(inDay / 3_600_000, width: 2, then: ":")
+        number(inDay / 60_000 % 60, width: 2, then: ":")
+        number(inDay / 1000 % 60, width: 2, then: ".")
+        number(inDay % 1000, width: 3, then: "Z")
     }
 
     /// Parses RFC 3339 (`2026-06-11T19:00:00Z`, with fraction and offset where given); `nil` when it is not that.
