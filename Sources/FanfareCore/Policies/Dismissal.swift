@@ -1,0 +1,18 @@
+/// How long a card stays on the Lock Screen after its end (rule L3).
+public enum Dismissal: Sendable, Hashable {
+    case immediate
+    case after(Duration)
+    /// In proportion to how long the activity was: a sixth of it, at least 15 and at most 30 minutes.
+    case proportional
+
+    /// The system removes a card four hours after its end, whatever is asked.
+    public static let longest = Duration.seconds(4 * 3600)
+
+    public func duration(ofActivityLasting lasted: Duration) -> Duration {
+        switch self {
+        case .immediate: .zero
+        case .after(let duration): min(max(duration, .zero), Dismissal.longest)
+        case .proportional: min(max(lasted / 6, .seconds(15 * 60)), .seconds(30 * 60))
+        }
+    }
+}

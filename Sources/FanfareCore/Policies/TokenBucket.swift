@@ -1,0 +1,53 @@
+/// Lets `burst` things through at once and one more every `refill` after that. Pure integer arithmetic in log time, so
+/// every replay of a log decides alike.
+///
+/// The level is kept as time: a full bucket holds `burst` × `refill` milliseconds, and taking a token costs `refill` of
+/// them. Nothing is ever rounded away, however often the bucket is asked.
+public struct TokenBucket: Sendable, Hashable {
+    public struct Size: Sendable, Hashable {
+        /// Tokens in a full bucket, 1…1000.
+        public let burst: Int
+        /// Time in which one token comes back, 1 ms…24 h.
+        public let refill: Duration
+
+        /// Values outside their ranges are taken to the nearest end: both are bounded, so that `burst` × `refill`
+        /// (at most 8.64 × 10¹⁰ ms) never overflows.
+        public init(burst: Int, refill: Duration) {
+            self.burst = min(max(burst, 1), 1000)
+            self.refill = min(max(refill, .milliseconds(1)), .seconds(86_400))
+        }
+    }
+
+    public let size: Size
+    private var creditMilliseconds: Int64
+    private var updatedAt: FeedTime
+
+    /// A full bucket.
+    public init(_ size: Size, at now: FeedTime) {
+        self.size = size
+        creditMilliseconds = Int64(size.burst) * size.refill.milliseconds
+        updatedAt = now
+    }
+
+    /// Takes a token if there is one. A `now` before the last one counts as the last one.
+    public mutating func take(at now: FeedTime) -> Bool {
+        fill(to: now)
+        guard creditMilliseconds >= size.refill.milliseconds else { return false }
+        creditMilliseconds -= size.refill.milliseconds
+        return true
+    }
+
+    /// Until the next token; zero when there is one now.
+    public func wait(at now: FeedTime) -> Duration {
+        var later = self
+        later.fill(to: now)
+        return .milliseconds(max(0, size.refill.milliseconds - later.creditMilliseconds))
+    }
+
+    private mutating func fill(to now: FeedTime) {
+        guard now > updatedAt else { return }
+        let full = Int64(size.burst) * size.refill.milliseconds
+        creditMilliseconds = min(full, creditMilliseconds + (now - updatedAt).milliseconds)
+        updatedAt = now
+    }
+}
