@@ -1,0 +1,174 @@
+/// Decides what people see: feed events in, decisions out. Pure and deterministic: the same calls give the same decisions,
+/// byte for byte, on every machine. Without clock, I/O, threads or randomness; a value, confined to whoever owns it.
+///
+///     var core = DecisionCore()
+///     var decisions: [Decision] = []
+///     core.apply(event, now: event.at, into: &decisions)
+///
+/// `now` is log time. It never goes back: an earlier one counts as the latest so far. Whatever is due until `now` happens
+/// first, each deadline at its own time; so `advance` between two events changes nothing but *when* the decisions come.
+public struct DecisionCore: Sendable {
+    private let rules: Rules
+    private var members: [Topic] = []
+    private var indexes: [TopicID: Int] = [:]
+    private var timers = Timers()
+    private var serial: UInt64 = 0
+    private var clock = FeedTime.plausible.lowerBound
+
+    public init(rules: Rules = .builtIn) { self.rules = rules }
+
+    /// Takes one event. Appends exactly one `event` record (last), and before it the records of the timers that were due and
+    /// what the fan-out is to do. An event that is refused changes nothing; its record says why.
+    public mutating func apply(_ event: FeedEvent, now: FeedTime, into decisions: inout [Decision]) {
+        advance(to: now, into: &decisions)
+        guard let index = admit(event, into: &decisions) else { return }
+        members[index].apply(event, now: clock, serial: &serial, into: &decisions)
+        schedule(index)
+        dropStaleTimers()
+    }
+
+    /// Records that a piece of the feed could not be read.
+    public mutating func reject(_ rejection: FeedRejection, now: FeedTime, into decisions: inout [Decision]) {
+        advance(to: now, into: &decisions)
+        decisions.append(
+            .record(
+                DecisionRecord(
+                    origin: .event, topic: rejection.topic, at: rejection.at.flatMap { $0.isPlausible ? $0 : nil },
+                    now: clock, kind: "unreadable", outcome: .rejected,
+                    reason: "\(rejection.place): \(rejection.reason)")))
+    }
+
+    /// A tick: log time has come to `now`, and whatever is due until then happens.
+    public mutating func advance(to now: FeedTime, into decisions: inout [Decision]) {
+        // One implausible moment must not put the clock where no event comes after it.
+        guard now.isPlausible else { return }
+        while let timer = timers.first, timer.deadline <= now {
+            _ = timers.removeFirst()
+            fire(timer, into: &decisions)
+        }
+        clock = max(clock, now)
+    }
+
+    /// The feed is at its end: changes that wait for their topic's interval go out, each at its own deadline. Topics that
+    /// still run are not ended by that.
+    public mutating func finish(into decisions: inout [Decision]) {
+        var kept: [Timers.Entry] = []
+        while let timer = timers.removeFirst() {
+            if timer.kind == .flush { fire(timer, into: &decisions) } else { kept.append(timer) }
+        }
+        for timer in kept { timers.insert(timer) }
+        dropStaleTimers()
+    }
+
+    /// The earliest moment at which something happens without an event; `nil` when nothing will.
+    public var nextDeadline: FeedTime? { timers.first?.deadline }
+
+    // MARK: - Topics
+
+    /// A topic as it stands.
+    public struct TopicView: Sendable {
+        public let id: TopicID
+        public let kind: TopicKind
+        /// Of the last publication; 0 before the first.
+        public let version: UInt32
+        public let ended: Bool
+        /// All facts and patches, also those that came after the end.
+        public let state: JSONObject
+        /// The state of the last publication.
+        public let published: JSONObject?
+    }
+
+    public var topicCount: Int { members.count }
+
+    /// All topics, in the order of their indexes.
+    public var topics: some RandomAccessCollection<TopicView> {
+        members.lazy.map {
+            TopicView(
+                id: $0.id, kind: $0.kind, version: $0.version, ended: $0.ended, state: $0.state, published: $0.published
+            )
+        }
+    }
+
+    public func index(of topic: TopicID) -> TopicIndex? { indexes[topic].map { TopicIndex(UInt32($0)) } }
+
+    /// Finds the event's topic or begins it; `nil` when the event is refused, with the record written.
+    private mutating func admit(_ event: FeedEvent, into decisions: inout [Decision]) -> Int? {
+        let limits = rules.limits
+        func refuse(_ reason: String, topic: TopicID?) {
+            // An id that is too long does not get into the log either.
+            let id = event.id.flatMap { $0.utf8.count <= limits.idBytesMax ? $0 : nil }
+            decisions.append(
+                .record(
+                    DecisionRecord(
+                        origin: .event, topic: topic, at: event.at.isPlausible ? event.at : nil, now: clock, id: id,
+                        seq: event.seq, kind: event.kind, outcome: .rejected, reason: reason)))
+        }
+        let bytes = event.topic.rawValue.utf8.count
+        guard bytes > 0, bytes <= limits.topicIDBytesMax else {
+            refuse("a topic's id has 1 to \(limits.topicIDBytesMax) bytes, not \(bytes)", topic: nil)
+            return nil
+        }
+        guard event.at.isPlausible else {
+            refuse(implausible(event.at), topic: event.topic)
+            return nil
+        }
+        if let id = event.id, id.utf8.count > limits.idBytesMax {
+            refuse("an event's id has at most \(limits.idBytesMax) bytes, not \(id.utf8.count)", topic: event.topic)
+            return nil
+        }
+        if let index = indexes[event.topic] {
+            guard let kind = event.topicKind, kind != members[index].kind || !members[index].isKindKnown else {
+                return index
+            }
+            guard !members[index].isKindKnown else {
+                refuse("the topic is \(members[index].kind), not \(kind)", topic: event.topic)
+                return nil
+            }
+            members[index].adopt(kind, rules: rules[kind])
+            return index
+        }
+        // Indexes are 32 bits wide.
+        guard members.count < min(limits.topicsMax, Int(UInt32.max)) else {
+            refuse("the engine follows \(members.count) topics, and no more", topic: event.topic)
+            return nil
+        }
+        let index = members.count
+        members.append(
+            Topic(event.topic, index: TopicIndex(UInt32(index)), kind: event.topicKind, rules: rules))
+        indexes[event.topic] = index
+        return index
+    }
+
+    // MARK: - Timers
+
+    private mutating func fire(_ timer: Timers.Entry, into decisions: inout [Decision]) {
+        let index = Int(timer.topic)
+        if members[index].armed(timer.kind) == timer.deadline { members[index].arm(timer.kind, nil) }
+        if members[index].deadline(of: timer.kind) == timer.deadline {
+            clock = max(clock, timer.deadline)
+            members[index].fire(timer.kind, now: timer.deadline, serial: &serial, into: &decisions)
+        }
+        schedule(index)
+        dropStaleTimers()
+    }
+
+    /// Sets the timers that the topic wants and does not have.
+    private mutating func schedule(_ index: Int) {
+        for kind in [Timers.Kind.flush, .limit] {
+            guard let deadline = members[index].deadline(of: kind) else { continue }
+            if let armed = members[index].armed(kind), armed <= deadline { continue }
+            timers.insert(Timers.Entry(deadline: deadline, topic: UInt32(index), kind: kind))
+            members[index].arm(kind, deadline)
+        }
+    }
+
+    /// Takes deadlines off the top that their topics no longer have, so that `nextDeadline` is always a real one.
+    private mutating func dropStaleTimers() {
+        while let timer = timers.first, members[Int(timer.topic)].deadline(of: timer.kind) != timer.deadline {
+            _ = timers.removeFirst()
+            let index = Int(timer.topic)
+            if members[index].armed(timer.kind) == timer.deadline { members[index].arm(timer.kind, nil) }
+            schedule(index)
+        }
+    }
+}

@@ -1,0 +1,300 @@
+extension Topic {
+    /// Folds an event and decides what people see of it. Appends the record, and before it what the fan-out is to do.
+    mutating func apply(_ event: FeedEvent, now: FeedTime, serial: inout UInt64, into decisions: inout [Decision]) {
+        var record = DecisionRecord(
+            origin: .event, topic: id, at: event.at, now: now, id: event.id, seq: event.seq, kind: event.kind,
+            outcome: .unchanged, reason: "nothing people can see")
+        decide(event, now: now, record: &record, serial: &serial, into: &decisions)
+        decisions.append(.record(record))
+    }
+
+    private mutating func decide(
+        _ event: FeedEvent, now: FeedTime, record: inout DecisionRecord, serial: inout UInt64,
+        into decisions: inout [Decision]
+    ) {
+        // A provider may name a withdrawal by the id of what it withdraws, so those are known by their target alone.
+        if let id = event.id, !event.isRetraction, recentIDs.contains(id) {
+            record.outcome = .duplicate
+            record.reason = "event \(id) was here before"
+            return
+        }
+        let before = state
+        let folded = fold(event)
+        if case .refused(let outcome, let reason) = folded {
+            record.outcome = outcome
+            record.reason = reason
+            // What cannot be folded must not swallow a start or an end.
+            if event.lifecycle == nil { return }
+        }
+        if let id = event.id, !event.isRetraction { recentIDs.insert(id) }
+        let lateBy = newestAt.flatMap { $0 > event.at ? $0 - event.at : nil }
+        newestAt = max(event.at, newestAt ?? event.at)
+
+        var entry: LedgerEntry?
+        switch folded {
+        case .entered(let folded), .retracted(let folded): entry = folded
+        case .nothing(let reason?):
+            record.reason = reason
+            record.outcome = lateBy == nil ? .unchanged : .late
+        case .nothing(nil), .patched, .refused:
+            if record.outcome == .unchanged, let lateBy {
+                record.outcome = .late
+                record.reason = "late by \(lateBy.inSeconds), nothing people can see"
+            }
+        }
+        if case .withdrawal(let fact, _) = entry, governor.hasGranted(fact.id) {
+            decisions.append(.revokeAlert(topic: index, cause: fact.id))
+        }
+        if case .retracted(let entry) = folded {
+            record.outcome = .retracted
+            record.reason = "withdrawn before it arrived"
+            // The state may tell of the withdrawal; it goes out with the next update, not as one of its own.
+            if !ended, published != nil, !looksAlike(state, before) { wait(for: event, entry, now: now) }
+            if event.lifecycle == nil { return }
+        }
+        if ended {
+            record.outcome = .late
+            record.reason = "after end"
+            return
+        }
+
+        var news = News(event: event, entry: entry, lateBy: lateBy, before: before)
+        if event.lifecycle == .end {
+            news.reason = "end"
+            end(news, now: now, record: &record, serial: &serial, into: &decisions)
+        } else if published == nil {
+            let isStart = event.lifecycle == .start
+            guard isStart || (folded.changesState && isPresentable) else {
+                if record.outcome == .unchanged, folded.changesState { record.reason = "nothing to show yet" }
+                return
+            }
+            news.reason = isStart ? "start" : "first state"
+            news.mustPass = true
+            show(news, now: now, record: &record, serial: &serial, into: &decisions)
+        } else if let ending = ledger.reducer.ending, folded.changesState {
+            news.reason = ending
+            end(news, now: now, record: &record, serial: &serial, into: &decisions)
+        } else if folded.changesState, !looksAlike(state, before) {
+            show(news, now: now, record: &record, serial: &serial, into: &decisions)
+        } else {
+            if event.lifecycle == .start, record.outcome == .unchanged { record.reason = "has started already" }
+            if event.alert != nil {
+                record.alert = .demoted
+                record.alertReason = "no visible change to ride on"
+            }
+        }
+    }
+
+    private var isPresentable: Bool { ledger.reducer.isPresentable || !overlay.isEmpty }
+
+    // MARK: - Showing
+
+    /// An event that changed something visible, on its way out.
+    struct News {
+        let event: FeedEvent
+        let entry: LedgerEntry?
+        let lateBy: Duration?
+        /// The topic's state without it.
+        let before: JSONObject
+        var reason = "visible change"
+        /// Passes whatever the interval says.
+        var mustPass = false
+
+        /// As logs name it.
+        var cause: String {
+            if let id = event.id { return id }
+            if case .fact(let fact) = event.change { return fact.id }
+            return event.kind
+        }
+    }
+
+    /// Publishes the state at once, or lets it wait for the minimum interval.
+    private mutating func show(
+        _ news: News, now: FeedTime, record: inout DecisionRecord, serial: inout UInt64,
+        into decisions: inout [Decision]
+    ) {
+        if let published, looksAlike(state, published) {
+            record.outcome = .unchanged
+            record.reason = "back to what version \(version) shows"
+            return
+        }
+        let encoded = EncodedState(state)
+        guard encoded.bytes.count <= limits.stateBytesMax else {
+            record.outcome = .rejected
+            record.reason = oversize(encoded.bytes.count)
+            return
+        }
+        let occasion = news.entry.flatMap { ledger.reducer.occasion(of: $0, before: news.before, shown: state) }
+        let essential = occasion.flatMap { rules.occasions[$0.kind]?.essential } ?? false
+        let alert = alert(for: news, occasion, now: now, record: &record)
+
+        let passesFrom = publishedAt.map { $0 + rules.minimumInterval } ?? now
+        guard news.mustPass || essential || alert != nil || now >= passesFrom else {
+            pending.add(news.cause, max: limits.causesMax)
+            flushAt = passesFrom
+            record.outcome = .conflated
+            record.reason = "until \(passesFrom), \(rules.minimumInterval.inSeconds) after version \(version)"
+            if let lateBy = news.lateBy { record.reason += "; late by \(lateBy.inSeconds)" }
+            return
+        }
+        record.reason = news.reason
+        if let occasion, essential { record.reason += ", \(occasion.kind) is essential" }
+        if let lateBy = news.lateBy {
+            record.reason += ", late by \(lateBy.inSeconds)" + (alert == nil ? ": silent" : "")
+        }
+        pending.add(news.cause, max: limits.causesMax)
+        publish(
+            .update, encoded, priority: essential || alert != nil ? .immediate : .conserving, alert: alert, now: now,
+            record: &record, serial: &serial, into: &decisions)
+    }
+
+    /// Ends the topic with its newest state. An end always goes out.
+    private mutating func end(
+        _ news: News?, now: FeedTime, record: inout DecisionRecord, serial: inout UInt64,
+        into decisions: inout [Decision]
+    ) {
+        var refusal = record.outcome == .unchanged || record.outcome == .late ? "" : "; \(record.reason)"
+        var encoded = EncodedState(state)
+        if encoded.bytes.count > limits.stateBytesMax {
+            refusal = "; \(oversize(encoded.bytes.count)), so it ends with what was shown last"
+            state = published ?? JSONObject()
+            encoded = EncodedState(state)
+        }
+        var alert: Alert?
+        if let news {
+            let occasion = news.entry.flatMap { ledger.reducer.occasion(of: $0, before: news.before, shown: state) }
+            alert = self.alert(for: news, occasion, now: now, record: &record)
+            pending.add(news.cause, max: limits.causesMax)
+            record.reason = news.reason + refusal
+        }
+        publish(
+            .end, encoded, priority: .immediate, alert: alert, now: now, record: &record, serial: &serial,
+            into: &decisions)
+    }
+
+    private mutating func publish(
+        _ event: Publication.Event, _ encoded: EncodedState, priority: Priority, alert: Alert?, now: FeedTime,
+        record: inout DecisionRecord, serial: inout UInt64, into decisions: inout [Decision]
+    ) {
+        let started = startedAt ?? now
+        if startedAt == nil { endAt = now + rules.maximumDuration }
+        startedAt = started
+        serial += 1
+        version += 1
+        published = state
+        publishedAt = now
+        flushAt = nil
+        if event == .end {
+            ended = true
+            endAt = nil
+        }
+        decisions.append(
+            .publish(
+                Publication(
+                    serial: serial, topic: index, topicID: id, topicKind: kind, version: version, event: event,
+                    state: encoded, priority: priority, alert: alert, staleAfter: rules.staleAfter,
+                    dismissAfter: event == .end ? rules.dismissal.duration(ofActivityLasting: now - started) : nil)))
+        record.outcome = .published
+        record.version = version
+        record.causes = pending.ids
+        if pending.unnamed > 0 { record.reason += ", and \(pending.unnamed) more causes" }
+        pending = Causes()
+    }
+
+    private mutating func wait(for event: FeedEvent, _ entry: LedgerEntry, now: FeedTime) {
+        let news = News(event: event, entry: entry, lateBy: nil, before: state)
+        pending.add(news.cause, max: limits.causesMax)
+        flushAt = max(now, publishedAt.map { $0 + rules.minimumInterval } ?? now)
+    }
+
+    // MARK: - Alerts
+
+    /// The alert that rides on this news, if one was asked for and is granted.
+    private mutating func alert(
+        for news: News, _ occasion: Occasion?, now: FeedTime, record: inout DecisionRecord
+    ) -> Alert? {
+        var rule = occasion.flatMap { rules.occasions[$0.kind]?.alert }
+        let cause: String
+        switch news.entry {
+        case .withdrawal(let fact, _):
+            // The cancellation is news now, whenever it was dated; but only to those who were told of the goal.
+            if !governor.hasGranted(fact.id) { rule = nil }
+            cause = fact.id + "/cancelled"
+        case .fact(let fact):
+            if news.lateBy != nil { return nil }
+            cause = fact.id
+        case nil:
+            if news.lateBy != nil { return nil }
+            cause = news.event.id ?? "\(news.event.kind)/\(version + 1)"
+        }
+        guard let text = news.event.alert ?? (rule == nil ? nil : occasion?.text) else { return nil }
+        let kind = rule == nil ? OccasionKind.requested : occasion?.kind ?? .requested
+        let governing = rule ?? rules.requestedAlerts
+        switch governor.rule(on: kind, governing, text: text, cause: cause, now: now) {
+        case .granted:
+            record.alert = .granted
+            record.alertReason = "\(kind)"
+            return Alert(
+                cause: cause, class: governing.class, text: text, freshFor: governing.freshFor,
+                highlight: occasion?.highlight)
+        case .demoted(let reason):
+            record.alert = .demoted
+            record.alertReason = reason
+            return nil
+        }
+    }
+
+    // MARK: - Timers
+
+    /// Acts on a deadline of this topic that has come.
+    mutating func fire(_ timer: Timers.Kind, now: FeedTime, serial: inout UInt64, into decisions: inout [Decision]) {
+        var record = DecisionRecord(
+            origin: .timer, topic: id, at: nil, now: now, kind: "\(timer)", outcome: .unchanged, reason: "")
+        switch timer {
+        case .flush: flush(now: now, record: &record, serial: &serial, into: &decisions)
+        case .limit:
+            record.reason = "has lasted \(rules.maximumDuration.inSeconds), the longest it may"
+            end(nil, now: now, record: &record, serial: &serial, into: &decisions)
+        }
+        decisions.append(.record(record))
+    }
+
+    private mutating func flush(
+        now: FeedTime, record: inout DecisionRecord, serial: inout UInt64, into decisions: inout [Decision]
+    ) {
+        flushAt = nil
+        let encoded = EncodedState(state)
+        if let published, looksAlike(state, published) {
+            record.reason = "back to what version \(version) shows"
+            record.causes = pending.ids
+            pending = Causes()
+        } else if encoded.bytes.count > limits.stateBytesMax {
+            record.outcome = .rejected
+            record.reason = oversize(encoded.bytes.count)
+            pending = Causes()
+        } else {
+            record.reason = pending.count == 1 ? "one change waited" : "\(pending.count) changes waited"
+            publish(
+                .update, encoded, priority: .conserving, alert: nil, now: now, record: &record, serial: &serial,
+                into: &decisions)
+        }
+    }
+}
+
+extension OccasionKind {
+    /// An alert in a native feed's own words.
+    public static let requested = OccasionKind("requested")
+}
+
+extension FeedEvent {
+    fileprivate var isRetraction: Bool { if case .retraction = change { true } else { false } }
+}
+
+extension Folded {
+    fileprivate var changesState: Bool {
+        switch self {
+        case .patched, .entered: true
+        case .nothing, .retracted, .refused: false
+        }
+    }
+}

@@ -1,0 +1,118 @@
+/// What became of an event's change to the state.
+enum Folded {
+    /// Nothing to fold, with a reason where one would have been expected.
+    case nothing(String?)
+    case patched
+    case entered(LedgerEntry)
+    /// A fact that was withdrawn before it arrived.
+    case retracted(LedgerEntry)
+    /// Not folded.
+    case refused(Outcome, String)
+}
+
+extension Topic {
+    /// Folds an event's change into the state. Nothing here looks at the clock or at what was shown.
+    mutating func fold(_ event: FeedEvent) -> Folded {
+        switch event.change {
+        case .nothing: .nothing(nil)
+        case .patch(let patch): fold(patch, seq: event.seq, at: event.at)
+        case .fact(let fact): fold(fact)
+        case .retraction(let id): retract(id, at: event.at)
+        }
+    }
+
+    private mutating func fold(_ patch: JSONObject, seq: UInt64?, at: FeedTime) -> Folded {
+        if let seq, let newest = newestPatchSeq {
+            if seq == newest { return .refused(.duplicate, "patch \(seq) was here before") }
+            if seq < newest { return .refused(.late, "patch \(seq) after patch \(newest)") }
+        } else if let newest = newestPatchAt, at < newest {
+            return .refused(.late, "patch late by \((newest - at).inSeconds), a newer one is in place")
+        }
+        let (overlayBefore, hiddenBefore, stateBefore) = (overlay, hidden, state)
+        for member in patch.members {
+            if member.value == .null {
+                if state[member.key] != nil, overlay[member.key] == nil { hidden.insert(member.key) }
+            } else {
+                hidden.remove(member.key)
+            }
+        }
+        overlay.merge(quantised(patch))
+        refreshState()
+        if state != stateBefore {
+            let size = EncodedState(state).bytes.count
+            if size > limits.stateBytesMax {
+                // Not kept: the overlay would grow without bound.
+                (overlay, hidden, state) = (overlayBefore, hiddenBefore, stateBefore)
+                return .refused(.rejected, oversize(size))
+            }
+        }
+        newestPatchSeq = seq ?? newestPatchSeq
+        newestPatchAt = max(at, newestPatchAt ?? at)
+        return .patched
+    }
+
+    private func quantised(_ patch: JSONObject) -> JSONObject {
+        var result = patch
+        for (key, rule) in rules.fields {
+            guard case .quantised(let quantiser) = rule, let value = patch[key]?.doubleValue,
+                let whole = Int64(exactly: value.rounded())
+            else { continue }
+            result[key] = .int(quantiser.quantise(whole, shown: state[key]?.intValue))
+        }
+        return result
+    }
+
+    private mutating func fold(_ fact: Fact) -> Folded {
+        guard fact.at.isPlausible else { return .refused(.rejected, implausible(fact.at)) }
+        guard !fact.id.isEmpty, fact.id.utf8.count <= limits.idBytesMax else {
+            return .refused(.rejected, "a fact's id has 1 to \(limits.idBytesMax) bytes, not \(fact.id.utf8.count)")
+        }
+        switch ledger.standing(of: fact.id) {
+        case .live, .withdrawn: return .refused(.duplicate, "fact \(fact.id) was here before")
+        case .unknown, .awaited: break
+        }
+        guard ledger.reducer.understands(factKind: fact.kind) else {
+            return .nothing("\(kind) topics know no fact \(fact.kind)")
+        }
+        if let fault = ledger.reducer.fault(in: fact) { return .refused(.rejected, fault) }
+        var values: [UInt8] = []
+        fact.values.write(to: &values)
+        guard values.count <= limits.factBytesMax else {
+            return .refused(.rejected, "fact \(fact.id) has \(values.count) bytes, at most \(limits.factBytesMax)")
+        }
+        if let settled = ledger.settledUntil, fact.at <= settled {
+            return .refused(.late, "what happened until \(settled) is settled")
+        }
+        let entry = ledger.add(fact)
+        refreshState()
+        if case .withdrawal = entry { return .retracted(entry) }
+        return isKindKnown ? .entered(entry) : .nothing("kept until the topic's kind is known")
+    }
+
+    private mutating func retract(_ id: String, at: FeedTime) -> Folded {
+        guard !id.isEmpty, id.utf8.count <= limits.idBytesMax else {
+            return .refused(.rejected, "a fact's id has 1 to \(limits.idBytesMax) bytes, not \(id.utf8.count)")
+        }
+        switch ledger.standing(of: id) {
+        case .withdrawn, .awaited: return .refused(.duplicate, "fact \(id) is withdrawn already")
+        case .unknown:
+            guard ledger.await(id, withdrawnAt: at) else {
+                return .refused(.rejected, "\(limits.earlyRetractionsMax) facts are withdrawn that have not arrived")
+            }
+            return .nothing("fact \(id) is not known; should it arrive, it counts as withdrawn")
+        case .live:
+            guard let entry = ledger.withdraw(id, at: at) else { return .nothing("fact \(id) is settled") }
+            refreshState()
+            return .entered(entry)
+        }
+    }
+
+    func oversize(_ bytes: Int) -> String {
+        "the state of \(id) would have \(bytes) bytes, at most \(limits.stateBytesMax)"
+    }
+}
+
+/// Why a time is not believed.
+func implausible(_ time: FeedTime) -> String {
+    "time \(time.milliseconds) ms is not between 1970 and 2100: milliseconds taken for seconds?"
+}

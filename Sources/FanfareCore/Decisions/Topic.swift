@@ -1,0 +1,137 @@
+/// One topic's memory: what was folded, what was shown, and what waits.
+///
+/// A state machine without a clock: `apply` and `fire` are told the log time. It says in `deadline(of:)` when it wants to be
+/// called again; the core's timers do the calling.
+struct Topic: Sendable {
+    let id: TopicID
+    let index: TopicIndex
+    let limits: Rules.Limits
+    private(set) var kind: TopicKind
+    /// Whether an event has told the kind. Until then facts are kept and patches make the state.
+    private(set) var isKindKnown: Bool
+    var rules: TopicRules
+
+    // What was folded.
+    var ledger: FactLedger
+    /// Patches, merged.
+    var overlay = JSONObject()
+    /// Keys of the facts' state that a patch has removed.
+    var hidden: Set<String> = []
+    var newestPatchSeq: UInt64?
+    var newestPatchAt: FeedTime?
+    var recentIDs: RecentIDs
+    /// Greatest event time so far; what is older is late.
+    var newestAt: FeedTime?
+    /// All of it together: the facts' fold, patched.
+    var state: JSONObject
+
+    // What was shown.
+    var published: JSONObject?
+    var version: UInt32 = 0
+    var startedAt: FeedTime?
+    var publishedAt: FeedTime?
+    var ended = false
+    var governor: AlertGovernor
+
+    // What waits.
+    var pending = Causes()
+    var flushAt: FeedTime?
+    var endAt: FeedTime?
+    /// Deadlines that the core's timers hold for this topic. A timer that finds a later deadline here than its own is set
+    /// again, so there is never more than one of each kind.
+    var armedFlush: FeedTime?
+    var armedLimit: FeedTime?
+
+    init(_ id: TopicID, index: TopicIndex, kind: TopicKind?, rules: Rules) {
+        self.id = id
+        self.index = index
+        self.kind = kind ?? .generic
+        isKindKnown = kind != nil
+        limits = rules.limits
+        self.rules = kind.map { rules[$0] } ?? rules.other
+        ledger = FactLedger(kind == nil ? KindUnknown() : self.rules.reducer, limits: limits)
+        recentIDs = RecentIDs(capacity: limits.eventIDsMax)
+        governor = AlertGovernor(self.rules, limits: limits)
+        state = ledger.reducer.state
+    }
+
+    /// The kind has become known: the facts kept so far are folded as that kind does it.
+    mutating func adopt(_ kind: TopicKind, rules: TopicRules) {
+        self.kind = kind
+        self.rules = rules
+        isKindKnown = true
+        governor = AlertGovernor(rules, limits: limits)
+        ledger.refold(with: rules.reducer)
+        refreshState()
+    }
+
+    mutating func refreshState() {
+        state = ledger.reducer.state
+        guard !state.isEmpty else {
+            state = overlay
+            return
+        }
+        for key in hidden { state[key] = nil }
+        state.merge(overlay)
+    }
+
+    /// Whether people would see the same in both: ignored fields may differ.
+    func looksAlike(_ a: JSONObject, _ b: JSONObject) -> Bool {
+        if a == b { return true }
+        func visible(_ object: JSONObject) -> [JSONObject.Member] {
+            object.members.filter { rules.fields[$0.key] != .ignored }
+        }
+        let (a, b) = (visible(a), visible(b))
+        return a.count == b.count
+            && zip(a, b).allSatisfy { $0.key == $1.key && $0.value.looksLike($1.value) }
+    }
+
+    func deadline(of kind: Timers.Kind) -> FeedTime? {
+        switch kind {
+        case .flush: flushAt
+        case .limit: endAt
+        }
+    }
+
+    func armed(_ kind: Timers.Kind) -> FeedTime? {
+        switch kind {
+        case .flush: armedFlush
+        case .limit: armedLimit
+        }
+    }
+
+    mutating func arm(_ kind: Timers.Kind, _ deadline: FeedTime?) {
+        switch kind {
+        case .flush: armedFlush = deadline
+        case .limit: armedLimit = deadline
+        }
+    }
+}
+
+/// Which events a version carries, in the order in which they came. Bounded; the surplus is counted.
+struct Causes: Sendable {
+    private(set) var ids: [String] = []
+    private(set) var unnamed = 0
+
+    var isEmpty: Bool { ids.isEmpty }
+    var count: Int { ids.count + unnamed }
+
+    mutating func add(_ id: String, max: Int) {
+        if ids.count < max { ids.append(id) } else { unnamed += 1 }
+    }
+}
+
+extension JSONValue {
+    /// Equal as people read it: `3` and `3.0` are.
+    fileprivate func looksLike(_ other: JSONValue) -> Bool {
+        switch (self, other) {
+        case (.int, .double), (.double, .int): intValue != nil && intValue == other.intValue
+        case (.array(let a), .array(let b)):
+            a.count == b.count && zip(a, b).allSatisfy { $0.looksLike($1) }
+        case (.object(let a), .object(let b)):
+            a.members.count == b.members.count
+                && zip(a.members, b.members).allSatisfy { $0.key == $1.key && $0.value.looksLike($1.value) }
+        default: self == other
+        }
+    }
+}
