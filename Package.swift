@@ -39,6 +39,7 @@ var targets: [Target] = [
         name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop"], swiftSettings: swift),
     .testTarget(
         name: "FanfareFeedsTests", dependencies: ["FanfareFeeds", "FanfareCore"], swiftSettings: swift),
+    .testTarget(name: "FanfareHTTP2Tests", dependencies: ["FanfareHTTP2"], swiftSettings: swift),
 ]
 
 if development {
@@ -48,6 +49,8 @@ if development {
         .executableTarget(
             name: "apns-simulator", dependencies: ["CFanfareNghttp2", "FanfareLoop"], path: "Load/apns-simulator",
             swiftSettings: swift),
+        .testTarget(
+            name: "FanfareHTTP2OracleTests", dependencies: ["FanfareHTTP2", "CFanfareNghttp2"], swiftSettings: swift),
     ]
 }
 

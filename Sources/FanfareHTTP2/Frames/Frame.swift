@@ -1,0 +1,110 @@
+/// RFC 9113 §4.1: what stands in front of every frame.
+struct FrameHeader {
+    static let count = 9
+
+    /// Bytes of payload that follow.
+    var length: Int
+    var type: UInt8
+    var flags: UInt8
+    var stream: UInt32
+
+    /// Reads the first nine bytes; the reserved bit is ignored, as it must be.
+    init(_ bytes: Span<UInt8>) {
+        length = Int(bytes[0]) << 16 | Int(bytes[1]) << 8 | Int(bytes[2])
+        type = bytes[3]
+        flags = bytes[4]
+        stream = bytes.bigEndian32(at: 5) & StreamID.max
+    }
+
+    func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
+}
+
+enum FrameType {
+    static let data: UInt8 = 0x0
+    static let headers: UInt8 = 0x1
+    static let priority: UInt8 = 0x2
+    static let resetStream: UInt8 = 0x3
+    static let settings: UInt8 = 0x4
+    static let pushPromise: UInt8 = 0x5
+    static let ping: UInt8 = 0x6
+    static let goAway: UInt8 = 0x7
+    static let windowUpdate: UInt8 = 0x8
+    static let continuation: UInt8 = 0x9
+}
+
+enum FrameFlag {
+    static let endStream: UInt8 = 0x1
+    static let acknowledgement: UInt8 = 0x1
+    static let endHeaders: UInt8 = 0x4
+    static let padded: UInt8 = 0x8
+    static let priority: UInt8 = 0x20
+}
+
+enum SettingID {
+    static let headerTableSize: UInt16 = 0x1
+    static let enablePush: UInt16 = 0x2
+    static let maxConcurrentStreams: UInt16 = 0x3
+    static let initialWindowSize: UInt16 = 0x4
+    static let maxFrameSize: UInt16 = 0x5
+    static let maxHeaderListSize: UInt16 = 0x6
+}
+
+enum StreamID {
+    static let max: UInt32 = 0x7fff_ffff
+}
+
+/// Numbers that RFC 9113 fixes.
+enum FlowControl {
+    /// Before SETTINGS and WINDOW_UPDATE, in bytes (§6.9.2).
+    static let defaultWindow = 65_535
+    static let windowMax = 0x7fff_ffff
+    /// SETTINGS_MAX_FRAME_SIZE until the peer says more; and what we accept, as answers are short (§4.2).
+    static let defaultFrameSize = 16_384
+    static let frameSizeMax = 0xff_ffff
+}
+
+/// RFC 9113 §7. Open: peers may invent more.
+public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    public static let noError = ErrorCode(rawValue: 0x0)
+    public static let protocolError = ErrorCode(rawValue: 0x1)
+    public static let internalError = ErrorCode(rawValue: 0x2)
+    public static let flowControlError = ErrorCode(rawValue: 0x3)
+    public static let settingsTimeout = ErrorCode(rawValue: 0x4)
+    public static let streamClosed = ErrorCode(rawValue: 0x5)
+    public static let frameSizeError = ErrorCode(rawValue: 0x6)
+    public static let refusedStream = ErrorCode(rawValue: 0x7)
+    public static let cancel = ErrorCode(rawValue: 0x8)
+    public static let compressionError = ErrorCode(rawValue: 0x9)
+    public static let connectError = ErrorCode(rawValue: 0xa)
+    public static let enhanceYourCalm = ErrorCode(rawValue: 0xb)
+    public static let inadequateSecurity = ErrorCode(rawValue: 0xc)
+    public static let http11Required = ErrorCode(rawValue: 0xd)
+
+    private static let names = [
+        "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
+        "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
+        "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
+    ]
+
+    public var description: String {
+        rawValue < ErrorCode.names.count ? ErrorCode.names[Int(rawValue)] : "error code \(rawValue)"
+    }
+}
+
+/// What ends the connection: the code for GOAWAY, and words for people.
+struct ConnectionError: Error {
+    let code: ErrorCode
+    let text: String
+}
+
+extension Span<UInt8> {
+    func bigEndian32(at index: Int) -> UInt32 {
+        UInt32(self[index]) << 24 | UInt32(self[index + 1]) << 16 | UInt32(self[index + 2]) << 8
+            | UInt32(self[index + 3])
+    }
+
+    func bigEndian16(at index: Int) -> UInt16 { UInt16(self[index]) << 8 | UInt16(self[index + 1]) }
+}

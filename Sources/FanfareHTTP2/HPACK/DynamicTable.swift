@@ -1,0 +1,110 @@
+/// RFC 7541 §2.3.2 and §4: the fields both ends remember, newest first.
+///
+/// All storage is allocated once, for the greatest size the table may ever have. The bytes lie in a buffer twice that
+/// size: entries are appended at its end and dropped at its start, and when the end is reached the living ones (at most
+/// half the buffer) move to the front; so an entry is always contiguous and moving is paid for by what was appended.
+struct DynamicTable {
+    private struct Entry {
+        var start: Int32 = 0
+        var nameCount: Int32 = 0
+        var valueCount: Int32 = 0
+        var size: Int { Int(nameCount + valueCount) + HPACK.entryOverhead }
+    }
+
+    /// What `limit` may never exceed.
+    let capacity: Int
+    /// The size both ends have agreed on; what does not fit is evicted.
+    private(set) var limit: Int
+    private(set) var size = 0
+    private(set) var count = 0
+    /// Changes whenever an index may have come to mean something else.
+    private(set) var generation: UInt64 = 0
+
+    private var bytes: [UInt8]
+    private var bytesEnd = 0
+    /// A ring; `newest` is the position of index 0.
+    private var entries: [Entry]
+    private var newest = 0
+
+    init(capacity: Int, limit: Int) {
+        self.capacity = capacity
+        self.limit = min(limit, capacity)
+        bytes = [UInt8](repeating: 0, count: 2 * capacity)
+        entries = [Entry](repeating: Entry(), count: capacity / HPACK.entryOverhead + 1)
+    }
+
+    private func entry(_ index: Int) -> Entry {
+        let position = newest - index
+        return entries[position < 0 ? position + entries.count : position]
+    }
+
+    /// Where name and value of the entry at `index` (0 is the newest) stand in `storage`.
+    func field(_ index: Int) -> (name: Range<Int>, value: Range<Int>)? {
+        guard index < count else { return nil }
+        let entry = entry(index)
+        let value = Int(entry.start + entry.nameCount)
+        return (Int(entry.start)..<value, value..<value + Int(entry.valueCount))
+    }
+
+    var storage: [UInt8] { bytes }
+
+    mutating func setLimit(_ limit: Int) {
+        self.limit = min(limit, capacity)
+        evict(until: self.limit)
+    }
+
+    private mutating func evict(until room: Int) {
+        guard size > room else { return }
+        generation &+= 1
+        while size > room {
+            size -= entry(count - 1).size
+            count -= 1
+        }
+    }
+
+    /// Adds a field; one that is larger than the whole table empties it (§4.4). The bytes must not lie in this table: they
+    /// may be evicted, or moved, before they are copied.
+    mutating func insert(name: Span<UInt8>, value: Span<UInt8>) {
+        let added = name.count + value.count + HPACK.entryOverhead
+        generation &+= 1
+        evict(until: max(0, limit - added))
+        guard added <= limit else { return evict(until: 0) }
+        if bytesEnd + name.count + value.count > bytes.count { compact() }
+        newest = newest + 1 == entries.count ? 0 : newest + 1
+        entries[newest] = Entry(
+            start: Int32(bytesEnd), nameCount: Int32(name.count), valueCount: Int32(value.count))
+        for index in name.indices { bytes[bytesEnd + index] = name[index] }
+        bytesEnd += name.count
+        for index in value.indices { bytes[bytesEnd + index] = value[index] }
+        bytesEnd += value.count
+        count += 1
+        size += added
+    }
+
+    private mutating func compact() {
+        var end = 0
+        // Oldest first: each entry moves towards the front, onto bytes that no younger one holds.
+        for index in stride(from: count - 1, through: 0, by: -1) {
+            let position = newest - index
+            let slot = position < 0 ? position + entries.count : position
+            let start = Int(entries[slot].start)
+            let length = Int(entries[slot].nameCount + entries[slot].valueCount)
+            for offset in 0..<length { bytes[end + offset] = bytes[start + offset] }
+            entries[slot].start = Int32(end)
+            end += length
+        }
+        bytesEnd = end
+    }
+
+    /// The newest entry with this name, and the one that has this value as well, if any; 0 is the newest.
+    func find(_ field: HeaderField) -> (name: Int?, exact: Int?) {
+        var name: Int?
+        for index in 0..<count {
+            guard let (nameRange, valueRange) = self.field(index), bytes[nameRange].elementsEqual(field.name)
+            else { continue }
+            if name == nil { name = index }
+            if bytes[valueRange].elementsEqual(field.value) { return (name, index) }
+        }
+        return (name, nil)
+    }
+}

@@ -1,0 +1,84 @@
+/// One header field. Names are lower case, as HTTP/2 demands; values are bytes, usually ASCII.
+public struct HeaderField: Sendable, Hashable {
+    public let name: [UInt8]
+    public let value: [UInt8]
+
+    public init(name: [UInt8], value: [UInt8]) {
+        self.name = name
+        self.value = value
+    }
+
+    public init(_ name: String, _ value: String) {
+        self.init(name: Array(name.utf8), value: Array(value.utf8))
+    }
+
+    /// What the field costs in a dynamic table or a header list (RFC 7541 §4.1).
+    var size: Int { name.count + value.count + HPACK.entryOverhead }
+}
+
+/// Numbers of RFC 7541 that several files need.
+enum HPACK {
+    /// Added to name and value when a field's size is counted (§4.1).
+    static let entryOverhead = 32
+    /// The dynamic table's size before any SETTINGS (RFC 9113 §6.5.2).
+    static let defaultTableSize = 4096
+}
+
+/// A header block that cannot be decoded. The compression state is lost with it, and so is the connection.
+struct HPACKError: Error, Equatable {
+    let text: String
+    init(_ text: String) { self.text = text }
+}
+
+/// Decoded fields, back to back in storage that is reused from block to block.
+struct HeaderList {
+    struct Field {
+        let start: Int32
+        let nameCount: Int32
+        let valueCount: Int32
+    }
+
+    private(set) var bytes: [UInt8] = []
+    private(set) var fields: [Field] = []
+    /// Sum of the fields' sizes, those that were left out included.
+    private(set) var size = 0
+    /// More than the limit arrived. Fields beyond it are not kept, but the dynamic table has seen them all, so the
+    /// connection may go on.
+    private(set) var isOverLimit = false
+
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        fields.removeAll(keepingCapacity: true)
+        size = 0
+        isOverLimit = false
+    }
+
+    func name(_ field: Field) -> ArraySlice<UInt8> {
+        bytes[Int(field.start)..<Int(field.start + field.nameCount)]
+    }
+
+    func value(_ field: Field) -> ArraySlice<UInt8> {
+        let start = Int(field.start + field.nameCount)
+        return bytes[start..<start + Int(field.valueCount)]
+    }
+
+    /// Counts a field towards the limit; `false` when it must not be stored.
+    mutating func admit(nameCount: Int, valueCount: Int, limit: Int) -> Bool {
+        size += nameCount + valueCount + HPACK.entryOverhead
+        if size > limit { isOverLimit = true }
+        return !isOverLimit
+    }
+
+    mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
+        let start = bytes.count
+        bytes.append(name)
+        bytes.append(value)
+        fields.append(Field(start: Int32(start), nameCount: Int32(name.count), valueCount: Int32(value.count)))
+    }
+}
+
+extension [UInt8] {
+    mutating func append(_ span: Span<UInt8>) {
+        span.withUnsafeBufferPointer { append(contentsOf: $0) }
+    }
+}

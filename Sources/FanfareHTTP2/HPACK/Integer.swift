@@ -1,0 +1,54 @@
+/// RFC 7541 §5.1: integers with a prefix of 1 to 8 bits.
+enum PrefixInteger {
+    /// Nothing in HTTP/2 needs more: frames, tables and strings are far smaller. Also bounds the length: a prefix and four
+    /// bytes of seven bits.
+    static let max = (1 << 28) - 1
+
+    /// Appends `value`; `pattern` is the representation's bits above the prefix.
+    static func write(_ value: Int, prefix: Int, pattern: UInt8, into bytes: inout [UInt8]) {
+        let limit = (1 << prefix) - 1
+        guard value >= limit else { return bytes.append(pattern | UInt8(value)) }
+        bytes.append(pattern | UInt8(limit))
+        var rest = value - limit
+        while rest >= 128 {
+            bytes.append(UInt8(rest & 127) | 128)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+}
+
+/// Walks over one header block.
+struct BlockCursor {
+    var position = 0
+
+    mutating func byte(of block: Span<UInt8>) throws(HPACKError) -> UInt8 {
+        guard position < block.count else { throw HPACKError("header block ends inside a field") }
+        defer { position += 1 }
+        return block[position]
+    }
+
+    /// Reads the integer whose first byte is at the position.
+    mutating func integer(prefix: Int, of block: Span<UInt8>) throws(HPACKError) -> Int {
+        let limit = (1 << prefix) - 1
+        var value = try Int(byte(of: block)) & limit
+        guard value == limit else { return value }
+        // Leading zeros could make an integer arbitrarily long without making it large: bytes are bounded as well.
+        for shift in stride(from: 0, to: 35, by: 7) {
+            let next = try byte(of: block)
+            value += Int(next & 127) << shift
+            guard value <= PrefixInteger.max else { break }
+            if next & 128 == 0 { return value }
+        }
+        throw HPACKError("integer in a header block is over \(PrefixInteger.max)")
+    }
+
+    /// Takes `count` bytes; the caller extracts them.
+    mutating func skip(_ count: Int, of block: Span<UInt8>) throws(HPACKError) -> Range<Int> {
+        guard count <= block.count - position else {
+            throw HPACKError("string of \(count) bytes in a header block with \(block.count - position) left")
+        }
+        defer { position += count }
+        return position..<position + count
+    }
+}

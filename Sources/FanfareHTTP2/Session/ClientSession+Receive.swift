@@ -1,0 +1,267 @@
+/// Frames in: cut from the byte stream, checked, and told apart.
+extension ClientSession {
+    /// Takes bytes from the connection, cut anywhere. Afterwards the events tell what they meant. Ignored once closed.
+    public mutating func receive(_ bytes: UnsafeRawBufferPointer) {
+        guard state != .closed, bytes.count > 0 else { return }
+        do throws(ConnectionError) {
+            try receive(Span(_unsafeElements: bytes.bindMemory(to: UInt8.self)))
+        } catch {
+            fail(error)
+        }
+    }
+
+    private mutating func receive(_ input: Span<UInt8>) throws(ConnectionError) {
+        var position = 0
+        while !partialFrame.isEmpty {
+            var needed = FrameHeader.count
+            if partialFrame.count >= needed {
+                let header = FrameHeader(partialFrame.span)
+                try check(header)
+                needed += header.length
+                if partialFrame.count == needed {
+                    // Moved out while it is read, and back for its storage.
+                    var frame: [UInt8] = []
+                    swap(&frame, &partialFrame)
+                    try process(header, frame.span.extracting(FrameHeader.count..<needed))
+                    frame.removeAll(keepingCapacity: true)
+                    swap(&frame, &partialFrame)
+                    break
+                }
+            }
+            let count = min(needed - partialFrame.count, input.count - position)
+            guard count > 0 else { return }
+            partialFrame.append(input.extracting(position..<position + count))
+            position += count
+        }
+        while input.count - position >= FrameHeader.count {
+            let header = FrameHeader(input.extracting(position..<position + FrameHeader.count))
+            try check(header)
+            let end = position + FrameHeader.count + header.length
+            guard end <= input.count else { break }
+            try process(header, input.extracting(position + FrameHeader.count..<end))
+            position = end
+        }
+        partialFrame.append(input.extracting(position..<input.count))
+    }
+
+    /// What can be said before the payload is there.
+    private func check(_ header: FrameHeader) throws(ConnectionError) {
+        if !settingsReceived, header.type != FrameType.settings || header.has(FrameFlag.acknowledgement) {
+            throw ConnectionError(
+                code: .protocolError,
+                text: "the peer's first frame is of type \(header.type) and not SETTINGS; does it speak HTTP/2?")
+        }
+        guard header.length <= FlowControl.defaultFrameSize else {
+            throw ConnectionError(
+                code: .frameSizeError,
+                text: "frame of \(header.length) bytes, at most \(FlowControl.defaultFrameSize) are allowed")
+        }
+        if headerBlockStream != 0,
+            header.type != FrameType.continuation || header.stream != headerBlockStream
+        {
+            throw ConnectionError(
+                code: .protocolError,
+                text: "frame of type \(header.type) on stream \(header.stream) inside the header block of stream "
+                    + "\(headerBlockStream)")
+        }
+    }
+
+    private mutating func process(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
+        switch header.type {
+        case FrameType.data: try receiveData(header, payload)
+        case FrameType.headers: try receiveHeaders(header, payload)
+        case FrameType.continuation: try receiveContinuation(header, payload)
+        case FrameType.priority: try receivePriority(header)
+        case FrameType.resetStream: try receiveReset(header, payload)
+        case FrameType.settings: try receiveSettings(header, payload)
+        case FrameType.pushPromise:
+            throw ConnectionError(code: .protocolError, text: "PUSH_PROMISE, though push is disabled")
+        case FrameType.ping: try receivePing(header, payload)
+        case FrameType.goAway: try receiveGoAway(header, payload)
+        case FrameType.windowUpdate: try receiveWindowUpdate(header, payload)
+        default: try countIdleFrame()
+        }
+    }
+
+    // MARK: Rules that several frames share
+
+    /// The open stream of a frame; nil when it is closed, in which case the frame is ignored: it may have crossed our
+    /// RST_STREAM. A stream that never was is an error (RFC 9113 §5.1).
+    func openStream(_ header: FrameHeader, _ name: StaticString) throws(ConnectionError) -> Int? {
+        guard header.stream % 2 == 1, header.stream < nextStream else {
+            throw ConnectionError(code: .protocolError, text: "\(name) on stream \(header.stream), which is not open")
+        }
+        return streams.position(of: header.stream)
+    }
+
+    func require(
+        _ header: FrameHeader, length: Int, _ name: StaticString
+    ) throws(ConnectionError) {
+        guard header.length == length else {
+            throw ConnectionError(
+                code: .frameSizeError, text: "\(name) of \(header.length) bytes, must be \(length)")
+        }
+    }
+
+    private func requireConnection(_ header: FrameHeader, _ name: StaticString) throws(ConnectionError) {
+        guard header.stream == 0 else {
+            throw ConnectionError(
+                code: .protocolError, text: "\(name) on stream \(header.stream), belongs on stream 0")
+        }
+    }
+
+    mutating func countIdleFrame() throws(ConnectionError) {
+        idleFrames += 1
+        guard idleFrames <= ClientSession.idleFramesMax else {
+            throw ConnectionError(
+                code: .enhanceYourCalm, text: "\(idleFrames) frames without purpose since the last answer")
+        }
+    }
+
+    private mutating func countReply() throws(ConnectionError) {
+        repliesQueued += 1
+        guard repliesQueued <= ClientSession.repliesQueuedMax else {
+            throw ConnectionError(
+                code: .enhanceYourCalm, text: "\(repliesQueued) PING and SETTINGS frames whose answers nobody reads")
+        }
+    }
+
+    // MARK: Frames about the connection
+
+    private mutating func receivePriority(_ header: FrameHeader) throws(ConnectionError) {
+        guard header.stream != 0 else {
+            throw ConnectionError(code: .protocolError, text: "PRIORITY on stream 0")
+        }
+        // Only a stream error by the book (§6.3), but nobody has a reason to send one to a client.
+        try require(header, length: 5, "PRIORITY")
+        try countIdleFrame()
+    }
+
+    private mutating func receivePing(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
+        try requireConnection(header, "PING")
+        try require(header, length: 8, "PING")
+        try countIdleFrame()
+        let opaque = UInt64(payload.bigEndian32(at: 0)) << 32 | UInt64(payload.bigEndian32(at: 4))
+        if !header.has(FrameFlag.acknowledgement) {
+            try countReply()
+            output.appendPing(opaque, acknowledges: true)
+        } else if awaitsPong, opaque == pingsSent {
+            awaitsPong = false
+            events.events.append(.pong)
+        }
+    }
+
+    private mutating func receiveGoAway(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
+        try requireConnection(header, "GOAWAY")
+        guard header.length >= 8 else {
+            throw ConnectionError(code: .frameSizeError, text: "GOAWAY of \(header.length) bytes, must be 8 or more")
+        }
+        let lastStream = payload.bigEndian32(at: 0) & StreamID.max
+        let debug = payload.extracting(8..<min(payload.count, 8 + ClientSession.debugTextMax))
+        state = .draining
+        events.events.append(
+            .goAway(
+                lastStream: lastStream, code: ErrorCode(rawValue: payload.bigEndian32(at: 4)),
+                debug: events.store(debug)))
+        for position in streams.positions where streams[position].id > lastStream {
+            events.events.append(.notProcessed(tag: streams[position].tag))
+            streams.close(position)
+        }
+        try countIdleFrame()
+    }
+
+    private mutating func receiveSettings(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
+        try requireConnection(header, "SETTINGS")
+        if header.has(FrameFlag.acknowledgement) {
+            try require(header, length: 0, "acknowledgement of SETTINGS")
+            guard !settingsAcknowledged else {
+                throw ConnectionError(code: .protocolError, text: "SETTINGS acknowledged twice")
+            }
+            settingsAcknowledged = true
+            decoder.setTableLimit(configuration.decoderTableSize)
+            return
+        }
+        guard header.length % 6 == 0 else {
+            throw ConnectionError(
+                code: .frameSizeError, text: "SETTINGS of \(header.length) bytes, must be a multiple of 6")
+        }
+        try countIdleFrame()
+        let windowBefore = peerInitialWindow
+        for index in stride(from: 0, to: payload.count, by: 6) {
+            try apply(setting: payload.bigEndian16(at: index), value: payload.bigEndian32(at: index + 2))
+        }
+        // Open streams gain or lose the difference, and may end up below zero (§6.9.2). Once per frame: walking over all
+        // streams for each of a frame's 2,730 values would be a gift to an attacker.
+        if peerInitialWindow != windowBefore,
+            let stream = streams.moveSendWindows(by: peerInitialWindow - windowBefore)
+        {
+            throw ConnectionError(
+                code: .flowControlError,
+                text: "initial window of \(peerInitialWindow) bytes overflows that of stream \(stream)")
+        }
+        try countReply()
+        output.appendSettingsAcknowledgement()
+        settingsReceived = true
+        events.events.append(.settingsChanged)
+        sendStalled()
+    }
+
+    private mutating func apply(setting: UInt16, value: UInt32) throws(ConnectionError) {
+        switch setting {
+        case SettingID.headerTableSize:
+            encoder.setTableLimit(Int(value))
+        case SettingID.enablePush:
+            guard value == 0 else {
+                throw ConnectionError(code: .protocolError, text: "a server enables push: ENABLE_PUSH \(value)")
+            }
+        case SettingID.maxConcurrentStreams:
+            peerStreamsMax = Int(value)
+        case SettingID.initialWindowSize:
+            guard value <= FlowControl.windowMax else {
+                throw ConnectionError(code: .flowControlError, text: "initial window of \(value) bytes")
+            }
+            peerInitialWindow = Int(value)
+        case SettingID.maxFrameSize:
+            guard FlowControl.defaultFrameSize...FlowControl.frameSizeMax ~= Int(value) else {
+                throw ConnectionError(code: .protocolError, text: "maximum frame size of \(value) bytes")
+            }
+            peerFrameSizeMax = Int(value)
+        default:
+            // Unknown ones are ignored by rule. MAX_HEADER_LIST_SIZE is advice (§6.5.2): a peer that means it answers the
+            // request with an error, and our lists are a tenth of what anybody allows.
+            break
+        }
+    }
+
+    private mutating func receiveWindowUpdate(
+        _ header: FrameHeader, _ payload: Span<UInt8>
+    ) throws(ConnectionError) {
+        try require(header, length: 4, "WINDOW_UPDATE")
+        let increment = Int(payload.bigEndian32(at: 0) & UInt32(FlowControl.windowMax))
+        if header.stream == 0 {
+            guard increment > 0 else {
+                throw ConnectionError(code: .protocolError, text: "WINDOW_UPDATE of 0 bytes")
+            }
+            sendWindow += increment
+            guard sendWindow <= FlowControl.windowMax else {
+                throw ConnectionError(
+                    code: .flowControlError, text: "WINDOW_UPDATE of \(increment) bytes overflows the window")
+            }
+            return sendStalled()
+        }
+        guard let position = try openStream(header, "WINDOW_UPDATE") else { return try countIdleFrame() }
+        guard increment > 0 else { return reset(position, .protocolError) }
+        streams[position].sendWindow += increment
+        guard streams[position].sendWindow <= FlowControl.windowMax else { return reset(position, .flowControlError) }
+        if !streams[position].unsent.isEmpty, sendBody(position) { stalled.removeAll { $0 == header.stream } }
+    }
+
+    private mutating func receiveReset(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
+        try require(header, length: 4, "RST_STREAM")
+        guard let position = try openStream(header, "RST_STREAM") else { return try countIdleFrame() }
+        let code = ErrorCode(rawValue: payload.bigEndian32(at: 0))
+        let tag = streams[position].tag
+        events.events.append(code == .refusedStream ? .notProcessed(tag: tag) : .lost(tag: tag, code: code))
+        streams.close(position)
+    }
+}

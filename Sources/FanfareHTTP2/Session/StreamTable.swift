@@ -1,0 +1,93 @@
+/// A request in flight.
+struct Stream {
+    /// 0: the slot is free.
+    var id: UInt32 = 0
+    /// 0 until the final answer's header has come.
+    var status = 0
+    var tag: UInt64 = 0
+    /// Where in the connection's output the request begins: what was never taken was never sent.
+    var startsAt: UInt64 = 0
+    /// Bytes the peer lets us send on this stream; negative after it shrank its initial window (RFC 9113 §6.9.2).
+    var sendWindow = 0
+    var receiveWindow = 0
+    /// The request's body from `unsentFrom` on waits for a window.
+    var unsent: [UInt8] = []
+    var unsentFrom = 0
+    /// What the answer said, or nil.
+    var contentLength: Int?
+    /// Bytes of the answer's body so far, padding excluded.
+    var bodyCount = 0
+    /// `apns-id` (its first `apnsIDCount` bytes) and body, while more is to come.
+    var held: [UInt8] = []
+    var apnsIDCount = 0
+
+    /// A buffer as small as this stays with its slot, so that short error answers allocate nothing.
+    static let heldCapacityKept = 256
+
+    mutating func reset() {
+        var held = held
+        self.held = []
+        held.removeAll(keepingCapacity: held.capacity <= Stream.heldCapacityKept)
+        self = Stream()
+        self.held = held
+    }
+}
+
+/// The open streams: a ring in which a stream's place follows from its ID, so that finding it is one comparison.
+///
+/// The ring has at least twice as many places as there may be streams. A place still held by a slow request is stepped
+/// over by not using the ID that would fall on it, which HTTP/2 allows (RFC 9113 §5.1.1).
+struct StreamTable {
+    private var slots: [Stream]
+    private(set) var count = 0
+
+    init(streamsMax: Int) {
+        var capacity = 2
+        while capacity < 2 * streamsMax { capacity *= 2 }
+        slots = [Stream](repeating: Stream(), count: capacity)
+    }
+
+    private func place(_ id: UInt32) -> Int { Int(id >> 1) & (slots.count - 1) }
+
+    func isFree(for id: UInt32) -> Bool { slots[place(id)].id == 0 }
+
+    /// Nil when no such stream is open.
+    func position(of id: UInt32) -> Int? {
+        let place = place(id)
+        return slots[place].id == id && id != 0 ? place : nil
+    }
+
+    subscript(position: Int) -> Stream {
+        get { slots[position] }
+        _modify { yield &slots[position] }
+    }
+
+    /// - Precondition: the ID's place is free.
+    mutating func open(_ id: UInt32) -> Int {
+        let place = place(id)
+        precondition(slots[place].id == 0)
+        slots[place].id = id
+        count += 1
+        return place
+    }
+
+    mutating func close(_ position: Int) {
+        slots[position].reset()
+        count -= 1
+    }
+
+    /// Moves the send windows of all open streams; returns one that this makes too large, if any.
+    mutating func moveSendWindows(by difference: Int) -> UInt32? {
+        var overflow: UInt32?
+        for place in slots.indices where slots[place].id != 0 {
+            slots[place].sendWindow += difference
+            if slots[place].sendWindow > FlowControl.windowMax { overflow = slots[place].id }
+        }
+        return overflow
+    }
+
+    /// Positions of the open streams, oldest first. For rare occasions: it walks over the whole ring.
+    var positions: [Int] {
+        slots.indices.filter { slots[$0].id != 0 }.sorted { slots[$0].id < slots[$1].id }
+    }
+}
