@@ -1,2 +1,4 @@
 #pragma once
 #include <uv.h>
+// glibc shows this one to _GNU_SOURCE only, which a Swift import of its headers does not define.
+extern int pthread_setname_np(pthread_t thread, const char *name);

@@ -1,1 +1,184 @@
-// Placeholder until this stage lands.
+internal import CFanfareUV
+
+#if canImport(Glibc)
+internal import Glibc
+#endif
+
+/// An event loop: one thread's timers, sockets and wake-ups.
+///
+///     let loop = try Loop()
+///     let timer = LoopTimer(loop: loop) { loop.stop() }
+///     timer.start(after: .seconds(1))
+///     loop.run()
+///     loop.close()
+///
+/// Everything that lives on a loop is confined to the thread that runs it; `WakeupSignal` is the only thing other threads
+/// may hold. A turn of the loop: timers, then `onTurn`, then what streams have put off (writes of one turn leave
+/// together), then sleep until something happens, then its callbacks.
+public final class Loop {
+    let raw: UnsafeMutablePointer<uv_loop_t>
+    /// Ends each turn: libuv calls it after timers and I/O callbacks and before it may sleep, so nothing that was done
+    /// in this turn waits for the next event. (A `uv_check` runs after the sleep, too late for what timers did.)
+    private let turn: UnsafeMutablePointer<uv_prepare_t>
+    /// While active, libuv does not sleep.
+    private let restless: UnsafeMutablePointer<uv_idle_t>
+    private var isRestless = false
+
+    /// Streams read into this one after the other: bytes are valid until the read callback returns.
+    let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Loop.readBytesMax, alignment: 64)
+    /// Decrypted bytes, likewise.
+    let plainBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Loop.readBytesMax, alignment: 64)
+    /// Four TLS records; a bigger buffer brought nothing on loopback, and it fits the second-level cache twice.
+    static let readBytesMax = 64 * 1024
+
+    /// Handles that libuv has not let go of.
+    var openHandles = 0
+    /// Look-ups and file reads that the thread pool is busy with. Retained by themselves until their callback.
+    var requests: [ObjectIdentifier: any LoopRequest] = [:]
+    private var turnEnders: [Handle] = []
+    private var turnEndersSpare: [Handle] = []
+    private var isRunning = false
+    private var closesAfterRun = false
+    public private(set) var isClosed = false
+
+    /// Called once per turn after timers and I/O and before the loop may sleep: the place to act on what the turn
+    /// brought. It is no reason for the loop to wake up; `turnAgain` is.
+    public var onTurn: (() -> Void)?
+
+    /// Also makes the process ignore SIGPIPE: writing to a connection that the peer has closed is an error value here.
+    public init() throws(LoopError) {
+        _ = Loop.ignoresBrokenPipes
+        raw = .allocate(capacity: 1)
+        turn = .allocate(capacity: 1)
+        restless = .allocate(capacity: 1)
+        let code = uv_loop_init(raw)
+        guard code >= 0 else {
+            isClosed = true
+            free()
+            throw LoopError(code: code, call: "uv_loop_init")
+        }
+        let unretained = Unmanaged.passUnretained(self).toOpaque()
+        uv_loop_set_data(raw, unretained)
+        // These three calls have no way to fail.
+        uv_prepare_init(raw, turn)
+        uv_idle_init(raw, restless)
+        uv_prepare_start(turn, turnEnding)
+        // The loop's own handles are no reason to go on running.
+        turn.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_unref($0) }
+    }
+
+    deinit { close() }
+
+    private static let ignoresBrokenPipes: Void = { signal(SIGPIPE, SIG_IGN) }()
+
+    /// Runs callbacks on the calling thread until `stop()`, or until no handle is left that could ever call back.
+    public func run() {
+        precondition(!isRunning, "a loop runs once at a time")
+        guard !isClosed else { return }
+        isRunning = true
+        uv_run(raw, UV_RUN_DEFAULT)
+        isRunning = false
+        if closesAfterRun { close() }
+    }
+
+    /// Makes `run()` return at the end of this turn; before `run()`, makes that return at once. Loop's thread only: other
+    /// threads signal a `Wakeup` whose handler calls this.
+    public func stop() {
+        guard !isClosed else { return }
+        uv_stop(raw)
+    }
+
+    /// The next turn begins without sleeping, so `onTurn` is called again soon, after other callbacks had their chance.
+    public func turnAgain() {
+        guard !isClosed, !isRestless else { return }
+        isRestless = true
+        uv_idle_start(restless, stayAwake)
+    }
+
+    /// Closes every handle that is still open, without calling anybody back, and frees the loop. Safe twice; from within a
+    /// callback it stops the loop, and `run()` closes it before it returns.
+    ///
+    /// A name look-up that the system's resolver has begun cannot be called back: then the loop's own few hundred bytes
+    /// are left to it, rather than waiting for a name server.
+    public func close() {
+        guard !isClosed else { return }
+        guard !isRunning else {
+            closesAfterRun = true
+            stop()
+            return
+        }
+        isClosed = true
+        onTurn = nil
+        for request in requests.values { request.cancel() }
+        uv_walk(raw, closeFound, nil)
+        turnEnders = []
+        turnEndersSpare = []
+        turn.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_close($0, nil) }
+        restless.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_close($0, nil) }
+        // Closing handles and cancelled requests keep a run from sleeping; one more run for the loop's own two handles.
+        repeat { uv_run(raw, UV_RUN_NOWAIT) } while openHandles > 0
+        // A file read ends soon and writes into memory of ours, so it is waited for.
+        while requests.values.contains(where: { $0.mustBeAwaited }) { uv_run(raw, UV_RUN_ONCE) }
+        guard uv_loop_close(raw) == 0 else { return freeBuffers() }
+        free()
+    }
+
+    private func free() {
+        freeBuffers()
+        turn.deallocate()
+        restless.deallocate()
+        raw.deallocate()
+    }
+
+    private func freeBuffers() {
+        readBuffer.deallocate()
+        plainBuffer.deallocate()
+    }
+
+    func callAtTurnEnd(_ handle: Handle) {
+        turnEnders.append(handle)
+        // What is put off outside a turn, or by another one that was put off, must not wait for an event.
+        turnAgain()
+    }
+
+    fileprivate func endTurn() {
+        if isRestless {
+            isRestless = false
+            uv_idle_stop(restless)
+        }
+        onTurn?()
+        guard !turnEnders.isEmpty else { return }
+        swap(&turnEnders, &turnEndersSpare)
+        for handle in turnEndersSpare {
+            handle.isListedForTurnEnd = false
+            if !handle.isClosed { handle.turnEnded() }
+        }
+        turnEndersSpare.removeAll(keepingCapacity: true)
+    }
+
+    fileprivate func owns(_ handle: UnsafeMutablePointer<uv_handle_t>) -> Bool {
+        UnsafeRawPointer(handle) == UnsafeRawPointer(turn) || UnsafeRawPointer(handle) == UnsafeRawPointer(restless)
+    }
+}
+
+/// Work of libuv's thread pool that will call back on the loop.
+protocol LoopRequest: AnyObject {
+    /// No callback reaches the program any more; libuv's own still comes where the work had begun.
+    func cancel()
+    var mustBeAwaited: Bool { get }
+}
+
+/// The loop a callback belongs to. It is alive: callbacks come from `run` and `close`, which use it afterwards.
+private func loop(of raw: UnsafeMutablePointer<uv_loop_t>) -> Loop {
+    Unmanaged<Loop>.fromOpaque(uv_loop_get_data(raw)!).takeUnretainedValue()
+}
+
+private func turnEnding(_ handle: UnsafeMutablePointer<uv_prepare_t>?) { loop(of: handle!.pointee.loop).endTurn() }
+
+/// Being active is all that the idle handle is for.
+private func stayAwake(_: UnsafeMutablePointer<uv_idle_t>?) {}
+
+private func closeFound(_ handle: UnsafeMutablePointer<uv_handle_t>?, _: UnsafeMutableRawPointer?) {
+    guard let handle, uv_is_closing(handle) == 0, !loop(of: handle.pointee.loop).owns(handle) else { return }
+    owner(handle, as: Handle.self).close()
+}

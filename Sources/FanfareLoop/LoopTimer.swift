@@ -1,0 +1,41 @@
+internal import CFanfareUV
+
+/// Calls its handler on the loop after a while, once or again and again. Whole milliseconds, rounded up; never early.
+public final class LoopTimer: Handle {
+    private var handler: (() -> Void)?
+
+    public init(loop: Loop, handler: @escaping () -> Void) {
+        self.handler = handler
+        super.init(loop, UV_TIMER)
+        uv_timer_init(loop.raw, pointer())  // has no way to fail
+        adopt()
+    }
+
+    /// Starts, or starts anew. Timers that are due together fire in the order of their deadlines, then of their starts.
+    public func start(after delay: Duration, repeating interval: Duration? = nil) {
+        guard !isClosed, let loop else { return }
+        // libuv counts from the start of the turn; the delay is meant from now.
+        uv_update_time(loop.raw)
+        uv_timer_start(
+            pointer(), timerFired, LoopTimer.milliseconds(delay),
+            interval.map { max(1, LoopTimer.milliseconds($0)) } ?? 0)
+    }
+
+    public func stop() {
+        guard !isClosed else { return }
+        uv_timer_stop(pointer())
+    }
+
+    override func willClose() { handler = nil }
+    fileprivate func fire() { handler?() }
+
+    private static func milliseconds(_ duration: Duration) -> UInt64 {
+        let (seconds, attoseconds) = duration.components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        // A thousand years: further away nothing is meant, and libuv adds this to its clock.
+        guard seconds < 31_557_600_000 else { return 31_557_600_000_000 }
+        return UInt64(seconds) * 1000 + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}
+
+private func timerFired(_ timer: UnsafeMutablePointer<uv_timer_t>?) { owner(timer, as: LoopTimer.self).fire() }

@@ -1,0 +1,46 @@
+internal import CFanfareUV
+
+/// Watches a file descriptor of somebody else (a C library's socket) for readiness. The descriptor is made non-blocking, is
+/// not owned, and must stay open until the poller has closed.
+public final class Poller: Handle {
+    public struct Events: OptionSet, Sendable {
+        public let rawValue: Int32
+        public init(rawValue: Int32) { self.rawValue = rawValue }
+        public static let readable = Events(rawValue: Int32(UV_READABLE.rawValue))
+        public static let writable = Events(rawValue: Int32(UV_WRITABLE.rawValue))
+        public static let disconnected = Events(rawValue: Int32(UV_DISCONNECT.rawValue))
+    }
+
+    private var handler: ((Result<Events, LoopError>) -> Void)?
+
+    public init(
+        loop: Loop, descriptor: Int32, handler: @escaping (Result<Events, LoopError>) -> Void
+    ) throws(LoopError) {
+        self.handler = handler
+        super.init(loop, UV_POLL)
+        try check(uv_poll_init(loop.raw, pointer(), descriptor), "uv_poll_init", at: "descriptor \(descriptor)")
+        adopt()
+    }
+
+    /// Starts watching for these events, instead of those of an earlier call.
+    public func start(_ events: Events) throws(LoopError) {
+        guard !isClosed else { return }
+        try check(uv_poll_start(pointer(), events.rawValue, pollerFired), "uv_poll_start")
+    }
+
+    public func stop() {
+        guard !isClosed else { return }
+        uv_poll_stop(pointer())
+    }
+
+    override func willClose() { handler = nil }
+
+    fileprivate func fire(_ status: CInt, _ events: CInt) {
+        handler?(
+            status < 0 ? .failure(LoopError(code: status, call: "uv_poll")) : .success(Events(rawValue: events)))
+    }
+}
+
+private func pollerFired(_ handle: UnsafeMutablePointer<uv_poll_t>?, _ status: CInt, _ events: CInt) {
+    owner(handle, as: Poller.self).fire(status, events)
+}

@@ -1,0 +1,40 @@
+internal import CFanfareUV
+
+#if canImport(Glibc)
+internal import Glibc
+#endif
+
+/// Calls its handler on the loop whenever the process receives a signal; while it is open, the signal's default action
+/// (ending the process) does not take place.
+public final class SignalWatcher: Handle {
+    public struct Signal: Sendable, Hashable {
+        let number: CInt
+        public static let interrupt = Signal(number: SIGINT)
+        public static let terminate = Signal(number: SIGTERM)
+        public static let hangUp = Signal(number: SIGHUP)
+        public static let user1 = Signal(number: SIGUSR1)
+    }
+
+    private var handler: (() -> Void)?
+
+    public init(loop: Loop, signal: Signal, handler: @escaping () -> Void) throws(LoopError) {
+        self.handler = handler
+        super.init(loop, UV_SIGNAL)
+        try check(uv_signal_init(loop.raw, pointer()), "uv_signal_init")
+        adopt()
+        let code = uv_signal_start(pointer(), signalFired, signal.number)
+        guard code >= 0 else {
+            close()
+            throw LoopError(code: code, call: "uv_signal_start")
+        }
+        // Waiting for Ctrl-C is no reason to go on running.
+        uv_unref(pointer())
+    }
+
+    override func willClose() { handler = nil }
+    fileprivate func fire() { handler?() }
+}
+
+private func signalFired(_ handle: UnsafeMutablePointer<uv_signal_t>?, _: CInt) {
+    owner(handle, as: SignalWatcher.self).fire()
+}
