@@ -1,0 +1,218 @@
+internal import CFanfareUV
+
+#if canImport(Glibc)
+internal import Glibc
+#endif
+
+/// A file, a pipe or a terminal as a stream of chunks on the loop: standard input for live feeds, or a recording.
+///
+///     let source = try ByteSource.standardInput(loop: loop)
+///     source.onBytes = { … }
+///     source.onEnd = { error in … }
+///     source.resume()
+///
+/// Chunks come as soon as there are bytes, whatever their number, at most 64 KB at a time. Loop's thread only.
+public final class ByteSource {
+    /// Valid during the call.
+    public var onBytes: ((UnsafeRawBufferPointer) -> Void)?
+    /// Nothing more will come, and the source is closed: `nil` at the end, else why it could not be read on.
+    public var onEnd: ((LoopError?) -> Void)?
+    /// `standard input`, or the path.
+    public let name: String
+
+    private enum Backing {
+        /// What can be waited for: pipes, sockets, terminals.
+        case stream(StreamBytes)
+        /// What can not, but is always ready: regular files and devices such as /dev/null, read by the thread pool.
+        case file(FileBytes)
+        case closed
+    }
+    private var backing: Backing
+
+    public static func standardInput(loop: Loop) throws(LoopError) -> ByteSource {
+        try ByteSource(loop: loop, descriptor: STDIN_FILENO, name: "standard input")
+    }
+
+    public static func file(loop: Loop, path: String) throws(LoopError) -> ByteSource {
+        try ByteSource(loop: loop, descriptor: openForReading(path), name: path)
+    }
+
+    /// Takes the descriptor over and closes it, unless it is one of the standard three. Starts paused.
+    public init(loop: Loop, descriptor: Int32, name: String) throws(LoopError) {
+        self.name = name
+        switch uv_guess_handle(descriptor) {
+        case UV_FILE: backing = .file(FileBytes(loop, descriptor, name))
+        case UV_TTY: backing = .stream(try StreamBytes(loop, terminal: descriptor, name))
+        default: backing = .stream(try StreamBytes(loop, pipe: descriptor, name))
+        }
+        if case .stream(let stream) = backing { stream.source = self }
+    }
+
+    public func resume() {
+        switch backing {
+        case .stream(let stream): stream.resume()
+        case .file(let file): file.resume(for: self)
+        case .closed: break
+        }
+    }
+
+    /// No `onBytes` until `resume`.
+    public func pause() {
+        switch backing {
+        case .stream(let stream): stream.stopReading()
+        case .file(let file): file.pause()
+        case .closed: break
+        }
+    }
+
+    /// Safe at any time, also twice and from its own callbacks; none of them fires any more.
+    public func close() {
+        onBytes = nil
+        onEnd = nil
+        switch backing {
+        case .stream(let stream): stream.close()
+        case .file(let file): file.close()
+        case .closed: break
+        }
+        backing = .closed
+    }
+
+    fileprivate func ended(_ error: LoopError?) {
+        let onEnd = self.onEnd
+        close()
+        onEnd?(error)
+    }
+}
+
+private final class StreamBytes: ReadingHandle {
+    /// As long as libuv keeps this, this keeps the source.
+    var source: ByteSource?
+    private let name: String
+    private var failure: LoopError?
+
+    init(_ loop: Loop, terminal descriptor: CInt, _ name: String) throws(LoopError) {
+        self.name = name
+        super.init(loop, UV_TTY)
+        // libuv opens the terminal anew, so that making it non-blocking does not make our standard error so.
+        try check(uv_tty_init(loop.raw, pointer(), descriptor, 0), "uv_tty_init", at: name)
+        adopt()
+    }
+
+    init(_ loop: Loop, pipe descriptor: CInt, _ name: String) throws(LoopError) {
+        self.name = name
+        super.init(loop, UV_NAMED_PIPE)
+        uv_pipe_init(loop.raw, pointer(), 0)  // has no way to fail
+        adopt()
+        let code = uv_pipe_open(pointer(), descriptor)
+        guard code >= 0 else {
+            close()
+            throw LoopError(code: code, call: "uv_pipe_open", place: name)
+        }
+    }
+
+    func resume() {
+        let code = startReading()
+        guard code < 0 else { return }
+        failure = LoopError(code: code, call: "uv_read_start", place: name)
+        atTurnEnd()
+    }
+
+    override func turnEnded() { if let failure { source?.ended(failure) } }
+    override func received(_ bytes: UnsafeRawBufferPointer) { source?.onBytes?(bytes) }
+
+    override func ended(_ code: CInt) {
+        source?.ended(uv_errno_t(code) == UV_EOF ? nil : LoopError(code: code, call: "read", place: name))
+    }
+
+    override func willClose() { source = nil }
+}
+
+/// One read at a time in the thread pool. The loop keeps it alive while a read is on its way.
+private final class FileBytes: LoopRequest {
+    /// Whom to tell; set while a read is on its way, so that only then this keeps the source.
+    private var source: ByteSource?
+    private let loop: Loop
+    private let descriptor: CInt
+    private let name: String
+    private let request = UnsafeMutablePointer<uv_fs_t>.allocate(capacity: 1)
+    /// Its own, not the loop's: the pool writes into it while the loop does other things.
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 64)
+    private var isReading = false
+    private var isPaused = true
+    private var isClosed = false
+    /// Read when `pause` came too late; delivered by the next `resume`.
+    private var arrived: Int?
+
+    init(_ loop: Loop, _ descriptor: CInt, _ name: String) {
+        self.loop = loop
+        self.descriptor = descriptor
+        self.name = name
+    }
+
+    deinit {
+        if descriptor > STDERR_FILENO { Glibc.close(descriptor) }
+        request.deallocate()
+        buffer.deallocate()
+    }
+
+    func resume(for source: ByteSource) {
+        isPaused = false
+        readOn(for: source)
+    }
+
+    func pause() { isPaused = true }
+
+    func close() {
+        isClosed = true
+        source = nil
+    }
+
+    func cancel() {
+        close()
+        request.withMemoryRebound(to: uv_req_t.self, capacity: 1) { _ = uv_cancel($0) }
+    }
+
+    var mustBeAwaited: Bool { true }
+
+    private func readOn(for source: ByteSource) {
+        guard !isPaused, !isClosed, !isReading, !loop.isClosed else { return }
+        isReading = true
+        self.source = source
+        loop.requests[ObjectIdentifier(self)] = self
+        // What was read too late is delivered from the loop as well, so a read of nothing brings us there.
+        var space = uv_buf_init(
+            buffer.baseAddress?.assumingMemoryBound(to: CChar.self), arrived == nil ? UInt32(buffer.count) : 0)
+        // From where the descriptor stands: standard input may have been read by somebody before.
+        request.pointee.data = Unmanaged.passUnretained(self).toOpaque()
+        uv_fs_read(loop.raw, request, descriptor, &space, 1, -1, fileRead)  // errors come back with the result
+    }
+
+    fileprivate func finish() {
+        var result = request.pointee.result
+        uv_fs_req_cleanup(request)
+        loop.requests[ObjectIdentifier(self)] = nil
+        isReading = false
+        if let arrived, result >= 0 { result = arrived }
+        arrived = nil
+        let source = self.source
+        self.source = nil
+        guard !isClosed, let source else { return }
+        guard !isPaused else {
+            arrived = result
+            return
+        }
+        if result < 0 {
+            source.ended(LoopError(code: CInt(result), call: "read", place: name))
+        } else if result == 0 {
+            source.ended(nil)
+        } else {
+            source.onBytes?(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<result]))
+            readOn(for: source)
+        }
+    }
+}
+
+private func fileRead(_ request: UnsafeMutablePointer<uv_fs_t>?) {
+    // `readOn` set the data, and `Loop.requests` keeps the object until `finish`.
+    Unmanaged<FileBytes>.fromOpaque(request!.pointee.data).takeUnretainedValue().finish()
+}

@@ -1,0 +1,36 @@
+internal import CFanfareUV
+
+#if canImport(Glibc)
+internal import Glibc
+#endif
+
+/// Reads a whole file, waiting for the disk: for start-up and for small things such as keys.
+/// - Parameter max: bytes; a larger file is an error and not read further.
+public func readFile(_ path: String, max: Int) throws(LoopError) -> [UInt8] {
+    let descriptor = try openForReading(path)
+    defer { Glibc.close(descriptor) }
+    var bytes: [UInt8] = []
+    var count = 0
+    repeat {
+        // One byte more than allowed tells a file of just that size from a larger one.
+        let room = min(64 * 1024, max + 1 - bytes.count)
+        count = 0
+        bytes.append(
+            contentsOf: [UInt8](unsafeUninitializedCapacity: room) { buffer, initialized in
+                count = Glibc.read(descriptor, buffer.baseAddress, room)
+                initialized = Swift.max(0, count)
+            })
+        if count < 0, errno != EINTR { throw LoopError(code: -errno, call: "read", place: path) }
+        guard bytes.count <= max else {
+            throw LoopError(.tooLarge, call: "read", place: path, reason: "the file is larger than \(max) bytes")
+        }
+    } while count != 0
+    return bytes
+}
+
+/// The caller owns the descriptor. Waits at a named pipe until somebody writes to it.
+func openForReading(_ path: String) throws(LoopError) -> CInt {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw LoopError(code: -errno, call: "open", place: path) }
+    return descriptor
+}

@@ -1,0 +1,48 @@
+internal import CFanfareUV
+
+/// A handle that libuv reads from as a stream: sockets, pipes, terminals.
+public class ReadingHandle: Handle {
+    private var isReading = false
+
+    /// Bytes are valid during the call.
+    func received(_ bytes: UnsafeRawBufferPointer) {}
+    /// Nothing more will come: `UV_EOF`, or what broke. Reading has stopped.
+    func ended(_ code: CInt) {}
+
+    final func startReading() -> CInt {
+        guard !isClosed, !isReading else { return 0 }
+        let code = uv_read_start(pointer(), lendReadBuffer, streamWasRead)
+        isReading = code == 0
+        return code
+    }
+
+    final func stopReading() {
+        guard !isClosed, isReading else { return }
+        isReading = false
+        uv_read_stop(pointer())
+    }
+
+    fileprivate func read(_ count: Int, _ base: UnsafeRawPointer?) {
+        guard !isClosed else { return }
+        if count > 0 {
+            received(UnsafeRawBufferPointer(start: base, count: count))
+        } else if count < 0 {
+            stopReading()
+            ended(CInt(count))
+        }  // 0 means "try again" to libuv
+    }
+}
+
+/// libuv fills the buffer and calls back before it asks for another one, so that one buffer serves the whole loop.
+private func lendReadBuffer(
+    _ handle: UnsafeMutablePointer<uv_handle_t>?, _: Int, _ buffer: UnsafeMutablePointer<uv_buf_t>?
+) {
+    guard let bytes = owner(handle, as: Handle.self).loop?.readBuffer else { return }
+    buffer?.pointee = uv_buf_init(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), UInt32(bytes.count))
+}
+
+private func streamWasRead(
+    _ handle: UnsafeMutablePointer<uv_stream_t>?, _ count: Int, _ buffer: UnsafePointer<uv_buf_t>?
+) {
+    owner(handle, as: ReadingHandle.self).read(count, UnsafeRawPointer(buffer?.pointee.base))
+}

@@ -1,0 +1,85 @@
+internal import CFanfareUV
+
+#if canImport(Glibc)
+internal import Glibc
+#endif
+
+/// An IPv4 or IPv6 address and a port.
+public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
+    /// Network order; 4 bytes for IPv4, 16 for IPv6.
+    private let bytes: [UInt8]
+    /// Of a link-local IPv6 address.
+    private let scope: UInt32
+    public let port: UInt16
+
+    /// From text such as `127.0.0.1` or `::1`; `nil` when it is not a numeric address.
+    public init?(ip: String, port: UInt16) {
+        var v4 = sockaddr_in()
+        var v6 = sockaddr_in6()
+        if uv_ip4_addr(ip, CInt(port), &v4) == 0 {
+            self.init(v4)
+        } else if uv_ip6_addr(ip, CInt(port), &v6) == 0 {
+            self.init(v6)
+        } else {
+            return nil
+        }
+    }
+
+    private init(_ address: sockaddr_in) {
+        bytes = withUnsafeBytes(of: address.sin_addr) { Array($0) }
+        scope = 0
+        port = UInt16(bigEndian: address.sin_port)
+    }
+
+    private init(_ address: sockaddr_in6) {
+        bytes = withUnsafeBytes(of: address.sin6_addr) { Array($0) }
+        scope = address.sin6_scope_id
+        port = UInt16(bigEndian: address.sin6_port)
+    }
+
+    /// `nil` for families other than IPv4 and IPv6.
+    init?(_ address: UnsafePointer<sockaddr>) {
+        switch CInt(address.pointee.sa_family) {
+        case AF_INET: self.init(UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in.self))
+        case AF_INET6: self.init(UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in6.self))
+        default: return nil
+        }
+    }
+
+    public var isIPv6: Bool { bytes.count == 16 }
+
+    func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>) -> Result) -> Result {
+        var storage = sockaddr_storage()
+        return withUnsafeMutableBytes(of: &storage) { storage in
+            if isIPv6 {
+                var address = sockaddr_in6()
+                address.sin6_family = sa_family_t(AF_INET6)
+                address.sin6_port = port.bigEndian
+                address.sin6_scope_id = scope
+                withUnsafeMutableBytes(of: &address.sin6_addr) { $0.copyBytes(from: bytes) }
+                storage.storeBytes(of: address, as: sockaddr_in6.self)
+            } else {
+                var address = sockaddr_in()
+                address.sin_family = sa_family_t(AF_INET)
+                address.sin_port = port.bigEndian
+                withUnsafeMutableBytes(of: &address.sin_addr) { $0.copyBytes(from: bytes) }
+                storage.storeBytes(of: address, as: sockaddr_in.self)
+            }
+            // `sockaddr_storage` is 128 bytes, so it has a base address, aligned for every kind of address.
+            return body(UnsafePointer(storage.baseAddress!.assumingMemoryBound(to: sockaddr.self)))
+        }
+    }
+
+    /// The address alone: `127.0.0.1`, `::1`.
+    public var ip: String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { text in
+            // Cannot fail: the buffer is long enough for both families.
+            bytes.withUnsafeBytes {
+                _ = uv_inet_ntop(isIPv6 ? AF_INET6 : AF_INET, $0.baseAddress, text.baseAddress, text.count)
+            }
+            return String(cString: text.baseAddress!)  // of the allocation above, which is not empty
+        }
+    }
+
+    public var description: String { isIPv6 ? "[\(ip)]:\(port)" : "\(ip):\(port)" }
+}

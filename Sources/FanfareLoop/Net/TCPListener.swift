@@ -1,0 +1,60 @@
+internal import CFanfareUV
+
+/// Accepts connections.
+public final class TCPListener: Handle {
+    /// The port that is listened on, also where port 0 asked for a free one.
+    public private(set) var port: UInt16 = 0
+    private let place: String
+    private var onConnection: ((TCPStream) -> Void)?
+    /// A connection that could not be accepted; the listener goes on.
+    public var onError: ((LoopError) -> Void)?
+
+    /// Connections are given out not yet reading: set the callbacks, then call `resumeReading`.
+    /// - Parameters:
+    ///   - host: a numeric address, or a name whose first address is taken (looked up before this returns).
+    ///   - port: 0 asks for a free one.
+    ///   - backlog: connections that may wait to be accepted.
+    public init(
+        loop: Loop, host: String, port: UInt16, backlog: Int32 = 512, onConnection: @escaping (TCPStream) -> Void
+    ) throws(LoopError) {
+        place = "\(host):\(port)"
+        self.onConnection = onConnection
+        super.init(loop, UV_TCP)
+        try check(uv_tcp_init(loop.raw, pointer()), "uv_tcp_init", at: place)
+        adopt()
+        do {
+            try listen(on: Resolver.resolveNow(loop: loop, host: host, port: port)[0], backlog)
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    private func listen(on address: SocketAddress, _ backlog: Int32) throws(LoopError) {
+        // libuv keeps a failed bind to itself until `listen`.
+        try check(address.withSocketAddress { uv_tcp_bind(pointer(), $0, 0) }, "bind", at: place)
+        try check(uv_listen(pointer(), backlog, connectionArrived), "listen", at: place)
+        port = SocketAddress.name(of: pointer(), uv_tcp_getsockname)?.port ?? 0
+    }
+
+    override func willClose() {
+        onConnection = nil
+        onError = nil
+    }
+
+    fileprivate func accept(_ status: CInt) {
+        guard !isClosed, let loop else { return }
+        do {
+            try check(status, "accept", at: place)
+            let stream = try TCPStream(loop: loop)
+            try stream.accept(from: pointer(), place)
+            onConnection?(stream)
+        } catch {
+            onError?(error)
+        }
+    }
+}
+
+private func connectionArrived(_ listener: UnsafeMutablePointer<uv_stream_t>?, _ status: CInt) {
+    owner(listener, as: TCPListener.self).accept(status)
+}

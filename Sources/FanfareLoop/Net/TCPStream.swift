@@ -1,0 +1,276 @@
+internal import CFanfareUV
+
+#if canImport(Glibc)
+internal import Glibc
+#endif
+
+/// A TCP connection.
+///
+/// Writes are copied and leave together at the end of the loop's turn, so many small ones cost one system call. Set the
+/// callbacks before `connect` or `resumeReading`. After `close()`, or after `onClose`, nothing is called any more.
+public final class TCPStream: ReadingHandle {
+    /// The connection is there. Only after `connect`, and before anything is read.
+    public var onConnect: (() -> Void)?
+    /// Bytes as they come; valid during the call.
+    public var onRead: ((UnsafeRawBufferPointer) -> Void)?
+    /// Everything written has been handed to the system. Called at most once per turn, when there was something to write.
+    public var onDrain: (() -> Void)?
+    /// The connection is over and the stream is closed: `nil` when the peer ended it in order, else what broke it.
+    public var onClose: ((LoopError?) -> Void)?
+    /// For `TLSStream`, which has work of its own before the writes of a turn leave.
+    var onTurnEnd: (() -> Void)?
+
+    /// `host:port` of the other side, as messages name it.
+    public private(set) var peer = ""
+    /// Bytes that the peer does not take and that nobody held back are an attack or a bug: above this the connection fails.
+    public var writeQueueBytesMax = 64 << 20
+
+    private enum Phase { case idle, connecting, open }
+    private var phase = Phase.idle
+    private var isPaused = false
+    /// Found where no callback may be made; told at the end of the turn.
+    private var failure: LoopError?
+    private var isFinishing = false
+    private var isShutDown = false
+    private var owesDrain = false
+
+    /// What `write` appends to.
+    private var filling = OutputBuffer()
+    /// What the request in flight sends; libuv reads it until the request has completed.
+    private var sending = OutputBuffer()
+    private var isSending = false
+    /// Of `sending`, already taken by the system.
+    private var sentBytes = 0
+    private let connectRequest = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
+    private let writeRequest = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
+    private let shutdownRequest = UnsafeMutablePointer<uv_shutdown_t>.allocate(capacity: 1)
+
+    /// As much as is gathered before it is sent without waiting for the end of the turn.
+    private static let gatheredBytesMax = 128 * 1024
+
+    public init(loop: Loop) throws(LoopError) {
+        super.init(loop, UV_TCP)
+        try check(uv_tcp_init(loop.raw, pointer()), "uv_tcp_init")
+        adopt()
+        // The requests complete before the handle's close callback, so the handle's retain covers them.
+        let unretained = Unmanaged.passUnretained(self as Handle).toOpaque()
+        connectRequest.pointee.data = unretained
+        writeRequest.pointee.data = unretained
+        shutdownRequest.pointee.data = unretained
+    }
+
+    deinit {
+        connectRequest.deallocate()
+        writeRequest.deallocate()
+        shutdownRequest.deallocate()
+    }
+
+    // MARK: Beginning
+
+    /// Connects, then reads. The outcome is `onConnect` or `onClose`, never before this returns. Writing may begin at once.
+    /// - Parameter name: the host as people know it, for messages.
+    public func connect(to address: SocketAddress, name: String? = nil) {
+        guard !isClosed, phase == .idle else { return }
+        phase = .connecting
+        peer = name.map { "\($0):\(address.port)" } ?? address.description
+        uv_tcp_nodelay(pointer(), 1)
+        let code = address.withSocketAddress { uv_tcp_connect(connectRequest, pointer(), $0, streamConnected) }
+        if code < 0 { failLater(LoopError(code: code, call: "connect", place: peer)) }
+    }
+
+    func accept(from listener: UnsafeMutablePointer<uv_stream_t>, _ place: String) throws(LoopError) {
+        let code = uv_accept(listener, pointer())
+        guard code >= 0 else {
+            close()
+            throw LoopError(code: code, call: "accept", place: place)
+        }
+        peer = SocketAddress.name(of: pointer(), uv_tcp_getpeername)?.description ?? "peer of \(place)"
+        uv_tcp_nodelay(pointer(), 1)
+        phase = .open
+        isPaused = true
+    }
+
+    fileprivate func connected(_ code: CInt) {
+        guard !isClosed else { return }
+        guard code >= 0 else { return end(LoopError(code: code, call: "connect", place: peer)) }
+        phase = .open
+        if !isPaused { readNow() }
+        atTurnEnd()  // what was written meanwhile
+        onConnect?()
+    }
+
+    var isConnected: Bool { phase == .open }
+
+    // MARK: Reading
+
+    /// No `onRead` until `resumeReading`; the system's buffer fills, and the peer is held back.
+    public func pauseReading() {
+        isPaused = true
+        stopReading()
+    }
+
+    public func resumeReading() {
+        isPaused = false
+        if phase == .open { readNow() }
+    }
+
+    private func readNow() {
+        let code = startReading()
+        if code < 0 { failLater(LoopError(code: code, call: "uv_read_start", place: peer)) }
+    }
+
+    override func received(_ bytes: UnsafeRawBufferPointer) { onRead?(bytes) }
+
+    override func ended(_ code: CInt) {
+        if uv_errno_t(code) == UV_EOF { return end(nil) }
+        end(LoopError(code: code, call: "read", place: peer))
+    }
+
+    // MARK: Writing
+
+    /// Bytes written and not yet taken by the system.
+    public var writeQueueBytes: Int { filling.count + sending.count - sentBytes }
+
+    /// Never blocks, never refuses: whoever writes without end looks at `writeQueueBytes` and waits for `onDrain`.
+    public func write(_ bytes: UnsafeRawBufferPointer) {
+        guard !isClosed, !isFinishing, failure == nil, !bytes.isEmpty else { return }
+        guard writeQueueBytes + bytes.count <= writeQueueBytesMax else {
+            return failLater(
+                LoopError(
+                    .tooLarge, call: "write", place: peer,
+                    reason: "the peer does not read: \(writeQueueBytes) bytes wait, \(writeQueueBytesMax) may"))
+        }
+        filling.append(bytes)
+        owesDrain = true
+        atTurnEnd()
+        if filling.count >= TCPStream.gatheredBytesMax { transmit() }
+    }
+
+    public func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
+
+    /// Ends in order: what is written leaves, then the peer learns that no more comes. Reading goes on; `onClose` is called
+    /// when the peer has ended too. Call `close` to wait no longer.
+    public func finish() {
+        guard !isClosed, !isFinishing else { return }
+        isFinishing = true
+        atTurnEnd()
+    }
+
+    /// Hands what has gathered to the system, as one write; the rest goes to libuv, one request at a time.
+    func transmit() {
+        guard !isClosed, phase == .open, !isSending, failure == nil else { return }
+        while !filling.isEmpty {
+            swap(&filling, &sending)
+            var buffer = TCPStream.buffer(sending.bytes)
+            let taken = uv_try_write(pointer(), &buffer, 1)
+            if taken < 0, uv_errno_t(taken) != UV_EAGAIN {
+                sending.removeAll()
+                return failLater(LoopError(code: taken, call: "write", place: peer))
+            }
+            sentBytes = Int(max(0, taken))
+            if sentBytes < sending.count {
+                var rest = TCPStream.buffer(UnsafeRawBufferPointer(rebasing: sending.bytes[sentBytes...]))
+                let code = uv_write(writeRequest, pointer(), &rest, 1, streamWritten)
+                if code < 0 { return failLater(LoopError(code: code, call: "write", place: peer)) }
+                isSending = true
+                return
+            }
+            sending.removeAll()
+            sentBytes = 0
+        }
+    }
+
+    private static func buffer(_ bytes: UnsafeRawBufferPointer) -> uv_buf_t {
+        // libuv declares what it only reads as mutable.
+        uv_buf_init(
+            UnsafeMutableRawPointer(mutating: bytes.baseAddress)?.assumingMemoryBound(to: CChar.self),
+            UInt32(bytes.count))
+    }
+
+    fileprivate func written(_ code: CInt) {
+        isSending = false
+        sending.removeAll()
+        sentBytes = 0
+        guard !isClosed else { return }
+        guard code >= 0 else { return end(LoopError(code: code, call: "write", place: peer)) }
+        atTurnEnd()
+    }
+
+    override func turnEnded() {
+        if let failure { return end(failure) }
+        guard phase == .open else { return }
+        onTurnEnd?()
+        transmit()
+        if let failure { return end(failure) }
+        guard !isClosed, !isSending else { return }
+        if isFinishing { return shutDown() }
+        if owesDrain, let onDrain {
+            owesDrain = false
+            // What the callback does must not wait for the next event.
+            loop?.turnAgain()
+            onDrain()
+        }
+    }
+
+    private func shutDown() {
+        guard !isShutDown else { return }
+        isShutDown = true
+        // A failure here means that the connection is gone already; reading tells.
+        uv_shutdown(shutdownRequest, pointer(), streamShutDown)
+        if isPaused { resumeReading() }
+    }
+
+    // MARK: End
+
+    func failLater(_ error: LoopError) {
+        guard failure == nil else { return }
+        failure = error
+        atTurnEnd()
+    }
+
+    private func end(_ error: LoopError?) {
+        let onClose = self.onClose
+        close()
+        onClose?(error)
+    }
+
+    override func willClose() {
+        onConnect = nil
+        onRead = nil
+        onDrain = nil
+        onClose = nil
+        onTurnEnd = nil
+    }
+}
+
+extension SocketAddress {
+    /// The address of one side of a socket.
+    static func name(
+        of socket: UnsafePointer<uv_tcp_t>,
+        _ get: (UnsafePointer<uv_tcp_t>?, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<CInt>?) -> CInt
+    ) -> SocketAddress? {
+        var storage = sockaddr_storage()
+        var size = CInt(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &storage) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                get(socket, $0, &size) == 0 ? SocketAddress($0) : nil
+            }
+        }
+    }
+}
+
+private func stream(of data: UnsafeMutableRawPointer?) -> TCPStream {
+    // `TCPStream.init` set the data of its requests to itself.
+    unsafeDowncast(Unmanaged<Handle>.fromOpaque(data!).takeUnretainedValue(), to: TCPStream.self)
+}
+
+private func streamConnected(_ request: UnsafeMutablePointer<uv_connect_t>?, _ status: CInt) {
+    stream(of: request?.pointee.data).connected(status)
+}
+
+private func streamWritten(_ request: UnsafeMutablePointer<uv_write_t>?, _ status: CInt) {
+    stream(of: request?.pointee.data).written(status)
+}
+
+/// Whether the farewell arrived shows in what the peer does.
+private func streamShutDown(_: UnsafeMutablePointer<uv_shutdown_t>?, _: CInt) {}
