@@ -1,0 +1,177 @@
+internal import CFanfareOpenSSL
+
+/// A private key for ES256 (ECDSA over P-256 with SHA-256, RFC 7518 §3.4). Any thread. Its value is a secret: it is not
+/// printed, and errors name where it came from only.
+public struct ES256PrivateKey: Sendable, CustomStringConvertible {
+    private let key: P256Key
+
+    /// - Parameters:
+    ///   - pem: the text of a `.p8` file: PKCS#8, not encrypted.
+    ///   - place: the file, for messages.
+    public init(pem: String, place: String = "private key") throws(LoopError) {
+        key = try P256Key(pem, place, call: "PEM_read_bio_PrivateKey") {
+            PEM_read_bio_PrivateKey($0, nil, noPassphrase, nil)
+        }
+    }
+
+    private init(_ key: P256Key) { self.key = key }
+
+    /// A new key, for tests and simulators.
+    public static func generate() throws(LoopError) -> ES256PrivateKey {
+        ES256PrivateKey(try P256Key.generate())
+    }
+
+    /// 64 bytes, R then S, each 32 bytes big-endian: the form that JWT wants (RFC 7518 §3.4).
+    public func sign(_ message: [UInt8]) throws(LoopError) -> [UInt8] {
+        guard let context = EVP_MD_CTX_new() else { throw .openSSL(.other, call: "EVP_MD_CTX_new") }
+        defer { EVP_MD_CTX_free(context) }
+        // An ECDSA signature over P-256 in DER: at most 72 bytes.
+        var der = [UInt8](repeating: 0, count: 80)
+        var count = der.count
+        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key.raw) == 1,
+            EVP_DigestSign(context, &der, &count, message, message.count) == 1
+        else { throw .openSSL(.badKey, call: "EVP_DigestSign") }
+        return try P256Signature.raw(der: der[..<count])
+    }
+
+    public var publicKey: ES256PublicKey { ES256PublicKey(key) }
+
+    /// PKCS#8, not encrypted: a secret.
+    public func pem() throws(LoopError) -> String {
+        try withPEM("PEM_write_bio_PKCS8PrivateKey") {
+            PEM_write_bio_PKCS8PrivateKey($0, key.raw, nil, nil, 0, nil, nil)
+        }
+    }
+
+    public var description: String { "ES256 private key" }
+}
+
+/// The other half of an `ES256PrivateKey`. Any thread.
+public struct ES256PublicKey: Sendable {
+    private let key: P256Key
+
+    fileprivate init(_ key: P256Key) { self.key = key }
+
+    /// - Parameters:
+    ///   - pem: `BEGIN PUBLIC KEY`, as `openssl ec -pubout` writes it.
+    ///   - place: the file, for messages.
+    public init(pem: String, place: String = "public key") throws(LoopError) {
+        key = try P256Key(pem, place, call: "PEM_read_bio_PUBKEY") { PEM_read_bio_PUBKEY($0, nil, noPassphrase, nil) }
+    }
+
+    /// - Parameter signature: 64 bytes, R then S. Anything that is not this key's signature of the message is false.
+    public func verify(_ signature: [UInt8], of message: [UInt8]) -> Bool {
+        guard let der = P256Signature.der(raw: signature), let context = EVP_MD_CTX_new() else { return false }
+        defer {
+            EVP_MD_CTX_free(context)
+            ERR_clear_error()  // OpenSSL notes why a signature is wrong
+        }
+        return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key.raw) == 1
+            && EVP_DigestVerify(context, der, der.count, message, message.count) == 1
+    }
+
+    public func pem() throws(LoopError) -> String {
+        try withPEM("PEM_write_bio_PUBKEY") { PEM_write_bio_PUBKEY($0, key.raw) }
+    }
+}
+
+/// Owns a key of OpenSSL's. Only read after it was made; its reference count is atomic.
+final class P256Key: @unchecked Sendable {
+    let raw: OpaquePointer
+
+    private init(owning raw: OpaquePointer) { self.raw = raw }
+
+    static func generate() throws(LoopError) -> P256Key {
+        guard let context = EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else {
+            throw .openSSL(.badKey, call: "EVP_PKEY_CTX_new_from_name")
+        }
+        defer { EVP_PKEY_CTX_free(context) }
+        var raw: OpaquePointer?
+        guard EVP_PKEY_keygen_init(context) == 1, EVP_PKEY_CTX_set_group_name(context, "P-256") == 1,
+            EVP_PKEY_generate(context, &raw) == 1, let raw
+        else { throw .openSSL(.badKey, call: "EVP_PKEY_generate") }
+        return P256Key(owning: raw)
+    }
+
+    fileprivate init(
+        _ pem: String, _ place: String, call: String, read: (OpaquePointer) -> OpaquePointer?
+    ) throws(LoopError) {
+        let bytes = Array(pem.utf8)
+        // OpenSSL reads from `bytes` itself, so the BIO lives within this call.
+        let found = bytes.withUnsafeBytes { bytes in
+            BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count)).flatMap { bio in
+                defer { BIO_free(bio) }
+                return read(bio)
+            }
+        }
+        guard let found else {
+            throw LoopError(
+                .badKey, call: call, place: place,
+                reason: "not a PEM key without passphrase (\(OpenSSLErrors.take()?.text ?? "empty"))")
+        }
+        raw = found
+        guard P256Key.isP256(found) else {
+            throw LoopError(.badKey, call: call, place: place, reason: "the key is not for ES256 (curve P-256)")
+        }
+    }
+
+    deinit { EVP_PKEY_free(raw) }
+
+    private static func isP256(_ key: OpaquePointer) -> Bool {
+        var name = [UInt8](repeating: 0, count: 64)
+        var count = 0
+        let isNamed = name.withUnsafeMutableBytes {
+            EVP_PKEY_get_group_name(key, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count, &count) == 1
+        }
+        ERR_clear_error()
+        guard isNamed else { return false }
+        // OpenSSL's name for P-256 (NIST) is that of SEC 2.
+        return ["prime256v1", "P-256"].contains(String(decoding: name[..<min(count, name.count)], as: UTF8.self))
+    }
+}
+
+/// The two forms of an ECDSA signature.
+private enum P256Signature {
+    static func raw(der: ArraySlice<UInt8>) throws(LoopError) -> [UInt8] {
+        let parsed = der.withUnsafeBufferPointer { der -> OpaquePointer? in
+            var position = der.baseAddress
+            return d2i_ECDSA_SIG(nil, &position, der.count)
+        }
+        guard let parsed else { throw .openSSL(.other, call: "d2i_ECDSA_SIG") }
+        defer { ECDSA_SIG_free(parsed) }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        bytes.withUnsafeMutableBufferPointer {
+            BN_bn2binpad(ECDSA_SIG_get0_r(parsed), $0.baseAddress, 32)
+            BN_bn2binpad(ECDSA_SIG_get0_s(parsed), $0.baseAddress?.advanced(by: 32), 32)
+        }
+        return bytes
+    }
+
+    static func der(raw: [UInt8]) -> [UInt8]? {
+        guard raw.count == 64, let signature = ECDSA_SIG_new() else { return nil }
+        defer { ECDSA_SIG_free(signature) }
+        let numbers = raw.withUnsafeBufferPointer {
+            (BN_bin2bn($0.baseAddress, 32, nil), BN_bin2bn($0.baseAddress?.advanced(by: 32), 32, nil))
+        }
+        // Takes both numbers over.
+        guard ECDSA_SIG_set0(signature, numbers.0, numbers.1) == 1 else { return nil }
+        var start: UnsafeMutablePointer<UInt8>?
+        let count = i2d_ECDSA_SIG(signature, &start)
+        guard let start, count > 0 else { return nil }
+        defer { CRYPTO_free(start, #file, #line) }
+        return Array(UnsafeBufferPointer(start: start, count: Int(count)))
+    }
+}
+
+/// What a PEM writer of OpenSSL's writes.
+func withPEM(_ call: String, _ write: (OpaquePointer) -> CInt) throws(LoopError) -> String {
+    guard let bio = BIO_new(BIO_s_mem()) else { throw .openSSL(.other, call: "BIO_new") }
+    defer { BIO_free(bio) }
+    guard write(bio) == 1 else { throw .openSSL(.badKey, call: call) }
+    var text: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while case let count = Int(BIO_read(bio, &chunk, CInt(chunk.count))), count > 0 {
+        text.append(contentsOf: chunk[..<count])
+    }
+    return String(decoding: text, as: UTF8.self)
+}
