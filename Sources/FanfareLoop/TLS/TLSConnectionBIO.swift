@@ -1,0 +1,92 @@
+internal import CFanfareOpenSSL
+
+/// What OpenSSL reads from and writes to: the loop's read buffer on one side, the connection's output buffer on the other,
+/// with no copy in between.
+final class TLSConnectionBIO {
+    private let tcp: TCPStream
+    /// What may be read now; points into memory that is valid during `TLSStream.received`, or into `kept`.
+    private var input = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// Left over when reading was paused; at most one read of the loop.
+    private var kept = OutputBuffer()
+    private var isLendingKept = false
+
+    init(_ tcp: TCPStream) { self.tcp = tcp }
+
+    /// Gives OpenSSL a BIO that refers to this object, unretained: the owner of both frees the SSL first.
+    func attach(to ssl: OpaquePointer) -> Bool {
+        guard let method = TLSConnectionBIO.method, let bio = BIO_new(method) else { return false }
+        BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
+        BIO_set_init(bio, 1)
+        SSL_set_bio(ssl, bio, bio)  // takes the one reference, for both directions
+        return true
+    }
+
+    /// Received bytes, valid until `takeBack`.
+    func lend(_ bytes: UnsafeRawBufferPointer) {
+        input = bytes
+    }
+
+    func lendKept() {
+        input = kept.bytes
+        isLendingKept = true
+    }
+
+    /// Keeps what OpenSSL has not read: reading was paused.
+    func takeBack() {
+        var rest = OutputBuffer()
+        if !input.isEmpty { rest.append(input) }
+        input = UnsafeRawBufferPointer(start: nil, count: 0)
+        if isLendingKept || !rest.isEmpty { kept = rest }
+        isLendingKept = false
+    }
+
+    fileprivate func read(_ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        let taken = min(count, input.count)
+        guard taken > 0, let base = input.baseAddress else { return 0 }
+        bytes.copyMemory(from: base, byteCount: taken)
+        input = UnsafeRawBufferPointer(rebasing: input[taken...])
+        return taken
+    }
+
+    fileprivate func write(_ bytes: UnsafeRawBufferPointer) { tcp.write(bytes) }
+
+    /// What `BIO_clear_retry_flags` clears; a macro.
+    fileprivate static let retryFlags =
+        BIO_FLAGS_READ | BIO_FLAGS_WRITE | BIO_FLAGS_IO_SPECIAL | BIO_FLAGS_SHOULD_RETRY
+
+    /// Made once; OpenSSL only reads it. `BIO_TYPE_SOURCE_SINK` is 0x0400 (openssl/bio.h); `nil` only without memory.
+    nonisolated(unsafe) private static let method: OpaquePointer? = {
+        let method = BIO_meth_new(BIO_get_new_index() | 0x0400, "fanfare connection")
+        BIO_meth_set_read(method, bioRead)
+        BIO_meth_set_write(method, bioWrite)
+        BIO_meth_set_ctrl(method, bioControl)
+        return method
+    }()
+}
+
+private func connection(of bio: OpaquePointer?) -> TLSConnectionBIO {
+    // `attach` set the data before OpenSSL saw the BIO.
+    Unmanaged<TLSConnectionBIO>.fromOpaque(BIO_get_data(bio)!).takeUnretainedValue()
+}
+
+private func bioRead(_ bio: OpaquePointer?, _ bytes: UnsafeMutablePointer<CChar>?, _ count: CInt) -> CInt {
+    BIO_clear_flags(bio, TLSConnectionBIO.retryFlags)
+    guard let bytes, count > 0 else { return 0 }
+    let taken = connection(of: bio).read(bytes, Int(count))
+    if taken > 0 { return CInt(taken) }
+    BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+    return -1
+}
+
+/// Takes everything: what the connection holds is bounded by its owner and by `TCPStream.writeQueueBytesMax`.
+private func bioWrite(_ bio: OpaquePointer?, _ bytes: UnsafePointer<CChar>?, _ count: CInt) -> CInt {
+    BIO_clear_flags(bio, TLSConnectionBIO.retryFlags)
+    guard let bytes, count > 0 else { return 0 }
+    connection(of: bio).write(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+    return count
+}
+
+/// Flushing is done at the end of the turn; OpenSSL only wants to hear yes. Everything else does not apply.
+private func bioControl(_: OpaquePointer?, _ command: CInt, _: Int, _: UnsafeMutableRawPointer?) -> Int {
+    command == BIO_CTRL_FLUSH ? 1 : 0
+}

@@ -1,0 +1,94 @@
+internal import CFanfareOpenSSL
+
+/// What many TLS connections have in common: whom to trust, or who we are. Offers and accepts TLS 1.2 and later, ALPN `h2`.
+///
+/// Read only after it was made, so loops on several threads may share one.
+public final class TLSContext: @unchecked Sendable {
+    /// Owned. OpenSSL counts its references with atomics and locks what connections change in it.
+    let raw: OpaquePointer
+    let isServer: Bool
+
+    private init(isServer: Bool) throws(LoopError) {
+        guard let raw = SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
+            throw .openSSL(.tls, call: "SSL_CTX_new")
+        }
+        self.raw = raw
+        self.isServer = isServer
+        SSL_CTX_ctrl(raw, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+        SSL_CTX_set_options(raw, TLSContext.noRenegotiation)
+    }
+
+    deinit { SSL_CTX_free(raw) }
+
+    /// `SSL_OP_NO_RENEGOTIATION` is a macro that Swift does not import: SSL_OP_BIT(30), openssl/ssl.h. With it a write
+    /// never has to wait for a read.
+    private static let noRenegotiation: UInt64 = 1 << 30
+    /// ALPN's list form: a length, then the name (RFC 7301 §3.1).
+    private static let http2: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
+
+    /// For connections that we make. The peer's certificate must be valid for the host's name or address.
+    /// - Parameter caFile: PEM with the certificates to trust; `nil` for the system's trust store.
+    public static func client(caFile: String? = nil) throws(LoopError) -> TLSContext {
+        let context = try TLSContext(isServer: false)
+        if let caFile {
+            guard SSL_CTX_load_verify_file(context.raw, caFile) == 1 else {
+                throw .openSSL(.badKey, call: "SSL_CTX_load_verify_file", place: caFile, "no certificate in it")
+            }
+        } else {
+            guard SSL_CTX_set_default_verify_paths(context.raw) == 1 else {
+                throw .openSSL(.tls, call: "SSL_CTX_set_default_verify_paths")
+            }
+        }
+        SSL_CTX_set_verify(context.raw, SSL_VERIFY_PEER, nil)
+        // Zero is success here, unlike everywhere else.
+        guard SSL_CTX_set_alpn_protos(context.raw, http2, UInt32(http2.count)) == 0 else {
+            throw .openSSL(.tls, call: "SSL_CTX_set_alpn_protos")
+        }
+        return context
+    }
+
+    /// For connections that we accept.
+    /// - Parameters:
+    ///   - certificateFile: PEM, our certificate first, then those between it and the root.
+    ///   - keyFile: PEM, not encrypted.
+    public static func server(certificateFile: String, keyFile: String) throws(LoopError) -> TLSContext {
+        let context = try TLSContext(isServer: true)
+        guard SSL_CTX_use_certificate_chain_file(context.raw, certificateFile) == 1 else {
+            throw .openSSL(.badKey, call: "SSL_CTX_use_certificate_chain_file", place: certificateFile)
+        }
+        // Else OpenSSL would ask for it on the terminal.
+        SSL_CTX_set_default_passwd_cb(context.raw, noPassphrase)
+        guard SSL_CTX_use_PrivateKey_file(context.raw, keyFile, SSL_FILETYPE_PEM) == 1 else {
+            throw .openSSL(.badKey, call: "SSL_CTX_use_PrivateKey_file", place: keyFile)
+        }
+        guard SSL_CTX_check_private_key(context.raw) == 1 else {
+            throw .openSSL(.badKey, call: "SSL_CTX_check_private_key", place: keyFile)
+        }
+        SSL_CTX_set_alpn_select_cb(context.raw, chooseHTTP2, nil)
+        return context
+    }
+}
+
+/// A client that speaks ALPN, but not `h2`, is refused; one that does not speak ALPN is let in and gets no protocol.
+private func chooseHTTP2(
+    _: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+    _ chosenCount: UnsafeMutablePointer<UInt8>?,
+    _ offered: UnsafePointer<UInt8>?, _ offeredCount: UInt32, _: UnsafeMutableRawPointer?
+) -> CInt {
+    let offers = UnsafeBufferPointer(start: offered, count: Int(offeredCount))
+    var position = 0
+    while position < offers.count {
+        // OpenSSL has checked that the lengths add up; a name that is cut off would end the search all the same.
+        let name = position + 1..<min(position + 1 + Int(offers[position]), offers.count)
+        if offers[name].elementsEqual("h2".utf8) {
+            chosen?.pointee = offered?.advanced(by: name.lowerBound)
+            chosenCount?.pointee = 2
+            return SSL_TLSEXT_ERR_OK
+        }
+        position = name.upperBound
+    }
+    return SSL_TLSEXT_ERR_ALERT_FATAL
+}
+
+/// For OpenSSL's question after a passphrase: there is none, and nobody may be asked.
+func noPassphrase(_: UnsafeMutablePointer<CChar>?, _: CInt, _: CInt, _: UnsafeMutableRawPointer?) -> CInt { -1 }

@@ -1,0 +1,65 @@
+import FanfareLoop
+import Foundation
+import Testing
+
+/// Runs a loop until the body's condition stops it, and fails the test rather than hanging when it does not.
+func withLoop(
+    deadline: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: (Loop) throws -> Void
+) throws {
+    let loop = try Loop()
+    defer { loop.close() }
+    let watchdog = LoopTimer(loop: loop) {
+        Issue.record("the loop was still running after \(deadline)", sourceLocation: sourceLocation)
+        loop.stop()
+    }
+    watchdog.start(after: deadline)
+    try body(loop)
+    loop.run()
+}
+
+/// A server's listener on loopback with a port of its own choosing, and the address to reach it.
+func listen(_ loop: Loop, onConnection: @escaping (TCPStream) -> Void) throws -> SocketAddress {
+    let listener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0, onConnection: onConnection)
+    return try #require(SocketAddress(ip: "127.0.0.1", port: listener.port))
+}
+
+/// An address that was free a moment ago, and has nobody listening now.
+func vacantAddress(_ loop: Loop) throws -> SocketAddress {
+    let listener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
+    defer { listener.close() }
+    return try #require(SocketAddress(ip: "127.0.0.1", port: listener.port))
+}
+
+/// A file that goes away with the object.
+final class TemporaryFile {
+    let path: String
+
+    init(_ text: String) throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        try text.write(toFile: path, atomically: false, encoding: .utf8)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// A certificate made for this test run, and the contexts of its two ends.
+struct TLSPair {
+    let certificate: TemporaryFile
+    let key: TemporaryFile
+    let server: TLSContext
+    let client: TLSContext
+
+    init(hosts: [String] = ["localhost", "127.0.0.1"]) throws {
+        let made = try SelfSignedCertificate(hosts: hosts)
+        certificate = try TemporaryFile(made.certificate)
+        key = try TemporaryFile(made.key)
+        server = try .server(certificateFile: certificate.path, keyFile: key.path)
+        client = try .client(caFile: certificate.path)
+    }
+}
+
+/// Repeatable bytes: position `i` of the stream with this seed.
+func pattern(_ seed: UInt64, _ range: Range<Int>) -> [UInt8] {
+    range.map { UInt8(truncatingIfNeeded: (UInt64($0) &+ seed) &* 0x9E37_79B9_7F4A_7C15 >> 32) }
+}

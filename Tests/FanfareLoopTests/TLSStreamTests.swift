@@ -1,0 +1,251 @@
+import FanfareLoop
+import Foundation
+import Testing
+
+@Suite struct TLSStreamTests {
+    /// Accepts TLS connections and sends back what it gets.
+    private func echoServer(_ loop: Loop, _ context: TLSContext) throws -> SocketAddress {
+        try listen(loop) { tcp in
+            guard let tls = try? TLSStream(over: tcp, context: context) else { return }
+            tls.onRead = { tls.write($0) }
+            tls.onClose = { _ in }
+        }
+    }
+
+    private func connect(
+        _ loop: Loop, _ address: SocketAddress, _ context: TLSContext, host: String
+    ) throws -> TLSStream {
+        let tcp = try TCPStream(loop: loop)
+        let tls = try TLSStream(over: tcp, context: context, host: host)
+        tcp.connect(to: address, name: host)
+        return tls
+    }
+
+    /// The error with which a connection attempt ends.
+    private func refusal(
+        host: String, client: TLSContext, server: (Loop) throws -> SocketAddress
+    ) throws -> LoopError {
+        var failure: LoopError?
+        try withLoop { loop in
+            let tls = try connect(loop, try server(loop), client, host: host)
+            tls.onReady = { _ in
+                Issue.record("the handshake succeeded")
+                loop.stop()
+            }
+            tls.onClose = { error in
+                failure = error
+                loop.stop()
+            }
+        }
+        return try #require(failure)
+    }
+
+    @Test(arguments: ["localhost", "127.0.0.1"])
+    func echoesAndAgreesOnHTTP2(host: String) throws {
+        let pair = try TLSPair()
+        var agreed: String?
+        var echoed: [UInt8] = []
+        try withLoop { loop in
+            let tls = try connect(loop, try echoServer(loop, pair.server), pair.client, host: host)
+            tls.write(Array("before the handshake, ".utf8))
+            tls.onReady = { alpn in
+                agreed = alpn
+                tls.write(Array("and after it".utf8))
+            }
+            tls.onRead = { bytes in
+                echoed += bytes
+                if echoed.count == 34 { loop.stop() }
+            }
+            tls.onClose = { Issue.record("closed: \(String(describing: $0))") }
+        }
+        #expect(agreed == "h2")
+        #expect(String(decoding: echoed, as: UTF8.self) == "before the handshake, and after it")
+    }
+
+    @Test func refusesACertificateForAnotherHost() throws {
+        let pair = try TLSPair(hosts: ["elsewhere.example"])
+        let failure = try refusal(host: "localhost", client: pair.client) { try echoServer($0, pair.server) }
+        #expect(failure.kind == .certificate)
+        #expect(failure.description.hasPrefix("localhost:"))
+        #expect(failure.reason.contains("hostname mismatch"))
+    }
+
+    @Test func refusesAnAddressThatTheCertificateIsNotFor() throws {
+        let pair = try TLSPair(hosts: ["localhost"])
+        let failure = try refusal(host: "127.0.0.1", client: pair.client) { try echoServer($0, pair.server) }
+        #expect(failure.kind == .certificate)
+        #expect(failure.reason.contains("IP address mismatch"))
+    }
+
+    @Test func refusesAnUntrustedCertificateAndSaysWhatToDo() throws {
+        let pair = try TLSPair()
+        let stranger = try TLSPair()
+        let failure = try refusal(host: "localhost", client: stranger.client) { try echoServer($0, pair.server) }
+        #expect(failure.kind == .certificate)
+        #expect(failure.reason == "certificate verify failed: self-signed certificate; pass --ca FILE")
+    }
+
+    @Test func refusesAPortWithoutTLS() throws {
+        let pair = try TLSPair()
+        let failure = try refusal(host: "localhost", client: pair.client) { loop in
+            try listen(loop) { tcp in
+                tcp.write(Array("220 mail.example ESMTP\r\n".utf8))
+                tcp.resumeReading()
+            }
+        }
+        #expect(failure.kind == .tls)
+        #expect(failure.reason.contains("does not speak TLS"))
+    }
+
+    @Test func reportsARefusedConnection() throws {
+        let pair = try TLSPair()
+        let failure = try refusal(host: "localhost", client: pair.client) { try vacantAddress($0) }
+        #expect(failure.kind == .refused)
+        #expect(failure.description.hasPrefix("localhost:"))
+        #expect(failure.description.hasSuffix(": connection refused (connect)"))
+    }
+
+    @Test func reportsAPeerThatLeavesDuringTheHandshake() throws {
+        let pair = try TLSPair()
+        let failure = try refusal(host: "localhost", client: pair.client) { loop in try listen(loop) { $0.close() } }
+        #expect(failure.kind == .connectionLost)
+    }
+
+    @Test func endsInOrderBothWays() throws {
+        let pair = try TLSPair()
+        var endings: [LoopError?] = []
+        var received = 0
+        try withLoop { loop in
+            let address = try listen(loop) { tcp in
+                guard let tls = try? TLSStream(over: tcp, context: pair.server) else { return }
+                tls.onRead = { received += $0.count }
+                tls.onClose = { error in
+                    endings.append(error)
+                    if endings.count == 2 { loop.stop() }
+                }
+            }
+            let tls = try connect(loop, address, pair.client, host: "localhost")
+            tls.onReady = { _ in
+                tls.write([UInt8](repeating: 7, count: 100_000))
+                tls.finish()
+            }
+            tls.onClose = { error in
+                endings.append(error)
+                if endings.count == 2 { loop.stop() }
+            }
+        }
+        #expect(received == 100_000)
+        #expect(endings == [nil, nil])
+    }
+
+    @Test func tellsACutOffFromAFarewell() throws {
+        let pair = try TLSPair()
+        var ending: LoopError??
+        try withLoop { loop in
+            var accepted: TCPStream?
+            let address = try listen(loop) { tcp in
+                accepted = tcp
+                let tls = try? TLSStream(over: tcp, context: pair.server)
+                tls?.onReady = { _ in accepted?.close() }
+            }
+            let tls = try connect(loop, address, pair.client, host: "localhost")
+            tls.onClose = { error in
+                ending = .some(error)
+                loop.stop()
+            }
+        }
+        #expect(ending??.kind == .connectionLost)
+    }
+
+    /// Both ends send more than the buffers between them hold, and each stops writing when its queue is long and reading
+    /// now and then: every byte must arrive, in order, and the queues stay short.
+    @Test func carriesMuchBothWaysWithBackpressure() throws {
+        let pair = try TLSPair()
+        let total = 8 << 20
+        let queueMax = 256 << 10
+        var finished = 0
+        var longestQueue = 0
+
+        func exchange(_ loop: Loop, _ tls: TLSStream, sending: UInt64, expecting: UInt64) {
+            var sent = 0
+            var received = 0
+            var reads = 0
+            let pause = LoopTimer(loop: loop) { tls.resumeReading() }
+            func fill() {
+                while sent < total, tls.writeQueueBytes < queueMax {
+                    let chunk = min(3000, total - sent)
+                    tls.write(pattern(sending, sent..<sent + chunk))
+                    sent += chunk
+                    longestQueue = max(longestQueue, tls.writeQueueBytes)
+                }
+            }
+            tls.onReady = { _ in fill() }
+            tls.onDrain = { fill() }
+            tls.onRead = { bytes in
+                if !bytes.elementsEqual(pattern(expecting, received..<received + bytes.count)) {
+                    Issue.record("wrong bytes after \(received)")
+                    loop.stop()
+                }
+                received += bytes.count
+                reads += 1
+                if reads.isMultiple(of: 16) {
+                    tls.pauseReading()
+                    pause.start(after: .milliseconds(1))
+                }
+                if received == total {
+                    finished += 1
+                    if finished == 2 { loop.stop() }
+                }
+            }
+            tls.onClose = { Issue.record("closed: \(String(describing: $0))") }
+        }
+
+        try withLoop(deadline: .seconds(120)) { loop in
+            let address = try listen(loop) { tcp in
+                guard let tls = try? TLSStream(over: tcp, context: pair.server) else { return }
+                exchange(loop, tls, sending: 1, expecting: 2)
+            }
+            let tls = try connect(loop, address, pair.client, host: "localhost")
+            exchange(loop, tls, sending: 2, expecting: 1)
+        }
+        #expect(finished == 2)
+        #expect(longestQueue < queueMax + 64 << 10)
+    }
+
+    @Test func closesFromWithinItsCallbacks() throws {
+        let pair = try TLSPair()
+        var calls: [String] = []
+        try withLoop { loop in
+            let address = try echoServer(loop, pair.server)
+            let first = try connect(loop, address, pair.client, host: "localhost")
+            first.onReady = { _ in
+                calls.append("ready")
+                first.close()
+                first.close()
+                first.write([1])
+            }
+            first.onClose = { _ in calls.append("close") }
+            let second = try connect(loop, address, pair.client, host: "localhost")
+            second.onReady = { _ in second.write([1]) }
+            second.onRead = { _ in
+                calls.append("read")
+                second.close()
+                loop.turnAgain()
+                loop.stop()
+            }
+            second.onClose = { _ in calls.append("close") }
+        }
+        #expect(calls.sorted() == ["read", "ready"])
+    }
+
+    @Test func namesTheFileThatCannotBeUsed() throws {
+        let empty = try TemporaryFile("")
+        #expect(throws: LoopError.self) { try TLSContext.client(caFile: empty.path) }
+        do {
+            _ = try TLSContext.server(certificateFile: "/nowhere/cert.pem", keyFile: "/nowhere/key.pem")
+            Issue.record("a missing certificate was accepted")
+        } catch {
+            #expect(error.place == "/nowhere/cert.pem")
+        }
+    }
+}
