@@ -34,6 +34,9 @@ var targets: [Target] = [
         swiftSettings: swift),
     .executableTarget(name: "FanfareCLI", dependencies: ["Fanfare"], swiftSettings: swift),
 
+    // The whole engine in one thread, with clocks and a network made of a seed.
+    .target(name: "Simulation", dependencies: ["FanfareCore"], path: "Tests/Simulation", swiftSettings: swift),
+    .testTarget(name: "SimulationTests", dependencies: ["Simulation", "FanfareCore"], swiftSettings: swift),
     .testTarget(name: "FanfareCoreTests", dependencies: ["FanfareCore"], swiftSettings: swift),
     .testTarget(
         name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop"], swiftSettings: swift),

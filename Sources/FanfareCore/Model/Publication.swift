@@ -62,6 +62,12 @@ public struct EncodedState: Sendable, Hashable {
         self.highlight = highlight
     }
 
+    /// The key that `highlight` names. Keys are plain words, so the quotes are all there is to take off.
+    public var highlightedKey: String? {
+        guard let highlight, highlight.count > 2 else { return nil }
+        return String(decoding: bytes[highlight.lowerBound + 1..<highlight.upperBound - 1], as: UTF8.self)
+    }
+
     /// The same state with another key highlighted.
     public func highlighting(_ key: String) -> [UInt8] {
         guard let highlight else { return bytes }

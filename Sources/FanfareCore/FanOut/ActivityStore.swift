@@ -1,0 +1,118 @@
+/// Names an activity within the engine: 64 bits made from the id the app supplied.
+public struct ActivityID: Hashable, Sendable {
+    public let rawValue: UInt64
+    public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// FNV-1a, finished so that all bits depend on all bytes. The same on every node; with ten million activities two ids
+    /// meet with a chance of 1 in 370,000.
+    public init(hashing id: some StringProtocol) {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in id.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        self.init(hash.mixed)
+    }
+}
+
+/// Everything a shard knows of one activity, 56 bytes and its token.
+struct Activity {
+    var id: ActivityID
+    /// Index of the audience, or `none` when the activity is leaving or the slot is free.
+    var audience = ActivityStore.noAudience
+    var token = TokenStore.Reference()
+    /// Counts the slot's tenants: what belongs to an earlier one is recognised and ignored.
+    var generation: UInt32 = 0
+    /// The newest version whose delivery is settled: accepted, or refused for good and counted as failed.
+    var delivered: UInt32 = 0
+    /// Alerts up to this version have had their chance with this activity: sent, superseded, revoked or stale.
+    var alerted: UInt32 = 0
+    /// `alerted` before the push in flight: restored when that push was certainly not processed.
+    var alertedBefore: UInt32 = 0
+    /// Version in flight.
+    var sending: UInt32 = 0
+    /// Version of the alert that rides on the push in flight; 0 when silent.
+    var sendingAlert: UInt32 = 0
+    /// Greatest `aps.timestamp` ever sent, Unix seconds. Travels with the activity when it changes audience.
+    var stamp: UInt32 = 0
+    var flags: Flags = []
+    /// Pushes in a row that the token's own limit (429) refused: the exponent of its backoff.
+    var strikes: UInt8 = 0
+
+    struct Flags: OptionSet {
+        let rawValue: UInt8
+        /// One push at a time; its completion clears it.
+        static let inFlight = Flags(rawValue: 1)
+        /// Owed a push though `delivered` is the newest version: a joiner's first one, or a repeat after an unknown outcome.
+        static let owedFirst = Flags(rawValue: 2)
+        /// Waits in the retry list; nothing is sent before it is due.
+        static let waiting = Flags(rawValue: 4)
+        /// Stands in its audience's `again` list.
+        static let queued = Flags(rawValue: 8)
+        /// Unfollowed: owed one private end, then gone.
+        static let leaving = Flags(rawValue: 16)
+        /// The token was replaced while a push to the old one was in flight: a dead answer is the old token's.
+        static let rotated = Flags(rawValue: 32)
+        /// The push in flight is an `end`: once it is settled nothing follows.
+        static let ending = Flags(rawValue: 64)
+    }
+}
+
+/// The activities of one shard. Slots are reused; `generation` tells tenants apart.
+struct ActivityStore {
+    static let noAudience = UInt32.max
+
+    private(set) var activities: [Activity] = []
+    /// Place of each slot in its audience's `SweepOrder`, which keeps this array true. Apart from `Activity` because a
+    /// departure writes to three slots here and to nothing else of them.
+    var positions: [UInt32] = []
+    var tokens = TokenStore()
+    private var free: [ActivitySlot] = []
+    private var slots: [ActivityID: ActivitySlot] = [:]
+
+    var count: Int { slots.count }
+
+    mutating func reserve(_ count: Int) {
+        activities.reserveCapacity(count)
+        positions.reserveCapacity(count)
+        slots.reserveCapacity(count)
+        // Most tokens seen are 80 bytes (spec §1).
+        tokens.reserve(tokens: count, bytesEach: 80)
+    }
+
+    subscript(_ slot: ActivitySlot) -> Activity {
+        _read { yield activities[Int(slot.rawValue)] }
+        _modify { yield &activities[Int(slot.rawValue)] }
+    }
+
+    func slot(of id: ActivityID) -> ActivitySlot? { slots[id] }
+
+    mutating func insert(_ id: ActivityID, token: [UInt8]) -> ActivitySlot {
+        let slot: ActivitySlot
+        if let reused = free.popLast() {
+            slot = reused
+            let generation = self[slot].generation
+            self[slot] = Activity(id: id)
+            self[slot].generation = generation
+        } else {
+            slot = ActivitySlot(UInt32(activities.count))
+            activities.append(Activity(id: id))
+            positions.append(0)
+        }
+        self[slot].token = tokens.insert(token)
+        slots[id] = slot
+        return slot
+    }
+
+    mutating func replaceToken(of slot: ActivitySlot, with token: [UInt8]) {
+        tokens.remove(self[slot].token)
+        self[slot].token = tokens.insert(token)
+    }
+
+    /// Frees the slot. From here on its generation is another one, so whatever still speaks of this activity is ignored.
+    mutating func remove(_ slot: ActivitySlot) {
+        tokens.remove(self[slot].token)
+        slots[self[slot].id] = nil
+        self[slot].generation &+= 1
+        self[slot].flags = []
+        self[slot].audience = ActivityStore.noAudience
+        free.append(slot)
+    }
+}

@@ -1,0 +1,186 @@
+/// What an audience's members look at.
+public enum AudienceKey: Hashable, Sendable {
+    case topic(TopicID)
+    /// In the person's own order; equal choices share one audience.
+    case lineup([TopicID])
+
+    public var topics: [TopicID] {
+        switch self {
+        case .topic(let topic): [topic]
+        case .lineup(let topics): topics
+        }
+    }
+
+    var isLineup: Bool { if case .lineup = self { true } else { false } }
+}
+
+/// The activities that receive the same payload, the version they are being brought to, and how far the sweep has come.
+///
+/// Publishing touches nothing but this object: O(1), whatever its size. Confined to its shard's thread.
+final class Audience {
+    /// Indices into the shard's topics; one for a topic's followers, several for a lineup.
+    let topics: [Int]
+    let isLineup: Bool
+
+    var order = SweepOrder()
+    /// The newest version; 0 before the first. A lineup counts versions of its own, one for each change of a topic in it.
+    private(set) var target: UInt32 = 0
+    private(set) var event = Publication.Event.update
+    /// What made the newest version.
+    private(set) var latest: Publication?
+    var ledger = VersionLedger()
+    /// Publications whose version not everybody has yet, oldest first: what `completed` feedback speaks of.
+    private(set) var open: [(version: UInt32, serial: UInt64)] = []
+    /// Members that need a visit although the cursor has passed them. Each has its `queued` flag set; an entry whose slot lost
+    /// the flag, or belongs elsewhere now, is skipped.
+    var again: [ActivitySlot] = []
+    /// Members that are owed a push.
+    var owed = 0
+    /// Unvisited members before which an alert has not come yet: while there are any, the sweep runs in the first lane.
+    private var urgent = 0
+
+    private(set) var alerts: [PendingAlert] = []
+    /// Greatest stamp used, Unix seconds, and the version it was used for.
+    private(set) var stamp: Int64 = 0
+    private var stampedVersion: UInt32 = 0
+    /// Variants of the stamped version: by the alert they carry, 0 for none.
+    private var variants: [(alert: UInt32, payload: Payload)] = []
+
+    // Owned by `Lanes`: where this audience is served, in which queues it has an entry, and what it may still send this turn.
+    var lane: Int?
+    var standsIn: Set<Int> = []
+    var deficit = 0
+    var isParked = false
+
+    /// An alert that members who lack its version may still get.
+    struct PendingAlert {
+        let version: UInt32
+        let topic: TopicID
+        let alert: Alert
+        /// Monotonic nanoseconds.
+        let freshUntil: Int64
+        var isRevoked = false
+    }
+
+    /// Alerts kept for those who missed them. A person who missed more than this many has no use for the oldest.
+    static let alertsMax = 8
+
+    init(topics: [Int], isLineup: Bool) {
+        self.topics = topics
+        self.isLineup = isLineup
+    }
+
+    // MARK: Publishing
+
+    /// A new version for everybody; they are all owed it from here on. O(1).
+    func publish(_ publication: Publication, event: Publication.Event, at moment: Moment) {
+        target += 1
+        self.event = event
+        latest = publication
+        ledger.open()
+        open.append((target, publication.serial))
+        owed = order.count
+        order.restart()
+        if let alert = publication.alert {
+            if alerts.count == Audience.alertsMax { alerts.removeFirst() }
+            alerts.append(
+                PendingAlert(
+                    version: target, topic: publication.topicID, alert: alert,
+                    freshUntil: moment.monotonicNanoseconds + alert.freshFor.milliseconds * 1_000_000))
+            urgent = order.count
+        }
+    }
+
+    /// The first version of an audience made after its topics were published: there is nobody yet who could lack it.
+    func adopt(_ publication: Publication, event: Publication.Event) {
+        target = 1
+        self.event = event
+        latest = publication
+        ledger.open()
+    }
+
+    /// The alert rides no more. Variants that carry it go with it.
+    func revokeAlert(cause: String, topic: TopicID) {
+        for index in alerts.indices where alerts[index].alert.cause == cause && alerts[index].topic == topic {
+            alerts[index].isRevoked = true
+            variants.removeAll { $0.alert == alerts[index].version }
+        }
+    }
+
+    /// Serials of the versions that the last member has reached, or passed, by now.
+    func takeCompleted() -> [UInt64] {
+        let done = open.prefix { $0.version <= ledger.oldest }.map(\.serial)
+        open.removeFirst(done.count)
+        return done
+    }
+
+    // MARK: The sweep
+
+    var hasWork: Bool { order.remaining > 0 || !again.isEmpty }
+
+    /// Starts, ends and alerts before priority 10 before priority 5.
+    var preferredLane: Int {
+        if event == .end || min(urgent, order.remaining) > 0 { return 0 }
+        return latest?.priority == .immediate ? 1 : 2
+    }
+
+    /// The next member under the cursor.
+    func nextOfSweep() -> ActivitySlot? {
+        if urgent > 0 { urgent -= 1 }
+        return order.next()
+    }
+
+    // MARK: What a member gets
+
+    /// The alert for somebody who has had its chance at alerts up to `alerted`: the newest fresh one of the highest class.
+    func alert(after alerted: UInt32, at moment: Moment) -> PendingAlert? {
+        var best: PendingAlert?
+        for candidate in alerts where candidate.version > alerted && candidate.isCarried(at: moment) {
+            if let best, candidate.alert.class < best.alert.class { continue }
+            best = candidate
+        }
+        return best
+    }
+
+    /// A stamp says "at this second this was the newest state". A new version takes a second of its own, so that no device
+    /// sees two states with one stamp; the same version is stamped afresh when its stamp is `refreshSeconds` old.
+    ///
+    /// - Returns: `nil` while the stamp would lie more than `aheadSecondsMax` in the future; the state then waits and newer
+    ///   ones coalesce into it.
+    func payload(
+        carrying alert: PendingAlert?, at moment: Moment, make: (_ stamp: Int64, _ alert: PendingAlert?) -> Payload
+    ) -> Payload? {
+        let wall = moment.wallSeconds
+        if stampedVersion != target {
+            let next = max(wall, stamp + 1)
+            guard next <= wall + Audience.aheadSecondsMax else { return nil }
+            stamp = next
+            stampedVersion = target
+            variants.removeAll()
+        } else if wall >= stamp + Audience.refreshSeconds {
+            stamp = wall
+            variants.removeAll()
+        }
+        let key = alert?.version ?? 0
+        if let known = variants.first(where: { $0.alert == key }) { return known.payload }
+        let payload = make(stamp, alert)
+        variants.append((key, payload))
+        return payload
+    }
+
+    /// Devices drop what is stamped too far ahead (8 hours, spec §3.3, Apple staff); a minute leaves room for clock skew.
+    static let aheadSecondsMax: Int64 = 60
+    /// One to ten seconds of age are fine on devices (spec §3.3, observed).
+    static let refreshSeconds: Int64 = 5
+
+    /// Somebody arrives who has seen `stamp`: the next payload must be newer than that.
+    func welcome(stamp: Int64) {
+        guard stamp >= self.stamp else { return }
+        self.stamp = stamp
+        stampedVersion = 0
+    }
+}
+
+extension Audience.PendingAlert {
+    func isCarried(at moment: Moment) -> Bool { !isRevoked && moment.monotonicNanoseconds < freshUntil }
+}

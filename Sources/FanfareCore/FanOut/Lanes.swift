@@ -1,0 +1,91 @@
+/// Which audience is served next: three lanes by urgency, weighted so that none starves; inside a lane deficit round robin,
+/// so that an audience of ten million does not delay a thousand small ones.
+struct Lanes {
+    static let count = 3
+    /// Deliveries per round and lane. The first lane (starts, ends, alerts) gets most of every round and never all of it.
+    private static let weights = [256, 64, 16]
+    /// Deliveries an audience may take before the next one of its lane has its turn.
+    private static let quantum = 32
+
+    private var queues: [Queue] = Array(repeating: Queue(), count: count)
+    private var credits = weights
+
+    /// Puts the audience where its work belongs. Called whenever work arrives. It stands in each lane's queue at most once; an
+    /// entry left behind in another lane is recognised by `lane` and skipped.
+    mutating func enqueue(_ audience: Audience) {
+        guard audience.hasWork, !audience.isParked else { return }
+        let lane = audience.preferredLane
+        guard audience.lane != lane else { return }
+        audience.lane = lane
+        audience.deficit = Lanes.quantum
+        if audience.standsIn.insert(lane).inserted { queues[lane].append(audience) }
+    }
+
+    /// The audience whose turn it is, or `nil` when no lane has work. The same one is returned until its quantum is used up,
+    /// its work is done or its lane changes.
+    mutating func current() -> Audience? {
+        while true {
+            guard let lane = nextLane() else { return nil }
+            guard let audience = queues[lane].first else { continue }
+            if audience.lane == lane, audience.hasWork, audience.preferredLane == lane {
+                if audience.deficit > 0 { return audience }
+                audience.deficit = Lanes.quantum
+                queues[lane].removeFirst()
+                queues[lane].append(audience)
+            } else {
+                queues[lane].removeFirst()
+                audience.standsIn.remove(lane)
+                if audience.lane == lane {  // done here; its other work, if any, belongs elsewhere
+                    audience.lane = nil
+                    enqueue(audience)
+                }
+            }
+        }
+    }
+
+    /// One delivery of this audience has been handed out.
+    mutating func charge(_ audience: Audience) {
+        audience.deficit -= 1
+        if let lane = audience.lane { credits[lane] -= 1 }
+    }
+
+    /// Takes the audience out until `unpark`: it has work that may not be sent yet.
+    mutating func park(_ audience: Audience) {
+        audience.isParked = true
+        audience.lane = nil
+    }
+
+    mutating func unpark(_ audience: Audience) {
+        audience.isParked = false
+        enqueue(audience)
+    }
+
+    private mutating func nextLane() -> Int? {
+        var waiting: Int?
+        for lane in 0..<Lanes.count where !queues[lane].isEmpty {
+            if credits[lane] > 0 { return lane }
+            if waiting == nil { waiting = lane }
+        }
+        if waiting != nil { credits = Lanes.weights }
+        return waiting
+    }
+}
+
+/// First in, first out; the head moves on and the array is cut when half of it is behind.
+private struct Queue {
+    private var entries: [Audience] = []
+    private var head = 0
+
+    var isEmpty: Bool { head == entries.count }
+    var first: Audience? { isEmpty ? nil : entries[head] }
+
+    mutating func append(_ audience: Audience) { entries.append(audience) }
+
+    mutating func removeFirst() {
+        head += 1
+        if head == entries.count || head > 1024 && head * 2 > entries.count {
+            entries.removeFirst(head)
+            head = 0
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/// What must wait for a moment before it may be looked at again: a binary heap by monotonic time. At most one entry per activity
+/// and per audience, so it is bounded by them.
+struct RetryList {
+    enum Subject {
+        /// An activity in its backoff.
+        case activity(ActivitySlot, generation: UInt32)
+        /// An audience whose stamps have run ahead of the clock.
+        case audience(Audience)
+    }
+
+    private var heap: [(due: Int64, subject: Subject)] = []
+
+    var isEmpty: Bool { heap.isEmpty }
+    /// Monotonic nanoseconds.
+    var nextDue: Int64? { heap.first?.due }
+
+    mutating func insert(_ subject: Subject, due: Int64) {
+        heap.append((due, subject))
+        var child = heap.count - 1
+        while child > 0, heap[(child - 1) / 2].due > heap[child].due {
+            heap.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
+    }
+
+    mutating func popDue(_ now: Int64) -> Subject? {
+        guard let first = heap.first, first.due <= now else { return nil }
+        let last = heap.removeLast()
+        if !heap.isEmpty {
+            heap[0] = last
+            var parent = 0
+            while true {
+                var least = parent
+                for child in [2 * parent + 1, 2 * parent + 2]
+                where child < heap.count && heap[child].due < heap[least].due { least = child }
+                if least == parent { break }
+                heap.swapAt(parent, least)
+                parent = least
+            }
+        }
+        return first.subject
+    }
+}

@@ -1,0 +1,37 @@
+extension Shard {
+    /// Walks everything and says what does not hold, or `nil`. For the simulation, which asks after every step; too slow for
+    /// anything else.
+    package func violatedInvariant() -> String? {
+        var owedTotal = 0
+        for (index, audience) in audiences.enumerated() {
+            var owed = 0
+            for (position, slot) in audience.order.members.enumerated() {
+                let activity = store[slot]
+                guard activity.audience == UInt32(index) else {
+                    return "member \(slot) of audience \(index) belongs elsewhere"
+                }
+                guard store.positions[Int(slot.rawValue)] == UInt32(position) else {
+                    return "slot \(slot.rawValue) stands at \(position), not at \(store.positions[Int(slot.rawValue)])"
+                }
+                guard activity.delivered <= audience.target else {
+                    return "slot \(slot.rawValue) is ahead of its audience"
+                }
+                guard isOwed(activity, audience) else { continue }
+                owed += 1
+                let reachable =
+                    audience.order.isUnvisited(position) || !activity.flags.isDisjoint(with: [.inFlight, .waiting])
+                    || activity.flags.contains(.queued) && audience.again.contains(slot)
+                guard reachable else { return "slot \(slot.rawValue) is owed a push and nothing will bring it one" }
+            }
+            guard owed == audience.owed else { return "audience \(index) counts \(audience.owed) owed, has \(owed)" }
+            guard owed == 0 || audience.lane != nil || audience.isParked || !audience.hasWork else {
+                return "audience \(index) has work and stands in no lane"
+            }
+            owedTotal += owed
+        }
+        guard owedTotal == counts.owed else { return "the shard counts \(counts.owed) owed, has \(owedTotal)" }
+        let flying = store.activities.count { $0.flags.contains(.inFlight) }
+        guard flying == inFlight else { return "the shard counts \(inFlight) in flight, has \(flying)" }
+        return nil
+    }
+}

@@ -1,0 +1,136 @@
+extension Shard {
+    /// Hands out what is due, most urgent first. Each activity gets the newest version *at this moment*: a slow service never
+    /// sees old scores, however far behind it is.
+    public func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
+        guard feedback.count < Shard.feedbackMax else { return }
+        wakeDue(at: moment)
+        let end = batch.deliveries.count + limit
+        while batch.deliveries.count < end {
+            if let slot = departing.popLast() {
+                sendPrivateEnd(slot, at: moment, into: &batch)
+                continue
+            }
+            guard let audience = lanes.current() else { break }
+            guard let slot = nextVisit(of: audience) else { continue }
+            visit(slot, of: audience, at: moment, into: &batch)
+        }
+        reportIfQuiet()
+    }
+
+    private func nextVisit(of audience: Audience) -> ActivitySlot? {
+        guard let slot = audience.again.popLast() else { return audience.nextOfSweep() }
+        let activity = store[slot]
+        guard activity.flags.contains(.queued), activity.audience != ActivityStore.noAudience,
+            audiences[Int(activity.audience)] === audience
+        else { return nil }
+        store[slot].flags.remove(.queued)
+        return slot
+    }
+
+    private func visit(
+        _ slot: ActivitySlot, of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
+    ) {
+        let activity = store[slot]
+        // Who is in flight or waits comes again by itself: the completion and the retry list see to that.
+        guard activity.flags.isDisjoint(with: [.inFlight, .waiting]), isOwed(activity, audience) else { return }
+        let alert = audience.alert(after: activity.alerted, at: moment)
+        let payload = audience.payload(carrying: alert, at: moment) { stamp, alert in
+            self.makePayload(for: audience, stamp: stamp, carrying: alert, at: moment)
+        }
+        guard let payload else {
+            comeAgain(slot)
+            lanes.park(audience)
+            let wait = audience.stamp + 1 - Audience.aheadSecondsMax - moment.wallSeconds
+            retries.insert(.audience(audience), due: moment.monotonicNanoseconds + max(1, wait) * 1_000_000_000)
+            return
+        }
+        store[slot].alertedBefore = activity.alerted
+        store[slot].alerted = audience.target
+        store[slot].sending = audience.target
+        store[slot].sendingAlert = alert?.version ?? 0
+        send(payload, to: slot, into: &batch)
+        lanes.charge(audience)
+    }
+
+    private func sendPrivateEnd(_ slot: ActivitySlot, at moment: Moment, into batch: inout DeliveryBatch) {
+        let stamp = max(moment.wallSeconds, Int64(store[slot].stamp) + 1)
+        // A dismissal date in the past removes the card at once (spec §3.4, documented).
+        send(
+            Payload(
+                event: .end, subject: "unfollow", state: [], stamp: stamp, staleDate: nil,
+                dismissalDate: moment.wallSeconds - 1, alert: nil, priority: .immediate),
+            to: slot, into: &batch)
+    }
+
+    private func send(_ payload: Payload, to slot: ActivitySlot, into batch: inout DeliveryBatch) {
+        store[slot].flags.insert(.inFlight)
+        if payload.event == .end { store[slot].flags.insert(.ending) }
+        // Stamps are Unix seconds of 2026 or later and fit 32 bits until 2106.
+        store[slot].stamp = UInt32(clamping: payload.stamp)
+        inFlight += 1
+        counts.pushes.sent += 1
+        batch.append(
+            slot: slot, generation: store[slot].generation, payload: payload, token: store.tokens[store[slot].token])
+    }
+
+    /// The activity is owed something and nothing else will bring the sweep to it.
+    func comeAgain(_ slot: ActivitySlot) {
+        let audience = audiences[Int(store[slot].audience)]
+        if !store[slot].flags.contains(.queued) {
+            store[slot].flags.insert(.queued)
+            audience.again.append(slot)
+        }
+        lanes.enqueue(audience)
+    }
+
+    private func wakeDue(at moment: Moment) {
+        while let subject = retries.popDue(moment.monotonicNanoseconds) {
+            switch subject {
+            case .audience(let audience): lanes.unpark(audience)
+            case .activity(let slot, let generation):
+                guard store[slot].generation == generation else { continue }
+                store[slot].flags.remove(.waiting)
+                if store[slot].flags.contains(.leaving) { departing.append(slot) } else { comeAgain(slot) }
+            }
+        }
+    }
+
+    /// Encodes a variant of the audience's newest version. Once per variant and stamp, never per activity.
+    private func makePayload(
+        for audience: Audience, stamp: Int64, carrying pending: Audience.PendingAlert?, at moment: Moment
+    ) -> Payload {
+        let state: [UInt8]
+        if audience.isLineup {
+            state = composeLineup(audience, carrying: pending)
+        } else if let encoded = topics[audience.topics[0]].latest?.state {
+            state = pending?.alert.highlight.map(encoded.highlighting) ?? encoded.bytes
+        } else {
+            state = []
+        }
+        let latest = audience.latest
+        let ends = audience.event == .end
+        return Payload(
+            event: ends ? .end : .update,
+            subject: audience.topics.map { topics[$0].id.rawValue }.joined(separator: "+"),
+            state: state, stamp: stamp,
+            staleDate: latest?.staleAfter.map { moment.wallSeconds + $0.milliseconds / 1000 },
+            dismissalDate: ends ? latest?.dismissAfter.map { moment.wallSeconds + $0.milliseconds / 1000 } : nil,
+            alert: pending?.alert.text,
+            priority: pending == nil && !ends ? latest?.priority ?? .conserving : .immediate)
+    }
+
+    private func composeLineup(_ audience: Audience, carrying pending: Audience.PendingAlert?) -> [UInt8] {
+        let order = Rotation.order(lastChanges: audience.topics.map { topics[$0].latest?.serial })
+        let parts = order.compactMap { position -> LineupState.Part? in
+            guard let publication = topics[audience.topics[position]].latest else { return nil }
+            let carried = pending?.topic == publication.topicID ? pending?.alert.highlight : nil
+            return LineupState.Part(
+                publication: publication,
+                state: carried.map(publication.state.highlighting) ?? publication.state.bytes)
+        }
+        // The spotlight follows the alert carried; without one it is on what changed last.
+        let spotlight = parts.firstIndex { $0.publication.topicID == pending?.topic } ?? 0
+        let highlight = pending?.alert.highlight ?? parts[spotlight].publication.state.highlightedKey
+        return LineupState.compose(parts, spotlight: spotlight, highlight: highlight)
+    }
+}

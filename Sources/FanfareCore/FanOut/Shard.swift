@@ -1,0 +1,226 @@
+/// A slice of the subscribers: their activities, the audiences these belong to, and the sweeps that bring each audience to its
+/// newest version.
+///
+/// A state machine without clock, thread or socket: commands, pulls and completions come in with the moment they happen at. So
+/// the same code runs on a loop and in the simulation. Confined to one thread; the core reaches it through a ring.
+///
+/// What must hold, at any time, for every member that is owed a push: it is unvisited by the cursor, or stands in its audience's
+/// `again` list, or is in flight, or waits in the retry list.
+public final class Shard: DeliverySource {
+    struct Topic {
+        let id: TopicID
+        var latest: Publication?
+        /// Audiences that show this topic: its own followers and every lineup with it.
+        var audiences: [Int] = []
+    }
+
+    var store = ActivityStore()
+    var topics: [Topic] = []
+    private var topicIndices: [TopicID: Int] = [:]
+    var audiences: [Audience] = []
+    private var audienceIndices: [AudienceKey: Int] = [:]
+    var lanes = Lanes()
+    var retries = RetryList()
+    /// Unfollowed activities whose private end can go out now.
+    var departing: [ActivitySlot] = []
+    /// Per publication that somebody in this shard still lacks: in how many audiences.
+    private var openPublications: [UInt64: Int] = [:]
+    private var quietRequests: [UInt64] = []
+
+    var counts = ShardCounts()
+    /// Pushes handed out whose completion has not come back.
+    var inFlight = 0
+    /// Unfollowed activities not yet gone.
+    var leaving = 0
+
+    /// For the core. Whoever drives the shard takes these; while more than `feedbackMax` wait, nothing is pulled.
+    public private(set) var feedback: [ShardFeedback] = []
+    public static let feedbackMax = 4096
+
+    public init() {}
+
+    /// Room for this many activities, so that loading them does not copy what is there again and again.
+    public func reserve(activities: Int) { store.reserve(activities) }
+
+    public var statistics: ShardCounts {
+        var result = counts
+        result.activities = store.count
+        return result
+    }
+
+    /// Everybody has everything that was published to them.
+    public var isQuiet: Bool { counts.owed == 0 && inFlight == 0 && leaving == 0 }
+
+    /// When to call `pull` again although nothing new has arrived; monotonic nanoseconds.
+    public var nextDue: Int64? { retries.nextDue }
+
+    public func takeFeedback() -> [ShardFeedback] {
+        defer { feedback.removeAll(keepingCapacity: true) }
+        return feedback
+    }
+
+    // MARK: Commands
+
+    public func apply(_ command: ShardCommand, at moment: Moment) {
+        switch command {
+        case .publish(let publication): publish(publication, at: moment)
+        case .revokeAlert(let topic, let cause):
+            guard let index = topicIndices[topic] else { return }
+            for audience in topics[index].audiences { audiences[audience].revokeAlert(cause: cause, topic: topic) }
+        case .follow(let id, let key, let token): follow(id, key, token: token, at: moment)
+        case .move(let id, let key):
+            if let slot = store.slot(of: id) { move(slot, to: key, at: moment) }
+        case .unfollow(let id): unfollow(id, at: moment)
+        case .replaceToken(let id, let token):
+            guard let slot = store.slot(of: id), isToken(token) else { return }
+            replaceToken(of: slot, with: token)
+        case .reportQuiet(let request):
+            quietRequests.append(request)
+            reportIfQuiet()
+        }
+    }
+
+    private func publish(_ publication: Publication, at moment: Moment) {
+        let topic = topicIndex(publication.topicID)
+        topics[topic].latest = publication
+        openPublications[publication.serial] = topics[topic].audiences.count
+        for index in topics[topic].audiences {
+            let audience = audiences[index]
+            let ended = audience.topics.allSatisfy { topics[$0].latest?.event == .end }
+            let before = audience.owed
+            audience.publish(publication, event: ended ? .end : .update, at: moment)
+            counts.owed += audience.owed - before
+            lanes.enqueue(audience)
+            reportCompleted(audience, at: moment)
+        }
+        if topics[topic].audiences.isEmpty {
+            openPublications[publication.serial] = nil
+            feedback.append(.completed(serial: publication.serial, at: moment.monotonicNanoseconds))
+        }
+    }
+
+    private func follow(_ id: ActivityID, _ key: AudienceKey, token: [UInt8], at moment: Moment) {
+        guard isToken(token) else { return }
+        if let slot = store.slot(of: id) {
+            if !store.tokens[store[slot].token].elementsEqual(token) { replaceToken(of: slot, with: token) }
+            move(slot, to: key, at: moment)
+        } else if let index = audienceIndex(key) {
+            join(store.insert(id, token: token), index)
+        }
+    }
+
+    private func move(_ slot: ActivitySlot, to key: AudienceKey, at moment: Moment) {
+        // With its end on the way, nothing follows.
+        guard store[slot].flags.isDisjoint(with: [.leaving, .ending]), let index = audienceIndex(key),
+            store[slot].audience != UInt32(index)
+        else { return }
+        leaveAudience(slot, at: moment)
+        join(slot, index)
+    }
+
+    private func unfollow(_ id: ActivityID, at moment: Moment) {
+        guard let slot = store.slot(of: id), !store[slot].flags.contains(.leaving) else { return }
+        if store[slot].flags.contains(.ending) { return }  // its end is on the way already
+        leaveAudience(slot, at: moment)
+        store[slot].flags.insert(.leaving)
+        leaving += 1
+        if store[slot].flags.isDisjoint(with: [.inFlight, .waiting]) { departing.append(slot) }
+    }
+
+    private func isToken(_ token: [UInt8]) -> Bool { (1...TokenStore.tokenBytesMax).contains(token.count) }
+
+    private func replaceToken(of slot: ActivitySlot, with token: [UInt8]) {
+        store.replaceToken(of: slot, with: token)
+        if store[slot].flags.contains(.inFlight) { store[slot].flags.insert(.rotated) }
+    }
+
+    // MARK: Membership
+
+    /// A joiner has missed nothing: it is owed the current state once, silently, and no alert of before.
+    private func join(_ slot: ActivitySlot, _ index: Int) {
+        let audience = audiences[index]
+        store[slot].audience = UInt32(index)
+        store[slot].delivered = audience.target
+        store[slot].alerted = audience.target
+        audience.ledger.add(audience.target)
+        audience.order.join(slot, positions: &store.positions)
+        audience.welcome(stamp: Int64(store[slot].stamp))
+        if audience.target > 0 {
+            store[slot].flags.insert(.owedFirst)
+            audience.owed += 1
+            counts.owed += 1
+        }
+        lanes.enqueue(audience)
+    }
+
+    /// Takes the activity out of its audience. A push in flight goes on, but its version speaks of an audience that is no longer
+    /// this activity's: `sending` is cleared so that nobody compares it.
+    func leaveAudience(_ slot: ActivitySlot, at moment: Moment) {
+        let activity = store[slot]
+        guard activity.audience != ActivityStore.noAudience else { return }
+        let audience = audiences[Int(activity.audience)]
+        if isOwed(activity, audience) {
+            audience.owed -= 1
+            counts.owed -= 1
+        }
+        audience.order.leave(at: Int(store.positions[Int(slot.rawValue)]), positions: &store.positions)
+        audience.ledger.remove(activity.delivered)
+        store[slot].audience = ActivityStore.noAudience
+        store[slot].flags.subtract([.owedFirst, .queued])
+        store[slot].sending = 0
+        store[slot].sendingAlert = 0
+        reportCompleted(audience, at: moment)
+    }
+
+    func isOwed(_ activity: Activity, _ audience: Audience) -> Bool {
+        activity.delivered != audience.target || activity.flags.contains(.owedFirst)
+    }
+
+    // MARK: Names
+
+    private func topicIndex(_ id: TopicID) -> Int {
+        if let known = topicIndices[id] { return known }
+        topics.append(Topic(id: id))
+        topicIndices[id] = topics.count - 1
+        return topics.count - 1
+    }
+
+    /// An audience made after its topics were published starts with their newest state as its first version.
+    private func audienceIndex(_ key: AudienceKey) -> Int? {
+        if let known = audienceIndices[key] { return known }
+        let members = key.topics
+        guard !members.isEmpty, Set(members).count == members.count else { return nil }
+        let indices = members.map(topicIndex)
+        let audience = Audience(topics: indices, isLineup: key.isLineup)
+        audiences.append(audience)
+        let index = audiences.count - 1
+        audienceIndices[key] = index
+        for topic in indices { topics[topic].audiences.append(index) }
+        let published = indices.compactMap { topics[$0].latest }
+        if let newest = published.max(by: { $0.serial < $1.serial }) {
+            let ended = indices.allSatisfy { topics[$0].latest?.event == .end }
+            audience.adopt(newest, event: ended ? .end : .update)
+        }
+        return index
+    }
+
+    // MARK: Feedback
+
+    func reportCompleted(_ audience: Audience, at moment: Moment) {
+        for serial in audience.takeCompleted() {
+            guard let audiencesLeft = openPublications[serial] else { continue }
+            openPublications[serial] = audiencesLeft > 1 ? audiencesLeft - 1 : nil
+            if audiencesLeft == 1 {
+                feedback.append(.completed(serial: serial, at: moment.monotonicNanoseconds))
+            }
+        }
+    }
+
+    func reportDead(_ id: ActivityID) { feedback.append(.deadToken(id)) }
+
+    func reportIfQuiet() {
+        guard !quietRequests.isEmpty, isQuiet else { return }
+        feedback.append(contentsOf: quietRequests.map(ShardFeedback.quiet))
+        quietRequests.removeAll()
+    }
+}

@@ -1,0 +1,79 @@
+/// What the core tells a shard, in order.
+public enum ShardCommand: Sendable {
+    case publish(Publication)
+    /// The alert caused by this fact of this topic rides no more.
+    case revokeAlert(topic: TopicID, cause: String)
+    /// The activity exists on a phone, has this update token, and shows this audience's state from now on. For one already
+    /// known, a move and, if it differs, a new token.
+    case follow(ActivityID, AudienceKey, token: [UInt8])
+    /// A known activity shows another audience's state from now on. One that has gone meanwhile stays gone.
+    case move(ActivityID, AudienceKey)
+    /// One private end, dismissed at once, and the activity is gone.
+    case unfollow(ActivityID)
+    case replaceToken(ActivityID, token: [UInt8])
+    /// Asks for a `quiet` with the same number once everybody has everything sent so far.
+    case reportQuiet(UInt64)
+}
+
+/// What a shard tells the core: facts for people and the store. They never change a decision.
+public enum ShardFeedback: Sendable {
+    /// Everybody in this shard who was to get this publication has it, or a newer one. Monotonic nanoseconds.
+    case completed(serial: UInt64, at: Int64)
+    /// Reported once; the activity is gone.
+    case deadToken(ActivityID)
+    case quiet(UInt64)
+    case counted(ShardCounts)
+}
+
+/// Pushes and alerts of one shard, counted since its start.
+public struct ShardCounts: Sendable, Equatable {
+    public struct Pushes: Sendable, Equatable {
+        public var sent = 0
+        public var accepted = 0
+        public var dead = 0
+        public var throttled = 0
+        /// Refused for good: a configuration fault or a bug of ours.
+        public var failed = 0
+        /// Sent without ever being answered; the state was sent again, its alert was not.
+        public var uncertain = 0
+        /// Certainly not processed, and sent again.
+        public var notProcessed = 0
+    }
+
+    /// Each alert and activity is counted once, when the push that settled it came back.
+    public struct Alerts: Sendable, Equatable {
+        public var accepted = 0
+        /// An alert of the same or a higher class, and newer, went instead.
+        public var superseded = 0
+        public var revoked = 0
+        public var stale = 0
+        public var uncertain = 0
+    }
+
+    public var pushes = Pushes()
+    public var alerts = Alerts()
+    /// Activities known now, and those owed a push.
+    public var activities = 0
+    public var owed = 0
+
+    public init() {}
+
+    public static func + (a: ShardCounts, b: ShardCounts) -> ShardCounts {
+        var sum = a
+        sum.pushes.sent += b.pushes.sent
+        sum.pushes.accepted += b.pushes.accepted
+        sum.pushes.dead += b.pushes.dead
+        sum.pushes.throttled += b.pushes.throttled
+        sum.pushes.failed += b.pushes.failed
+        sum.pushes.uncertain += b.pushes.uncertain
+        sum.pushes.notProcessed += b.pushes.notProcessed
+        sum.alerts.accepted += b.alerts.accepted
+        sum.alerts.superseded += b.alerts.superseded
+        sum.alerts.revoked += b.alerts.revoked
+        sum.alerts.stale += b.alerts.stale
+        sum.alerts.uncertain += b.alerts.uncertain
+        sum.activities += b.activities
+        sum.owed += b.owed
+        return sum
+    }
+}

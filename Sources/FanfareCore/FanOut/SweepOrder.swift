@@ -1,0 +1,91 @@
+/// The members of an audience as a dense array, and how far the current sweep has come.
+///
+/// What the sweep has not visited yet is the circular range of `remaining` positions from `cursor` on. Restarting it (a
+/// newer version mid-sweep) makes that range the whole array again, starting where the cursor stands: the sweep goes on and
+/// wraps round to those who got the older version.
+///
+/// Joining and leaving move at most three members and keep the partition exact: nobody unvisited is ever skipped, and
+/// nobody visited is visited again in the same lap. `position(of:)` stays true through the `positions` array that every
+/// call updates, indexed by slot.
+struct SweepOrder {
+    private(set) var members: [ActivitySlot] = []
+    private(set) var cursor = 0
+    private(set) var remaining = 0
+
+    var count: Int { members.count }
+
+    /// Everybody is to be visited once from here on.
+    mutating func restart() { remaining = members.count }
+
+    /// The next unvisited member, or `nil` at the end of the lap. O(1).
+    mutating func next() -> ActivitySlot? {
+        guard remaining > 0 else { return nil }
+        let slot = members[cursor]
+        cursor = cursor + 1 == members.count ? 0 : cursor + 1
+        remaining -= 1
+        return slot
+    }
+
+    func isUnvisited(_ position: Int) -> Bool {
+        let distance = position >= cursor ? position - cursor : position + members.count - cursor
+        return distance < remaining
+    }
+
+    /// Adds a member that the current sweep will visit. O(1).
+    mutating func join(_ slot: ActivitySlot, positions: inout [UInt32]) {
+        let end = members.count
+        members.append(slot)
+        positions[Int(slot.rawValue)] = UInt32(end)
+        if remaining == 0 {
+            cursor = end
+        } else if cursor + remaining < end {
+            // The unvisited range ends before the array does: its next position takes the joiner.
+            exchange(end, cursor + remaining, &positions)
+        }
+        // A range that wraps, or that ends with the array, has just grown by the new last position.
+        remaining += 1
+    }
+
+    /// Removes the member at `position`. O(1).
+    ///
+    /// The hole is closed from the last position. Where the last member is unvisited and the hole is not (or lies in the
+    /// other part of a wrapped range), the hole first travels over the borders of the range, so that each moved member
+    /// stays on its side.
+    mutating func leave(at position: Int, positions: inout [UInt32]) {
+        let last = members.count - 1
+        var hole = position
+        let unvisited = isUnvisited(position)
+        let low = cursor + remaining - members.count  // size of the wrapped part [0, low), when positive
+        if low > 0 {
+            if hole < cursor {
+                if hole < low {  // unvisited, wrapped part: close it from that part's own end
+                    fill(&hole, from: low - 1, &positions)
+                }
+                fill(&hole, from: cursor - 1, &positions)  // the visited part's last member, beside the cursor
+                cursor -= 1
+            }
+        } else if unvisited {
+            fill(&hole, from: cursor + remaining - 1, &positions)
+        } else if hole < cursor, cursor + remaining == members.count, remaining > 0 {
+            fill(&hole, from: cursor - 1, &positions)
+            cursor -= 1
+        }
+        fill(&hole, from: last, &positions)
+        members.removeLast()
+        if unvisited { remaining -= 1 }
+        if cursor >= members.count { cursor = 0 }
+    }
+
+    private mutating func fill(_ hole: inout Int, from source: Int, _ positions: inout [UInt32]) {
+        guard source != hole else { return }
+        members[hole] = members[source]
+        positions[Int(members[hole].rawValue)] = UInt32(hole)
+        hole = source
+    }
+
+    private mutating func exchange(_ a: Int, _ b: Int, _ positions: inout [UInt32]) {
+        members.swapAt(a, b)
+        positions[Int(members[a].rawValue)] = UInt32(a)
+        positions[Int(members[b].rawValue)] = UInt32(b)
+    }
+}

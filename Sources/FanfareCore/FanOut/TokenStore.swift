@@ -1,0 +1,46 @@
+/// Update tokens of a shard: opaque bytes of any length up to `tokenBytesMax`, back to back in one arena.
+///
+/// Space is handed out in units of 16 bytes and freed space waits in a list per size, so a day of rotations cannot make the
+/// arena grow beyond what was once in use at the same time. Tokens are secrets: nothing here prints them.
+struct TokenStore {
+    /// Apple names no size (spec §1). The longest seen is 80 bytes; what is longer than this is not a token.
+    static let tokenBytesMax = 512
+    private static let unit = 16
+
+    struct Reference {
+        var start: UInt32 = 0  // in units
+        var count: UInt16 = 0  // in bytes
+    }
+
+    private var arena: [UInt8] = []
+    private var free: [[UInt32]] = Array(repeating: [], count: tokenBytesMax / unit + 1)
+
+    mutating func reserve(tokens: Int, bytesEach: Int) {
+        arena.reserveCapacity(tokens * TokenStore.units(bytesEach) * TokenStore.unit)
+    }
+
+    /// The token must be 1 to `tokenBytesMax` bytes long: checked where commands come in.
+    mutating func insert(_ token: [UInt8]) -> Reference {
+        let units = TokenStore.units(token.count)
+        if let start = free[units].popLast() {
+            let offset = Int(start) * TokenStore.unit
+            arena.replaceSubrange(offset..<offset + token.count, with: token)
+            return Reference(start: start, count: UInt16(token.count))
+        }
+        let start = UInt32(arena.count / TokenStore.unit)
+        arena.append(contentsOf: token)
+        arena.append(contentsOf: repeatElement(0, count: units * TokenStore.unit - token.count))
+        return Reference(start: start, count: UInt16(token.count))
+    }
+
+    mutating func remove(_ reference: Reference) {
+        free[TokenStore.units(Int(reference.count))].append(reference.start)
+    }
+
+    subscript(_ reference: Reference) -> ArraySlice<UInt8> {
+        let offset = Int(reference.start) * TokenStore.unit
+        return arena[offset..<offset + Int(reference.count)]
+    }
+
+    private static func units(_ bytes: Int) -> Int { (bytes + unit - 1) / unit }
+}

@@ -1,0 +1,27 @@
+/// Small seeded generator (SplitMix64): jitter, synthetic subscribers, generated feeds and the simulation all draw from it, so
+/// that a printed seed replays them exactly.
+public struct SplitMix64: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    public init(seed: UInt64) { state = seed }
+
+    public mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        return state.mixed
+    }
+
+    /// True with this probability.
+    public mutating func chance(_ probability: Double) -> Bool {
+        Double(next() >> 11) * 0x1p-53 < probability
+    }
+}
+
+extension UInt64 {
+    /// The finaliser of SplitMix64: every bit of the result depends on every bit of the value.
+    public var mixed: UInt64 {
+        var z = self
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
+    }
+}

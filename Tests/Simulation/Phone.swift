@@ -1,0 +1,123 @@
+import FanfareCore
+
+/// One activity as the world sees it: what was sent to it, and what that was allowed to be.
+struct Phone {
+    let id: ActivityID
+    let node: Int
+    /// What the person chose last, and what the shard has been told of so far (`nil` before, and after an unfollow).
+    var audience: AudienceKey
+    private(set) var served: AudienceKey?
+    /// The app's current token, the one the shard knows, and every one it ever had.
+    private(set) var token: [UInt8]
+    var servedToken: [UInt8]
+    private var tokens: [[UInt8]]
+    var hasLeft = false
+    var isDead = false
+    var deathReports = 0
+
+    /// Pushes on their way; more than one is a violation.
+    var flying = 0
+    var lastStamp: Int64 = 0
+    var lastState: [UInt8] = []
+    /// Whether the last push may be repeated as it was: it was not accepted, or nobody knows.
+    var lastMayRepeat = true
+    /// State of the last accepted push.
+    var accepted: [UInt8]?
+    var hasEnded = false
+    private var isEnding = false
+    /// The service has certainly taken an end, or its token is dead: nothing may follow.
+    var isGone = false
+    /// Newest publication of what it shows, when the last push was sent.
+    var lastSerial: UInt64 = 0
+    var alertsTried: Set<String> = []
+    /// Alerts published since this phone joined that have not had their chance yet, and those whose chance is on its way.
+    var missed: [Alert] = []
+    private var missedInFlight: [Alert] = []
+
+    var isLive: Bool { !hasLeft && !isDead && !hasEnded && !isGone }
+
+    init(id: ActivityID, node: Int, audience: AudienceKey, using random: inout SplitMix64) {
+        self.id = id
+        self.node = node
+        self.audience = audience
+        token = Phone.makeToken(using: &random)
+        servedToken = token
+        tokens = [token]
+    }
+
+    private static func makeToken(using random: inout SplitMix64) -> [UInt8] {
+        (0..<[54, 80].randomElement(using: &random)!).map { _ in UInt8.random(in: 0...255, using: &random) }
+    }
+
+    mutating func renewToken(using random: inout SplitMix64) {
+        token = Phone.makeToken(using: &random)
+        tokens.append(token)
+    }
+
+    func hasUsed(_ token: [UInt8]) -> Bool { tokens.contains(token) }
+
+    /// The shard has been told whose member this phone is.
+    mutating func joined(_ audience: AudienceKey?) {
+        // With its end on the way, an activity neither moves nor leaves.
+        guard !isGone, !isEnding, served != audience else { return }
+        served = audience
+        // The person changed something, and gets one push for it even where the content happens to be the same.
+        lastMayRepeat = true
+        missed.removeAll()
+        missedInFlight.removeAll()
+    }
+
+    mutating func noteAlert(of publication: Publication) {
+        guard let alert = publication.alert, let served, served.topics.contains(publication.topicID) else { return }
+        missed.append(alert)
+    }
+
+    mutating func forgetAlert(_ cause: String) {
+        missed.removeAll { $0.cause == cause }
+        missedInFlight.removeAll { $0.cause == cause }
+    }
+
+    mutating func sent(_ payload: Payload, newest serial: UInt64) {
+        flying += 1
+        isEnding = payload.event == .end
+        lastSerial = serial
+        missedInFlight = missed
+        missed.removeAll()
+        lastStamp = payload.stamp
+        lastState = payload.state
+        lastMayRepeat = false
+        if let alert = payload.alert { alertsTried.insert(alert.title) }
+    }
+
+    mutating func answered(_ flight: World.Flight) {
+        flying -= 1
+        isEnding = false
+        switch flight.outcome {
+        case .accepted:
+            accepted = flight.delivery.payload.state
+            if flight.delivery.payload.event == .end {
+                hasEnded = true
+                isGone = true
+            }
+        case .unknown:
+            lastMayRepeat = true
+            if flight.arrives, flight.delivery.payload.event == .end { hasEnded = true }
+        case .deadToken:
+            lastMayRepeat = true
+            // A dead answer for a token that has been replaced says nothing about the new one.
+            if flight.token == servedToken { isGone = true } else { untry(flight) }
+        case .throttled, .notProcessed:
+            lastMayRepeat = true
+            untry(flight)
+        case .refused:
+            if flight.delivery.payload.event == .end { isGone = true }
+        }
+    }
+
+    /// The service certainly did not process it, so its alert may be tried again.
+    private mutating func untry(_ flight: World.Flight) {
+        missed = missedInFlight + missed
+        missedInFlight.removeAll()
+        if let alert = flight.delivery.payload.alert { alertsTried.remove(alert.title) }
+    }
+}

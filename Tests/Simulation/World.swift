@@ -1,0 +1,280 @@
+import FanfareCore
+
+/// Feed, core, shards and a network of phones in one thread, driven by one seed. Every random choice comes from the seed, so a
+/// failure is replayed by its number.
+///
+/// Each step does one small thing (an update arrives, somebody follows, a push comes back, a second passes) and then asks
+/// whether everything that must hold still does. Worlds are small, so that rare meetings are common.
+public final class World {
+    public struct Options: Sendable {
+        public var shards = 2
+        public var activitiesMax = 24
+        public var topics = 3
+        public var lineups = true
+        /// Chances per push.
+        public var dead = 0.02
+        public var throttled = 0.03
+        public var notProcessed = 0.05
+        public var unknown = 0.05
+        public var refused = 0.0
+        /// Pushes that may be on their way at once, per shard.
+        public var window = 4
+        public init() {}
+    }
+
+    /// What the world does next; the weights make quiet spells and storms both happen.
+    enum Action: CaseIterable {
+        case publishSilent, publishAlert, revoke, endTopic, follow, unfollow, move, rotateToken
+        case deliverCommand, pull, complete, passTime
+
+        var weight: Int {
+            switch self {
+            case .publishSilent: 6
+            case .publishAlert: 3
+            case .revoke, .endTopic, .unfollow, .rotateToken: 1
+            case .move: 2
+            case .follow: 4
+            case .passTime: 6
+            case .deliverCommand: 24
+            case .pull: 16
+            case .complete: 24
+            }
+        }
+    }
+
+    let options: Options
+    var random: SplitMix64
+    var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000_000)
+    var nodes: [Node] = []
+    var feed: SimulatedFeed
+    var phones: [Phone] = []
+    public private(set) var steps = 0
+    /// Pushes judged so far: a world in which nothing happens proves nothing.
+    public internal(set) var pushesSeen = 0
+    public internal(set) var alertsSeen = 0
+
+    /// One shard, the commands on their way to it, and the pushes it has on the network.
+    final class Node {
+        let shard = Shard()
+        var commands: [ShardCommand] = []
+        var flying: [Flight] = []
+        /// Newest publication per topic that this shard has been told of, and alerts it was told to revoke.
+        var latest: [TopicID: Publication] = [:]
+        var revoked: Set<String> = []
+        var completed: [UInt64: Int] = [:]
+        var published: Set<UInt64> = []
+    }
+
+    struct Flight {
+        let delivery: Delivery
+        let phone: Int
+        let token: [UInt8]
+        var outcome: DeliveryOutcome
+        let arrives: Bool
+    }
+
+    public init(seed: UInt64, options: Options = Options()) {
+        self.options = options
+        random = SplitMix64(seed: seed)
+        feed = SimulatedFeed(topics: options.topics)
+        nodes = (0..<options.shards).map { _ in Node() }
+    }
+
+    /// - Returns: what did not hold, or `nil` after `steps` steps and a final calm in which everything settled.
+    public func run(steps count: Int) -> String? {
+        for _ in 0..<count {
+            steps += 1
+            if let violation = step() ?? locallyViolated() { return "step \(steps): \(violation)" }
+            // Now and then the world goes quiet and the global invariants are asked for.
+            if random.chance(0.002), let violation = calm() { return "calm after step \(steps): \(violation)" }
+        }
+        return calm().map { "final calm: \($0)" }
+    }
+
+    private func step() -> String? {
+        var choice = Int.random(in: 0..<Action.allCases.reduce(0) { $0 + $1.weight }, using: &random)
+        for action in Action.allCases {
+            choice -= action.weight
+            if choice < 0 { return perform(action) }
+        }
+        return nil
+    }
+
+    private func perform(_ action: Action) -> String? {
+        switch action {
+        case .publishSilent: broadcast(feed.publish(alert: false, using: &random))
+        case .publishAlert: broadcast(feed.publish(alert: true, using: &random))
+        case .revoke: broadcast(feed.revoke(using: &random))
+        case .endTopic: broadcast(feed.end(using: &random))
+        case .follow: follow()
+        case .unfollow:
+            if let index = livePhone() {
+                phones[index].hasLeft = true
+                send(.unfollow(phones[index].id), to: phones[index].node)
+            }
+        case .move:
+            if let index = livePhone() {
+                phones[index].audience = randomAudience()
+                send(.move(phones[index].id, phones[index].audience), to: phones[index].node)
+            }
+        case .rotateToken:
+            if let index = livePhone() {
+                phones[index].renewToken(using: &random)
+                send(.replaceToken(phones[index].id, token: phones[index].token), to: phones[index].node)
+            }
+        case .deliverCommand: deliverCommand(to: nodes.randomElement(using: &random)!)
+        case .pull: return pull(nodes.randomElement(using: &random)!)
+        case .complete: complete(nodes.randomElement(using: &random)!)
+        case .passTime: pass(milliseconds: Int64.random(in: 1...3000, using: &random))
+        }
+        return nil
+    }
+
+    // MARK: Doing things
+
+    private func broadcast(_ command: ShardCommand?) {
+        guard let command else { return }
+        for node in nodes { node.commands.append(command) }
+    }
+
+    private func send(_ command: ShardCommand, to node: Int) { nodes[node].commands.append(command) }
+
+    private func randomAudience() -> AudienceKey {
+        let ids = feed.topics.map(\.id).shuffled(using: &random)
+        if options.lineups, random.chance(0.4) {
+            return .lineup(Array(ids.prefix(Int.random(in: 1...ids.count, using: &random))))
+        }
+        return .topic(ids[0])
+    }
+
+    private func livePhone() -> Int? {
+        phones.indices.filter { phones[$0].isLive }.randomElement(using: &random)
+    }
+
+    private func follow() {
+        guard phones.count(where: \.isLive) < options.activitiesMax else { return }
+        let node = Int.random(in: 0..<nodes.count, using: &random)
+        let phone = Phone(
+            id: ActivityID(UInt64(phones.count) + 1), node: node, audience: randomAudience(), using: &random)
+        phones.append(phone)
+        send(.follow(phone.id, phone.audience, token: phone.token), to: node)
+    }
+
+    private func deliverCommand(to node: Node) {
+        guard !node.commands.isEmpty else { return }
+        let command = node.commands.removeFirst()
+        switch command {
+        case .publish(let publication):
+            node.latest[publication.topicID] = publication
+            node.published.insert(publication.serial)
+            for index in phones.indices where isServed(index, by: node) {
+                phones[index].noteAlert(of: publication)
+            }
+        case .revokeAlert(_, let cause):
+            node.revoked.insert(cause)
+            for index in phones.indices where nodes[phones[index].node] === node { phones[index].forgetAlert(cause) }
+        case .follow(let id, let audience, _), .move(let id, let audience):
+            if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].joined(audience) }
+        case .unfollow(let id):
+            if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].joined(nil) }
+        case .replaceToken(let id, let token):
+            if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].servedToken = token }
+        case .reportQuiet: break
+        }
+        node.shard.apply(command, at: moment)
+    }
+
+    private func isServed(_ phone: Int, by node: Node) -> Bool {
+        nodes[phones[phone].node] === node && phones[phone].served != nil && !phones[phone].isGone
+    }
+
+    private func pull(_ node: Node) -> String? {
+        let room = options.window - node.flying.count
+        guard room > 0 else { return nil }
+        var batch = DeliveryBatch()
+        node.shard.pull(limit: Int.random(in: 1...room, using: &random), at: moment, into: &batch)
+        for delivery in batch.deliveries {
+            let token = Array(batch.tokens[delivery.token])
+            guard let phone = phones.firstIndex(where: { $0.hasUsed(token) }) else {
+                return "a push to an unknown token"
+            }
+            if let violation = judge(delivery, to: phone, token: token, from: node) {
+                return "activity \(phones[phone].id.rawValue): \(violation)"
+            }
+            let (outcome, arrives) = fate(of: phone)
+            phones[phone].sent(delivery.payload, newest: newestSerial(of: phones[phone].served, node: node))
+            node.flying.append(
+                Flight(delivery: delivery, phone: phone, token: token, outcome: outcome, arrives: arrives))
+        }
+        takeFeedback(node)
+        return nil
+    }
+
+    private func fate(of phone: Int) -> (DeliveryOutcome, arrives: Bool) {
+        if phones[phone].isDead { return (.deadToken, false) }
+        if random.chance(options.dead) {
+            phones[phone].isDead = true
+            return (.deadToken, false)
+        }
+        if random.chance(options.throttled) { return (.throttled, false) }
+        if random.chance(options.notProcessed) { return (.notProcessed, false) }
+        if random.chance(options.refused) { return (.refused, false) }
+        if random.chance(options.unknown) { return (.unknown, random.chance(0.5)) }
+        return (.accepted, true)
+    }
+
+    private func complete(_ node: Node) {
+        guard !node.flying.isEmpty else { return }
+        var flight = node.flying.remove(at: Int.random(in: 0..<node.flying.count, using: &random))
+        // A token that was replaced while its push was on the way may be dead by now.
+        if flight.token != phones[flight.phone].servedToken, flight.outcome == .accepted, random.chance(0.5) {
+            flight.outcome = .deadToken
+        }
+        phones[flight.phone].answered(flight)
+        node.shard.complete(
+            [Completion(slot: flight.delivery.slot, generation: flight.delivery.generation, outcome: flight.outcome)],
+            at: moment)
+        takeFeedback(node)
+    }
+
+    private func takeFeedback(_ node: Node) {
+        for fact in node.shard.takeFeedback() {
+            switch fact {
+            case .completed(let serial, _): node.completed[serial, default: 0] += 1
+            case .deadToken(let id):
+                if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].deathReports += 1 }
+            case .quiet, .counted: break
+            }
+        }
+    }
+
+    private func pass(milliseconds: Int64) {
+        moment.monotonicNanoseconds += milliseconds * 1_000_000
+        // The wall clock may jump a little, backwards too.
+        moment.wallMilliseconds +=
+            milliseconds + (random.chance(0.02) ? Int64.random(in: -5000...5000, using: &random) : 0)
+    }
+
+    // MARK: Calm
+
+    /// No new events; the network behaves. Everything must settle.
+    private func calm() -> String? {
+        for _ in 0..<20_000 {
+            var busy = false
+            for node in nodes {
+                while !node.commands.isEmpty { deliverCommand(to: node) }
+                if let violation = pull(node) ?? locallyViolated() { return violation }
+                while !node.flying.isEmpty { complete(node) }
+                busy = busy || !node.shard.isQuiet
+            }
+            if !busy { return globallyViolated() }
+            pass(milliseconds: 500)
+        }
+        return "nothing settles: \(nodes.map { $0.shard.statistics.owed }) pushes are still owed"
+    }
+
+    private func locallyViolated() -> String? {
+        for node in nodes { if let violation = node.shard.violatedInvariant() { return violation } }
+        return nil
+    }
+}
