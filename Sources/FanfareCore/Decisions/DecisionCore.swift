@@ -76,17 +76,25 @@ public struct DecisionCore: Sendable {
         public let state: JSONObject
         /// The state of the last publication.
         public let published: JSONObject?
+
+        init(_ topic: Topic) {
+            id = topic.id
+            kind = topic.kind
+            version = topic.version
+            ended = topic.ended
+            state = topic.state
+            published = topic.published
+        }
     }
 
     public var topicCount: Int { members.count }
 
     /// All topics, in the order of their indexes.
-    public var topics: some RandomAccessCollection<TopicView> {
-        members.lazy.map {
-            TopicView(
-                id: $0.id, kind: $0.kind, version: $0.version, ended: $0.ended, state: $0.state, published: $0.published
-            )
-        }
+    public var topics: [TopicView] { members.map(TopicView.init) }
+
+    public func topic(_ index: TopicIndex) -> TopicView? {
+        let position = Int(index.rawValue)
+        return position < members.count ? TopicView(members[position]) : nil
     }
 
     public func index(of topic: TopicID) -> TopicIndex? { indexes[topic].map { TopicIndex(UInt32($0)) } }
@@ -95,13 +103,14 @@ public struct DecisionCore: Sendable {
     private mutating func admit(_ event: FeedEvent, into decisions: inout [Decision]) -> Int? {
         let limits = rules.limits
         func refuse(_ reason: String, topic: TopicID?) {
-            // An id that is too long does not get into the log either.
+            // Names that are too long do not get into the log either.
             let id = event.id.flatMap { $0.utf8.count <= limits.idBytesMax ? $0 : nil }
+            let kind = event.kind.utf8.count <= limits.idBytesMax ? event.kind : "unreadable"
             decisions.append(
                 .record(
                     DecisionRecord(
                         origin: .event, topic: topic, at: event.at.isPlausible ? event.at : nil, now: clock, id: id,
-                        seq: event.seq, kind: event.kind, outcome: .rejected, reason: reason)))
+                        seq: event.seq, kind: kind, outcome: .rejected, reason: reason)))
         }
         let bytes = event.topic.rawValue.utf8.count
         guard bytes > 0, bytes <= limits.topicIDBytesMax else {
@@ -114,6 +123,11 @@ public struct DecisionCore: Sendable {
         }
         if let id = event.id, id.utf8.count > limits.idBytesMax {
             refuse("an event's id has at most \(limits.idBytesMax) bytes, not \(id.utf8.count)", topic: event.topic)
+            return nil
+        }
+        let kindBytes = max(event.kind.utf8.count, event.topicKind?.rawValue.utf8.count ?? 0)
+        guard kindBytes <= limits.idBytesMax else {
+            refuse("a kind has at most \(limits.idBytesMax) bytes, not \(kindBytes)", topic: event.topic)
             return nil
         }
         if let index = indexes[event.topic] {

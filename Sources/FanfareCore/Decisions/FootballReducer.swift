@@ -67,7 +67,7 @@ public struct FootballReducer: Reducer {
         switch entry {
         case .fact(let fact): fold(fact)
         case .withdrawal(let fact, _):
-            guard fact.kind != "teams" else { return }
+            guard Self.isScoreboard(fact) else { return }
             lastEvent = withdrawn(fact)
             highlight = Self.key(of: fact)
         }
@@ -83,8 +83,12 @@ public struct FootballReducer: Reducer {
         switch fact.kind {
         case "period":
             period = fact.values["period"]?.stringValue ?? period
-            // Before the kick-off no period has begun.
-            periodStartedAt = period == "PRE" ? nil : fact.at
+            guard period != "PRE" else {
+                // No period has begun, and nothing has happened that a scoreboard would tell.
+                periodStartedAt = nil
+                return
+            }
+            periodStartedAt = fact.at
             hasShootout = hasShootout || period == "PEN"
         case "goal": change(side) { $0.score += 1 }
         case "shootoutKick":
@@ -140,6 +144,11 @@ extension FootballReducer {
     private enum Card: String {
         case yellow, secondYellow, red
         init?(_ fact: Fact) { self.init(rawValue: fact.values["color"]?.stringValue ?? "") }
+    }
+
+    /// Whether it is news, so that `lastEvent` and `highlight` tell of it.
+    private static func isScoreboard(_ fact: Fact) -> Bool {
+        fact.kind != "teams" && fact.values["period"]?.stringValue != "PRE"
     }
 
     private static func side(of fact: Fact) -> Side? { (fact.values["side"]?.stringValue).flatMap(Side.init) }
@@ -258,7 +267,7 @@ extension FootballReducer {
             case "goal": kind = .goalCancelled
             case "card" where Card(fact) != .yellow: kind = .redCardCancelled
             case "shootoutKick": kind = .shootoutKick
-            case "period": kind = .periodChange
+            case "period" where Self.isScoreboard(fact): kind = .periodChange
             default: return nil
             }
             return Occasion(kind, highlight: Self.key(of: fact), text: text(kind, fact, shown))
@@ -276,6 +285,7 @@ extension FootballReducer {
             case "PEN": return .shootout
             case "FT": return .fullTime
             case "SUSP", "ABD", "POSTP": return .interrupted
+            case "PRE": return nil
             default: return .periodChange
             }
         default: return nil

@@ -20,11 +20,11 @@ public struct Rules: Sendable {
         /// Topics ever seen, ended ones included; events of further ones are rejected. About 1 KB each, plus their facts.
         public var topicsMax = 1_000_000
         /// Bytes of a topic's id; events with longer ones are rejected.
-        public var topicIDBytesMax = 256
+        public var topicIDBytesMax = 512
         /// Event ids remembered per topic to know duplicates by; then the oldest is forgotten. A recorded football match
         /// has 2,000. At most 64 bytes each.
         public var eventIDsMax = 4096
-        /// Bytes of an event's or fact's id; events with longer ones are rejected.
+        /// Bytes of an event's or fact's id, and of its kind; events with longer ones are rejected.
         public var idBytesMax = 128
         /// Facts per topic that can still be withdrawn or overtaken by a late one. When there are more, the older half is
         /// *settled*: folded for good. A fact older than that is `late` and dropped.

@@ -23,25 +23,20 @@ extension Topic {
         if case .refused(let outcome, let reason) = folded {
             record.outcome = outcome
             record.reason = reason
-            // What cannot be folded must not swallow a start or an end.
-            if event.lifecycle == nil { return }
+            // An end goes out, whatever came with it.
+            if event.lifecycle != .end { return }
         }
         if let id = event.id, !event.isRetraction { recentIDs.insert(id) }
         let lateBy = newestAt.flatMap { $0 > event.at ? $0 - event.at : nil }
         newestAt = max(event.at, newestAt ?? event.at)
 
-        var entry: LedgerEntry?
-        switch folded {
-        case .entered(let folded), .retracted(let folded): entry = folded
-        case .nothing(let reason?):
-            record.reason = reason
-            record.outcome = lateBy == nil ? .unchanged : .late
-        case .nothing(nil), .patched, .refused:
-            if record.outcome == .unchanged, let lateBy {
-                record.outcome = .late
-                record.reason = "late by \(lateBy.inSeconds), nothing people can see"
-            }
+        if case .nothing(let reason?) = folded { record.reason = reason }
+        if record.outcome == .unchanged, let lateBy {
+            // For as long as nothing visible comes of it.
+            record.outcome = .late
+            record.reason = "late by \(lateBy.inSeconds), \(record.reason)"
         }
+        let entry = folded.entry
         if case .withdrawal(let fact, _) = entry, governor.hasGranted(fact.id) {
             decisions.append(.revokeAlert(topic: index, cause: fact.id))
         }
@@ -61,11 +56,12 @@ extension Topic {
         var news = News(event: event, entry: entry, lateBy: lateBy, before: before)
         if event.lifecycle == .end {
             news.reason = "end"
+            if case .refused(_, let refusal) = folded { news.reason += "; \(refusal)" }
             end(news, now: now, record: &record, serial: &serial, into: &decisions)
         } else if published == nil {
             let isStart = event.lifecycle == .start
             guard isStart || (folded.changesState && isPresentable) else {
-                if record.outcome == .unchanged, folded.changesState { record.reason = "nothing to show yet" }
+                if record.outcome == .unchanged, folded.changesState { record.reason = "not enough to start with" }
                 return
             }
             news.reason = isStart ? "start" : "first state"
@@ -114,7 +110,7 @@ extension Topic {
         into decisions: inout [Decision]
     ) {
         if let published, looksAlike(state, published) {
-            record.outcome = .unchanged
+            record.outcome = news.lateBy == nil ? .unchanged : .late
             record.reason = "back to what version \(version) shows"
             return
         }
@@ -144,36 +140,38 @@ extension Topic {
         }
         pending.add(news.cause, max: limits.causesMax)
         publish(
-            .update, encoded, priority: essential || alert != nil ? .immediate : .conserving, alert: alert, now: now,
+            .update, state, encoded, priority: essential || alert != nil ? .immediate : .conserving, alert: alert,
+            now: now,
             record: &record, serial: &serial, into: &decisions)
     }
 
-    /// Ends the topic with its newest state. An end always goes out.
+    /// Ends the topic with its newest state, because of an event or (without news) of its age. An end always goes out.
     private mutating func end(
         _ news: News?, now: FeedTime, record: inout DecisionRecord, serial: inout UInt64,
         into decisions: inout [Decision]
     ) {
-        var refusal = record.outcome == .unchanged || record.outcome == .late ? "" : "; \(record.reason)"
-        var encoded = EncodedState(state)
-        if encoded.bytes.count > limits.stateBytesMax {
-            refusal = "; \(oversize(encoded.bytes.count)), so it ends with what was shown last"
-            state = published ?? JSONObject()
-            encoded = EncodedState(state)
-        }
         var alert: Alert?
         if let news {
             let occasion = news.entry.flatMap { ledger.reducer.occasion(of: $0, before: news.before, shown: state) }
             alert = self.alert(for: news, occasion, now: now, record: &record)
             pending.add(news.cause, max: limits.causesMax)
-            record.reason = news.reason + refusal
+            record.reason = news.reason
+        }
+        var last = state
+        var encoded = EncodedState(last)
+        if encoded.bytes.count > limits.stateBytesMax {
+            record.reason += "; \(oversize(encoded.bytes.count)), so it ends with what was shown last"
+            last = published ?? JSONObject()
+            encoded = EncodedState(last)
         }
         publish(
-            .end, encoded, priority: .immediate, alert: alert, now: now, record: &record, serial: &serial,
+            .end, last, encoded, priority: .immediate, alert: alert, now: now, record: &record, serial: &serial,
             into: &decisions)
     }
 
     private mutating func publish(
-        _ event: Publication.Event, _ encoded: EncodedState, priority: Priority, alert: Alert?, now: FeedTime,
+        _ event: Publication.Event, _ shown: JSONObject, _ encoded: EncodedState, priority: Priority, alert: Alert?,
+        now: FeedTime,
         record: inout DecisionRecord, serial: inout UInt64, into decisions: inout [Decision]
     ) {
         let started = startedAt ?? now
@@ -181,7 +179,7 @@ extension Topic {
         startedAt = started
         serial += 1
         version += 1
-        published = state
+        published = shown
         publishedAt = now
         flushAt = nil
         if event == .end {
@@ -275,7 +273,7 @@ extension Topic {
         } else {
             record.reason = pending.count == 1 ? "one change waited" : "\(pending.count) changes waited"
             publish(
-                .update, encoded, priority: .conserving, alert: nil, now: now, record: &record, serial: &serial,
+                .update, state, encoded, priority: .conserving, alert: nil, now: now, record: &record, serial: &serial,
                 into: &decisions)
         }
     }
@@ -291,6 +289,13 @@ extension FeedEvent {
 }
 
 extension Folded {
+    fileprivate var entry: LedgerEntry? {
+        switch self {
+        case .entered(let entry), .retracted(let entry): entry
+        case .nothing, .patched, .refused: nil
+        }
+    }
+
     fileprivate var changesState: Bool {
         switch self {
         case .patched, .entered: true

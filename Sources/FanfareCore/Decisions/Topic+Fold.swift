@@ -31,7 +31,8 @@ extension Topic {
         let (overlayBefore, hiddenBefore, stateBefore) = (overlay, hidden, state)
         for member in patch.members {
             if member.value == .null {
-                if state[member.key] != nil, overlay[member.key] == nil { hidden.insert(member.key) }
+                // The facts' own value, if they have one, must not show again.
+                if ledger.reducer.state[member.key] != nil { hidden.insert(member.key) }
             } else {
                 hidden.remove(member.key)
             }
@@ -66,6 +67,9 @@ extension Topic {
         guard fact.at.isPlausible else { return .refused(.rejected, implausible(fact.at)) }
         guard !fact.id.isEmpty, fact.id.utf8.count <= limits.idBytesMax else {
             return .refused(.rejected, "a fact's id has 1 to \(limits.idBytesMax) bytes, not \(fact.id.utf8.count)")
+        }
+        guard fact.kind.utf8.count <= limits.idBytesMax else {
+            return .refused(.rejected, "a fact's kind has at most \(limits.idBytesMax) bytes")
         }
         switch ledger.standing(of: fact.id) {
         case .live, .withdrawn: return .refused(.duplicate, "fact \(fact.id) was here before")
