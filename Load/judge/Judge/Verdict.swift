@@ -1,0 +1,94 @@
+public import LoadJSON
+
+/// A promise that was broken, as the verdict names it.
+public enum Violation: String, CaseIterable, Sendable {
+    /// The last accepted state of a live token is not what its topic published last.
+    case stale
+    /// A live token that was tried and never accepted anything.
+    case neverReached
+    /// The same state twice in a row, though the sender had an answer to the first.
+    case repeated
+    /// A stamp lower than the one before.
+    case stampBack
+    /// A different state under the same stamp: a phone may ignore it.
+    case stampNotRaised
+    /// One alert twice for one token.
+    case alertTwice
+    /// Something after an accepted end.
+    case afterEnd
+    /// The topic has ended and the token never accepted an end.
+    case endMissing
+    /// States of several topics (or of more topics than the lineup has) for one token.
+    case mixedTopics
+    /// A state that belongs to no topic, or a lineup that is none.
+    case unknownState
+    /// Not the number of tokens that was expected.
+    case tokenCount
+    /// The median token saw fewer distinct states than was asked for.
+    case fewStates
+    /// The simulator could not record everything, or the dump's end is missing.
+    case incompleteDump
+}
+
+/// What the judge says.
+public struct Verdict: Sendable {
+    /// Examples kept of each violation.
+    static let examplesMax = 5
+
+    public struct Example: Sendable, Equatable {
+        public let violation: Violation
+        /// The dump's name of the token; empty where it is about the whole run.
+        public let token: String
+        public let detail: String
+    }
+
+    public internal(set) var topics = 0
+    /// Topics per lineup; `nil` when each token follows one topic.
+    public internal(set) var lineups: Int?
+    public internal(set) var liveTokens = 0
+    public internal(set) var deadTokens = 0
+    public internal(set) var accepted = 0
+    /// Accepted pushes whose answer never left.
+    public internal(set) var unanswered = 0
+    public internal(set) var alerts = 0
+    /// States that followed the very same state after an unanswered push: allowed, and never more than `unanswered`.
+    public internal(set) var allowedRepeats = 0
+    /// Distinct states that a live token accepted: least, median, most.
+    public internal(set) var distinctStates = (least: 0, median: 0, most: 0)
+    public private(set) var violations: [Violation: Int] = [:]
+    public private(set) var examples: [Example] = []
+
+    public var isGood: Bool { violations.isEmpty }
+
+    mutating func add(_ violation: Violation, token: String, _ detail: @autoclosure () -> String) {
+        violations[violation, default: 0] += 1
+        if violations[violation, default: 0] <= Verdict.examplesMax {
+            examples.append(Example(violation: violation, token: token, detail: detail()))
+        }
+    }
+
+    public var json: JSON {
+        let counts = Violation.allCases.map {
+            JSON.Object.Member(key: $0.rawValue, value: .int(Int64(violations[$0] ?? 0)))
+        }
+        return [
+            "good": .bool(isGood), "topics": .int(Int64(topics)), "lineups": lineups.map { .int(Int64($0)) } ?? .null,
+            "tokens": ["live": .int(Int64(liveTokens)), "dead": .int(Int64(deadTokens))],
+            "accepted": .int(Int64(accepted)), "unanswered": .int(Int64(unanswered)),
+            "allowedRepeats": .int(Int64(allowedRepeats)), "alerts": .int(Int64(alerts)),
+            "distinctStates": [
+                "least": .int(Int64(distinctStates.least)), "median": .int(Int64(distinctStates.median)),
+                "most": .int(Int64(distinctStates.most)),
+            ],
+            // No key comes twice: the cases' names are distinct.
+            "violations": JSON.Object(counts).map(JSON.object) ?? .null,
+            "examples": .array(
+                examples.map {
+                    [
+                        "violation": .string($0.violation.rawValue), "token": .string($0.token),
+                        "detail": .string($0.detail),
+                    ]
+                }),
+        ]
+    }
+}
