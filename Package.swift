@@ -47,12 +47,26 @@ var targets: [Target] = [
 ]
 
 if development {
-    products.append(.executable(name: "apns-simulator", targets: ["apns-simulator"]))
+    products += [
+        .executable(name: "apns-simulator", targets: ["apns-simulator"]),
+        .executable(name: "delivery-judge", targets: ["delivery-judge"]),
+    ]
     targets += [
         .systemLibrary(name: "CFanfareNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        // The judges share no JSON with the engine they judge.
+        .target(name: "LoadJSON", path: "Load/json", swiftSettings: swift),
+        .target(
+            name: "APNsSimulator", dependencies: ["CFanfareNghttp2", "FanfareLoop", "LoadJSON"],
+            path: "Load/apns-simulator/Simulator", swiftSettings: swift),
         .executableTarget(
-            name: "apns-simulator", dependencies: ["CFanfareNghttp2", "FanfareLoop"], path: "Load/apns-simulator",
-            swiftSettings: swift),
+            name: "apns-simulator", dependencies: ["APNsSimulator", "FanfareLoop"], path: "Load/apns-simulator",
+            exclude: ["README.md", "Simulator"], swiftSettings: swift),
+        .target(name: "DeliveryJudge", dependencies: ["LoadJSON"], path: "Load/judge/Judge", swiftSettings: swift),
+        .executableTarget(
+            name: "delivery-judge", dependencies: ["DeliveryJudge", "LoadJSON"], path: "Load/judge",
+            exclude: ["Judge"], swiftSettings: swift),
+        .testTarget(
+            name: "DeliveryJudgeTests", dependencies: ["DeliveryJudge", "LoadJSON"], swiftSettings: swift),
         .testTarget(
             name: "FanfareHTTP2OracleTests", dependencies: ["FanfareHTTP2", "CFanfareNghttp2"], swiftSettings: swift),
     ]

@@ -1,0 +1,89 @@
+/// What APNs says to a request: one status and, unless accepted, one reason (spec §7).
+public enum Answer: UInt8, CaseIterable, Sendable {
+    case accepted
+    case badCollapseId, badDeviceToken, badExpirationDate, badMessageId, badPriority, badTopic, deviceTokenNotForTopic
+    case duplicateHeaders, invalidPushType, missingDeviceToken, missingTopic, payloadEmpty, badRequestPayload
+    case expiredProviderToken, invalidProviderToken, missingProviderToken
+    case badPath, methodNotAllowed
+    case expiredToken, unregistered
+    case payloadTooLarge
+    case tooManyRequests
+    case internalServerError, serviceUnavailable
+
+    public var status: Int {
+        switch self {
+        case .accepted: 200
+        case .badCollapseId, .badDeviceToken, .badExpirationDate, .badMessageId, .badPriority, .badTopic,
+            .deviceTokenNotForTopic, .duplicateHeaders, .invalidPushType, .missingDeviceToken, .missingTopic,
+            .payloadEmpty, .badRequestPayload:
+            400
+        case .expiredProviderToken, .invalidProviderToken, .missingProviderToken: 403
+        case .badPath: 404
+        case .methodNotAllowed: 405
+        case .expiredToken, .unregistered: 410
+        case .payloadTooLarge: 413
+        case .tooManyRequests: 429
+        case .internalServerError: 500
+        case .serviceUnavailable: 503
+        }
+    }
+
+    /// The status as `:status` carries it.
+    var statusText: StaticString {
+        switch status {
+        case 200: "200"
+        case 400: "400"
+        case 403: "403"
+        case 404: "404"
+        case 405: "405"
+        case 410: "410"
+        case 413: "413"
+        case 429: "429"
+        case 500: "500"
+        default: "503"
+        }
+    }
+
+    /// As APNs spells it.
+    public var reason: String {
+        switch self {
+        case .accepted: "accepted"
+        case .badCollapseId: "BadCollapseId"
+        case .badDeviceToken: "BadDeviceToken"
+        case .badExpirationDate: "BadExpirationDate"
+        case .badMessageId: "BadMessageId"
+        case .badPriority: "BadPriority"
+        case .badTopic: "BadTopic"
+        case .deviceTokenNotForTopic: "DeviceTokenNotForTopic"
+        case .duplicateHeaders: "DuplicateHeaders"
+        case .invalidPushType: "InvalidPushType"
+        case .missingDeviceToken: "MissingDeviceToken"
+        case .missingTopic: "MissingTopic"
+        case .payloadEmpty: "PayloadEmpty"
+        case .badRequestPayload: "BadRequestPayload"
+        case .expiredProviderToken: "ExpiredProviderToken"
+        case .invalidProviderToken: "InvalidProviderToken"
+        case .missingProviderToken: "MissingProviderToken"
+        case .badPath: "BadPath"
+        case .methodNotAllowed: "MethodNotAllowed"
+        case .expiredToken: "ExpiredToken"
+        case .unregistered: "Unregistered"
+        case .payloadTooLarge: "PayloadTooLarge"
+        case .tooManyRequests: "TooManyRequests"
+        case .internalServerError: "InternalServerError"
+        case .serviceUnavailable: "ServiceUnavailable"
+        }
+    }
+
+    /// Whether the provider token was found good: only such an answer lifts the limit of one stream (spec §10).
+    var isAuthenticated: Bool { self == .accepted || status == 410 || status == 429 || status >= 500 }
+
+    /// The JSON beside a refusal. `deadSince`, Unix milliseconds, goes into a 410: the only answer with a time.
+    func body(deadSince: Int64) -> [UInt8] {
+        switch status {
+        case 200: []
+        case 410: Array("{\"reason\":\"\(reason)\",\"timestamp\":\(deadSince)}".utf8)
+        default: Array("{\"reason\":\"\(reason)\"}".utf8)
+        }
+    }
+}

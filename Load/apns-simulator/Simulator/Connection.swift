@@ -1,0 +1,128 @@
+internal import FanfareLoop
+
+/// One client's connection: TLS below, HTTP/2 above, and the ways in which it can end. Confined to the simulator's loop.
+final class Connection: SessionHandler {
+    /// A client that does not read its answers is not read from either.
+    private static let unreadBytesMax = 1 << 20
+
+    let id: UInt32
+    private unowned let simulator: Simulator
+    private let stream: TLSStream
+    private var session: Session?
+    private var output: [UInt8] = []
+    private var isReadingPaused = false
+    /// The client broke HTTP/2: what nghttp2 has to say about it is written, then the connection ends.
+    private var isBroken = false
+    /// Nothing is read or answered any more.
+    private(set) var isLost = false
+    private(set) var hasCarriedRequests = false
+
+    var expected: Expected { simulator.service.expected }
+
+    init(id: UInt32, simulator: Simulator, tcp: TCPStream, context: TLSContext) throws(LoopError) {
+        self.id = id
+        self.simulator = simulator
+        stream = try TLSStream(over: tcp, context: context)
+        stream.onReady = { [unowned self] in ready($0) }
+        stream.onRead = { [unowned self] in read($0) }
+        stream.onDrain = { [unowned self] in drained() }
+        stream.onClose = { [unowned self] _ in closed() }
+    }
+
+    private func ready(_ alpn: String?) {
+        do {
+            guard alpn == "h2" else { throw SessionError(description: "the client does not speak h2 (ALPN)") }
+            session = try Session(settings: simulator.sessionSettings(connection: id), handler: self)
+            simulator.hasOutput(self)
+        } catch {
+            simulator.report("\(stream.peer): \(error)")
+            close()
+        }
+    }
+
+    private func read(_ bytes: UnsafeRawBufferPointer) {
+        guard !isLost, let session else { return }
+        simulator.readClock()
+        do { try session.receive(bytes) } catch {
+            simulator.report("\(stream.peer): \(error)")
+            isBroken = true
+        }
+        simulator.hasOutput(self)
+    }
+
+    /// Once per turn, when something was read or an answer's time had come.
+    func writeOutput() {
+        guard !isLost, let session, !stream.isClosed else { return }
+        output.removeAll(keepingCapacity: true)
+        do { try session.takeOutput(into: &output) } catch {
+            simulator.report("\(stream.peer): \(error)")
+            return close()
+        }
+        if !output.isEmpty { stream.write(output) }
+        if isBroken || session.isFinished || (session.isGoingAway && session.isIdle) { return end() }
+        if stream.writeQueueBytes > Connection.unreadBytesMax, !isReadingPaused {
+            isReadingPaused = true
+            stream.pauseReading()
+        }
+    }
+
+    private func drained() {
+        session?.outputLeft()
+        guard isReadingPaused, !isLost else { return }
+        isReadingPaused = false
+        stream.resumeReading()
+    }
+
+    // MARK: - SessionHandler
+
+    func checkProviderToken(_ value: UnsafeRawBufferPointer) -> Answer? {
+        simulator.service.checkProviderToken(value, at: simulator.now)
+    }
+
+    func receive(_ head: RequestHead, body: [UInt8], stream: Int32) -> Reception {
+        hasCarriedRequests = true
+        return simulator.receive(head, body: body, stream: stream, on: self)
+    }
+
+    func answerLost(_ entry: EntryIndex?) { simulator.answerLost(entry) }
+
+    // MARK: - Ends
+
+    func answerNow(_ stream: Int32) {
+        guard !isLost, let session else { return }
+        session.answerNow(stream)
+        simulator.hasOutput(self)
+    }
+
+    func goAway(lastStream: Int32) { session?.goAway(lastStream: lastStream, reason: "Shutdown") }
+
+    /// The connection is lost: what was read was read, its answers that have not left never will. Answers that did leave
+    /// arrive: the connection ends in order behind them, so that `unanswered` in the dump is exact. What the client still
+    /// sends is not read as requests.
+    func lose() {
+        guard !isLost else { return }
+        simulator.service.countLostConnection()
+        end()
+    }
+
+    private func end() {
+        isLost = true
+        session?.lose(outputLeaves: true)
+        stream.resumeReading()
+        stream.finish()
+        simulator.awaitFarewell(self)
+    }
+
+    func close() {
+        stream.close()
+        closed()
+    }
+
+    private func closed() {
+        if !isLost {
+            isLost = true
+            session?.lose(outputLeaves: false)
+        }
+        simulator.gone(self)
+    }
+}

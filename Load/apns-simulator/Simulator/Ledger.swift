@@ -1,0 +1,204 @@
+/// Position of a token in the ledger.
+struct TokenIndex: Hashable { let rawValue: UInt32 }
+/// Position of a distinct content state in the ledger.
+struct StateIndex: Hashable { let rawValue: UInt32 }
+/// Position of a distinct alert (title and body) in the ledger.
+struct AlertIndex: Hashable { let rawValue: UInt32 }
+/// Position of an accepted push in the ledger.
+struct EntryIndex: Hashable { let rawValue: UInt32 }
+
+/// Everything the simulator accepted, per token and in order, for a judge to read.
+///
+/// One million tokens with 15 pushes each: 1 M × (32 + 8 in the table) + 15 M × 20 bytes = 340 MB. Tokens are kept as
+/// hashes only. Everything has a limit; what goes beyond is counted as `unrecorded`, and the judge refuses such a dump.
+final class Ledger {
+    struct Limits {
+        var tokensMax = 1 << 24
+        /// 20 bytes each: 2.5 GB.
+        var entriesMax = 1 << 27
+        /// Canonical bytes of all distinct content states together.
+        var stateBytesMax = 1 << 29
+        var alertsMax = 1 << 20
+    }
+
+    /// 32 bytes per token.
+    struct Token {
+        /// First half of the fingerprint of its bytes: the table's key.
+        let key: UInt64
+        /// First 64 bits of SHA-256 of its bytes: the name in the dump.
+        let id: UInt64
+        /// The newest entry, plus 1; 0 when there is none.
+        fileprivate(set) var newest: UInt32 = 0
+        /// Requests seen, whatever the answer.
+        fileprivate(set) var requests: UInt32 = 0
+        let isDead: Bool
+        let isThrottled: Bool
+    }
+
+    /// One accepted push: 20 bytes.
+    struct Entry {
+        struct Flags: OptionSet {
+            let rawValue: UInt32
+            static let immediate = Flags(rawValue: 1)
+            /// The connection was lost before the answer left: the sender does not know.
+            static let unanswered = Flags(rawValue: 2)
+            static let hasState = Flags(rawValue: 4)
+            static let hasAlert = Flags(rawValue: 8)
+        }
+
+        /// The token's entry before this one, plus 1; 0 for the first.
+        let previous: UInt32
+        /// Milliseconds since the simulator started: 49 days.
+        let arrival: UInt32
+        let state: UInt32
+        /// Unix seconds; enough until 2106.
+        let stamp: UInt32
+        /// Alert in the upper 24 bits (`alertsMax` is less), then 2 bits of event, then flags.
+        fileprivate var packed: UInt32
+
+        var alert: AlertIndex? { flags.contains(.hasAlert) ? AlertIndex(rawValue: packed >> 8) : nil }
+        var stateIndex: StateIndex? { flags.contains(.hasState) ? StateIndex(rawValue: state) : nil }
+        var event: PayloadFacts.Event { PayloadFacts.Event(rawValue: UInt8(packed >> 4 & 3)) ?? .update }
+        var flags: Flags { Flags(rawValue: packed & 15) }
+    }
+
+    private static let chunkEntries = 1 << 16
+
+    let limits: Limits
+    private let behaviour: Behaviour
+    let digest: ([UInt8]) -> UInt64
+    private(set) var tokens: [Token] = []
+    /// Open addressing, linear probing, at most half full: token index plus 1, or 0.
+    private var table = [UInt32](repeating: 0, count: 1 << 10)
+    private var chunks: [[Entry]] = []
+    private(set) var entryCount = 0
+    private(set) var states: [[UInt8]] = []
+    private var stateIndexes: [[UInt8]: UInt32] = [:]
+    private var stateBytes = 0
+    private(set) var alerts: [[UInt8]] = []
+    private var alertIndexes: [[UInt8]: UInt32] = [:]
+    /// Accepted pushes that no longer fitted.
+    private(set) var unrecorded = 0
+
+    /// - `digest`: the first 64 bits of SHA-256.
+    init(behaviour: Behaviour, limits: Limits = Limits(), digest: @escaping ([UInt8]) -> UInt64) {
+        precondition(limits.alertsMax <= 1 << 24, "an entry has 24 bits for its alert")
+        precondition(limits.entriesMax < 1 << 32 && limits.tokensMax < 1 << 32, "indexes have 32 bits")
+        self.behaviour = behaviour
+        self.limits = limits
+        self.digest = digest
+    }
+
+    /// The token with these bytes, added when it is new; `nil` when it is new and the ledger is full.
+    func token(_ bytes: [UInt8]) -> TokenIndex? {
+        let key = bytes.withUnsafeBytes { Fingerprint($0).low }
+        var slot = Int(truncatingIfNeeded: key) & (table.count - 1)
+        while table[slot] != 0 {
+            let index = Int(table[slot] - 1)
+            if tokens[index].key == key {
+                tokens[index].requests &+= 1
+                return TokenIndex(rawValue: UInt32(index))
+            }
+            slot = (slot + 1) & (table.count - 1)
+        }
+        guard tokens.count < limits.tokensMax else { return nil }
+        let id = digest(bytes)
+        tokens.append(
+            Token(
+                key: key, id: id, requests: 1, isDead: behaviour.isDead(id), isThrottled: behaviour.isThrottled(id)))
+        table[slot] = UInt32(tokens.count)
+        if tokens.count * 2 > table.count { growTable() }
+        return TokenIndex(rawValue: UInt32(tokens.count - 1))
+    }
+
+    subscript(token: TokenIndex) -> Token { tokens[Int(token.rawValue)] }
+    subscript(entry: EntryIndex) -> Entry {
+        chunks[Int(entry.rawValue) / Ledger.chunkEntries][Int(entry.rawValue) % Ledger.chunkEntries]
+    }
+
+    /// The index of a content state; `nil` when it is new and there is no room.
+    func intern(state: [UInt8]) -> StateIndex? {
+        if let known = stateIndexes[state] { return StateIndex(rawValue: known) }
+        guard stateBytes + state.count <= limits.stateBytesMax else { return nil }
+        stateBytes += state.count
+        states.append(state)
+        stateIndexes[state] = UInt32(states.count - 1)
+        return StateIndex(rawValue: UInt32(states.count - 1))
+    }
+
+    func intern(alert: [UInt8]) -> AlertIndex? {
+        if let known = alertIndexes[alert] { return AlertIndex(rawValue: known) }
+        guard alerts.count < limits.alertsMax else { return nil }
+        alerts.append(alert)
+        alertIndexes[alert] = UInt32(alerts.count - 1)
+        return AlertIndex(rawValue: UInt32(alerts.count - 1))
+    }
+
+    /// Records an accepted push; `nil` when there is no room, which is counted.
+    func accept(
+        _ token: TokenIndex, payload: RecordedPayload, isImmediate: Bool, arrival: UInt32
+    ) -> EntryIndex? {
+        guard entryCount < limits.entriesMax else {
+            unrecorded += 1
+            return nil
+        }
+        var flags: Entry.Flags = isImmediate ? .immediate : []
+        if payload.state != nil { flags.insert(.hasState) }
+        if payload.alert != nil { flags.insert(.hasAlert) }
+        let entry = Entry(
+            previous: tokens[Int(token.rawValue)].newest, arrival: arrival, state: payload.state?.rawValue ?? 0,
+            stamp: UInt32(payload.stamp),
+            packed: (payload.alert?.rawValue ?? 0) << 8 | UInt32(payload.event.rawValue) << 4 | flags.rawValue)
+        if entryCount % Ledger.chunkEntries == 0 {
+            chunks.append([])
+            chunks[chunks.count - 1].reserveCapacity(Ledger.chunkEntries)
+        }
+        chunks[chunks.count - 1].append(entry)
+        entryCount += 1
+        tokens[Int(token.rawValue)].newest = UInt32(entryCount)
+        return EntryIndex(rawValue: UInt32(entryCount - 1))
+    }
+
+    func countUnrecorded() { unrecorded += 1 }
+
+    func markUnanswered(_ entry: EntryIndex) {
+        chunks[Int(entry.rawValue) / Ledger.chunkEntries][Int(entry.rawValue) % Ledger.chunkEntries].packed |=
+            Entry.Flags.unanswered.rawValue
+    }
+
+    /// Entries of a token, oldest first.
+    func entries(of token: Token, into entries: inout [Entry]) {
+        entries.removeAll(keepingCapacity: true)
+        var next = token.newest
+        while next != 0 {
+            let entry = self[EntryIndex(rawValue: next - 1)]
+            entries.append(entry)
+            next = entry.previous
+        }
+        entries.reverse()
+    }
+
+    /// When the token last accepted something, in milliseconds since the start.
+    func lastArrival(_ token: TokenIndex) -> UInt32? {
+        let newest = tokens[Int(token.rawValue)].newest
+        return newest == 0 ? nil : self[EntryIndex(rawValue: newest - 1)].arrival
+    }
+
+    private func growTable() {
+        var grown = [UInt32](repeating: 0, count: table.count * 2)
+        for (index, token) in tokens.enumerated() {
+            var slot = Int(truncatingIfNeeded: token.key) & (grown.count - 1)
+            while grown[slot] != 0 { slot = (slot + 1) & (grown.count - 1) }
+            grown[slot] = UInt32(index + 1)
+        }
+        table = grown
+    }
+}
+
+/// A good body as the ledger knows it.
+struct RecordedPayload {
+    let event: PayloadFacts.Event
+    let stamp: Int64
+    let state: StateIndex?
+    let alert: AlertIndex?
+}

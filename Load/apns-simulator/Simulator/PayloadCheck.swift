@@ -1,0 +1,93 @@
+internal import LoadJSON
+
+/// What a good body says; the same for every token that gets it.
+struct PayloadFacts {
+    enum Event: UInt8 { case start, update, end }
+
+    let event: Event
+    /// `aps.timestamp`, Unix seconds.
+    let stamp: Int64
+    /// The content state as canonical JSON; `nil` on an end that keeps the last one.
+    let state: [UInt8]?
+    /// Title and body as canonical JSON; `nil` when the push is silent.
+    let alert: [UInt8]?
+}
+
+/// Reads a body as strictly as a phone does (spec §3), because APNs itself says 200 to nearly everything and the phone
+/// then drops it silently: here the mistake has a name.
+enum PayloadCheck {
+    static let bodyBytesMax = 4096
+
+    /// What is wrong with a body, for people.
+    struct Fault: Error, Hashable {
+        let text: String
+    }
+
+    static func read(_ body: [UInt8]) throws(Fault) -> PayloadFacts {
+        let root: JSON
+        do { root = try JSON(parsing: body) } catch { throw Fault(text: "not JSON: \(error)") }
+        guard let aps = root["aps"]?.objectValue else { throw Fault(text: "no object aps") }
+        let event: PayloadFacts.Event
+        switch aps["event"]?.stringValue {
+        case "start": event = .start
+        case "update": event = .update
+        case "end": event = .end
+        default: throw Fault(text: "aps.event is not start, update or end")
+        }
+        let stamp = try date(aps, "timestamp", whole: true)
+        guard let stamp else { throw Fault(text: "no aps.timestamp") }
+        let state = aps["content-state"]
+        if state == nil, event != .end { throw Fault(text: "no aps.content-state") }
+        if let state, state.objectValue == nil { throw Fault(text: "aps.content-state is no object") }
+        if let stale = try date(aps, "stale-date"), stale <= stamp {
+            throw Fault(text: "aps.stale-date is not after aps.timestamp")
+        }
+        if try date(aps, "dismissal-date") != nil, event != .end {
+            throw Fault(text: "aps.dismissal-date belongs to an end")
+        }
+        if let score = aps["relevance-score"], score.doubleValue == nil {
+            throw Fault(text: "aps.relevance-score is no number")
+        }
+        if event == .start {
+            guard let type = aps["attributes-type"]?.stringValue, !type.isEmpty else {
+                throw Fault(text: "a start without aps.attributes-type")
+            }
+            guard aps["attributes"]?.objectValue != nil else { throw Fault(text: "a start without aps.attributes") }
+            // APNs takes it and the phone drops it, observed (spec §3.1).
+            if aps["alert"] == nil { throw Fault(text: "a start without aps.alert") }
+        }
+        return PayloadFacts(
+            event: event, stamp: stamp, state: state.map(canonical), alert: try alert(aps["alert"]).map(canonical))
+    }
+
+    private static func canonical(_ value: JSON) -> [UInt8] {
+        var bytes: [UInt8] = []
+        value.write(to: &bytes)
+        return bytes
+    }
+
+    /// A moment in Unix seconds. `dismissal-date` may be 0 or any old time; a `timestamp` counts whole seconds here, since
+    /// what fractions do is nowhere said (spec §3.3).
+    private static func date(_ aps: JSON.Object, _ key: String, whole: Bool = false) throws(Fault) -> Int64? {
+        guard let value = aps[key] else { return nil }
+        guard let seconds = value.doubleValue, seconds >= 0 else { throw Fault(text: "aps.\(key) is no Unix time") }
+        guard seconds < Double(unixSecondsEnd) else { throw Fault(text: "aps.\(key) is not in seconds: milliseconds?") }
+        if whole, value.intValue == nil { throw Fault(text: "aps.\(key) is not in whole seconds") }
+        return Int64(seconds)
+    }
+
+    /// Title and body, each a text or a localised one; the sound is no part of what an alert says.
+    private static func alert(_ value: JSON?) throws(Fault) -> JSON? {
+        guard let value else { return nil }
+        guard let alert = value.objectValue else { throw Fault(text: "aps.alert is no object") }
+        var members: [JSON.Object.Member] = []
+        for key in ["title", "body"] {
+            let text = alert[key]
+            guard text?.stringValue != nil || text?["loc-key"]?.stringValue != nil else {
+                throw Fault(text: "aps.alert.\(key) is neither a text nor an object with loc-key")
+            }
+            if let text { members.append(JSON.Object.Member(key: key, value: text)) }
+        }
+        return JSON.Object(members).map(JSON.object)
+    }
+}

@@ -1,0 +1,98 @@
+internal import LoadJSON
+
+/// Checks `authorization: bearer <JWT>` (spec §9.1). A signature is verified once; every further request with the same
+/// value costs one comparison of bytes, because that is how real senders behave: one token for many pushes.
+struct ProviderTokenCheck {
+    /// Older ones are expired, documented.
+    static let ageMaxSeconds: Int64 = 3600
+    /// Values remembered; a sender that mints one per worker is still served from memory.
+    private static let rememberedMax = 8
+    private static let valueBytesMax = 2048
+
+    private struct Remembered {
+        let value: [UInt8]
+        /// `nil` when the token is not to be believed, whatever the time.
+        let issuedAt: Int64?
+    }
+
+    private let keyID: String?
+    private let teamID: String?
+    private let verify: (_ message: [UInt8], _ signature: [UInt8]) -> Bool
+    /// Latest first.
+    private var remembered: [Remembered] = []
+    /// Signatures really verified.
+    private(set) var verifications = 0
+
+    /// - `keyID`, `teamID`: compared with `kid` and `iss` when given.
+    /// - `verify`: ES256; the signature is raw R‖S, 64 bytes.
+    init(keyID: String?, teamID: String?, verify: @escaping (_ message: [UInt8], _ signature: [UInt8]) -> Bool) {
+        self.keyID = keyID
+        self.teamID = teamID
+        self.verify = verify
+    }
+
+    /// The refusal, or `nil` when the token is good at `now` (Unix seconds).
+    mutating func check(_ value: UnsafeRawBufferPointer, now: Int64) -> Answer? {
+        guard value.count <= ProviderTokenCheck.valueBytesMax else { return .invalidProviderToken }
+        if let latest = remembered.first, value.equals(latest.value) { return verdict(latest.issuedAt, now: now) }
+        if let index = remembered.firstIndex(where: { value.equals($0.value) }) {
+            remembered.swapAt(0, index)
+        } else {
+            let bytes = Array(value)
+            guard bytes.starts(with: "bearer ".utf8) || bytes.starts(with: "Bearer ".utf8) else {
+                return .missingProviderToken
+            }
+            if remembered.count == ProviderTokenCheck.rememberedMax { remembered.removeLast() }
+            let issuedAt = issuedAt(Array(bytes.dropFirst(7)))
+            remembered.insert(Remembered(value: bytes, issuedAt: issuedAt), at: 0)
+        }
+        return verdict(remembered[0].issuedAt, now: now)
+    }
+
+    private func verdict(_ issuedAt: Int64?, now: Int64) -> Answer? {
+        guard let issuedAt, issuedAt - now <= ProviderTokenCheck.ageMaxSeconds else { return .invalidProviderToken }
+        return now - issuedAt > ProviderTokenCheck.ageMaxSeconds ? .expiredProviderToken : nil
+    }
+
+    private mutating func issuedAt(_ jwt: [UInt8]) -> Int64? {
+        let parts = jwt.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3,
+            let header = base64url(parts[0]).flatMap({ try? JSON(parsing: $0) }),
+            let claims = base64url(parts[1]).flatMap({ try? JSON(parsing: $0) }),
+            let signature = base64url(parts[2]), signature.count == 64,
+            header["alg"]?.stringValue == "ES256",
+            let kid = header["kid"]?.stringValue, keyID == nil || kid == keyID,
+            let issuer = claims["iss"]?.stringValue, teamID == nil || issuer == teamID,
+            let issuedAt = claims["iat"]?.intValue, (0..<unixSecondsEnd).contains(issuedAt)
+        else { return nil }
+        verifications += 1
+        let message = jwt[..<(parts[1].endIndex)]
+        return verify(Array(message), signature) ? issuedAt : nil
+    }
+}
+
+/// Base64 with `-` and `_`, without padding; `nil` when it is not that.
+func base64url(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    guard text.count % 4 != 1 else { return nil }
+    var bytes: [UInt8] = []
+    var bits: UInt32 = 0
+    var bitCount = 0
+    for character in text {
+        let value: UInt8
+        switch character {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = character - 65
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): value = character - 71
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): value = character + 4
+        case UInt8(ascii: "-"): value = 62
+        case UInt8(ascii: "_"): value = 63
+        default: return nil
+        }
+        bits = bits << 6 | UInt32(value)
+        bitCount += 6
+        if bitCount >= 8 {
+            bitCount -= 8
+            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
+        }
+    }
+    return bytes
+}

@@ -1,0 +1,206 @@
+/// The fields of one request as they arrive, checked on the way: what is kept is a verdict per field and the token's
+/// bytes, never a `String`.
+struct RequestHead {
+    /// Longer than any token seen in the wild (spec §1: up to 80 bytes); Apple names no size.
+    static let tokenBytesMax = 256
+
+    private enum Path { case absent, foreign, withoutToken, badToken, device }
+
+    private var seen: Set = []
+    private var faults: Set = []
+    private var path = Path.absent
+    private var isBareTopic = false
+    private var isDuplicate = false
+    private(set) var priority: UInt8 = 10
+    private(set) var authorization: Answer? = .missingProviderToken
+    /// Decoded from hex.
+    private(set) var token: [UInt8] = []
+    /// The client's `apns-id`, to be echoed; empty when there was none.
+    private(set) var apnsID: [UInt8] = []
+
+    init() {
+        token.reserveCapacity(RequestHead.tokenBytesMax)
+        apnsID.reserveCapacity(36)
+    }
+
+    /// For the next request; the buffers stay.
+    mutating func reset() {
+        seen = []
+        faults = []
+        path = .absent
+        isBareTopic = false
+        isDuplicate = false
+        priority = 10
+        authorization = .missingProviderToken
+        token.removeAll(keepingCapacity: true)
+        apnsID.removeAll(keepingCapacity: true)
+    }
+
+    /// One field. `expected` holds what does not change from request to request.
+    mutating func field(
+        _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, expected: Expected,
+        providerToken: (UnsafeRawBufferPointer) -> Answer?
+    ) {
+        // The lengths tell nearly all names apart; nghttp2 has already refused upper case.
+        switch name.count {
+        case 5 where name.equals(":path"):
+            readPath(value)
+        case 7 where name.equals(":method"):
+            if !value.equals("POST") { faults.insert(.method) }
+        case 7 where name.equals("apns-id"):
+            note(.messageID)
+            if RequestHead.isUUID(value) {
+                apnsID.removeAll(keepingCapacity: true)
+                apnsID.append(contentsOf: value)
+            } else {
+                faults.insert(.messageID)
+            }
+        case 10 where name.equals("apns-topic"):
+            note(.topic)
+            if !value.equals(expected.topic) {
+                faults.insert(.topic)
+                isBareTopic = value.equals(expected.bundleID)
+            }
+        case 13 where name.equals("apns-priority"):
+            note(.priority)
+            switch RequestHead.number(value) {
+            case 5: priority = 5
+            case 10: priority = 10
+            default: faults.insert(.priority)
+            }
+        case 13 where name.equals("authorization"):
+            note(.authorization)
+            authorization = providerToken(value)
+        case 14 where name.equals("apns-push-type"):
+            note(.pushType)
+            if !value.equals("liveactivity") { faults.insert(.pushType) }
+        case 15 where name.equals("apns-expiration"):
+            note(.expiration)
+            // What is no moment before 2100 is milliseconds or nonsense.
+            if let seconds = RequestHead.number(value), seconds < unixSecondsEnd {} else { faults.insert(.expiration) }
+        case 16 where name.equals("apns-collapse-id"):
+            note(.collapseID)
+            if value.isEmpty || value.count > 64 { faults.insert(.collapseID) }
+        default: break
+        }
+    }
+
+    /// The first thing wrong with the head, in the order in which a server can know it; `nil` when nothing is.
+    var refusal: Answer? {
+        if faults.contains(.method) { return .methodNotAllowed }
+        switch path {
+        case .absent, .foreign: return .badPath
+        case .withoutToken: return .missingDeviceToken
+        case .badToken, .device: break
+        }
+        if isDuplicate { return .duplicateHeaders }
+        if let authorization { return authorization }
+        if path == .badToken { return .badDeviceToken }
+        if !seen.contains(.pushType) || faults.contains(.pushType) { return .invalidPushType }
+        if !seen.contains(.topic) { return .missingTopic }
+        if faults.contains(.topic) { return isBareTopic ? .deviceTokenNotForTopic : .badTopic }
+        if faults.contains(.priority) { return .badPriority }
+        if faults.contains(.expiration) { return .badExpirationDate }
+        if faults.contains(.collapseID) { return .badCollapseId }
+        if faults.contains(.messageID) { return .badMessageId }
+        return nil
+    }
+
+    private mutating func note(_ field: Set) {
+        if seen.contains(field) { isDuplicate = true }
+        seen.insert(field)
+    }
+
+    private mutating func readPath(_ value: UnsafeRawBufferPointer) {
+        let prefix: StaticString = "/3/device/"
+        guard value.count >= prefix.utf8CodeUnitCount,
+            UnsafeRawBufferPointer(rebasing: value[..<prefix.utf8CodeUnitCount]).equals(prefix)
+        else {
+            path = .foreign
+            return
+        }
+        let digits = value[prefix.utf8CodeUnitCount...]
+        guard !digits.isEmpty else {
+            path = .withoutToken
+            return
+        }
+        path = .badToken
+        guard digits.count % 2 == 0, digits.count <= 2 * RequestHead.tokenBytesMax else { return }
+        var index = digits.startIndex
+        while index < digits.endIndex {
+            let byte = hexValues[Int(digits[index])] << 4 | hexValues[Int(digits[index + 1])]
+            guard hexValues[Int(digits[index])] | hexValues[Int(digits[index + 1])] < 16 else { return }
+            token.append(UInt8(truncatingIfNeeded: byte))
+            index += 2
+        }
+        path = .device
+    }
+
+    /// Decimal digits only, at most 18 of them.
+    private static func number(_ value: UnsafeRawBufferPointer) -> Int64? {
+        guard !value.isEmpty, value.count <= 18 else { return nil }
+        var number: Int64 = 0
+        for byte in value {
+            guard byte >= 48, byte <= 57 else { return nil }
+            number = number * 10 + Int64(byte - 48)
+        }
+        return number
+    }
+
+    /// 8-4-4-4-12 hex digits. Apple asks for lower case; its servers are not known to insist.
+    private static func isUUID(_ value: UnsafeRawBufferPointer) -> Bool {
+        guard value.count == 36 else { return false }
+        for (index, byte) in value.enumerated() {
+            switch index {
+            case 8, 13, 18, 23: if byte != UInt8(ascii: "-") { return false }
+            default: if hexValues[Int(byte)] > 15 { return false }
+            }
+        }
+        return true
+    }
+
+    private struct Set: OptionSet {
+        let rawValue: UInt16
+        static let method = Set(rawValue: 1)
+        static let messageID = Set(rawValue: 2)
+        static let topic = Set(rawValue: 4)
+        static let priority = Set(rawValue: 8)
+        static let authorization = Set(rawValue: 16)
+        static let pushType = Set(rawValue: 32)
+        static let expiration = Set(rawValue: 64)
+        static let collapseID = Set(rawValue: 128)
+    }
+}
+
+/// What a request's fields are compared with.
+struct Expected {
+    let bundleID: [UInt8]
+    let topic: [UInt8]
+
+    init(bundleID: String) {
+        self.bundleID = Array(bundleID.utf8)
+        topic = Array("\(bundleID).push-type.liveactivity".utf8)
+    }
+}
+
+/// 2100-01-01: a moment in Unix seconds lies before, one in milliseconds (any since 1970-02-17) beyond.
+let unixSecondsEnd: Int64 = 4_102_444_800
+
+/// A hex digit's value; above 15 for what is none.
+private let hexValues: [UInt16] = (0..<256).map { byte in
+    switch UInt8(byte) {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte) - 48
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte) - 87
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte) - 55
+    default: 0x100
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    func equals(_ text: StaticString) -> Bool {
+        count == text.utf8CodeUnitCount
+            && elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    func equals(_ bytes: [UInt8]) -> Bool { count == bytes.count && elementsEqual(bytes) }
+}

@@ -1,0 +1,402 @@
+internal import CFanfareNghttp2
+
+/// Who decides about the requests of a session.
+protocol SessionHandler: AnyObject {
+    /// The refusal for this `authorization` value, or `nil`.
+    func checkProviderToken(_ value: UnsafeRawBufferPointer) -> Answer?
+    var expected: Expected { get }
+    /// A complete request. The answer may be given now or later; the session is being read meanwhile, so it must not be
+    /// told to `receive` or `takeOutput`.
+    func receive(_ head: RequestHead, body: [UInt8], stream: Int32) -> Reception
+    /// The answer of an accepted push has not left and never will.
+    func answerLost(_ entry: EntryIndex?)
+}
+
+enum Reception {
+    case answer(Answer, EntryIndex?)
+    /// `Session.answerNow` is called for it when its time has come.
+    case answerLater(Answer, EntryIndex?)
+    /// As `answer`, and nothing after this request is read: the connection is about to be lost.
+    case answerAndStop(Answer, EntryIndex?)
+}
+
+/// The peer broke HTTP/2; the connection is to be closed after what is left to say has been written.
+struct SessionError: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// One connection's HTTP/2 server, on nghttp2: bytes in, requests out, answers in, bytes out. Knows nothing of sockets.
+///
+/// This file is the room where nghttp2's pointers live. Confined to the simulator's loop; nghttp2 calls back only from
+/// within `receive` and `takeOutput`.
+final class Session {
+    struct Settings {
+        /// SETTINGS_MAX_CONCURRENT_STREAMS.
+        var streamsMax: UInt32
+        /// Whether one stream is allowed until the first authenticated answer (spec §10).
+        var isStrictAtStart: Bool
+        /// Of each stream, and of the connection when it is more than HTTP/2's 65,535.
+        var window: Int32
+        /// Milliseconds; the time in a 410.
+        var deadSince: Int64
+        var seed: UInt64
+    }
+
+    /// Observed at APNs in 2021 (spec §10).
+    private static let headerTableBytes: UInt32 = 4096
+    private static let headerListBytesMax: UInt32 = 8000
+
+    /// A request on its way. Slots are reused, so that their buffers are.
+    private struct Slot {
+        var head = RequestHead()
+        var body: [UInt8] = []
+        var headerBytes = 0
+        var entry: EntryIndex?
+        var answer: Answer?
+        var bodySent = 0
+        var isComplete = false
+        var isAnswerSubmitted = false
+        var isAnswerSent = false
+        var isInUse = false
+    }
+
+    private let settings: Settings
+    private unowned let handler: any SessionHandler
+    private var session: OpaquePointer?
+    private var slots: [Slot] = []
+    private var freeSlots: [Int] = []
+    /// Streams above are ignored: the GOAWAY said so.
+    private var lastStream = Int32.max
+    private var isStopped = false
+    private var isThrottledToOneStream: Bool
+    private var answersGiven: UInt64 = 0
+    /// Requests whose answers were taken as output and may not have left yet.
+    private var leaving: [EntryIndex?] = []
+    private var identifier = [UInt8](repeating: 0, count: 36)
+
+    init(settings: Settings, handler: any SessionHandler) throws(SessionError) {
+        self.settings = settings
+        self.handler = handler
+        isThrottledToOneStream = settings.isStrictAtStart && settings.streamsMax > 1
+        var session: OpaquePointer?
+        let code = nghttp2_session_server_new2(
+            &session, SessionCallbacks.shared.callbacks, Unmanaged.passUnretained(self).toOpaque(),
+            SessionCallbacks.shared.options)
+        guard code == 0 else { throw Session.error(code, "nghttp2_session_server_new2") }
+        self.session = session
+        try submitSettings()
+    }
+
+    deinit { nghttp2_session_del(session) }
+
+    /// Requests that have no answer in the output yet.
+    var isIdle: Bool { freeSlots.count == slots.count }
+    var isGoingAway: Bool { lastStream != .max }
+
+    /// Reads what the peer sent. After an error, or once a reception said stop, the rest is ignored.
+    func receive(_ bytes: UnsafeRawBufferPointer) throws(SessionError) {
+        guard !isStopped, let start = bytes.baseAddress else { return }
+        let count = nghttp2_session_mem_recv(session, start.assumingMemoryBound(to: UInt8.self), bytes.count)
+        guard count < 0, !isStopped else { return }
+        isStopped = true
+        throw Session.error(Int32(count), "nghttp2_session_mem_recv")
+    }
+
+    /// Appends what is to be written.
+    func takeOutput(into output: inout [UInt8]) throws(SessionError) {
+        while true {
+            var start: UnsafePointer<UInt8>?
+            let count = nghttp2_session_mem_send(session, &start)
+            guard count >= 0 else { throw Session.error(Int32(count), "nghttp2_session_mem_send") }
+            guard count > 0, let start else { return }
+            output.append(contentsOf: UnsafeBufferPointer(start: start, count: count))
+        }
+    }
+
+    var wantsToWrite: Bool { nghttp2_session_want_write(session) != 0 }
+    /// Nothing is left to read or write: the connection can be closed.
+    var isFinished: Bool { nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0 }
+
+    /// The time of an answer given `later` has come. The stream may be gone by then.
+    func answerNow(_ stream: Int32) {
+        guard let slot = slot(of: stream), !slots[slot].isAnswerSubmitted else { return }
+        submitAnswer(slot, stream: stream)
+    }
+
+    /// Says that streams above the last complete request will not be looked at (RFC 9113 §6.8), with Apple's JSON.
+    func goAway(lastStream last: Int32, reason: String) {
+        guard !isGoingAway else { return }
+        lastStream = last
+        let text = Array("{\"reason\":\"\(reason)\"}".utf8)
+        // Fails only without memory; then the connection simply goes on.
+        _ = nghttp2_submit_goaway(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, NGHTTP2_NO_ERROR.rawValue, text, text.count)
+    }
+
+    /// All output taken so far has left.
+    func outputLeft() { leaving.removeAll(keepingCapacity: true) }
+
+    /// The connection is over: every answer that has not left is reported. Nothing can be read or written afterwards.
+    /// - `outputLeaves`: what was taken as output will still arrive.
+    func lose(outputLeaves: Bool) {
+        isStopped = true
+        if !outputLeaves { for entry in leaving { handler.answerLost(entry) } }
+        leaving = []
+        for slot in slots where slot.isInUse && slot.isComplete && !slot.isAnswerSent {
+            handler.answerLost(slot.entry)
+        }
+        slots = []
+        freeSlots = []
+    }
+
+    // MARK: - Called by nghttp2
+
+    fileprivate func beginHeaders(_ stream: Int32) {
+        guard stream <= lastStream else { return }
+        let slot: Int
+        if let free = freeSlots.popLast() {
+            slot = free
+            slots[slot].head.reset()
+            slots[slot].body.removeAll(keepingCapacity: true)
+            slots[slot].headerBytes = 0
+            slots[slot].entry = nil
+            slots[slot].answer = nil
+            slots[slot].bodySent = 0
+            slots[slot].isComplete = false
+            slots[slot].isAnswerSubmitted = false
+            slots[slot].isAnswerSent = false
+        } else {
+            slot = slots.count
+            slots.append(Slot())
+        }
+        slots[slot].isInUse = true
+        nghttp2_session_set_stream_user_data(session, stream, UnsafeMutableRawPointer(bitPattern: slot + 1))
+    }
+
+    /// `false` when the fields are too many: the stream is reset.
+    fileprivate func header(_ stream: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+        guard let slot = slot(of: stream) else { return true }
+        // The size of a field as RFC 9113 §6.5.2 counts it.
+        slots[slot].headerBytes += name.count + value.count + 32
+        guard slots[slot].headerBytes <= Session.headerListBytesMax else { return false }
+        let handler = handler
+        slots[slot].head.field(name, value, expected: handler.expected) { handler.checkProviderToken($0) }
+        return true
+    }
+
+    fileprivate func data(_ stream: Int32, _ bytes: UnsafeRawBufferPointer) {
+        guard let slot = slot(of: stream) else { return }
+        // One byte more than allowed is kept: enough to know that it is too many.
+        let room = PayloadCheck.bodyBytesMax + 1 - slots[slot].body.count
+        slots[slot].body.append(contentsOf: bytes.prefix(max(0, room)))
+    }
+
+    /// `false` when reading has to stop.
+    fileprivate func endOfRequest(_ stream: Int32) -> Bool {
+        guard let slot = slot(of: stream), !slots[slot].isComplete else { return true }
+        slots[slot].isComplete = true
+        let reception = handler.receive(slots[slot].head, body: slots[slot].body, stream: stream)
+        switch reception {
+        case .answer(let answer, let entry), .answerAndStop(let answer, let entry):
+            slots[slot].answer = answer
+            slots[slot].entry = entry
+            submitAnswer(slot, stream: stream)
+        case .answerLater(let answer, let entry):
+            slots[slot].answer = answer
+            slots[slot].entry = entry
+        }
+        if case .answerAndStop = reception { isStopped = true }
+        return !isStopped
+    }
+
+    fileprivate func answerSent(_ stream: Int32) {
+        guard let slot = slot(of: stream) else { return }
+        slots[slot].isAnswerSent = true
+        leaving.append(slots[slot].entry)
+    }
+
+    fileprivate func streamClosed(_ stream: Int32) {
+        guard let slot = slot(of: stream) else { return }
+        if slots[slot].isComplete, !slots[slot].isAnswerSent { handler.answerLost(slots[slot].entry) }
+        slots[slot].isInUse = false
+        freeSlots.append(slot)
+        nghttp2_session_set_stream_user_data(session, stream, nil)
+    }
+
+    /// Copies the next bytes of an answer's body; returns how many, and whether they were the last.
+    fileprivate func readBody(_ stream: Int32, into space: UnsafeMutableRawBufferPointer) -> (count: Int, isLast: Bool)
+    {
+        guard let slot = slot(of: stream), let answer = slots[slot].answer else { return (0, true) }
+        let body = answer.body(deadSince: settings.deadSince)
+        let rest = body[slots[slot].bodySent...].prefix(space.count)
+        space.copyBytes(from: rest)
+        slots[slot].bodySent += rest.count
+        return (rest.count, slots[slot].bodySent == body.count)
+    }
+
+    // MARK: - Towards nghttp2
+
+    private func slot(of stream: Int32) -> Int? {
+        guard let data = nghttp2_session_get_stream_user_data(session, stream) else { return nil }
+        let slot = Int(bitPattern: data) - 1
+        return slot < slots.count ? slot : nil
+    }
+
+    private func submitAnswer(_ slot: Int, stream: Int32) {
+        guard let answer = slots[slot].answer else { return }
+        slots[slot].isAnswerSubmitted = true
+        if isThrottledToOneStream, answer.isAuthenticated {
+            isThrottledToOneStream = false
+            // Fails only without memory; then the limit stays at one stream.
+            try? submitSettings()
+        }
+        let status = answer.statusText
+        answersGiven &+= 1
+        let hasIdentifier = !slots[slot].head.apnsID.isEmpty
+        if !hasIdentifier { writeIdentifier() }
+        // nghttp2 copies the identifier, and keeps pointing to names and status, which are constants of the program.
+        (hasIdentifier ? slots[slot].head.apnsID : identifier).withUnsafeBufferPointer { identifier in
+            var fields = (
+                Session.field(":status", status.utf8Start, status.utf8CodeUnitCount, NGHTTP2_NV_FLAG_NO_COPY_VALUE),
+                Session.field("apns-id", identifier.baseAddress, identifier.count, NGHTTP2_NV_FLAG_NO_INDEX)
+            )
+            withUnsafeBytes(of: &fields) { fields in
+                let fields = fields.assumingMemoryBound(to: nghttp2_nv.self)
+                if answer == .accepted {
+                    nghttp2_submit_response(session, stream, fields.baseAddress, fields.count, nil)
+                } else {
+                    var provider = nghttp2_data_provider()
+                    provider.read_callback = SessionCallbacks.readBody
+                    nghttp2_submit_response(session, stream, fields.baseAddress, fields.count, &provider)
+                }
+            }
+        }
+    }
+
+    private static func field(
+        _ name: StaticString, _ value: UnsafePointer<UInt8>?, _ count: Int, _ flag: nghttp2_nv_flag
+    ) -> nghttp2_nv {
+        nghttp2_nv(
+            name: UnsafeMutablePointer(mutating: name.utf8Start), value: UnsafeMutablePointer(mutating: value),
+            namelen: name.utf8CodeUnitCount, valuelen: count,
+            flags: UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | flag.rawValue))
+    }
+
+    /// A UUID of version 4 in form; from the seed, so that a run can be repeated.
+    private func writeIdentifier() {
+        var bits = mixed(settings.seed ^ mixed(answersGiven))
+        for index in 0..<36 {
+            switch index {
+            case 8, 13, 18, 23: identifier[index] = UInt8(ascii: "-")
+            case 14: identifier[index] = UInt8(ascii: "4")
+            case 19: identifier[index] = UInt8(ascii: "8")
+            default:
+                let nibble = UInt8(bits & 15)
+                identifier[index] = nibble < 10 ? 48 + nibble : 87 + nibble
+                bits >>= 4
+                if index == 17 { bits = mixed(answersGiven &+ settings.seed) }
+            }
+        }
+    }
+
+    private func submitSettings() throws(SessionError) {
+        let streams = isThrottledToOneStream ? 1 : settings.streamsMax
+        func entry(_ id: nghttp2_settings_id, _ value: UInt32) -> nghttp2_settings_entry {
+            nghttp2_settings_entry(settings_id: Int32(id.rawValue), value: value)
+        }
+        let entries = [
+            entry(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, Session.headerTableBytes),
+            entry(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, streams),
+            entry(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, UInt32(settings.window)),
+            entry(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, Session.headerListBytesMax),
+        ]
+        var code = nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
+        if code == 0, settings.window > 65_535 {
+            code = nghttp2_session_set_local_window_size(
+                session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, settings.window)
+        }
+        guard code == 0 else { throw Session.error(code, "nghttp2_submit_settings") }
+    }
+
+    private static func error(_ code: Int32, _ call: String) -> SessionError {
+        SessionError(description: "\(call): \(String(cString: nghttp2_strerror(code)))")
+    }
+}
+
+/// The C functions nghttp2 calls. Each finds its session and passes Swift values on; none keeps a pointer.
+private struct SessionCallbacks: @unchecked Sendable {
+    // Written once, before any session exists; nghttp2 only reads them.
+    let callbacks: OpaquePointer?
+    let options: OpaquePointer?
+
+    static let shared = SessionCallbacks()
+
+    private init() {
+        var callbacks: OpaquePointer?
+        // Fails only without memory; then making a session fails with an error that says so.
+        nghttp2_session_callbacks_new(&callbacks)
+        nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, beginHeaders)
+        nghttp2_session_callbacks_set_on_header_callback(callbacks, header)
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, data)
+        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, frameReceived)
+        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, frameSent)
+        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, streamClosed)
+        self.callbacks = callbacks
+        var options: OpaquePointer?
+        nghttp2_option_new(&options)
+        // Closed streams are kept for a priority tree that nobody uses.
+        nghttp2_option_set_no_closed_streams(options, 1)
+        self.options = options
+    }
+
+    static let readBody: nghttp2_data_source_read_callback = { _, stream, space, count, flags, _, user in
+        guard let session = session(user), let space, let flags else { return 0 }
+        let (read, isLast) = session.readBody(stream, into: UnsafeMutableRawBufferPointer(start: space, count: count))
+        if isLast { flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }
+        return read
+    }
+}
+
+/// `user` is the session itself: it outlives nghttp2's object, which it deletes.
+private func session(_ user: UnsafeMutableRawPointer?) -> Session? {
+    user.map { Unmanaged<Session>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private let beginHeaders: nghttp2_on_begin_headers_callback = { _, frame, user in
+    guard let session = session(user), let frame else { return 0 }
+    session.beginHeaders(frame.pointee.hd.stream_id)
+    return 0
+}
+
+private let header: nghttp2_on_header_callback = { _, frame, name, nameCount, value, valueCount, _, user in
+    guard let session = session(user), let frame else { return 0 }
+    let isBounded = session.header(
+        frame.pointee.hd.stream_id, UnsafeRawBufferPointer(start: name, count: nameCount),
+        UnsafeRawBufferPointer(start: value, count: valueCount))
+    return isBounded ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+}
+
+private let data: nghttp2_on_data_chunk_recv_callback = { _, _, stream, bytes, count, user in
+    session(user)?.data(stream, UnsafeRawBufferPointer(start: bytes, count: count))
+    return 0
+}
+
+private let frameReceived: nghttp2_on_frame_recv_callback = { _, frame, user in
+    guard let session = session(user), let frame else { return 0 }
+    let head = frame.pointee.hd
+    let endsStream = head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+    let type = UInt32(head.type)
+    guard endsStream, type == NGHTTP2_DATA.rawValue || type == NGHTTP2_HEADERS.rawValue else { return 0 }
+    return session.endOfRequest(head.stream_id) ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
+}
+
+private let frameSent: nghttp2_on_frame_send_callback = { _, frame, user in
+    guard let session = session(user), let frame else { return 0 }
+    if UInt32(frame.pointee.hd.type) == NGHTTP2_HEADERS.rawValue { session.answerSent(frame.pointee.hd.stream_id) }
+    return 0
+}
+
+private let streamClosed: nghttp2_on_stream_close_callback = { _, stream, _, user in
+    session(user)?.streamClosed(stream)
+    return 0
+}

@@ -1,0 +1,217 @@
+public import FanfareLoop
+
+/// The APNs simulator on a loop: accepts connections, reads the clock, and makes trouble as its options say.
+///
+///     let simulator = try Simulator(options, loop: loop)
+///     print(simulator.port)
+///     loop.run()
+///     try simulator.writeDump(to: "dump.ndjson")
+///
+/// Confined to its loop's thread.
+public final class Simulator {
+    /// A connection that was ended waits so long for the client to notice.
+    private static let farewellMilliseconds = 2000
+    private static let reportsMax = 20
+
+    private let options: SimulatorOptions
+    private let loop: Loop
+    private let context: TLSContext
+    let service: Service
+    private let sessionSettings: Session.Settings
+    private let startedNanoseconds = Clock.monotonicNanoseconds()
+    private(set) var now: Instant
+
+    private var listener: TCPListener?
+    private var connections: [UInt32: Connection] = [:]
+    private var connectionsMade: UInt32 = 0
+    private var withOutput: [Connection] = []
+    /// To be lost at the end of this turn: their sessions are being read just now.
+    private var losing: [Connection] = []
+    private var delayed: DelayQueue
+    private var delayTimer: LoopTimer?
+    private var isDelayTimerRunning = false
+    private var lossTimer: LoopTimer?
+    private var farewellTimer: LoopTimer?
+    /// Ended connections and when they are closed for good, oldest first.
+    private var farewells: [(connection: UInt32, due: UInt32)] = []
+    private var requests = 0
+    private var draws: UInt64 = 0
+    private var reports = 0
+
+    /// What an operator should read: broken clients, failed handshakes. Set by the program; never holds a token.
+    public var onReport: ((String) -> Void)?
+
+    /// Listens at once.
+    public init(_ options: SimulatorOptions, loop: Loop) throws(LoopError) {
+        self.options = options
+        self.loop = loop
+        context = try TLSContext.server(certificateFile: options.certificateFile, keyFile: options.keyFile)
+        let publicKey = try ES256PublicKey(
+            pem: String(decoding: readFile(options.publicKeyFile, max: 65_536), as: UTF8.self),
+            place: options.publicKeyFile)
+        let behaviour = Behaviour(
+            seed: options.seed, deadShare: options.deadShare, throttleShare: options.throttleShare,
+            errorShare: options.errorShare, throttleMilliseconds: Int64(options.throttleMilliseconds))
+        service = Service(
+            bundleID: options.bundleID, behaviour: behaviour,
+            ledger: Ledger(behaviour: behaviour, digest: firstDigestWord),
+            providerToken: ProviderTokenCheck(keyID: options.keyID, teamID: options.teamID) {
+                publicKey.verify($1, of: $0)
+            })
+        let wall = Clock.wallMilliseconds()
+        sessionSettings = Session.Settings(
+            streamsMax: UInt32(options.streamsMax), isStrictAtStart: options.isStrictAtStart,
+            window: Int32(options.window), deadSince: wall - 86_400_000, seed: options.seed)
+        now = Instant(unixSeconds: wall / 1000, sinceStartMilliseconds: 0)
+        delayed = DelayQueue(delayMax: options.latencyMilliseconds.upperBound, now: 0)
+        listener = try TCPListener(loop: loop, host: options.host, port: options.port) { [unowned self] in accept($0) }
+        delayTimer = LoopTimer(loop: loop) { [unowned self] in answerDelayed() }
+        farewellTimer = LoopTimer(loop: loop) { [unowned self] in closeForgotten() }
+        if case .milliseconds(let interval) = options.losesConnection {
+            lossTimer = LoopTimer(loop: loop) { [unowned self] in loseAny() }
+            lossTimer?.start(after: .milliseconds(interval), repeating: .milliseconds(interval))
+        }
+        loop.onTurn = { [unowned self] in writeOutput() }
+    }
+
+    /// The port that is listened on.
+    public var port: UInt16 { listener?.port ?? 0 }
+    public var statistics: Statistics { service.statistics }
+    /// Tokens seen, dead ones included.
+    public var tokenCount: Int { service.ledger.tokens.count }
+
+    /// Stops listening and closes every connection.
+    public func close() {
+        loop.onTurn = nil
+        listener?.close()
+        delayTimer?.close()
+        lossTimer?.close()
+        farewellTimer?.close()
+        for connection in connections.values { connection.close() }
+    }
+
+    public func writeDump(to path: String) throws {
+        try service.ledger.dump(to: path, statistics: service.statistics, seed: options.seed)
+    }
+
+    // MARK: - Called by connections
+
+    /// Each connection has its own seed, so that no two answers have one `apns-id`.
+    func sessionSettings(connection: UInt32) -> Session.Settings {
+        var settings = sessionSettings
+        settings.seed = mixed(settings.seed ^ UInt64(connection))
+        return settings
+    }
+
+    func readClock() {
+        now.unixSeconds = Clock.wallMilliseconds() / 1000
+        now.sinceStartMilliseconds = UInt32(
+            truncatingIfNeeded: (Clock.monotonicNanoseconds() - startedNanoseconds) / 1_000_000)
+    }
+
+    func receive(_ head: RequestHead, body: [UInt8], stream: Int32, on connection: Connection) -> Reception {
+        let (answer, entry) = service.answer(head, body: body, at: now)
+        requests += 1
+        if case .requests(let every) = options.losesConnection, requests % every == 0 {
+            losing.append(connection)
+            return .answerAndStop(answer, entry)
+        }
+        if let every = options.goAwayEvery, requests % every == 0 {
+            service.countGoAway()
+            connection.goAway(lastStream: stream)
+        }
+        guard options.latencyMilliseconds.upperBound > 0 else { return .answer(answer, entry) }
+        let range = options.latencyMilliseconds
+        let delay = range.lowerBound + Int(draw() % UInt64(range.count))
+        delayed.add(
+            DelayQueue.Waiting(connection: connection.id, stream: stream), delay: delay,
+            at: Int64(now.sinceStartMilliseconds))
+        if !isDelayTimerRunning {
+            isDelayTimerRunning = true
+            delayTimer?.start(after: .milliseconds(1), repeating: .milliseconds(1))
+        }
+        return .answerLater(answer, entry)
+    }
+
+    func answerLost(_ entry: EntryIndex?) {
+        service.countUnanswered()
+        if let entry { service.ledger.markUnanswered(entry) }
+    }
+
+    func hasOutput(_ connection: Connection) { withOutput.append(connection) }
+
+    /// The client has been told that the connection ends; it is closed when the client does, or after a while.
+    func awaitFarewell(_ connection: Connection) {
+        farewells.append((connection.id, now.sinceStartMilliseconds &+ UInt32(Simulator.farewellMilliseconds)))
+        if farewells.count == 1 { farewellTimer?.start(after: .milliseconds(Simulator.farewellMilliseconds)) }
+    }
+
+    func gone(_ connection: Connection) { connections[connection.id] = nil }
+
+    func report(_ text: String) {
+        reports += 1
+        if reports <= Simulator.reportsMax { onReport?(text) }
+        if reports == Simulator.reportsMax { onReport?("further reports of this kind are left out") }
+    }
+
+    // MARK: - Turns and timers
+
+    private func accept(_ tcp: TCPStream) {
+        connectionsMade &+= 1
+        service.countConnection()
+        do {
+            connections[connectionsMade] = try Connection(
+                id: connectionsMade, simulator: self, tcp: tcp, context: context)
+        } catch {
+            report("\(error)")
+            tcp.close()
+        }
+    }
+
+    private func writeOutput() {
+        for connection in losing { connection.lose() }
+        losing.removeAll(keepingCapacity: true)
+        for connection in withOutput { connection.writeOutput() }
+        withOutput.removeAll(keepingCapacity: true)
+    }
+
+    private func answerDelayed() {
+        readClock()
+        delayed.take(until: Int64(now.sinceStartMilliseconds)) { waiting in
+            connections[waiting.connection]?.answerNow(waiting.stream)
+        }
+        if delayed.count == 0 {
+            isDelayTimerRunning = false
+            delayTimer?.stop()
+        }
+    }
+
+    /// One of the connections that carry requests, drawn.
+    private func loseAny() {
+        readClock()
+        let candidates = connections.values.filter { $0.hasCarriedRequests && !$0.isLost }.sorted { $0.id < $1.id }
+        guard !candidates.isEmpty else { return }
+        candidates[Int(draw() % UInt64(candidates.count))].lose()
+    }
+
+    private func closeForgotten() {
+        readClock()
+        while let first = farewells.first, first.due <= now.sinceStartMilliseconds {
+            farewells.removeFirst()
+            connections[first.connection]?.close()
+        }
+        if let first = farewells.first {
+            farewellTimer?.start(after: .milliseconds(Int(first.due - now.sinceStartMilliseconds)))
+        }
+    }
+
+    private func draw() -> UInt64 {
+        draws &+= 1
+        return mixed(options.seed ^ mixed(draws))
+    }
+}
+
+/// The first 64 bits of SHA-256: a token's name wherever it is shown.
+private func firstDigestWord(_ bytes: [UInt8]) -> UInt64 {
+    sha256(bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+}

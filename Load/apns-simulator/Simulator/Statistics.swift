@@ -1,0 +1,66 @@
+internal import LoadJSON
+
+/// What the simulator counted. Never holds a token.
+public struct Statistics: Sendable {
+    /// Different faults remembered by text; the rest is counted together.
+    private static let payloadFaultsMax = 64
+
+    private var answers = [Int](repeating: 0, count: Answer.allCases.count)
+    public private(set) var requests = 0
+    /// `BadRequestPayload` refusals by what was wrong.
+    public private(set) var payloadFaults: [String: Int] = [:]
+    public internal(set) var connections = 0
+    /// Killed on purpose (`--lose-connections`).
+    public internal(set) var connectionsLost = 0
+    public internal(set) var goAways = 0
+    /// Requests whose answer never left.
+    public internal(set) var unanswered = 0
+    /// Requests in the busiest second.
+    public private(set) var peakPerSecond = 0
+    private var second: UInt32 = 0
+    private var inSecond = 0
+
+    public subscript(answer: Answer) -> Int { answers[Int(answer.rawValue)] }
+
+    mutating func count(_ answer: Answer, second now: UInt32) {
+        requests += 1
+        answers[Int(answer.rawValue)] += 1
+        if now != second {
+            second = now
+            inSecond = 0
+        }
+        inSecond += 1
+        peakPerSecond = max(peakPerSecond, inSecond)
+    }
+
+    mutating func count(payloadFault text: String) {
+        let known = payloadFaults[text] != nil || payloadFaults.count < Statistics.payloadFaultsMax
+        payloadFaults[known ? text : "other faults", default: 0] += 1
+    }
+
+    /// One line of `key=value`, for people and for `grep`. Answers that never came are left out.
+    public func summary(cpuSeconds: Double) -> String {
+        var parts = ["requests=\(requests)"]
+        for answer in Answer.allCases where answer == .accepted || self[answer] > 0 {
+            parts.append("\(answer.reason)=\(self[answer])")
+        }
+        parts += [
+            "unanswered=\(unanswered)", "connections=\(connections)", "lost=\(connectionsLost)", "goaways=\(goAways)",
+            "peak_per_second=\(peakPerSecond)", "cpu_seconds=\((cpuSeconds * 100).rounded() / 100)",
+        ]
+        return parts.joined(separator: " ")
+    }
+
+    /// The same as the dump's last line has it.
+    var json: JSON {
+        let byAnswer = Answer.allCases.filter { self[$0] > 0 }
+            .map { JSON.Object.Member(key: $0.reason, value: .int(Int64(self[$0]))) }
+        let faults = payloadFaults.map { JSON.Object.Member(key: $0.key, value: .int(Int64($0.value))) }
+        return [
+            "requests": .int(Int64(requests)), "answers": JSON.Object(byAnswer).map(JSON.object) ?? .null,
+            "payloadFaults": JSON.Object(faults).map(JSON.object) ?? .null, "unanswered": .int(Int64(unanswered)),
+            "connections": .int(Int64(connections)), "connectionsLost": .int(Int64(connectionsLost)),
+            "goAways": .int(Int64(goAways)), "peakPerSecond": .int(Int64(peakPerSecond)),
+        ]
+    }
+}
