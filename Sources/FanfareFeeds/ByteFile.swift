@@ -33,17 +33,18 @@ final class ByteFile {
     static func prefix(of path: String, limit: Int) throws(FeedError) -> [UInt8] {
         let file = try ByteFile(path: path)
         var bytes: [UInt8] = []
-        let chunk = min(limit, 1 << 18)
         while bytes.count < limit {
-            let before = bytes.count
-            let room = min(chunk, limit - before)
-            bytes.append(contentsOf: repeatElement(0, count: room))
-            let count = try bytes.withUnsafeMutableBufferPointer { (space) throws(FeedError) in
-                try file.read(
-                    into: UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: space[before...])))
+            var failure: FeedError?
+            let chunk = [UInt8](unsafeUninitializedCapacity: min(limit - bytes.count, 1 << 18)) { space, count in
+                do throws(FeedError) {
+                    count = try file.read(into: UnsafeMutableRawBufferPointer(space))
+                } catch {
+                    failure = error
+                }
             }
-            bytes.removeLast(room - count)
-            if count == 0 { break }
+            if let failure { throw failure }
+            if chunk.isEmpty { break }
+            bytes += chunk
         }
         return bytes
     }

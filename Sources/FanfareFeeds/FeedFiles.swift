@@ -35,7 +35,7 @@ struct FeedFiles {
         }
         guard isDirectory.boolValue else {
             var format = options.format
-            if format == nil { format = try FeedFormat(recognising: path) }
+            if format == nil { format = FeedFormat(head: try ByteFile.prefix(of: path, limit: FeedFormat.headBytes)) }
             guard let format else {
                 throw FeedError(
                     path: path, reason: "not a feed of a known format; name it with --format (\(FeedFormat.names))")
@@ -44,9 +44,10 @@ struct FeedFiles {
             return
         }
         for file in try FeedFiles.contents(of: path) {
-            let isSidecar = Sidecar.isOne(file)
-            if isSidecar { continue }
-            let recognised = try FeedFormat(recognising: file)
+            if Sidecar.isOne(named: file) { continue }
+            let head = try ByteFile.prefix(of: file, limit: FeedFormat.headBytes)
+            if Sidecar.isDFLMatch(head) { continue }
+            let recognised = FeedFormat(head: head)
             if let recognised, options.format == nil || options.format == recognised {
                 files.append(File(path: file, format: recognised))
             } else {
@@ -70,11 +71,14 @@ struct FeedFiles {
 
     static func decoders(for found: [File], options: FeedOptions) throws(FeedError) -> [any FeedDecoder] {
         var decoders: [any FeedDecoder] = []
+        var documents = Documents(options: options)
         for file in found {
             switch file.format {
             case .native:
                 decoders.append(try NativeFileDecoder(path: file.path, lineBytesMax: options.lineBytesMax))
-            case .wyscout, .dfl, .gtfsRealtime:
+            case .wyscout: decoders.append(try documents.wyscout(file.path))
+            case .dfl: decoders.append(try documents.dfl(file.path))
+            case .gtfsRealtime:
                 throw FeedError(path: file.path, reason: "\(file.format.rawValue) is not read yet")
             }
         }
@@ -87,8 +91,10 @@ enum Sidecar {
     static let wyscoutMetadata = "matches-metadata.json"
     static let gtfsStatic = "gtfs-static"
 
-    static func isOne(_ path: String) -> Bool {
-        let parts = path.split(separator: "/")
-        return parts.last == "matches-metadata.json" || parts.last == "facts.json" || parts.contains("gtfs-static")
+    static func isOne(named path: String) -> Bool {
+        let parts = path.split(separator: "/").map(String.init)
+        return parts.last == wyscoutMetadata || parts.last == "facts.json" || parts.contains(gtfsStatic)
     }
+
+    static func isDFLMatch(_ head: [UInt8]) -> Bool { head.starts(withXML: "<MatchInformation") }
 }

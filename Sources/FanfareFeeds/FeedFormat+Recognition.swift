@@ -1,21 +1,17 @@
-import FanfareCore
-
 extension FeedFormat {
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
     /// Enough for a few lines, or for the first record of a document.
-    private static let headBytes = 1 << 16
+    static let headBytes = 1 << 16
 
     /// What a file's first bytes look like; `nil` when like no format we know.
-    init?(recognising path: String) throws(FeedError) {
-        let head = try ByteFile.prefix(of: path, limit: FeedFormat.headBytes)
-        guard let format = FeedFormat(head: head) else { return nil }
-        self = format
-    }
-
     init?(head: [UInt8]) {
         if FeedFormat.looksNative(head) {
             self = .native
+        } else if head.firstMark == UInt8(ascii: "{"), head.contains("\"matchPeriod\"") {
+            self = .wyscout
+        } else if head.starts(withXML: "<Event "), head.contains("EventTime=") {
+            self = .dfl
         } else {
             return nil
         }
@@ -30,4 +26,14 @@ extension FeedFormat {
             return hasTopic == true
         }
     }
+}
+
+extension [UInt8] {
+    /// The first byte that is neither white space nor part of a byte order mark.
+    fileprivate var firstMark: UInt8? { first { $0 > UInt8(ascii: " ") && $0 < 0x80 } }
+
+    fileprivate func contains(_ text: String) -> Bool { firstRange(of: Array(text.utf8)) != nil }
+
+    /// Whether this is the beginning of an XML document with that tag in it.
+    func starts(withXML tag: String) -> Bool { firstMark == UInt8(ascii: "<") && contains(tag) }
 }

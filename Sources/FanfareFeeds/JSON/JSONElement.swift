@@ -81,6 +81,10 @@ struct JSONElement {
     var members: Members { Members(self) }
     var elements: Elements { Elements(self) }
 
+    /// Of the member of this name; none where it is absent. (The tape's root word, at 0, is neither object nor array.)
+    func members(of name: StaticString) -> Members { Members(self[name] ?? at(0)) }
+    func elements(of name: StaticString) -> Elements { Elements(self[name] ?? at(0)) }
+
     /// A copy that may outlive the parser's next document. Depth is bounded by `JSONParser.depthMax`.
     var value: JSONValue {
         switch type {

@@ -155,13 +155,10 @@ struct MatchScript {
 
     // MARK: - What happens
 
+    /// The teams begin the topic; a match that has no period yet shows as `PRE`.
     private mutating func announce(at: FeedTime) {
-        fact(
-            "teams", "teams", at: at,
-            [
-                "home": .string(teams[.home, default: ""]), "away": .string(teams[.away, default: ""]),
-            ])
-        period("PRE", kind: "start", at: at)
+        let (home, away) = (teams[.home, default: ""], teams[.away, default: ""])
+        fact("teams", "start", at: at, ["kind": "teams", "home": .string(home), "away": .string(away)])
     }
 
     private mutating func period(_ name: String, kind: String = "period", at: FeedTime) {

@@ -22,8 +22,8 @@ struct NativeEventReader {
         var at: FeedTime?
     }
 
-    /// An APNs payload holds 4 KB; a topic's name must leave room for its state.
-    static let topicBytesMax = 512
+    /// An APNs payload holds 4 KB; a topic's name must leave room for its state. The core refuses longer ones, too.
+    static let topicBytesMax = 256
 
     private let parser = JSONParser()
 

@@ -1,0 +1,123 @@
+import FanfareCore
+import Foundation
+
+/// Opens single-document files, finds what stands beside them, and reads each sidecar once.
+struct Documents {
+    private let options: FeedOptions
+    private let parser = JSONParser()
+    private var wyscoutMetadata: [String: WyscoutMetadata] = [:]
+    private var dflMatches: [String: [DFLMatch]] = [:]
+
+    init(options: FeedOptions) { self.options = options }
+
+    /// The whole document, or why there is none to decode.
+    private func read(_ path: String) throws(FeedError) -> Result<[UInt8], UndecodableDocument> {
+        guard let bytes = try ByteFile.contents(of: path, limit: options.documentBytesMax) else {
+            let reason = "the document is larger than \(options.documentBytesMax) bytes"
+            return .failure(UndecodableDocument(path, reason))
+        }
+        return .success(bytes)
+    }
+
+    // MARK: - Wyscout
+
+    mutating func wyscout(_ path: String) throws(FeedError) -> any FeedDecoder {
+        let bytes: [UInt8]
+        switch try read(path) {
+        case .success(let read): bytes = read
+        case .failure(let undecodable): return undecodable
+        }
+        let document: WyscoutDocument
+        do {
+            document = try WyscoutDocument(bytes, parser: parser)
+        } catch {
+            return UndecodableDocument(path, "\(error.reason); is the file complete?")
+        }
+        guard let matchID = document.matchID else {
+            return UndecodableDocument(path, "no event in there names its match (`matchId`)")
+        }
+        let match = try metadata(for: matchID, beside: path)
+        guard let kickoff = options.kickoff ?? match?.kickoff else {
+            throw FeedError(
+                path: path,
+                reason:
+                    "no kick-off is known for match \(matchID): put \(Sidecar.wyscoutMetadata) beside the file or one "
+                    + "folder up, or give --kickoff TIME")
+        }
+        var sides = match?.sides ?? [:]
+        if sides.isEmpty, document.teams.count == 2 {
+            sides = [document.teams[0].id: .home, document.teams[1].id: .away]
+        }
+        return WyscoutDecoder(path: path, document: document, matchID: matchID, kickoff: kickoff, sides: sides)
+    }
+
+    private mutating func metadata(
+        for matchID: Int64, beside path: String
+    ) throws(FeedError) -> WyscoutMetadata.Match? {
+        for folder in foldersAround(path) {
+            let file = folder + "/" + Sidecar.wyscoutMetadata
+            if wyscoutMetadata[file] == nil, FileManager.default.fileExists(atPath: file) {
+                wyscoutMetadata[file] = try WyscoutMetadata(
+                    path: file, parser: parser, documentBytesMax: options.documentBytesMax)
+            }
+            if let match = wyscoutMetadata[file]?[matchID] { return match }
+        }
+        return nil
+    }
+
+    // MARK: - DFL
+
+    mutating func dfl(_ path: String) throws(FeedError) -> any FeedDecoder {
+        let bytes: [UInt8]
+        switch try read(path) {
+        case .success(let read): bytes = read
+        case .failure(let undecodable): return undecodable
+        }
+        let document = DFLDocument(bytes)
+        guard let matchID = document.rows.first(where: { !$0.matchID.isEmpty })?.matchID else {
+            if let defect = document.defect { return UndecodableDocument("\(path):\(defect.line)", defect.reason) }
+            return UndecodableDocument(path, "no event in there names its match (`MatchId`)")
+        }
+        for folder in foldersAround(path) {
+            if let match = try matches(in: folder).first(where: { $0.id == matchID }) {
+                return DFLDecoder(path: path, document: document, info: match)
+            }
+        }
+        throw FeedError(
+            path: path,
+            reason: "the teams of match \(matchID) are not known: put its match information (XML with "
+                + "<MatchInformation>) beside the file or one folder up")
+    }
+
+    private mutating func matches(in folder: String) throws(FeedError) -> [DFLMatch] {
+        if let known = dflMatches[folder] { return known }
+        var matches: [DFLMatch] = []
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names.sorted() where name.lowercased().hasSuffix(".xml") {
+            let file = folder + "/" + name
+            guard Sidecar.isDFLMatch(try ByteFile.prefix(of: file, limit: FeedFormat.headBytes)),
+                let bytes = try ByteFile.contents(of: file, limit: options.documentBytesMax),
+                let match = DFLMatch(bytes)
+            else { continue }
+            matches.append(match)
+        }
+        dflMatches[folder] = matches
+        return matches
+    }
+}
+
+/// A document of which nothing can be decoded: one rejection, and the other files go on.
+struct UndecodableDocument: FeedDecoder, Error {
+    private var rejection: FeedRejection?
+
+    init(_ place: String, _ reason: String) { rejection = FeedRejection(place: place, reason: reason) }
+
+    mutating func next() -> FeedItem? { rejection.take().map(FeedItem.rejected) }
+}
+
+/// Where sidecars stand: beside the file, or one folder up.
+func foldersAround(_ path: String) -> [String] {
+    let parent = (path as NSString).deletingLastPathComponent
+    let folder = parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent
+    return [folder, folder + "/.."]
+}

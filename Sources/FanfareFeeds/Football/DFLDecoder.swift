@@ -1,0 +1,134 @@
+import FanfareCore
+
+/// One DFL/Sportec match, row by row, in the file's order, which is the order of entry: late rows stay late, and rows after
+/// the final whistle come after the end.
+struct DFLDecoder: FeedDecoder {
+    private let path: String
+    private let match: FootballTopic
+    private let info: DFLMatch
+    private let document: DFLDocument
+    private let hasExtraTime: Bool
+    private var pending: ArraySlice<FeedItem>
+    private var position = 0
+
+    init(path: String, document: DFLDocument, info: DFLMatch) {
+        self.path = path
+        self.document = document
+        self.info = info
+        match = FootballTopic(matchID: info.id)
+        hasExtraTime = document.rows.contains {
+            $0.kind == "KickOff" && $0.attributes["GameSection"] == "firstHalfExtra"
+        }
+        let times = document.rows.lazy.compactMap { FeedTime(rfc3339: $0.time) }.filter(\.isPlausible)
+        let first = times.first { _ in true }
+        pending = []
+        if let kickoff = info.kickoff ?? first {
+            // Never after the first row, whatever the schedule said.
+            let at = min(kickoff + FootballTopic.lead, first ?? kickoff)
+            pending.append(
+                .event(match.start(home: info.names[.home] ?? "Home", away: info.names[.away] ?? "Away", at: at)))
+        }
+    }
+
+    mutating func next() -> FeedItem? {
+        if let item = pending.popFirst() { return item }
+        if position < document.rows.count {
+            let row = document.rows[position]
+            position += 1
+            return item(row)
+        }
+        if position == document.rows.count, let defect = document.defect {
+            position += 1
+            return .rejected(FeedRejection(place: "\(path):\(defect.line)", reason: defect.reason, topic: match.topic))
+        }
+        return nil
+    }
+
+    private func item(_ row: DFLDocument.Row) -> FeedItem {
+        func rejected(_ reason: String, at: FeedTime? = nil) -> FeedItem {
+            .rejected(FeedRejection(place: "\(path):\(row.line)", reason: reason, topic: match.topic, at: at))
+        }
+        guard !row.id.isEmpty else { return rejected("the event has no `EventId`") }
+        guard row.matchID == info.id else { return rejected("the event is of another match, \(row.matchID)") }
+        guard let at = FeedTime(rfc3339: row.time) else { return rejected("`EventTime` is no time with an offset") }
+        guard at.isPlausible else { return rejected(FeedTime.implausible(row.time), at: at) }
+        guard let event = event(row, at: at) else { return rejected("the \(row.kind) is of neither team", at: at) }
+        return .event(event)
+    }
+
+    /// `nil` when a row that belongs to a side does not say which.
+    private func event(_ row: DFLDocument.Row, at: FeedTime) -> FeedEvent? {
+        let name = kind(named: row.kind)
+        if let goal = row.goal {
+            return side(goal.team).map {
+                match.goal(
+                    $0, player: player(goal.player), ownGoal: false, penalty: goal.penalty, id: row.id, at: at)
+            }
+        }
+        let team = row.attributes["Team"]
+        switch row.kind {
+        case "Delete":
+            return FeedEvent(
+                topic: match.topic, at: at, id: row.id, kind: name, change: .retraction(of: row.id))
+        case "KickOff":
+            // A kick-off without a section is the restart after a goal.
+            guard let period = DFLDecoder.beginning(row.attributes["GameSection"]) else { break }
+            return match.period(period, id: row.id, kind: name, at: at)
+        case "FinalWhistle":
+            guard let period = ending(row.attributes["GameSection"]) else { break }
+            return match.period(period, id: row.id, kind: name, at: at)
+        case "OwnGoal":
+            // The point goes against the side of the unlucky player.
+            let unlucky = row.attributes["Player"].flatMap { info.players[$0]?.side } ?? side(team)
+            return unlucky.map {
+                match.goal(
+                    $0.other, player: player(row.attributes["Player"]), ownGoal: true, penalty: false, id: row.id,
+                    at: at)
+            }
+        case "Caution":
+            return side(team).map {
+                match.card(
+                    $0, player: player(row.attributes["Player"]), DFLDecoder.card(row.attributes["CardColor"]),
+                    id: row.id, at: at)
+            }
+        case "Substitution":
+            return side(team).map {
+                match.substitution(
+                    $0, playerIn: player(row.attributes["PlayerIn"]), playerOut: player(row.attributes["PlayerOut"]),
+                    id: row.id, at: at)
+            }
+        default: break
+        }
+        return match.raw(name, id: row.id, at: at)
+    }
+
+    private func side(_ team: String?) -> Side? { team.flatMap { info.sides[$0] } }
+    private func player(_ id: String?) -> String? { id.flatMap { info.players[$0]?.name } }
+
+    private static func card(_ color: String?) -> FootballTopic.Card {
+        switch color {
+        case "red": .red
+        case "yellowRed": .secondYellow
+        default: .yellow
+        }
+    }
+
+    private static func beginning(_ section: String?) -> String? {
+        switch section {
+        case "firstHalf": "1H"
+        case "secondHalf": "2H"
+        case "firstHalfExtra": "ET1"
+        case "secondHalfExtra": "ET2"
+        default: nil
+        }
+    }
+
+    private func ending(_ section: String?) -> String? {
+        switch section {
+        case "firstHalf": "HT"
+        case "secondHalf": hasExtraTime ? "ETB" : "FT"
+        case "secondHalfExtra": "FT"
+        default: nil
+        }
+    }
+}

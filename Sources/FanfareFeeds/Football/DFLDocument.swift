@@ -1,0 +1,189 @@
+import FanfareCore
+import Foundation
+import FoundationXML
+
+/// A DFL/Sportec event file, reduced to what Fanfare reads of it.
+struct DFLDocument {
+    struct Row {
+        let line: Int
+        var id = ""
+        var matchID = ""
+        var time = ""
+        /// Name of the first child element: `Play`, `Caution`, `Delete`.
+        var kind = ""
+        /// Of the first child element.
+        var attributes: [String: String] = [:]
+        /// Set when a `SuccessfulShot` is in there, anywhere below.
+        var goal: Goal?
+    }
+
+    struct Goal {
+        var team: String?
+        var player: String?
+        var penalty: Bool
+    }
+
+    private(set) var rows: [Row] = []
+    /// Where and why reading stopped, when the document is not well formed.
+    private(set) var defect: (line: Int, reason: String)?
+
+    init(_ bytes: [UInt8]) {
+        let reader = EventReader()
+        defect = reader.read(bytes)
+        rows = reader.rows
+    }
+}
+
+/// Match information that stands in a file of its own beside the events.
+struct DFLMatch {
+    private(set) var id = ""
+    private(set) var kickoff: FeedTime?
+    /// Team id → side.
+    private(set) var sides: [String: Side] = [:]
+    private(set) var names: [Side: String] = [:]
+    /// Person id → name, and the side the person plays for.
+    private(set) var players: [String: (name: String, side: Side?)] = [:]
+
+    /// `nil` when the document is no match information.
+    init?(_ bytes: [UInt8]) {
+        let reader = MatchReader()
+        _ = reader.read(bytes)
+        guard let general = reader.general, let id = general["MatchId"] else { return nil }
+        self.id = id
+        kickoff = (general["PlannedKickoffTime"] ?? general["KickoffTime"]).flatMap { FeedTime(rfc3339: $0) }
+        for (side, prefix) in [(Side.home, "Home"), (.away, "Guest")] {
+            if let team = general[prefix + "TeamId"] { sides[team] = side }
+            names[side] = general[prefix + "TeamName"]
+        }
+        for player in reader.players { players[player.id] = (player.name, sides[player.team]) }
+    }
+}
+
+/// Drives Foundation's streaming parser, which is not made for strangers: it traps on attributes that are not UTF-8, expands
+/// entities, nests without bound and takes the end of the bytes for the end of the document. So what it gets is checked before,
+/// and what it says is checked here.
+private class XMLReader: NSObject, XMLParserDelegate {
+    /// Elements inside each other; a feed of ours has six.
+    private static let depthMax = 64
+
+    private var refusal: String?
+    private var depth = 0
+
+    /// `nil` when the document was read to its end.
+    final func read(_ bytes: [UInt8]) -> (line: Int, reason: String)? {
+        if let line = firstLineThatIsNotUTF8(bytes) { return (line, "invalid UTF-8") }
+        if let reason = unwanted(in: bytes) { return (1, reason) }
+        let parser = XMLParser(data: Data(bytes))
+        parser.delegate = self
+        parser.shouldResolveExternalEntities = false
+        let isWellFormed = parser.parse()
+        let line = max(1, parser.lineNumber)
+        if let refusal { return (line, refusal) }
+        if !isWellFormed { return (line, "not well-formed XML") }
+        return depth == 0 ? nil : (line, "the document is not complete")
+    }
+
+    func began(_ name: String, _ attributes: [String: String], on line: Int) {}
+    func ended(_ name: String) {}
+
+    final func parser(
+        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+        attributes: [String: String] = [:]
+    ) {
+        guard refusal == nil else { return }
+        depth += 1
+        if depth > XMLReader.depthMax {
+            refusal = "nested too deep (more than \(XMLReader.depthMax) levels)"
+            parser.abortParsing()
+        } else {
+            began(name, attributes, on: parser.lineNumber)
+        }
+    }
+
+    final func parser(
+        _ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?
+    ) {
+        guard refusal == nil else { return }
+        depth -= 1
+        ended(name)
+    }
+
+    /// A document type declares entities, and expanding them is how a small document becomes a large one; another encoding
+    /// could hide one from this search.
+    private func unwanted(in bytes: [UInt8]) -> String? {
+        if bytes.firstRange(of: Array("<!DOCTYPE".utf8)) != nil {
+            return "the document has a document type (<!DOCTYPE), which a feed has no use for"
+        }
+        let head = String(decoding: bytes.prefix(256), as: UTF8.self).lowercased()
+        guard head.contains("encoding="), let declaration = head.components(separatedBy: "?>").first,
+            declaration.contains("encoding="), !declaration.contains("utf-8"), !declaration.contains("us-ascii")
+        else { return nil }
+        return "the document is not declared as UTF-8"
+    }
+
+    private func firstLineThatIsNotUTF8(_ bytes: [UInt8]) -> Int? {
+        guard String(validating: bytes, as: UTF8.self) == nil else { return nil }
+        // A line end is never part of a longer sequence, so lines can be judged one by one.
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        return (lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0) + 1
+    }
+}
+
+private final class EventReader: XMLReader {
+    private(set) var rows: [DFLDocument.Row] = []
+    private var row: DFLDocument.Row?
+    /// The innermost shot around the current element.
+    private var shot: DFLDocument.Goal?
+    private var penaltyDepth = 0
+
+    override func began(_ name: String, _ attributes: [String: String], on line: Int) {
+        if name == "Event" {
+            row = DFLDocument.Row(
+                line: line, id: attributes["EventId"] ?? "", matchID: attributes["MatchId"] ?? "",
+                time: attributes["EventTime"] ?? "")
+            return
+        }
+        guard row != nil else { return }
+        if row?.kind.isEmpty == true {
+            row?.kind = name
+            row?.attributes = attributes
+        }
+        switch name {
+        case "Penalty": penaltyDepth += 1
+        case "ShotAtGoal":
+            shot = DFLDocument.Goal(team: attributes["Team"], player: attributes["Player"], penalty: penaltyDepth > 0)
+        case "SuccessfulShot": row?.goal = shot
+        default: break
+        }
+    }
+
+    override func ended(_ name: String) {
+        switch name {
+        case "Penalty": penaltyDepth -= 1
+        case "ShotAtGoal": shot = nil
+        case "Event":
+            if let row { rows.append(row) }
+            row = nil
+        default: break
+        }
+    }
+}
+
+private final class MatchReader: XMLReader {
+    private(set) var general: [String: String]?
+    private(set) var players: [(id: String, name: String, team: String)] = []
+    private var team = ""
+
+    override func began(_ name: String, _ attributes: [String: String], on line: Int) {
+        switch name {
+        case "General": general = general ?? attributes
+        case "Team": team = attributes["TeamId"] ?? ""
+        case "Player":
+            guard let id = attributes["PersonId"], let name = attributes["Shortname"] ?? attributes["LastName"] else {
+                return
+            }
+            players.append((id, name, team))
+        default: break
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import FanfareCore
+import Testing
+
+@testable import FanfareFeeds
+
+@Suite struct DFLTests {
+    private let info = #"""
+        <?xml version="1.0" encoding="UTF-8"?>
+        <PutDataRequest><MatchInformation>
+        <General MatchId="M-1" PlannedKickoffTime="2022-10-15T11:00:00.000+00:00" HomeTeamName="Brücke" HomeTeamId="H"
+          GuestTeamName="Fähre" GuestTeamId="G"/>
+        <Teams><Team TeamId="H"><Players><Player PersonId="h1" Shortname="H. Éins"/><Player PersonId="h2" Shortname="H. Zwei"/></Players></Team>
+        <Team TeamId="G"><Players><Player PersonId="g1" Shortname="G. Eins"/></Players></Team></Teams>
+        </MatchInformation></PutDataRequest>
+        """#
+
+    private func row(_ id: String, _ time: String, _ content: String, match: String = "M-1") -> String {
+        #"<Event EventId="\#(id)" EventTime="2022-10-15T\#(time)+02:00" MatchId="\#(match)">"# + content + "</Event>\n"
+    }
+
+    private func document(_ rows: [String]) -> String {
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<PutDataRequest>\n" + rows.joined() + "</PutDataRequest>\n"
+    }
+
+    private func items(_ document: String) throws -> [FeedItem] {
+        let folder = try Folder()
+        try folder.write("meta.xml", info)
+        try folder.write("events.xml", document)
+        var feed = try Feed(paths: [folder.path])
+        #expect(feed.skippedFiles.isEmpty)
+        return feed.all().map(\.item)
+    }
+
+    private func events(_ rows: [String]) throws -> [FeedEvent] { try items(document(rows)).compactMap(\.event) }
+
+    private func at(_ time: String) throws -> FeedTime {
+        try #require(FeedTime(rfc3339: "2022-10-15T\(time)+02:00"))
+    }
+
+    @Test func startsTenMinutesBeforeThePlannedKickoff() throws {
+        let start = try #require(try events([row("1", "13:01:28.310", "<Play/>")]).first)
+        #expect(start.at == (try at("12:50:00.000")))
+        #expect(start.lifecycle == .start)
+        #expect(start.topic == TopicID("match/M-1"))
+        #expect(start.topicKind == .football)
+        #expect(start.fact?.values == ["home": "Brücke", "away": "Fähre"])
+    }
+
+    @Test func readsPeriodsFromKickOffsAndWhistles() throws {
+        let events = try events([
+            row("1", "13:01:28.310", #"<KickOff GameSection="firstHalf"><Play/></KickOff>"#),
+            row("2", "13:47:31.000", #"<FinalWhistle GameSection="firstHalf"/>"#),
+            row("3", "14:03:29.010", #"<KickOff GameSection="secondHalf"/>"#), row("4", "14:05:00.000", "<KickOff/>"),
+            row("5", "14:54:41.000", #"<FinalWhistle GameSection="secondHalf"/>"#),
+            row("6", "14:50:00.000", #"<Caution CardColor="yellow" Team="H" Player="h1"/>"#),
+        ])
+        #expect(events.dropFirst().map { $0.fact?.values["period"] } == ["1H", "HT", "2H", nil, "FT", nil])
+        #expect(events.map(\.lifecycle) == [.start, nil, nil, nil, nil, .end, nil])
+        #expect(events[1].fact?.id == "1")
+        #expect(events[1].at == (try at("13:01:28.310")))
+        #expect(events[6].kind == "card")
+    }
+
+    @Test func extraTimeFollowsWhereTheFileHasIt() throws {
+        let events = try events([
+            row("1", "14:54:41.000", #"<FinalWhistle GameSection="secondHalf"/>"#),
+            row("2", "15:00:00.000", #"<KickOff GameSection="firstHalfExtra"/>"#),
+            row("3", "15:15:00.000", #"<FinalWhistle GameSection="firstHalfExtra"/>"#),
+            row("4", "15:16:00.000", #"<KickOff GameSection="secondHalfExtra"/>"#),
+            row("5", "15:32:00.000", #"<FinalWhistle GameSection="secondHalfExtra"/>"#),
+        ])
+        #expect(events.dropFirst().map { $0.fact?.values["period"] } == ["ETB", "ET1", nil, "ET2", "FT"])
+        #expect(events.filter { $0.lifecycle == .end }.map(\.id) == ["5"])
+    }
+
+    @Test func readsGoals() throws {
+        let shot = #"<ShotAtGoal Team="G" Player="g1"><SuccessfulShot/></ShotAtGoal>"#
+        let goals = try events([
+            row("1", "13:10:00.000", shot), row("2", "13:11:00.000", "<Penalty>" + shot + "</Penalty>"),
+            row("3", "13:12:00.000", "<FreeKick>" + shot + "</FreeKick>"),
+            row("4", "13:13:00.000", #"<ShotAtGoal Team="G" Player="g1"><SavedShot/></ShotAtGoal>"#),
+            row("5", "13:14:00.000", #"<OwnGoal Team="H" Player="h2"/>"#),
+        ]).filter { $0.kind == "goal" }
+        #expect(goals.map(\.id) == ["1", "2", "3", "5"])
+        #expect(goals[0].fact?.values == ["side": "away", "player": "G. Eins"])
+        #expect(goals[1].fact?.values == ["side": "away", "player": "G. Eins", "penalty": true])
+        #expect(goals[3].fact?.values == ["side": "away", "player": "H. Zwei", "ownGoal": true])
+    }
+
+    @Test func readsCardsSubstitutionsAndWithdrawals() throws {
+        let events = try events([
+            row("1", "13:10:00.000", #"<Caution CardColor="yellowRed" Team="G" Player="g1"/>"#),
+            row("2", "13:11:00.000", #"<Caution CardColor="red" Team="H" Player="h1"/>"#),
+            row("3", "13:12:00.000", #"<Substitution Team="H" PlayerIn="h2" PlayerOut="h1"/>"#),
+            row("2", "13:12:00.000", "<Delete/>"), row("4", "13:13:00.000", "<OtherBallAction/>"),
+        ]).dropFirst()
+        #expect(
+            events.map(\.change.self).first
+                == .fact(
+                    Fact(
+                        id: "1", kind: "card", at: try at("13:10:00.000"),
+                        values: ["side": "away", "color": "secondYellow", "player": "G. Eins"])))
+        #expect(events.compactMap { $0.fact?.values["color"] } == ["secondYellow", "red"])
+        #expect(
+            events.compactMap(\.fact).first { $0.kind == "substitution" }?.values
+                == ["side": "home", "playerIn": "H. Zwei", "playerOut": "H. Éins"])
+        #expect(events.contains { $0.change == .retraction(of: "2") && $0.kind == "delete" })
+        #expect(events.last?.kind == "otherBallAction")
+        #expect(events.last?.change == .nothing)
+    }
+
+    @Test func rejectsBrokenRowsWithTheirLine() throws {
+        let items = try items(
+            document([
+                row("1", "13:10:00.000", "<Play/>"), row("", "13:10:00.000", "<Play/>"), row("3", "soon", "<Play/>"),
+                row("4", "13:10:00.000", "<Play/>", match: "M-2"), row("5", "13:10:00.000", #"<Caution Team="X"/>"#),
+                row("6", "13:11:00.000", "<Play/>"),
+            ]))
+        let rejections = items.compactMap(\.rejection)
+        #expect(rejections.map { $0.place.split(separator: ":").last } == ["4", "5", "6", "7"])
+        #expect(items.compactMap(\.event).map(\.id) == ["teams", "1", "6"])
+    }
+
+    @Test func aTruncatedFileGivesItsRowsAndOneRejection() throws {
+        let whole = document([row("1", "13:10:00.000", "<Play/>"), row("2", "13:11:00.000", "<Play/>")])
+        let items = try items(String(whole.prefix(whole.count - 60)))
+        #expect(items.compactMap(\.event).map(\.id) == ["teams", "1"])
+        #expect(items.last?.rejection?.reason == "the document is not complete")
+        #expect(items.last?.rejection?.place.hasSuffix("events.xml:4") == true, "\(items)")
+    }
+
+    @Test func refusesEntities() throws {
+        let bomb = #"""
+            <!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">]>
+            <PutDataRequest><Event EventId="1" EventTime="&c;" MatchId="M-1"><Play/></Event></PutDataRequest>
+            """#
+        let items = try items(bomb)
+        #expect(items.count == 1)
+        #expect(items.first?.rejection?.reason.contains("<!DOCTYPE") == true, "\(items)")
+    }
+
+    @Test func refusesDeepNestingAndBadBytes() throws {
+        let deep = String(repeating: "<a>", count: 10_000) + String(repeating: "</a>", count: 10_000)
+        let nested = try items(document([row("1", "13:10:00.000", "<Play/>"), row("2", "13:10:00.000", deep)]))
+        #expect(nested.last?.rejection?.reason == "nested too deep (more than 64 levels)")
+        #expect(nested.compactMap(\.event).map(\.id) == ["teams", "1"])
+
+        let folder = try Folder()
+        try folder.write("meta.xml", info)
+        var bytes = Array(document([row("1", "13:10:00.000", "<Play/>"), row("2", "13:10:00.000", "<X/>")]).utf8)
+        let position = try #require(bytes.firstIndex(of: UInt8(ascii: "X")))
+        bytes[position] = 0xFF
+        let file = try folder.write("events.xml", bytes)
+        var feed = try Feed(paths: [file])
+        let items = feed.all().map(\.item)
+        #expect(items.map(\.rejection) == [FeedRejection(place: "\(file):4", reason: "invalid UTF-8")])
+    }
+
+    @Test func withoutMatchInformationItIsAnError() throws {
+        let folder = try Folder()
+        let file = try folder.write("events.xml", document([row("1", "13:10:00.000", "<Play/>")]))
+        let error = #expect(throws: FeedError.self) { try Feed(paths: [file]) }
+        #expect(error?.reason.contains("MatchInformation") == true)
+    }
+
+    @Test(arguments: 0..<60 as Range<UInt64>)
+    func noBytesCrashIt(seed: UInt64) throws {
+        var dice = Dice(seed: seed)
+        var bytes = Array(document((0..<4).map { row("\($0)", "13:10:00.000", "<Play><Pass/></Play>") }).utf8)
+        for _ in 0..<Int.random(in: 1...4, using: &dice) {
+            bytes[Int.random(in: 0..<bytes.count, using: &dice)] = UInt8.random(in: 9...130, using: &dice)
+        }
+        let folder = try Folder()
+        try folder.write("meta.xml", info)
+        let file = try folder.write("events.xml", bytes)
+        do throws(FeedError) {
+            var feed = try Feed(paths: [file], options: FeedOptions(format: .dfl))
+            #expect(!feed.all().isEmpty, "seed \(seed)")
+        } catch {
+            // The match's id itself was hit.
+            #expect(error.reason.contains("are not known"), "seed \(seed)")
+        }
+    }
+}
