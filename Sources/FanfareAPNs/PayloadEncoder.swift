@@ -12,10 +12,10 @@ public enum PayloadEncoder {
     ///
     /// - Throws: when the payload could not be shown by a phone; such a payload must not be sent.
     public static func body(of payload: Payload) throws(PayloadFault) -> [UInt8] {
+        let leavesCardAsItIs = payload.event == .end && payload.state.isEmpty
         // ActivityKit decodes a struct, so anything but an object would be dropped on the phone while APNs says 200.
-        guard payload.state.first == UInt8(ascii: "{"), payload.state.last == UInt8(ascii: "}") else {
-            throw PayloadFault(subject: payload.subject, problem: .stateIsNotAnObject)
-        }
+        guard leavesCardAsItIs || (payload.state.first == UInt8(ascii: "{") && payload.state.last == UInt8(ascii: "}"))
+        else { throw PayloadFault(subject: payload.subject, problem: .stateIsNotAnObject) }
         let event: StaticString
         switch payload.event {
         case .update: event = "update"
@@ -29,8 +29,11 @@ public enum PayloadEncoder {
         body.append(decimal: payload.stamp)
         body.append(#","event":""#)
         body.append(event)
-        body.append(#"","content-state":"#)
-        body.append(contentsOf: payload.state)
+        body.append(#"""#)
+        if !leavesCardAsItIs {
+            body.append(#","content-state":"#)
+            body.append(contentsOf: payload.state)
+        }
         if let staleDate = payload.staleDate {
             body.append(#","stale-date":"#)
             body.append(decimal: staleDate)

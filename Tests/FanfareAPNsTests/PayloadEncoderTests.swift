@@ -67,6 +67,13 @@ import Testing
                 + #""dismissal-date":1790010800}}"#)
     }
 
+    @Test func endWithoutAStateLeavesTheCardAsItIs() throws {
+        let body = try PayloadEncoder.body(of: Self.payload(.end, state: "", dismissal: 0))
+        #expect(
+            String(decoding: body, as: UTF8.self)
+                == #"{"aps":{"timestamp":1790000000,"event":"end","dismissal-date":0}}"#)
+    }
+
     @Test func onlyEndsAreDismissed() throws {
         let body = try PayloadEncoder.body(of: Self.payload(.update, dismissal: 1_790_010_800))
         #expect(!String(decoding: body, as: UTF8.self).contains("dismissal"))

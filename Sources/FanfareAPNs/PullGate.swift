@@ -1,0 +1,80 @@
+/// Decides how much the pool may ask its source for: all there is room for, one push to try, or nothing for a while.
+///
+/// When APNs is in trouble, or we are misconfigured, the remedy is to stop asking: ten million activities need no retry
+/// of their own. The gate closes, opens a crack for one push after a wait, and opens wholly when that one is accepted.
+/// Times are monotonic nanoseconds.
+struct PullGate {
+    /// Share of 500s and 503s that APNs may answer with before the gate closes, as a balance: each adds `troubleWeight`
+    /// and each accepted push takes 1 away. At 1 in 9 the balance grows; below that the odd 503 costs its own push only.
+    static let troubleWeight = 8
+    static let troubleMax = 32
+    /// Configuration faults in a row. APNs cuts off senders that go on erring, and every push would fail alike.
+    static let faultsInARowMax = 20
+    /// A person has to act; a try per minute notices when one has.
+    static let faultWait = Duration.seconds(60)
+
+    private enum State: Equatable {
+        case open
+        /// One push may be in flight; its answer decides.
+        case trying
+        case closed(until: Int64)
+    }
+
+    private var state = State.open
+    private var troubleBalance = 0
+    private var faultsInARow = 0
+    private var backoff = Backoff(first: .milliseconds(50), most: .seconds(30))
+
+    /// When closed: from when one push may be tried.
+    var closedUntil: Int64? { if case .closed(let until) = state { until } else { nil } }
+
+    /// How many more pushes may go out now.
+    mutating func room(inFlight: Int, at now: Int64) -> Int {
+        if case .closed(let until) = state, now >= until { state = .trying }
+        return switch state {
+        case .open: .max
+        case .trying: inFlight == 0 ? 1 : 0
+        case .closed: 0
+        }
+    }
+
+    mutating func accepted() {
+        faultsInARow = 0
+        if troubleBalance > 0 { troubleBalance -= 1 }
+        // A push that was sent before the gate closed says nothing about now.
+        if state == .trying {
+            state = .open
+            troubleBalance = 0
+            backoff.reset()
+        }
+    }
+
+    /// APNs answered 500 or 503.
+    /// - Returns: how long the gate has closed for, when this is what closed it.
+    mutating func trouble(at now: Int64, using random: inout some RandomNumberGenerator) -> Duration? {
+        troubleBalance += Self.troubleWeight
+        guard state == .trying || (state == .open && troubleBalance >= Self.troubleMax) else { return nil }
+        return close(for: backoff.next(using: &random), at: now)
+    }
+
+    /// APNs answered that we are misconfigured.
+    /// - Returns: whether this one closed the gate.
+    mutating func fault(at now: Int64) -> Bool {
+        faultsInARow += 1
+        guard closedUntil == nil, state == .trying || faultsInARow >= Self.faultsInARowMax else { return false }
+        _ = close(for: Self.faultWait, at: now)
+        return true
+    }
+
+    private mutating func close(for wait: Duration, at now: Int64) -> Duration {
+        state = .closed(until: now + wait.nanoseconds)
+        return wait
+    }
+}
+
+extension Duration {
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

@@ -1,0 +1,104 @@
+import Testing
+
+@testable import FanfareAPNs
+
+@Suite struct PullGateTests {
+    private var gate = PullGate()
+    private var random = SplitMix(state: 7)
+    private var now: Int64 = 1_000_000_000
+
+    @Test mutating func isOpenAtFirst() {
+        let room = gate.room(inFlight: 5000, at: now)
+        #expect(room == .max)
+    }
+
+    /// The odd 503 must not cost throughput: 1 in 20 leaves the gate open for good.
+    @Test mutating func theOdd503DoesNotClose() {
+        for _ in 0..<1000 {
+            let closed = gate.trouble(at: now, using: &random)
+            #expect(closed == nil)
+            for _ in 0..<19 { gate.accepted() }
+        }
+    }
+
+    @Test mutating func oneInFiveCloses() {
+        var closed = false
+        for _ in 0..<20 where !closed {
+            closed = gate.trouble(at: now, using: &random) != nil
+            for _ in 0..<4 { gate.accepted() }
+        }
+        #expect(closed)
+    }
+
+    @Test mutating func opensByOnePush() throws {
+        try close()
+        #expect(gate.closedUntil != nil)
+        let shut = gate.room(inFlight: 0, at: now)
+        #expect(shut == 0)
+        now = try #require(gate.closedUntil)
+        let early = gate.room(inFlight: 3, at: now)
+        #expect(early == 0, "answers to pushes from before are still out")
+        let one = gate.room(inFlight: 0, at: now)
+        #expect(one == 1)
+        let second = gate.room(inFlight: 1, at: now)
+        #expect(second == 0)
+        gate.accepted()
+        let all = gate.room(inFlight: 0, at: now)
+        #expect(all == .max)
+    }
+
+    @Test mutating func eachFailedTryDoublesTheWaitUpToHalfAMinute() throws {
+        try close()
+        var waits: [Duration] = []
+        for _ in 0..<14 {
+            now = try #require(gate.closedUntil)
+            _ = gate.room(inFlight: 0, at: now)
+            waits.append(try #require(gate.trouble(at: now, using: &random)))
+        }
+        #expect(waits[0] >= .milliseconds(50) && waits[0] <= .milliseconds(100))
+        #expect(waits.last.map { $0 >= .seconds(15) && $0 <= .seconds(30) } == true)
+    }
+
+    /// 503s for pushes that were in flight when the gate closed are the same trouble, not more of it.
+    @Test mutating func stragglersDoNotProlong() throws {
+        try close()
+        let until = gate.closedUntil
+        for _ in 0..<1000 {
+            let again = gate.trouble(at: now + 1, using: &random)
+            #expect(again == nil)
+        }
+        gate.accepted()
+        #expect(gate.closedUntil == until)
+    }
+
+    @Test mutating func faultsInARowClose() {
+        for _ in 1..<PullGate.faultsInARowMax {
+            let closed = gate.fault(at: now)
+            #expect(!closed)
+        }
+        let closed = gate.fault(at: now)
+        #expect(closed)
+        let straggler = gate.fault(at: now)
+        #expect(!straggler, "reported once")
+        #expect(gate.closedUntil == now + 60_000_000_000)
+        now += 60_000_000_000
+        _ = gate.room(inFlight: 0, at: now)
+        let again = gate.fault(at: now)
+        #expect(again, "one try is enough")
+    }
+
+    @Test mutating func anAcceptedPushForgivesFaults() {
+        for _ in 0..<100 {
+            for _ in 1..<PullGate.faultsInARowMax {
+                let closed = gate.fault(at: now)
+                #expect(!closed)
+            }
+            gate.accepted()
+        }
+    }
+
+    private mutating func close() throws {
+        for _ in 0..<100 where gate.closedUntil == nil { _ = gate.trouble(at: now, using: &random) }
+        try #require(gate.closedUntil != nil)
+    }
+}
