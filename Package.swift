@@ -69,6 +69,9 @@ if development {
             name: "DeliveryJudgeTests", dependencies: ["DeliveryJudge", "LoadJSON"], swiftSettings: swift),
         .testTarget(
             name: "FanfareHTTP2OracleTests", dependencies: ["FanfareHTTP2", "CFanfareNghttp2"], swiftSettings: swift),
+        .testTarget(
+            name: "FanfareAPNsPeerTests", dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop"],
+            swiftSettings: swift),
     ]
 }
 

@@ -62,9 +62,12 @@ struct PullGate {
     mutating func fault(at now: Int64) -> Bool {
         faultsInARow += 1
         guard closedUntil == nil, state == .trying || faultsInARow >= Self.faultsInARowMax else { return false }
-        _ = close(for: Self.faultWait, at: now)
+        shut(at: now)
         return true
     }
+
+    /// Closes until a person may have acted.
+    mutating func shut(at now: Int64) { _ = close(for: Self.faultWait, at: now) }
 
     private mutating func close(for wait: Duration, at now: Int64) -> Duration {
         state = .closed(until: now + wait.nanoseconds)

@@ -1,0 +1,498 @@
+public import FanfareCore
+import FanfareHTTP2
+public import FanfareLoop
+
+/// Brings one shard's deliveries to APNs over a few HTTP/2 connections.
+///
+/// It asks its source for work when a connection has room, never because work is waiting, and gives each delivery back as
+/// exactly one completion, all those of a read together. Everything that goes wrong is waited out: connections come back
+/// with growing waits, and `PullGate` stops the asking while APNs is in trouble or we are misconfigured. Nothing is sent
+/// twice by the pool: what to do about an unknown outcome is the source's decision.
+///
+/// Confined to its loop's thread. The source outlives the pool, or the pool is closed before the source goes.
+public final class ConnectionPool: Transport {
+    public struct Configuration: Sendable {
+        public var endpoint: Endpoint
+        /// The app's; the push topic is made of it.
+        public var bundleID: String
+        /// APNs asks for several rather than bursts on few; two saturate a loopback.
+        public var connections: Int
+        /// After this a request's outcome is unknown and its activity free again.
+        public var requestTimeout: Duration = .seconds(10)
+        /// For the whole way from the name to the first SETTINGS.
+        public var connectTimeout: Duration = .seconds(10)
+        /// How long `close` waits for answers.
+        public var drainTimeout: Duration = .seconds(10)
+
+        public init(endpoint: Endpoint, bundleID: String, connections: Int = 2) {
+            self.endpoint = endpoint
+            self.bundleID = bundleID
+            self.connections = connections
+        }
+    }
+
+    /// Why nothing is being delivered, for whoever decides how long to put up with it.
+    public struct Trouble: Sendable, Equatable {
+        public enum Kind: Sendable { case connection, configuration, service }
+        public let kind: Kind
+        /// One line: what, where, what to do.
+        public let text: String
+        /// Monotonic nanoseconds.
+        public let since: Int64
+    }
+
+    /// The JWT in the form it has in every request.
+    struct Authorization {
+        let serial: UInt64
+        let field: LiteralFields
+    }
+
+    /// A place for one connection, which is replaced when it ends.
+    private struct Seat {
+        var connection: Connection?
+        var backoff = Backoff(first: .milliseconds(100), most: .seconds(60))
+        /// Monotonic nanoseconds; meaningful while there is no connection.
+        var opensAt: Int64 = 0
+    }
+
+    let loop: Loop
+    let configuration: Configuration
+    let context: TLSContext
+    private unowned let source: any DeliverySource
+    private let credentials: ProviderToken
+    private let clock: () -> Moment
+    private let onReport: (String) -> Void
+    private let immediate: RequestShape
+    private let conserving: RequestShape
+    private var random = SystemRandomNumberGenerator()
+    private var reports = ReportLog()
+
+    private var seats: [Seat]
+    /// Connections that take no new requests and wait for their last answers.
+    private var draining: [Connection] = []
+    private var gate = PullGate()
+    /// On all connections.
+    private var inFlight = 0
+    /// False from a pull that brought less than was asked for until the source says otherwise, or completions may have
+    /// made more due.
+    private var sourceMayHaveWork = true
+    private var batch = DeliveryBatch()
+    private var completions: [Completion] = []
+    private var completionsSpare: [Completion] = []
+    private var isTurning = false
+    /// Of the last body sent, to tell how many a window holds. Bodies of one time are much alike.
+    private var bodyBytes = 1024
+    private var authorization: Authorization?
+    private var expiration: (seconds: Int64, fields: LiteralFields)?
+
+    private var timer: LoopTimer?
+    /// When the timer fires. It may fire early, and then finds nothing to do.
+    private var timerDue = Int64.max
+    private var onClosed: (() -> Void)?
+    private var closesBy = Int64.max
+    private var isClosing: Bool { closesBy != .max }
+
+    public private(set) var statistics = TransportStatistics()
+    /// `nil` while pushes are accepted, and before anything has gone wrong.
+    public private(set) var trouble: Trouble?
+
+    /// Opens its connections at once.
+    ///
+    /// - Parameters:
+    ///   - onReport: one line for operators, on the loop's thread. Never holds a token or a key; equal lines come once a
+    ///     minute.
+    /// - Throws: `LoopError` for a CA file that cannot be used, `CredentialsFault` for a bundle id that cannot be sent.
+    public init(
+        loop: Loop, source: any DeliverySource, credentials: ProviderToken, configuration: Configuration,
+        clock: @escaping () -> Moment = ConnectionPool.systemClock, onReport: @escaping (String) -> Void
+    ) throws {
+        let bundleID = configuration.bundleID
+        guard !bundleID.isEmpty, bundleID.utf8.allSatisfy({ (0x21..<0x7f).contains($0) }) else {
+            throw CredentialsFault("the bundle id \"\(bundleID)\" should be the app's, such as com.example.app")
+        }
+        self.loop = loop
+        self.source = source
+        self.credentials = credentials
+        self.configuration = configuration
+        self.clock = clock
+        self.onReport = onReport
+        context = try TLSContext.client(caFile: configuration.endpoint.caFile)
+        seats = Array(repeating: Seat(), count: max(1, configuration.connections))
+        let authority = configuration.endpoint.serverName ?? configuration.endpoint.host
+        func shape(_ priority: Priority) -> RequestShape {
+            RequestShape(
+                authority: authority,
+                fields: [
+                    HeaderField("apns-topic", "\(bundleID).push-type.liveactivity"),
+                    HeaderField("apns-push-type", "liveactivity"),
+                    HeaderField("apns-priority", "\(priority.rawValue)"),
+                ])
+        }
+        immediate = shape(.immediate)
+        conserving = shape(.conserving)
+        timer = LoopTimer(loop: loop) { [unowned self] in self.timerFired() }
+        turn(at: clock())
+    }
+
+    deinit { timer?.close() }
+
+    public static func systemClock() -> Moment {
+        Moment(wallMilliseconds: Clock.wallMilliseconds(), monotonicNanoseconds: Clock.monotonicNanoseconds())
+    }
+
+    func now() -> Moment { clock() }
+    func shuffled(_ addresses: [SocketAddress]) -> [SocketAddress] { addresses.shuffled(using: &random) }
+
+    /// Open connections that take requests.
+    public var connectionsOpen: Int { seats.count { $0.connection?.isOpen == true } }
+
+    // MARK: Transport
+
+    public func workAvailable() {
+        sourceMayHaveWork = true
+        turn(at: clock())
+    }
+
+    /// Waits for the answers that are out, at most `drainTimeout`; may call `closed` before it returns.
+    public func close(_ closed: @escaping () -> Void) {
+        guard !isClosing else { return }
+        onClosed = closed
+        let moment = clock()
+        closesBy = moment.monotonicNanoseconds + configuration.drainTimeout.nanoseconds
+        for seat in seats { seat.connection?.leaveWhenDone(at: moment) }
+        turn(at: moment)
+    }
+
+    // MARK: The turn
+
+    /// Gives completions back, asks for work while there is room for it, and sends it. Every event that may have changed
+    /// anything ends here.
+    func turn(at moment: Moment) {
+        // What `source` does in here may call back.
+        guard !isTurning else { return }
+        isTurning = true
+        openSeats(at: moment)
+        repeat { complete(at: moment) } while pull(at: moment)
+        complete(at: moment)
+        for seat in seats { seat.connection?.flush() }
+        isTurning = false
+        finishClosing()
+        armTimer(at: moment)
+    }
+
+    private func complete(at moment: Moment) {
+        guard !completions.isEmpty else { return }
+        swap(&completions, &completionsSpare)
+        source.complete(completionsSpare, at: moment)
+        completionsSpare.removeAll(keepingCapacity: true)
+        // An activity that is free again may be due at once.
+        sourceMayHaveWork = true
+    }
+
+    /// Deliveries per pull: enough to make a pull's cost small, few enough to spread over connections.
+    private static let pullMax = 128
+
+    /// - Returns: whether another pull may bring more.
+    private func pull(at moment: Moment) -> Bool {
+        guard sourceMayHaveWork, !isClosing else { return false }
+        var roomiest: Connection?
+        var room = 0
+        for seat in seats {
+            guard let connection = seat.connection else { continue }
+            let its = connection.room(bodyBytes: bodyBytes)
+            if its > room { (roomiest, room) = (connection, its) }
+        }
+        let now = moment.monotonicNanoseconds
+        let limit = min(room, gate.room(inFlight: inFlight, at: now), ConnectionPool.pullMax)
+        guard let connection = roomiest, limit > 0, let authorization = authorization(at: moment) else { return false }
+
+        batch.removeAll()
+        source.pull(limit: limit, at: moment, into: &batch)
+        sourceMayHaveWork = batch.deliveries.count == limit
+        let tokens = batch.tokens
+        var allSent = true
+        for delivery in batch.deliveries {
+            let payload = delivery.payload
+            guard let body = body(of: payload, at: now) else {
+                statistics.unencodable += 1
+                finish(delivery, .refused)
+                continue
+            }
+            bodyBytes = body.count
+            let isSent = connection.send(
+                delivery, tokens: tokens, shape: payload.priority == .immediate ? immediate : conserving,
+                authorization: authorization, fields: fields(of: payload), body: body, at: now)
+            if isSent {
+                inFlight += 1
+                statistics.sent += 1
+                statistics.bodyBytes += UInt64(body.count)
+            } else {
+                // The connection ran out of stream ids just now: nobody has seen this one.
+                allSent = false
+                finish(delivery, .notProcessed)
+            }
+        }
+        return allSent
+    }
+
+    private func finish(_ delivery: Delivery, _ outcome: DeliveryOutcome) {
+        completions.append(Completion(slot: delivery.slot, generation: delivery.generation, outcome: outcome))
+    }
+
+    // MARK: What a request is made of
+
+    /// Encoded on first use. Empty bytes mark a payload that cannot be, so that it is reported once.
+    private func body(of payload: Payload, at now: Int64) -> [UInt8]? {
+        if let wire = payload.wire { return wire.isEmpty ? nil : wire }
+        do throws(PayloadFault) {
+            let body = try PayloadEncoder.body(of: payload)
+            payload.wire = body
+            return body
+        } catch {
+            payload.wire = []
+            report("\(error)", at: now)
+            return nil
+        }
+    }
+
+    private func fields(of payload: Payload) -> LiteralFields {
+        let seconds = PayloadEncoder.expiration(of: payload)
+        if let expiration, expiration.seconds == seconds { return expiration.fields }
+        var fields = LiteralFields()
+        fields.append(HeaderField("apns-expiration", "\(seconds)"))
+        expiration = (seconds, fields)
+        return fields
+    }
+
+    private func authorization(at moment: Moment) -> Authorization? {
+        do {
+            let issue = try credentials.current(wallSeconds: moment.wallSeconds)
+            if let authorization, authorization.serial == issue.serial { return authorization }
+            var field = LiteralFields()
+            field.append(HeaderField(name: Array("authorization".utf8), value: issue.authorization), secret: true)
+            let fresh = Authorization(serial: issue.serial, field: field)
+            authorization = fresh
+            return fresh
+        } catch {
+            couldNotSign(error, at: moment.monotonicNanoseconds)
+            return nil
+        }
+    }
+
+    // MARK: Answers
+
+    private func finish(_ request: RequestTable.Request, _ outcome: DeliveryOutcome) {
+        inFlight -= 1
+        completions.append(Completion(slot: request.slot, generation: request.generation, outcome: outcome))
+    }
+
+    func accepted(_ request: RequestTable.Request) {
+        statistics.accepted += 1
+        gate.accepted()
+        trouble = nil
+        finish(request, .accepted)
+    }
+
+    func notProcessed(_ request: RequestTable.Request) {
+        statistics.notProcessed += 1
+        finish(request, .notProcessed)
+    }
+
+    func lost(_ request: RequestTable.Request) {
+        statistics.uncertain += 1
+        finish(request, .unknown)
+    }
+
+    func refused(
+        _ request: RequestTable.Request, status: Int, body: ErrorBody, on connection: Connection, at moment: Moment
+    ) {
+        let now = moment.monotonicNanoseconds
+        let rule = ResponseRule.rule(status: status, reason: body.reason)
+        let isFirst = statistics.count(status: status, reason: rule.reason)
+        let answer = "\(configuration.endpoint) answers \(status) \(rule.reason)"
+        switch rule.class {
+        case .accepted: accepted(request)  // 200 does not come here
+        case .deadToken:
+            connection.authenticated()
+            statistics.dead += 1
+            finish(request, .deadToken)
+        case .throttled:
+            connection.authenticated()
+            statistics.throttled += 1
+            finish(request, .throttled)
+        case .retryLater:
+            notProcessed(request)
+            if gate.trouble(at: now, using: &random) != nil {
+                trouble(.service, "\(answer); pushes wait and go on when it recovers", at: now)
+            }
+        case .reconnect:
+            notProcessed(request)
+            if isFirst { report("\(answer); the connection is replaced", at: now) }
+            replace(connection, at: moment)
+        case .refreshToken:
+            notProcessed(request)
+            refreshToken(request, on: connection, answer, at: moment)
+        case .configurationFault:
+            statistics.failed += 1
+            finish(request, .refused)
+            let text = rule.advice.map { "\(answer): \($0)" } ?? answer
+            if isFirst { report(text, at: now) }
+            if gate.fault(at: now) { stopped(text, at: now) }
+        case .requestFault:
+            statistics.failed += 1
+            finish(request, .refused)
+            if isFirst { report("\(answer): such pushes are given up", at: now) }
+        }
+    }
+
+    private func refreshToken(
+        _ request: RequestTable.Request, on connection: Connection, _ answer: String, at moment: Moment
+    ) {
+        let now = moment.monotonicNanoseconds
+        do {
+            if try credentials.expired(serial: request.tokenSerial, wallSeconds: moment.wallSeconds) {
+                // Some of APNs' servers go on refusing on a connection that has seen an expired JWT (spec §7).
+                replace(connection, at: moment)
+            } else if gate.fault(at: now) {
+                stopped("\(answer) to a JWT minted just now: check this machine's clock", at: now)
+            }
+        } catch {
+            couldNotSign(error, at: now)
+        }
+    }
+
+    // MARK: Connections
+
+    private func openSeats(at moment: Moment) {
+        guard !isClosing else { return }
+        for index in seats.indices
+        where seats[index].connection == nil && seats[index].opensAt <= moment.monotonicNanoseconds {
+            let connection = Connection(pool: self)
+            seats[index].connection = connection
+            connection.open(at: moment.monotonicNanoseconds)
+        }
+    }
+
+    func connectionHasRoom() {
+        guard sourceMayHaveWork, !isClosing else { return }
+        turn(at: clock())
+    }
+
+    func opened(_ connection: Connection) {
+        statistics.connectionsOpened += 1
+        if trouble?.kind == .connection { trouble = nil }
+    }
+
+    /// A push on this connection has been processed: whatever comes next is no continuation of old trouble.
+    func proved(_ connection: Connection) {
+        guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
+        seats[index].backoff.reset()
+    }
+
+    func connectionWasToldToGo(_ connection: Connection, reason: String, at moment: Moment) {
+        if reason != "noError" {
+            report(
+                "\(configuration.endpoint) ends a connection: \(reason); it is replaced",
+                at: moment.monotonicNanoseconds)
+        }
+        replace(connection, at: moment)
+    }
+
+    /// The connection takes no more requests and ends with those in flight; its seat is free for another one, at once if
+    /// the old one was of use.
+    func replace(_ connection: Connection, at moment: Moment) {
+        let now = moment.monotonicNanoseconds
+        if let index = seats.firstIndex(where: { $0.connection === connection }) {
+            vacate(index, waits: !connection.isAuthenticated, at: now)
+            draining.append(connection)
+        }
+        connection.drain(at: now)
+    }
+
+    func ended(_ connection: Connection, _ ending: Connection.Ending, at moment: Moment) {
+        let now = moment.monotonicNanoseconds
+        draining.removeAll { $0 === connection }
+        if let index = seats.firstIndex(where: { $0.connection === connection }) {
+            vacate(index, waits: true, at: now)
+        }
+        switch ending {
+        case .drained: break
+        case .notOpened(let text):
+            statistics.connectFailures += 1
+            trouble(.connection, "\(text); trying again", at: now)
+        case .lost(let text):
+            statistics.connectionsLost += 1
+            report("\(text); connecting again", at: now)
+            if connectionsOpen == 0 { trouble = trouble ?? Trouble(kind: .connection, text: text, since: now) }
+        }
+    }
+
+    private func vacate(_ index: Int, waits: Bool, at now: Int64) {
+        seats[index].connection = nil
+        seats[index].opensAt = now + (waits ? seats[index].backoff.next(using: &random).nanoseconds : 0)
+    }
+
+    private func finishClosing() {
+        guard let closed = onClosed, draining.isEmpty, seats.allSatisfy({ $0.connection == nil }) else { return }
+        onClosed = nil
+        timer?.close()
+        timer = nil
+        closed()
+    }
+
+    // MARK: Time
+
+    private func timerFired() {
+        timerDue = .max
+        let moment = clock()
+        for connection in seats.compactMap(\.connection) + draining {
+            if moment.monotonicNanoseconds >= closesBy {
+                connection.abort(at: moment)
+            } else {
+                connection.tick(at: moment)
+            }
+        }
+        turn(at: moment)
+    }
+
+    private func armTimer(at moment: Moment) {
+        guard let timer else { return }
+        var due = closesBy
+        for seat in seats {
+            if let connection = seat.connection {
+                due = min(due, connection.nextDeadline)
+            } else if !isClosing {
+                due = min(due, seat.opensAt)
+            }
+        }
+        for connection in draining { due = min(due, connection.nextDeadline) }
+        // Once it may open, the next event that finds work opens it.
+        if let closedUntil = gate.closedUntil, closedUntil > moment.monotonicNanoseconds, !isClosing {
+            due = min(due, closedUntil)
+        }
+        guard due < timerDue else { return }
+        timerDue = due
+        timer.start(after: .nanoseconds(max(0, due - moment.monotonicNanoseconds)))
+    }
+
+    // MARK: Telling people
+
+    private func couldNotSign(_ error: any Error, at now: Int64) {
+        gate.shut(at: now)
+        stopped("no JWT could be signed: \(error)", at: now)
+    }
+
+    /// Every push would fail alike until a person acts.
+    private func stopped(_ text: String, at now: Int64) {
+        trouble(.configuration, "\(text); pushing has stopped, one is tried each minute", at: now)
+    }
+
+    private func trouble(_ kind: Trouble.Kind, _ text: String, at now: Int64) {
+        trouble = Trouble(kind: kind, text: text, since: trouble?.since ?? now)
+        report(text, at: now)
+    }
+
+    private func report(_ text: String, at now: Int64) {
+        if let line = reports.admit(text, at: now) { onReport(line) }
+    }
+}

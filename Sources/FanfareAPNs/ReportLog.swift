@@ -1,0 +1,25 @@
+/// Keeps messages to operators few: an equal one is passed on once a minute, with how often it was said meanwhile.
+struct ReportLog {
+    static let repeatAfter = Duration.seconds(60)
+    /// Texts held; beyond that the oldest is forgotten. Texts carry no varying numbers, so a handful occur.
+    static let textsMax = 32
+
+    private var said: [(text: String, at: Int64, held: Int)] = []
+
+    /// The line to print, or `nil`. `now` in monotonic nanoseconds.
+    mutating func admit(_ text: String, at now: Int64) -> String? {
+        guard let index = said.firstIndex(where: { $0.text == text }) else {
+            if said.count == Self.textsMax { said.removeFirst() }
+            said.append((text, now, 0))
+            return text
+        }
+        guard now - said[index].at >= Self.repeatAfter.nanoseconds else {
+            said[index].held += 1
+            return nil
+        }
+        let held = said[index].held
+        said[index].at = now
+        said[index].held = 0
+        return held == 0 ? text : "\(text) (and \(held) times since the last time this was said)"
+    }
+}

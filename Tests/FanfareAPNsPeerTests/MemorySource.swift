@@ -1,0 +1,77 @@
+import FanfareCore
+import FanfareLoop
+
+/// Hands out one push per activity and keeps the books: what was handed out must come back exactly once, and what was
+/// certainly not accepted is handed out again.
+final class MemorySource: DeliverySource {
+    private enum Standing: Equatable { case waiting, inFlight(generation: UInt32), settled(DeliveryOutcome) }
+
+    private var standings: [Standing]
+    private var waiting: [UInt32]
+    private let payload: Payload
+    private let token: (UInt32) -> [UInt8]
+    private(set) var handedOut = 0
+    private(set) var outcomes: [String: Int] = [:]
+    /// Broken rules of the contract, in words.
+    private(set) var violations: [String] = []
+    /// Outcomes after which an activity needs no further push.
+    let settles: (DeliveryOutcome) -> Bool
+    /// Called when every activity has settled.
+    var whenSettled: (() -> Void)?
+    /// Called after each batch of completions.
+    var whenCompleted: (() -> Void)?
+    private(set) var settled = 0
+    private var generation: UInt32 = 0
+
+    init(
+        activities: Int, payload: Payload, token: @escaping (UInt32) -> [UInt8] = MemorySource.token,
+        settles: @escaping (DeliveryOutcome) -> Bool = { $0 == .accepted || $0 == .deadToken || $0 == .refused }
+    ) {
+        standings = Array(repeating: .waiting, count: activities)
+        waiting = (0..<UInt32(activities)).reversed()
+        self.payload = payload
+        self.token = token
+        self.settles = settles
+    }
+
+    /// 80 bytes, as most Live Activity tokens have.
+    static func token(_ slot: UInt32) -> [UInt8] {
+        let digest = sha256(Array("token \(slot)".utf8))
+        return digest + digest + digest.prefix(16)
+    }
+
+    var inFlight: Int { standings.count { if case .inFlight = $0 { true } else { false } } }
+    func count(_ outcome: DeliveryOutcome) -> Int { outcomes["\(outcome)"] ?? 0 }
+
+    func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
+        if limit < 1 { violations.append("pulled with limit \(limit)") }
+        for _ in 0..<limit {
+            guard let slot = waiting.popLast() else { return }
+            generation += 1
+            standings[Int(slot)] = .inFlight(generation: generation)
+            handedOut += 1
+            batch.append(slot: ActivitySlot(slot), generation: generation, payload: payload, token: token(slot))
+        }
+    }
+
+    func complete(_ completions: [Completion], at moment: Moment) {
+        for completion in completions {
+            let slot = Int(completion.slot.rawValue)
+            guard standings[slot] == .inFlight(generation: completion.generation) else {
+                violations.append(
+                    "slot \(slot), generation \(completion.generation): completed while \(standings[slot])")
+                continue
+            }
+            outcomes["\(completion.outcome)", default: 0] += 1
+            if settles(completion.outcome) {
+                standings[slot] = .settled(completion.outcome)
+                settled += 1
+            } else {
+                standings[slot] = .waiting
+                waiting.append(UInt32(slot))
+            }
+        }
+        whenCompleted?()
+        if settled == standings.count { whenSettled?() }
+    }
+}

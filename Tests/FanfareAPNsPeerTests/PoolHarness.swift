@@ -1,0 +1,90 @@
+import FanfareAPNs
+import FanfareCore
+import FanfareLoop
+import Foundation
+import Testing
+
+/// A pool, its source and its loop, run on the test's own thread until something is true.
+final class PoolHarness {
+    let loop: Loop
+    let source: MemorySource
+    let pool: ConnectionPool
+    private(set) var reports: [String] = []
+    private let reported: ReportBox
+
+    private final class ReportBox { var onReport: (String) -> Void = { _ in } }
+
+    init(source: MemorySource, configuration: ConnectionPool.Configuration, credentials: ProviderToken) throws {
+        loop = try Loop()
+        self.source = source
+        reported = ReportBox()
+        pool = try ConnectionPool(
+            loop: loop, source: source, credentials: credentials, configuration: configuration,
+            onReport: { [reported] in reported.onReport($0) })
+        reported.onReport = { [unowned self] in self.reports.append($0) }
+    }
+
+    deinit { loop.close() }
+
+    /// Runs the loop until the condition holds after some turn; records an issue when `limit` passes first.
+    func run(limit: Duration = .seconds(60), _ what: String, until condition: @escaping () -> Bool) {
+        if condition() { return }
+        let deadline = LoopTimer(loop: loop) { [loop, unowned self] in
+            Issue.record(
+                "\(what): not within \(limit); \(self.pool.statistics), trouble \(self.pool.trouble?.text ?? "none")")
+            loop.stop()
+        }
+        deadline.start(after: limit)
+        loop.onTurn = { [loop] in if condition() { loop.stop() } }
+        loop.run()
+        loop.onTurn = nil
+        deadline.close()
+    }
+
+    /// Closes the pool and checks the contract: every delivery has come back once.
+    func close() {
+        var isClosed = false
+        pool.close { isClosed = true }
+        run("closing") { isClosed }
+        #expect(source.violations.isEmpty, "\(source.violations.prefix(3))")
+        #expect(source.inFlight == 0)
+        #expect(pool.statistics.sent == pool.statistics.answered)
+    }
+}
+
+/// A port that nobody listens on at the moment.
+func freePort() throws -> UInt16 {
+    let loop = try Loop()
+    defer { loop.close() }
+    return try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }.port
+}
+
+/// A server program that is ended with the object.
+final class ServerProcess {
+    private let process = Process()
+
+    init(_ arguments: [String], in scratch: Scratch) throws {
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        process.currentDirectoryURL = scratch.url
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+    }
+
+    deinit { stop() }
+
+    func stop() {
+        guard process.isRunning else { return }
+        // Not SIGTERM: a child inherits the signal mask of the thread that starts it, and those of the tests block it.
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+}
+
+func examplePayload() -> Payload {
+    Payload(
+        event: .update, subject: "match/1", state: Array(#"{"away":1,"home":2,"minute":57}"#.utf8),
+        stamp: 1_790_000_000,
+        staleDate: nil, dismissalDate: nil, alert: AlertText(title: "Goal", body: "2:1"), priority: .immediate)
+}
