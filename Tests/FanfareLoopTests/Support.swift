@@ -59,7 +59,23 @@ struct TLSPair {
     }
 }
 
-/// Repeatable bytes: position `i` of the stream with this seed.
-func pattern(_ seed: UInt64, _ range: Range<Int>) -> [UInt8] {
-    range.map { UInt8(truncatingIfNeeded: (UInt64($0) &+ seed) &* 0x9E37_79B9_7F4A_7C15 >> 32) }
+/// An endless stream of bytes that depends on its seed, and any piece of it: what was sent can be told from what was not
+/// without keeping it.
+struct Pattern {
+    /// A prime number of bytes, so that nothing lost in a unit of buffers goes unseen; twice, so that pieces are contiguous.
+    private let cycle: [UInt8]
+    private static let period = 65_537
+
+    init(seed: UInt64) {
+        let once = (0..<Pattern.period).map {
+            UInt8(truncatingIfNeeded: (UInt64($0) &+ seed) &* 0x9E37_79B9_7F4A_7C15 >> 32)
+        }
+        cycle = once + once
+    }
+
+    /// At most 64 KB, which is also the most that a stream gives out at once.
+    func bytes(at position: Int, count: Int) -> [UInt8] {
+        let start = position % Pattern.period
+        return Array(cycle[start..<start + count])
+    }
 }

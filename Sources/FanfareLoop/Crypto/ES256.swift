@@ -158,7 +158,7 @@ private enum P256Signature {
         var start: UnsafeMutablePointer<UInt8>?
         let count = i2d_ECDSA_SIG(signature, &start)
         guard let start, count > 0 else { return nil }
-        defer { CRYPTO_free(start, #file, #line) }
+        defer { CRYPTO_free(start, nil, 0) }
         return Array(UnsafeBufferPointer(start: start, count: Int(count)))
     }
 }

@@ -34,16 +34,23 @@ public final class ByteSource {
     }
 
     public static func file(loop: Loop, path: String) throws(LoopError) -> ByteSource {
-        try ByteSource(loop: loop, descriptor: openForReading(path), name: path)
+        let descriptor = try openForReading(path)
+        do {
+            return try ByteSource(loop: loop, descriptor: descriptor, name: path)
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
     }
 
-    /// Takes the descriptor over and closes it, unless it is one of the standard three. Starts paused.
+    /// Takes the descriptor over and closes it, unless it is one of the standard three; after an error it is still the
+    /// caller's. Starts paused.
     public init(loop: Loop, descriptor: Int32, name: String) throws(LoopError) {
         self.name = name
         switch uv_guess_handle(descriptor) {
-        case UV_FILE: backing = .file(FileBytes(loop, descriptor, name))
         case UV_TTY: backing = .stream(try StreamBytes(loop, terminal: descriptor, name))
-        default: backing = .stream(try StreamBytes(loop, pipe: descriptor, name))
+        case UV_NAMED_PIPE, UV_TCP: backing = .stream(try StreamBytes(loop, pipe: descriptor, name))
+        default: backing = .file(FileBytes(loop, descriptor, name))  // also what cannot be read, which its first read says
         }
         if case .stream(let stream) = backing { stream.source = self }
     }

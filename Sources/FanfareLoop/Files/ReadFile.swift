@@ -13,7 +13,8 @@ public func readFile(_ path: String, max: Int) throws(LoopError) -> [UInt8] {
     var count = 0
     repeat {
         // One byte more than allowed tells a file of just that size from a larger one.
-        let room = min(64 * 1024, max + 1 - bytes.count)
+        let left = max - bytes.count
+        let room = left < 64 * 1024 ? left + 1 : 64 * 1024
         count = 0
         bytes.append(
             contentsOf: [UInt8](unsafeUninitializedCapacity: room) { buffer, initialized in

@@ -7,7 +7,8 @@ internal import Glibc
 /// A TCP connection.
 ///
 /// Writes are copied and leave together at the end of the loop's turn, so many small ones cost one system call. Set the
-/// callbacks before `connect` or `resumeReading`. After `close()`, or after `onClose`, nothing is called any more.
+/// callbacks before `connect` or `resumeReading`. Both directions end together: when the peer has ended its own, what we
+/// have queued is tried once and then dropped, as it is by `close()`. After either, nothing is called any more.
 public final class TCPStream: ReadingHandle {
     /// The connection is there. Only after `connect`, and before anything is read.
     public var onConnect: (() -> Void)?
@@ -122,7 +123,10 @@ public final class TCPStream: ReadingHandle {
     override func received(_ bytes: UnsafeRawBufferPointer) { onRead?(bytes) }
 
     override func ended(_ code: CInt) {
-        if uv_errno_t(code) == UV_EOF { return end(nil) }
+        if uv_errno_t(code) == UV_EOF {
+            transmit()
+            return end(nil)
+        }
         end(LoopError(code: code, call: "read", place: peer))
     }
 
@@ -159,25 +163,23 @@ public final class TCPStream: ReadingHandle {
     /// Hands what has gathered to the system, as one write; the rest goes to libuv, one request at a time.
     func transmit() {
         guard !isClosed, phase == .open, !isSending, failure == nil else { return }
-        while !filling.isEmpty {
-            swap(&filling, &sending)
-            var buffer = TCPStream.buffer(sending.bytes)
-            let taken = uv_try_write(pointer(), &buffer, 1)
-            if taken < 0, uv_errno_t(taken) != UV_EAGAIN {
-                sending.removeAll()
-                return failLater(LoopError(code: taken, call: "write", place: peer))
-            }
-            sentBytes = Int(max(0, taken))
-            if sentBytes < sending.count {
-                var rest = TCPStream.buffer(UnsafeRawBufferPointer(rebasing: sending.bytes[sentBytes...]))
-                let code = uv_write(writeRequest, pointer(), &rest, 1, streamWritten)
-                if code < 0 { return failLater(LoopError(code: code, call: "write", place: peer)) }
-                isSending = true
-                return
-            }
+        guard !filling.isEmpty else { return }
+        swap(&filling, &sending)
+        var buffer = TCPStream.buffer(sending.bytes)
+        let taken = uv_try_write(pointer(), &buffer, 1)
+        if taken < 0, uv_errno_t(taken) != UV_EAGAIN {
+            return failLater(LoopError(code: taken, call: "write", place: peer))
+        }
+        sentBytes = Int(max(0, taken))
+        guard sentBytes < sending.count else {
             sending.removeAll()
             sentBytes = 0
+            return
         }
+        var rest = TCPStream.buffer(UnsafeRawBufferPointer(rebasing: sending.bytes[sentBytes...]))
+        let code = uv_write(writeRequest, pointer(), &rest, 1, streamWritten)
+        guard code >= 0 else { return failLater(LoopError(code: code, call: "write", place: peer)) }
+        isSending = true
     }
 
     private static func buffer(_ bytes: UnsafeRawBufferPointer) -> uv_buf_t {

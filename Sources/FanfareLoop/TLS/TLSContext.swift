@@ -53,11 +53,11 @@ public final class TLSContext: @unchecked Sendable {
     ///   - keyFile: PEM, not encrypted.
     public static func server(certificateFile: String, keyFile: String) throws(LoopError) -> TLSContext {
         let context = try TLSContext(isServer: true)
+        // Else OpenSSL would ask for a passphrase on the terminal.
+        SSL_CTX_set_default_passwd_cb(context.raw, noPassphrase)
         guard SSL_CTX_use_certificate_chain_file(context.raw, certificateFile) == 1 else {
             throw .openSSL(.badKey, call: "SSL_CTX_use_certificate_chain_file", place: certificateFile)
         }
-        // Else OpenSSL would ask for it on the terminal.
-        SSL_CTX_set_default_passwd_cb(context.raw, noPassphrase)
         guard SSL_CTX_use_PrivateKey_file(context.raw, keyFile, SSL_FILETYPE_PEM) == 1 else {
             throw .openSSL(.badKey, call: "SSL_CTX_use_PrivateKey_file", place: keyFile)
         }

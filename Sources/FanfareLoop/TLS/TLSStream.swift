@@ -49,7 +49,7 @@ public final class TLSStream {
         }
         tcp.onRead = { self.received($0) }
         tcp.onClose = { self.tcpClosed($0) }
-        tcp.onDrain = { self.onDrain?() }
+        tcp.onDrain = { if self.isReady { self.onDrain?() } }
         tcp.onTurnEnd = { self.turnEnded() }
         if context.isServer {
             tcp.resumeReading()
@@ -173,6 +173,7 @@ public final class TLSStream {
 
     /// Goes as far as the bytes at hand allow.
     private func advance() {
+        ERR_clear_error()  // `SSL_get_error` would take what others left there for its own
         if !isReady { shakeHands() }
         while isReady, !isPaused, readOnce() {}
     }

@@ -1,0 +1,272 @@
+import FanfareLoop
+import Foundation
+import Synchronization
+import Testing
+
+@Suite struct LoopTests {
+    @Test func timersFireInTheOrderOfTheirDeadlines() throws {
+        var fired: [Int] = []
+        try withLoop { loop in
+            for (name, delay) in [(3, 30), (1, 5), (2, 15), (0, 0)] {
+                LoopTimer(loop: loop) {
+                    fired.append(name)
+                    if name == 3 { loop.stop() }
+                }.start(after: .milliseconds(delay))
+            }
+        }
+        #expect(fired == [0, 1, 2, 3])
+    }
+
+    @Test func aTimerIsNeverEarly() throws {
+        var waited: Int64 = 0
+        try withLoop { loop in
+            var begun: Int64 = 0
+            let timer = LoopTimer(loop: loop) {
+                waited = Clock.monotonicNanoseconds() - begun
+                loop.stop()
+            }
+            // Started in the middle of a long turn, whose beginning is what libuv would count from.
+            LoopTimer(loop: loop) {
+                let busyUntil = Clock.monotonicNanoseconds() + 5_000_000
+                while Clock.monotonicNanoseconds() < busyUntil {}
+                begun = Clock.monotonicNanoseconds()
+                timer.start(after: .microseconds(2500))
+            }.start(after: .zero)
+        }
+        // libuv's clock is cut to whole milliseconds, so one of the three may have partly passed.
+        #expect(waited >= 2_000_000)
+    }
+
+    @Test func aTimerRepeatsUntilItIsStopped() throws {
+        var count = 0
+        try withLoop { loop in
+            var timer: LoopTimer?
+            timer = LoopTimer(loop: loop) {
+                count += 1
+                if count == 3 {
+                    timer?.stop()
+                    LoopTimer(loop: loop) { loop.stop() }.start(after: .milliseconds(10))
+                }
+            }
+            timer?.start(after: .milliseconds(1), repeating: .milliseconds(1))
+        }
+        #expect(count == 3)
+    }
+
+    @Test(arguments: [Duration.seconds(-5), .seconds(Int64.max)])
+    func aTimerTakesAnyDuration(duration: Duration) throws {
+        try withLoop { loop in
+            LoopTimer(loop: loop) {}.start(after: duration, repeating: duration)
+            LoopTimer(loop: loop) { loop.stop() }.start(after: .milliseconds(5))
+        }
+    }
+
+    @Test func closingInCallbacksEndsThem() throws {
+        var fired: [String] = []
+        try withLoop { loop in
+            let later = LoopTimer(loop: loop) { fired.append("closed by another timer") }
+            later.start(after: .milliseconds(1))
+            var own: LoopTimer?
+            own = LoopTimer(loop: loop) {
+                fired.append("own")
+                own?.close()
+                own?.close()
+                own?.start(after: .zero)
+                later.close()
+            }
+            own?.start(after: .zero, repeating: .milliseconds(1))
+            LoopTimer(loop: loop) { loop.stop() }.start(after: .milliseconds(10))
+        }
+        #expect(fired == ["own"])
+    }
+
+    @Test func closingTheLoopInACallbackClosesEverything() throws {
+        let loop = try Loop()
+        var fired = 0
+        let other = LoopTimer(loop: loop) { fired += 1 }
+        other.start(after: .milliseconds(1))
+        LoopTimer(loop: loop) {
+            fired += 10
+            loop.close()
+        }.start(after: .zero)
+        loop.run()
+        #expect(fired == 10)
+        #expect(loop.isClosed && other.isClosed)
+        loop.run()
+        loop.close()
+        other.start(after: .zero)
+        other.close()
+    }
+
+    @Test func nothingIsLeftAfterTheLoopHasClosed() throws {
+        final class Witness {}
+        weak var witness: Witness?
+        weak var abandoned: Loop?
+        do {
+            let loop = try Loop()
+            let captured = Witness()
+            witness = captured
+            abandoned = loop
+            loop.onTurn = { _ = captured }
+            LoopTimer(loop: loop) { _ = (captured, loop) }.start(after: .seconds(100))
+            _ = try Wakeup(loop: loop) { _ = (captured, loop) }
+            _ = try SignalWatcher(loop: loop, signal: .user1) { _ = (captured, loop) }
+            _ = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in _ = (captured, loop) }
+            let stream = try TCPStream(loop: loop)
+            stream.onRead = { _ in _ = (captured, loop, stream) }
+            loop.close()
+        }
+        #expect(witness == nil)
+        #expect(abandoned == nil)
+    }
+
+    @Test func aTurnEndsAfterTimersAndBeforeSleep() throws {
+        var seen: [String] = []
+        try withLoop { loop in
+            LoopTimer(loop: loop) { seen.append("timer") }.start(after: .milliseconds(2))
+            loop.onTurn = {
+                guard seen.last == "timer" || seen.last == "turn" else { return }
+                seen.append("turn")
+                // Were there a sleep before the next turn, the watchdog would end it.
+                if seen.count < 4 { loop.turnAgain() } else { loop.stop() }
+            }
+        }
+        #expect(seen == ["timer", "turn", "turn", "turn"])
+    }
+
+    @Test func stoppingBeforeRunningReturnsAtOnce() throws {
+        let loop = try Loop()
+        defer { loop.close() }
+        LoopTimer(loop: loop) { Issue.record("ran") }.start(after: .seconds(1))
+        loop.stop()
+        loop.run()
+    }
+
+    /// Two threads count up and signal; the loop must see the last count of each, whatever signals fell together.
+    @Test func noWakeUpOfTwoThreadsIsLost() throws {
+        final class Counts: Sendable {
+            let written = Atomic(0)
+            let asked = Atomic(0)
+        }
+        let rounds = 20_000
+        var wakeUps = 0
+        try withLoop { loop in
+            let counts = Counts()
+            let wakeup = try Wakeup(loop: loop) {
+                wakeUps += 1
+                // A lost signal shows as a hang: each thread waits until its own count has been seen before it goes on
+                // now and then, and the loop stops only at the last one.
+                let seen = counts.written.load(ordering: .acquiring)
+                counts.asked.store(seen, ordering: .releasing)
+                if seen == 2 * rounds { loop.stop() }
+            }
+            let signal = wakeup.signal
+            let threads = try (0..<2).map { number in
+                try LoopThread(name: "signaller \(number)") { _ in
+                    for round in 1...rounds {
+                        let mine = counts.written.add(1, ordering: .acquiringAndReleasing).newValue
+                        signal.signal()
+                        guard round.isMultiple(of: 64) else { continue }
+                        let patience = Clock.monotonicNanoseconds() + 10_000_000_000
+                        while counts.asked.load(ordering: .acquiring) < mine {
+                            if Clock.monotonicNanoseconds() > patience { return }
+                        }
+                    }
+                }
+            }
+            loop.run()
+            loop.stop()  // `withLoop` runs it once more
+            for thread in threads { thread.join() }
+        }
+        #expect(wakeUps > 0 && wakeUps <= 2 * rounds)
+    }
+
+    @Test func signalsBeforeTheFirstTurnCoalesce() throws {
+        var wakeUps = 0
+        try withLoop { loop in
+            let wakeup = try Wakeup(loop: loop) {
+                wakeUps += 1
+                loop.turnAgain()
+            }
+            for _ in 0..<1000 { wakeup.signal.signal() }
+            LoopTimer(loop: loop) { loop.stop() }.start(after: .milliseconds(5))
+        }
+        #expect(wakeUps == 1)
+    }
+
+    /// The signaller goes on while, and after, the loop closes.
+    @Test func signallingAClosedLoopDoesNothing() throws {
+        final class Flag: Sendable { let isSet = Atomic(false) }
+        for _ in 0..<50 {
+            let loop = try Loop()
+            let wakeup = try Wakeup(loop: loop) {}
+            let signal = wakeup.signal
+            let stop = Flag()
+            let thread = try LoopThread(name: "signaller") { _ in
+                while !stop.isSet.load(ordering: .acquiring) { signal.signal() }
+                signal.signal()
+            }
+            LoopTimer(loop: loop) { loop.stop() }.start(after: .milliseconds(1))
+            loop.run()
+            loop.close()
+            stop.isSet.store(true, ordering: .releasing)
+            thread.join()
+            signal.signal()
+        }
+    }
+
+    @Test func aThreadHasItsNameAndItsLoop() throws {
+        final class Answer: Sendable { let turns = Atomic(0) }
+        let answer = Answer()
+        let thread = try LoopThread(name: "a very long name of a thread") { loop in
+            let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+            guard name == "a very long nam\n" else { return }
+            LoopTimer(loop: loop) {
+                answer.turns.add(1, ordering: .relaxed)
+                loop.stop()
+            }.start(after: .zero)
+            loop.run()
+        }
+        thread.join()
+        thread.join()
+        #expect(answer.turns.load(ordering: .relaxed) == 1)
+    }
+
+    @Test func aSignalIsSeen() throws {
+        var seen = 0
+        try withLoop { loop in
+            let watcher = try SignalWatcher(loop: loop, signal: .user1) {
+                seen += 1
+                loop.stop()
+            }
+            _ = watcher
+            kill(getpid(), SIGUSR1)
+        }
+        #expect(seen == 1)
+    }
+
+    @Test func aPollerSeesReadiness() throws {
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        var events: Poller.Events?
+        try withLoop { loop in
+            let poller = try Poller(loop: loop, descriptor: ends[0]) { result in
+                events = try? result.get()
+                loop.stop()
+            }
+            try poller.start([.readable])
+            LoopTimer(loop: loop) { write(ends[1], "x", 1) }.start(after: .milliseconds(1))
+        }
+        #expect(events == [.readable])
+    }
+
+    @Test func clocksAreInTheirUnits() {
+        let wall = Clock.wallMilliseconds()
+        #expect(abs(Double(wall) / 1000 - Date().timeIntervalSince1970) < 5)
+        let before = Clock.monotonicNanoseconds()
+        #expect(Clock.monotonicNanoseconds() >= before)
+        #expect(Clock.processCPUNanoseconds() > 0)
+        #expect(Clock.peakResidentBytes() > 1 << 20)
+    }
+}
