@@ -28,7 +28,6 @@ public class Handle {
     /// Call once, directly after the `uv_..._init` call succeeded: from here on libuv owns a retain.
     final func adopt() {
         uv_handle_set_data(pointer(), Unmanaged.passRetained(self).toOpaque())
-        loop?.openHandles += 1
     }
 
     /// Ends the handle. Safe at any time, also twice and from within its own callbacks; none of them fires any more.
@@ -53,7 +52,6 @@ public class Handle {
 
     /// libuv's last word on this handle.
     fileprivate final func closed() {
-        loop?.openHandles -= 1
         loop = nil
         Unmanaged.passUnretained(self).release()
     }

@@ -31,9 +31,7 @@ public final class Loop {
     /// Four TLS records; a bigger buffer brought nothing on loopback, and it fits the second-level cache twice.
     static let readBytesMax = 64 * 1024
 
-    /// Handles that libuv has not let go of.
-    var openHandles = 0
-    /// Look-ups and file reads that the thread pool is busy with. Retained by themselves until their callback.
+    /// What else calls back on this loop: look-ups on their way, and files that are being read.
     var requests: [ObjectIdentifier: any LoopRequest] = [:]
     private var turnEnders: [Handle] = []
     private var turnEndersSpare: [Handle] = []
@@ -98,8 +96,8 @@ public final class Loop {
     /// Closes every handle that is still open, without calling anybody back, and frees the loop. Safe twice; from within a
     /// callback it stops the loop, and `run()` closes it before it returns.
     ///
-    /// A name look-up that the system's resolver has begun cannot be called back: then the loop's own few hundred bytes
-    /// are left to it, rather than waiting for a name server.
+    /// A name look-up that the system's resolver has begun cannot be called back, and is waited for. (So it would be when
+    /// the process ends: libuv joins its thread pool then.)
     public func close() {
         guard !isClosed else { return }
         guard !isRunning else {
@@ -115,24 +113,17 @@ public final class Loop {
         turnEndersSpare = []
         turn.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_close($0, nil) }
         restless.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_close($0, nil) }
-        // Closing handles and cancelled requests keep a run from sleeping; one more run for the loop's own two handles.
-        repeat { uv_run(raw, UV_RUN_NOWAIT) } while openHandles > 0
-        // A file read ends soon and writes into memory of ours, so it is waited for.
-        while requests.values.contains(where: { $0.mustBeAwaited }) { uv_run(raw, UV_RUN_ONCE) }
-        guard uv_loop_close(raw) == 0 else { return freeBuffers() }
+        // Busy until the handles' close callbacks have run and the thread pool has let go of what it works on.
+        while uv_loop_close(raw) == UV_EBUSY.rawValue { uv_run(raw, UV_RUN_ONCE) }
         free()
     }
 
     private func free() {
-        freeBuffers()
+        readBuffer.deallocate()
+        plainBuffer.deallocate()
         turn.deallocate()
         restless.deallocate()
         raw.deallocate()
-    }
-
-    private func freeBuffers() {
-        readBuffer.deallocate()
-        plainBuffer.deallocate()
     }
 
     func callAtTurnEnd(_ handle: Handle) {
@@ -161,11 +152,10 @@ public final class Loop {
     }
 }
 
-/// Work of libuv's thread pool that will call back on the loop.
+/// What has libuv's thread pool work for it, and hears of it on the loop.
 protocol LoopRequest: AnyObject {
     /// No callback reaches the program any more; libuv's own still comes where the work had begun.
     func cancel()
-    var mustBeAwaited: Bool { get }
 }
 
 /// The loop a callback belongs to. It is alive: callbacks come from `run` and `close`, which use it afterwards.

@@ -114,6 +114,21 @@ import Testing
             _ = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in _ = (captured, loop) }
             let stream = try TCPStream(loop: loop)
             stream.onRead = { _ in _ = (captured, loop, stream) }
+            let tls = try TLSStream(over: TCPStream(loop: loop), context: .client(), host: "localhost")
+            tls.onRead = { _ in _ = (captured, loop, tls) }
+            for path in ["/dev/null", "/dev/zero"] {
+                let source = try ByteSource.file(loop: loop, path: path)
+                source.onBytes = { _ in _ = (captured, loop, source) }
+                source.resume()
+                if path == "/dev/zero" { source.pause() }
+            }
+            var ends: [Int32] = [0, 0]
+            #expect(pipe(&ends) == 0)
+            defer { close(ends[1]) }
+            let piped = try ByteSource(loop: loop, descriptor: ends[0], name: "pipe")
+            piped.onBytes = { _ in _ = (captured, loop, piped) }
+            loop.stop()
+            loop.run()
             loop.close()
         }
         #expect(witness == nil)

@@ -131,12 +131,16 @@ private final class StreamBytes: ReadingHandle {
         source?.ended(uv_errno_t(code) == UV_EOF ? nil : LoopError(code: code, call: "read", place: name))
     }
 
-    override func willClose() { source = nil }
+    override func willClose() {
+        let source = self.source
+        self.source = nil
+        source?.close()
+    }
 }
 
 /// One read at a time in the thread pool. The loop keeps it alive while a read is on its way.
 private final class FileBytes: LoopRequest {
-    /// Whom to tell; set while a read is on its way, so that only then this keeps the source.
+    /// Whom to tell; from the first `resume` to the end the loop keeps this, and this keeps the source.
     private var source: ByteSource?
     private let loop: Loop
     private let descriptor: CInt
@@ -163,8 +167,11 @@ private final class FileBytes: LoopRequest {
     }
 
     func resume(for source: ByteSource) {
+        guard !isClosed, !loop.isClosed else { return }
+        self.source = source
+        loop.requests[ObjectIdentifier(self)] = self
         isPaused = false
-        readOn(for: source)
+        readOn()
     }
 
     func pause() { isPaused = true }
@@ -172,20 +179,17 @@ private final class FileBytes: LoopRequest {
     func close() {
         isClosed = true
         source = nil
+        if !isReading { loop.requests[ObjectIdentifier(self)] = nil }
     }
 
     func cancel() {
-        close()
-        request.withMemoryRebound(to: uv_req_t.self, capacity: 1) { _ = uv_cancel($0) }
+        source?.close()
+        if isReading { request.withMemoryRebound(to: uv_req_t.self, capacity: 1) { _ = uv_cancel($0) } }
     }
 
-    var mustBeAwaited: Bool { true }
-
-    private func readOn(for source: ByteSource) {
-        guard !isPaused, !isClosed, !isReading, !loop.isClosed else { return }
+    private func readOn() {
+        guard !isPaused, !isClosed, !isReading else { return }
         isReading = true
-        self.source = source
-        loop.requests[ObjectIdentifier(self)] = self
         // What was read too late is delivered from the loop as well, so a read of nothing brings us there.
         var space = uv_buf_init(
             buffer.baseAddress?.assumingMemoryBound(to: CChar.self), arrived == nil ? UInt32(buffer.count) : 0)
@@ -197,13 +201,13 @@ private final class FileBytes: LoopRequest {
     fileprivate func finish() {
         var result = request.pointee.result
         uv_fs_req_cleanup(request)
-        loop.requests[ObjectIdentifier(self)] = nil
         isReading = false
         if let arrived, result >= 0 { result = arrived }
         arrived = nil
-        let source = self.source
-        self.source = nil
-        guard !isClosed, let source else { return }
+        guard !isClosed, let source else {
+            loop.requests[ObjectIdentifier(self)] = nil
+            return
+        }
         guard !isPaused else {
             arrived = result
             return
@@ -214,12 +218,12 @@ private final class FileBytes: LoopRequest {
             source.ended(nil)
         } else {
             source.onBytes?(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<result]))
-            readOn(for: source)
+            readOn()
         }
     }
 }
 
 private func fileRead(_ request: UnsafeMutablePointer<uv_fs_t>?) {
-    // `readOn` set the data, and `Loop.requests` keeps the object until `finish`.
+    // `readOn` set the data, and `Loop.requests` keeps the object while a read is on its way.
     Unmanaged<FileBytes>.fromOpaque(request!.pointee.data).takeUnretainedValue().finish()
 }

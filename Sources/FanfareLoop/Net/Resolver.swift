@@ -38,8 +38,6 @@ public enum Resolver {
             request.withMemoryRebound(to: uv_req_t.self, capacity: 1) { _ = uv_cancel($0) }
         }
 
-        var mustBeAwaited: Bool { false }
-
         fileprivate func finish(_ code: CInt, _ found: UnsafeMutablePointer<addrinfo>?) {
             loop.requests[ObjectIdentifier(self)] = nil
             let done = self.done

@@ -20,6 +20,8 @@ public final class TCPStream: ReadingHandle {
     public var onClose: ((LoopError?) -> Void)?
     /// For `TLSStream`, which has work of its own before the writes of a turn leave.
     var onTurnEnd: (() -> Void)?
+    /// For `TLSStream`: closed by the program or by its loop. Instead of `onClose`, which tells of everything else.
+    var onDropped: (() -> Void)?
 
     /// `host:port` of the other side, as messages name it.
     public private(set) var peer = ""
@@ -232,6 +234,7 @@ public final class TCPStream: ReadingHandle {
 
     private func end(_ error: LoopError?) {
         let onClose = self.onClose
+        onDropped = nil
         close()
         onClose?(error)
     }
@@ -242,6 +245,9 @@ public final class TCPStream: ReadingHandle {
         onDrain = nil
         onClose = nil
         onTurnEnd = nil
+        let onDropped = self.onDropped
+        self.onDropped = nil
+        onDropped?()
     }
 }
 

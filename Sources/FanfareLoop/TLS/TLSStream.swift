@@ -51,6 +51,7 @@ public final class TLSStream {
         tcp.onClose = { self.tcpClosed($0) }
         tcp.onDrain = { if self.isReady { self.onDrain?() } }
         tcp.onTurnEnd = { self.turnEnded() }
+        tcp.onDropped = { self.release() }
         if context.isServer {
             tcp.resumeReading()
         } else {
@@ -253,6 +254,7 @@ public final class TLSStream {
         onClose?(error)
     }
 
+    /// Lets go of everything, so that callbacks that hold this stream do not keep it.
     private func release() {
         onReady = nil
         onRead = nil
