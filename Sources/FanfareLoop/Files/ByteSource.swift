@@ -50,7 +50,8 @@ public final class ByteSource {
         switch uv_guess_handle(descriptor) {
         case UV_TTY: backing = .stream(try StreamBytes(loop, terminal: descriptor, name))
         case UV_NAMED_PIPE, UV_TCP: backing = .stream(try StreamBytes(loop, pipe: descriptor, name))
-        default: backing = .file(FileBytes(loop, descriptor, name))  // also what cannot be read, which its first read says
+        // Also what cannot be read, a directory for example: its first read says so.
+        default: backing = .file(FileBytes(loop, descriptor, name))
         }
         if case .stream(let stream) = backing { stream.source = self }
     }
