@@ -24,10 +24,7 @@ var targets: [Target] = [
     // The engine, in the order data flows through it.
     .target(name: "FanfareCore", swiftSettings: swift, linkerSettings: [.linkedLibrary("m")]),
     .target(name: "CFanfareSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
-    .target(
-        name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
-    .target(
-        name: "FanfareFeeds", dependencies: ["FanfareCore", "CFanfareSimdjson", "CFanfareGTFS"], swiftSettings: swift),
+    .target(name: "FanfareFeeds", dependencies: ["FanfareCore", "CFanfareSimdjson"], swiftSettings: swift),
     .target(name: "FanfareHTTP2", swiftSettings: swift),
     .target(name: "FanfareLoop", dependencies: ["CFanfareUV", "CFanfareOpenSSL"], swiftSettings: swift),
     .target(
@@ -41,6 +38,7 @@ var targets: [Target] = [
     .target(name: "Simulation", dependencies: ["FanfareCore"], path: "Tests/Simulation", swiftSettings: swift),
     .testTarget(name: "SimulationTests", dependencies: ["Simulation", "FanfareCore"], swiftSettings: swift),
     .testTarget(name: "FanfareCoreTests", dependencies: ["FanfareCore"], swiftSettings: swift),
+    .testTarget(name: "FanfareTests", dependencies: ["Fanfare", "FanfareCore", "FanfareFeeds"], swiftSettings: swift),
     .testTarget(
         name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop"], swiftSettings: swift),
     .testTarget(

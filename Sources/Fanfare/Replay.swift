@@ -1,102 +1,260 @@
-public import FanfareCore
-public import FanfareFeeds
+import FanfareCore
+import FanfareFeeds
+import FanfareLoop
 
-/// What to replay, how fast, and to whom.
-public struct ReplayOptions: Sendable {
-    public enum Speed: Sendable, Equatable {
-        /// As fast as events can be decided; nothing waits.
-        case max
-        /// This many seconds of the feed in one second.
-        case times(Double)
+/// Replays recorded feeds, or live standard input, through the whole engine to synthetic subscribers.
+///
+/// Runs the core on the calling thread and the shards on threads of their own. The decision log it writes does not depend on the
+/// speed, on the number of shards or on what the network does.
+public final class Replay {
+    private let options: ReplayOptions
+    private let output: ReplayOutput
+    private let loop: Loop
+    private let engine: EngineCore
+    private var source: any ReplaySource
+    private var interruption: Wakeup?
+    private var pacing: LoopTimer?
+    private var watch: LoopTimer?
+    private var signals: [SignalWatcher] = []
+    private var pace: Pace
+
+    private var summary = ReplaySummary()
+    private var progress = ReplayProgress()
+    private let eventsExpected: Int?
+    private var goals = GoalClock()
+    private var startedAt: Int64 = 0
+    private var cpuAtStart: Int64 = 0
+    private var lastDelivery: Int64 = 0
+    private var isOver = false
+    /// For giving up: the last figure of accepted pushes that was seen to change, and when.
+    private var stall: (accepted: Int, since: Int64) = (0, 0)
+    private var line: [UInt8] = []
+
+    /// Opens feeds, keys and threads. Subscribers are loaded before it returns.
+    ///
+    /// - Throws: `ReplayError`, one line for people: a file that cannot be read or recognised, a key, a certificate.
+    public init(_ options: ReplayOptions, output: ReplayOutput) throws(ReplayError) {
+        self.options = options
+        self.output = output
+        pace = Pace(speed: options.speed, gapMax: options.gapMax, from: options.from)
+        do {
+            loop = try Loop()
+            let live = options.paths == ["-"]
+            var subscribers = SyntheticSubscribers(
+                count: options.subscribers, lineups: options.lineups, seed: options.seed, topics: [])
+            if live {
+                eventsExpected = nil
+                source = try LiveInput(loop: loop, lineBytesMax: options.feed.lineBytesMax)
+            } else {
+                let scan = try FeedScan(options)
+                eventsExpected = scan.events
+                subscribers = SyntheticSubscribers(
+                    count: options.subscribers, lineups: options.lineups, seed: options.seed, topics: scan.topics)
+                summary.skippedFiles = scan.skippedFiles
+                source = RecordedFeed(try Feed(paths: options.paths, options: options.feed))
+            }
+            if live { liveSubscribers = subscribers }
+            let known = subscribers
+            engine = try EngineCore(
+                loop: loop, shards: max(1, options.shards), makeTransport: try options.transport.makeFactory(),
+                load: { shard, index, count in known.load(into: shard, index: index, of: count) })
+            interruption = try Wakeup(loop: loop) { [unowned self] in stop(interrupted: true) }
+            for signal in [SignalWatcher.Signal.interrupt, .terminate] {
+                signals.append(
+                    try SignalWatcher(loop: loop, signal: signal) { [unowned self] in stop(interrupted: true) })
+            }
+        } catch {
+            throw ReplayError(description: "\(error)")
+        }
+        pacing = LoopTimer(loop: loop) { [unowned self] in step() }
+        watch = LoopTimer(loop: loop) { [unowned self] in look() }
+        engine.onRecord = { [unowned self] in note($0, $1) }
+        engine.onCompleted = { [unowned self] serial, at in
+            lastDelivery = max(lastDelivery, at)
+            goals.completed(serial, at: at)
+        }
+        engine.onReport = { [unowned self] in self.output.report($0) }
+        engine.onMisconfigured = { [unowned self] text in
+            guard !isOver else { return }
+            self.output.report(text)
+            stop(interrupted: true)
+        }
+        engine.onQuiet = { [unowned self] in stop(interrupted: false) }
+        engine.onRelief = { [unowned self] in step() }
+        for path in summary.skippedFiles { output.report("\(path): not a feed, skipped") }
     }
 
-    /// Files or folders; `-` alone is standard input, live.
-    public var paths: [String]
-    public var feed = FeedOptions()
-    public var speed = Speed.max
-    /// Longest wait between two events, in feed time. Shortens waiting only.
-    public var gapMax = Duration.seconds(30)
-    /// Events before this moment are caught up with at full speed.
-    public var from: FeedTime?
-    /// The replay stops before the first event after this moment.
-    public var until: FeedTime?
-    /// Synthetic subscribers: number *i* follows topic *i* mod T of a pre-scan.
-    public var subscribers = 0
-    /// With `n` > 0 every subscriber has a lineup of `n` topics instead of one topic.
-    public var lineups = 0
-    /// Seed of the synthetic tokens and lineups.
-    public var seed: UInt64 = 1
-    public var shards = 1
-    public var transport = TransportChoice.discard
-    /// The transport is given up when nothing has been accepted for this long although something is owed.
-    public var patience = Duration.seconds(20)
+    /// Subscribers of a live feed, whose topics nobody knows beforehand: all of them follow each topic as it appears.
+    private var liveSubscribers: SyntheticSubscribers?
+    private var liveTopics: Set<TopicID> = []
 
-    public init(paths: [String]) { self.paths = paths }
+    /// From any thread: the replay stops and `run` returns with the figures so far.
+    public var interrupt: @Sendable () -> Void {
+        let signal = interruption?.signal
+        return { signal?.signal() }
+    }
+
+    /// Runs to the end of the feed and until everybody has the last state, or until interrupted. Once.
+    public func run() -> ReplaySummary {
+        startedAt = Clock.monotonicNanoseconds()
+        lastDelivery = startedAt
+        stall.since = startedAt
+        cpuAtStart = Clock.processCPUNanoseconds()
+        watch?.start(after: .milliseconds(200), repeating: .milliseconds(200))
+        source.onItems = { [unowned self] in step() }
+        source.start()
+        step()
+        loop.run()
+        let cpu = Clock.processCPUNanoseconds() - cpuAtStart
+        engine.stop()
+        summary.counts = engine.counts
+        summary.undelivered = summary.counts.owed
+        summary.goals = goals.all
+        summary.seconds = Double(max(lastDelivery, startedAt) - startedAt) / 1e9
+        let sent = summary.counts.pushes.sent
+        if sent > 0 { summary.cpuMicrosecondsPerPush = Double(cpu) / 1e3 / Double(sent) }
+        summary.peakResidentBytes = Clock.peakResidentBytes()
+        source.close()
+        return summary
+    }
+
+    /// One NDJSON line per topic, in order of appearance: what `--states` prints.
+    public func writeStates(to write: ([UInt8]) -> Void) {
+        for topic in engine.topics {
+            line.removeAll(keepingCapacity: true)
+            topic.write(to: &line)
+            write(line)
+        }
+    }
+
+    // MARK: The feed
+
+    /// Events per turn of the loop at full speed; then completions have their turn.
+    private static let eventsPerTurn = 512
+
+    private func step() {
+        guard !isOver else { return }
+        for _ in 0..<Replay.eventsPerTurn {
+            // Full is an answer: the feed waits until the shards have taken what they have.
+            if engine.isCongested { return }
+            guard let (now, item) = source.peek() else {
+                feedIsEmpty()
+                return
+            }
+            if let until = options.until, now > until {
+                finish()
+                return
+            }
+            // Timers that are due before this event fire at their own moment, not when the event happens to come.
+            let moment = min(now, engine.nextDeadline ?? now)
+            let wait = pace.wait(until: moment, now: Clock.monotonicNanoseconds())
+            if wait > 0 {
+                pacing?.start(after: .nanoseconds(wait))
+                return
+            }
+            if moment < now {
+                engine.advance(to: moment)
+                continue
+            }
+            source.advance()
+            take(item, now: now)
+        }
+        pacing?.start(after: .zero)
+    }
+
+    private func take(_ item: FeedItem, now: FeedTime) {
+        summary.events += 1
+        progress.now = now
+        goals.ingested(at: Clock.monotonicNanoseconds())
+        switch item {
+        case .event(let event):
+            welcome(event.topic)
+            engine.apply(event, now: now)
+        case .rejected(let rejection):
+            engine.reject(rejection, now: now)
+        }
+    }
+
+    private func feedIsEmpty() {
+        if source.isAtEnd {
+            finish()
+        } else if let deadline = engine.nextDeadline, let now = progress.now {
+            // Live and nothing new: log time goes on with the wall clock, so that what waits for its interval is not held up
+            // by a feed that has gone quiet.
+            let wait = source.sinceLastItem(now: Clock.monotonicNanoseconds(), toReach: deadline - now)
+            if wait > .zero {
+                pacing?.start(after: wait)
+            } else {
+                engine.advance(to: deadline)
+                progress.now = deadline
+                source.ticked(by: deadline - now)
+                pacing?.start(after: .zero)
+            }
+        }
+    }
+
+    /// The feed is over; everybody is owed the last state before the replay is.
+    private func finish() {
+        isOver = true
+        engine.finish()
+        engine.askForQuiet()
+    }
+
+    private func stop(interrupted: Bool) {
+        isOver = true
+        summary.interrupted = interrupted
+        loop.stop()
+    }
+
+    private func welcome(_ topic: TopicID) {
+        guard let subscribers = liveSubscribers, subscribers.count > 0, liveTopics.insert(topic).inserted else {
+            return
+        }
+        subscribers.follow(topic) { key, command in engine.send(command, forSubscriber: key) }
+    }
+
+    // MARK: What is told
+
+    private func note(_ record: DecisionRecord, _ publication: Publication?) {
+        summary.decisions[record.outcome, default: 0] += 1
+        if publication != nil { summary.updates += 1 }
+        switch record.alert {
+        case .granted: summary.alertsGranted += 1
+        case .demoted: summary.alertsDemoted += 1
+        case nil: break
+        }
+        if let publication, record.origin == .event, record.kind == "goal" { goals.scored(publication) }
+        if record.outcome == .rejected {
+            // What could not be read has its place in the reason; what could not be accepted has a topic.
+            output.report(record.topic.map { "\($0): \(record.reason)" } ?? record.reason)
+        }
+        guard let write = output.decision else { return }
+        line.removeAll(keepingCapacity: true)
+        record.write(to: &line)
+        write(line)
+    }
+
+    private func look() {
+        let now = Clock.monotonicNanoseconds()
+        progress.events = summary.events
+        progress.updates = summary.updates
+        progress.counts = engine.counts
+        progress.seconds = Double(now - startedAt) / 1e9
+        progress.fraction = eventsExpected.map { $0 == 0 ? 1 : Double(summary.events) / Double($0) }
+        output.progress?(progress)
+        let accepted = progress.counts.pushes.accepted
+        if accepted != stall.accepted || progress.counts.owed == 0 {
+            stall = (accepted, now)
+        } else if now - stall.since > options.patience.milliseconds * 1_000_000 {
+            output.report(
+                "gave up: nothing was accepted for \(options.patience.milliseconds / 1000) s while "
+                    + "\(progress.counts.owed) activities were owed an update")
+            stop(interrupted: true)
+        }
+    }
 }
 
-/// How far a replay has come. Taken at most a few times a second.
-public struct ReplayProgress: Sendable {
-    /// Log time; `nil` before the first event.
-    public var now: FeedTime?
-    public var events = 0
-    public var updates = 0
-    public var counts = ShardCounts()
-    public var seconds = 0.0
-    /// 0–1 where the feed's length is known.
-    public var fraction: Double?
-
-    public init() {}
-}
-
-/// What a replay did, with its figures.
-public struct ReplaySummary: Sendable {
-    public struct Goal: Sendable {
-        public var topic: TopicID
-        public var version: UInt32
-        /// From the goal's ingestion until the last activity had that version or a newer one; `nil` when that never came.
-        public var secondsToLast: Double?
-    }
-
-    public var events = 0
-    public var decisions: [Outcome: Int] = [:]
-    public var updates = 0
-    public var alertsGranted = 0
-    public var alertsDemoted = 0
-    public var counts = ShardCounts()
-    public var goals: [Goal] = []
-    /// Wall seconds from the first event to the last delivery.
-    public var seconds = 0.0
-    /// CPU of this process while it ran, divided by pushes sent.
-    public var cpuMicrosecondsPerPush: Double?
-    public var peakResidentBytes: Int64 = 0
-    /// Files in the given folders that are no feed.
-    public var skippedFiles: [String] = []
-    /// Stopped by the person, or the transport was given up.
-    public var interrupted = false
-    public var undelivered = 0
-
-    /// Everything was delivered and nothing was rejected.
-    public var isClean: Bool {
-        !interrupted && undelivered == 0 && counts.pushes.failed == 0 && decisions[.rejected, default: 0] == 0
-    }
-
-    public init() {}
-}
-
-/// What a replay tells while it runs. All calls come on the thread that runs it.
-public struct ReplayOutput {
-    /// One NDJSON line of the decision log, newline included, in decision order.
-    public var decision: (([UInt8]) -> Void)?
-    /// A rejected line, a transport's trouble, a skipped file: one line for people.
-    public var report: (String) -> Void
-    public var progress: ((ReplayProgress) -> Void)?
-
-    public init(
-        decision: (([UInt8]) -> Void)? = nil, report: @escaping (String) -> Void,
-        progress: ((ReplayProgress) -> Void)? = nil
-    ) {
-        self.decision = decision
-        self.report = report
-        self.progress = progress
-    }
+/// Why a replay could not begin: one line for people.
+public struct ReplayError: Error, CustomStringConvertible, Sendable {
+    public let description: String
 }

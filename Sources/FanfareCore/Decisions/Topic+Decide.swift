@@ -38,7 +38,7 @@ extension Topic {
         }
         let entry = folded.entry
         if case .withdrawal(let fact, _) = entry, governor.hasGranted(fact.id) {
-            decisions.append(.revokeAlert(topic: index, cause: fact.id))
+            decisions.append(.revokeAlert(topic: id, cause: fact.id))
         }
         if case .retracted(let entry) = folded {
             record.outcome = .retracted

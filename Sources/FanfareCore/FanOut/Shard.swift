@@ -220,6 +220,7 @@ public final class Shard: DeliverySource {
 
     func reportIfQuiet() {
         guard !quietRequests.isEmpty, isQuiet else { return }
+        feedback.append(.counted(statistics))  // so that whoever hears of the quiet has its figures
         feedback.append(contentsOf: quietRequests.map(ShardFeedback.quiet))
         quietRequests.removeAll()
     }

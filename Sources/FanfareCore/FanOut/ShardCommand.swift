@@ -23,6 +23,10 @@ public enum ShardFeedback: Sendable {
     case deadToken(ActivityID)
     case quiet(UInt64)
     case counted(ShardCounts)
+    /// A line for operators, from the transport.
+    case report(String)
+    /// The transport cannot deliver, and waiting will not mend it.
+    case misconfigured(String)
 }
 
 /// Pushes and alerts of one shard, counted since its start.

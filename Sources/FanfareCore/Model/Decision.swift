@@ -66,5 +66,5 @@ public enum Decision: Sendable {
     case record(DecisionRecord)
     case publish(Publication)
     /// The fact behind this alert was withdrawn: the alert rides no more.
-    case revokeAlert(topic: TopicIndex, cause: String)
+    case revokeAlert(topic: TopicID, cause: String)
 }

@@ -1,0 +1,203 @@
+import Dispatch
+@_exported public import FanfareCore
+import FanfareLoop
+import Synchronization
+
+/// The engine inside a program of yours: feed events go in from any thread, pushes go out.
+///
+/// ```swift
+/// let engine = try Engine(Engine.Options(transport: .apns(…)))
+/// engine.follow(.topic(TopicID("match/1")), activity: id, subscriber: user, token: token)
+/// engine.ingest(FeedEvent(topic: TopicID("match/1"), topicKind: .football, at: …, kind: "goal", change: .fact(…)))
+/// engine.stop()
+/// ```
+///
+/// Every call returns at once. `false` means that the engine is full: nothing was taken, try again when it has caught up; an
+/// event for which `true` came back will be decided. Calls of one thread are taken in their order.
+///
+/// It runs a core thread and one thread per shard. Log time is the wall clock at which the core takes an event.
+public final class Engine: Sendable {
+    public struct Options: Sendable {
+        public var transport: TransportChoice
+        public var shards = 1
+        /// Events and commands on their way to the core.
+        public var mailboxCapacity = 1 << 14
+        public var rules = Rules.builtIn
+
+        public init(transport: TransportChoice) { self.transport = transport }
+    }
+
+    /// What the engine tells. All calls come on its core thread and must return soon.
+    public struct Observer: Sendable {
+        /// The decision log: one record per event, and per timer that acted.
+        public var decided: (@Sendable (DecisionRecord) -> Void)?
+        /// The token is dead and its activity gone; reported once.
+        public var tokenDied: (@Sendable (ActivityID) -> Void)?
+        /// A line for operators.
+        public var report: (@Sendable (String) -> Void)?
+
+        public init() {}
+    }
+
+    private enum Request: Sendable {
+        case event(FeedEvent)
+        case command(ShardCommand, subscriber: UInt64)
+        case counts(@Sendable (ShardCounts) -> Void)
+        case settle(@Sendable () -> Void)
+    }
+
+    /// Apart from the mailbox, so that a full one cannot keep the engine from stopping.
+    private final class StopRequest: Sendable { let isMade = Atomic(false) }
+
+    private let mailbox: ManyToOneMailbox<Request>
+    private let signal: WakeupSignal
+    private let stopRequest = StopRequest()
+    private let finished = DispatchSemaphore(value: 0)
+
+    /// Starts the threads and opens the connections.
+    ///
+    /// - Throws: one line for people: a key, a certificate, a thread that cannot be had.
+    public init(_ options: Options, observer: Observer = Observer()) throws {
+        let mailbox = ManyToOneMailbox<Request>(capacity: options.mailboxCapacity)
+        let started = Started<WakeupSignal>()
+        let makeTransport = try options.transport.makeFactory()
+        let finished = finished
+        let stopRequest = stopRequest
+        _ = try LoopThread(name: "fanfare core") { loop in
+            do {
+                let driver = try Driver(loop, options, makeTransport, mailbox, stopRequest, observer)
+                started.succeed(driver.signal)
+                loop.run()
+                driver.core.stop()
+            } catch {
+                started.fail(error)
+            }
+            finished.signal()
+        }
+        self.mailbox = mailbox
+        signal = try started.wait()
+    }
+
+    /// A feed event. Decided by the core in the order of arrival.
+    @discardableResult public func ingest(_ event: FeedEvent) -> Bool { post(.event(event)) }
+
+    /// An activity exists and shows this topic or lineup from now on; also a move of, or a new token for, one already known.
+    ///
+    /// - Parameters:
+    ///   - activity: the app's id of the Live Activity.
+    ///   - subscriber: the app's id of the install; all its commands go one way.
+    ///   - token: the activity's update token, raw bytes (not hex), at most 512.
+    @discardableResult public func follow(
+        _ audience: AudienceKey, activity: String, subscriber: String, token: [UInt8]
+    ) -> Bool {
+        post(
+            .command(
+                .follow(ActivityID(hashing: activity), audience, token: token), subscriber: Engine.key(subscriber)))
+    }
+
+    /// One private end, dismissed at once, and the activity is gone.
+    @discardableResult public func unfollow(activity: String, subscriber: String) -> Bool {
+        post(.command(.unfollow(ActivityID(hashing: activity)), subscriber: Engine.key(subscriber)))
+    }
+
+    /// Figures over all shards, a tenth of a second old at most. The answer comes on the core thread.
+    @discardableResult public func counts(_ answer: @escaping @Sendable (ShardCounts) -> Void) -> Bool {
+        post(.counts(answer))
+    }
+
+    /// Waits until everything ingested before has reached everybody, or until the time is over.
+    ///
+    /// - Returns: whether it has. Blocks the calling thread, which must not be the core's.
+    public func settle(within timeout: Duration) -> Bool {
+        let settled = DispatchSemaphore(value: 0)
+        guard post(.settle { settled.signal() }) else { return false }
+        return settled.wait(timeout: .now() + .milliseconds(Int(timeout.milliseconds))) == .success
+    }
+
+    /// Takes no more, lets what is on its way come back, and ends the threads. Once; blocks the calling thread.
+    public func stop() {
+        stopRequest.isMade.store(true, ordering: .sequentiallyConsistent)
+        signal.signal()
+        finished.wait()
+    }
+
+    private func post(_ request: Request) -> Bool {
+        guard mailbox.tryPush(request) else { return false }
+        signal.signal()
+        return true
+    }
+
+    private static func key(_ subscriber: String) -> UInt64 { ActivityID(hashing: subscriber).rawValue }
+
+    /// What lives on the core thread.
+    private final class Driver {
+        let core: EngineCore
+        private let loop: Loop
+        private let mailbox: ManyToOneMailbox<Request>
+        private let stopRequest: StopRequest
+        private var wakeup: Wakeup?
+        private var ticks: LoopTimer?
+        private var waitingToSettle: [@Sendable () -> Void] = []
+
+        /// Requests per turn; then feedback and timers have theirs.
+        private static let drainMax = 1024
+
+        var signal: WakeupSignal { wakeup!.signal }  // set in `init`, never cleared
+
+        init(
+            _ loop: Loop, _ options: Options, _ makeTransport: @escaping TransportFactory,
+            _ mailbox: ManyToOneMailbox<Request>, _ stopRequest: StopRequest, _ observer: Observer
+        ) throws {
+            self.loop = loop
+            self.mailbox = mailbox
+            self.stopRequest = stopRequest
+            core = try EngineCore(
+                loop: loop, rules: options.rules, shards: max(1, options.shards), makeTransport: makeTransport)
+            wakeup = try Wakeup(loop: loop) { [unowned self] in drain() }
+            ticks = LoopTimer(loop: loop) { [unowned self] in tick() }
+            core.onRecord = { record, _ in observer.decided?(record) }
+            core.onDeadToken = { observer.tokenDied?($0) }
+            core.onReport = { observer.report?($0) }
+            core.onMisconfigured = { observer.report?($0) }
+            core.onRelief = { [unowned self] in drain() }
+            core.onQuiet = { [unowned self] in
+                for settled in waitingToSettle { settled() }
+                waitingToSettle.removeAll()
+            }
+        }
+
+        private func drain() {
+            for _ in 0..<Driver.drainMax {
+                // Full is an answer: requests stay in the mailbox, which then refuses new ones.
+                if core.isCongested { return }
+                guard let request = mailbox.pop() else {
+                    // What was taken before the stop has been decided by now.
+                    if stopRequest.isMade.load(ordering: .sequentiallyConsistent) { loop.stop() }
+                    armTicks()
+                    return
+                }
+                switch request {
+                case .event(let event): core.apply(event, now: now)
+                case .command(let command, let subscriber): core.send(command, forSubscriber: subscriber)
+                case .counts(let answer): answer(core.counts)
+                case .settle(let settled):
+                    waitingToSettle.append(settled)
+                    core.askForQuiet()
+                }
+            }
+            signal.signal()
+        }
+
+        private var now: FeedTime { FeedTime(milliseconds: Clock.wallMilliseconds()) }
+
+        private func tick() {
+            core.advance(to: now)
+            armTicks()
+        }
+
+        private func armTicks() {
+            guard let deadline = core.nextDeadline else { return }
+            ticks?.start(after: max(.zero, deadline - now))
+        }
+    }
+}

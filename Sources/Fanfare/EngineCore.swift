@@ -1,0 +1,171 @@
+import FanfareAPNs
+import FanfareCore
+import FanfareLoop
+
+/// The core's thread: the decision core, and the shards as it sees them. Whoever owns the loop feeds it: a replay from files, the
+/// embedding program through a mailbox. Confined to its loop's thread.
+final class EngineCore {
+    private let loop: Loop
+    private var decisionCore: DecisionCore
+    private var decisions: [Decision] = []
+    private var shards: [ShardThread] = []
+    private var wakeup: Wakeup?
+    /// Newest figures of each shard.
+    private var shardCounts: [ShardCounts]
+    /// Shards that have not yet told of a publication's completion, and the latest time told.
+    private var open: [UInt64: (shardsLeft: Int, latest: Int64)] = [:]
+    private var quietRequest: UInt64 = 0
+    private var quietShardsLeft = 0
+
+    /// Each record, with the publication it tells of; in decision order.
+    var onRecord: ((DecisionRecord, Publication?) -> Void)?
+    /// The last activity anywhere has this publication or a newer one. Monotonic nanoseconds.
+    var onCompleted: ((_ serial: UInt64, _ at: Int64) -> Void)?
+    var onDeadToken: ((ActivityID) -> Void)?
+    var onReport: ((String) -> Void)?
+    var onMisconfigured: ((String) -> Void)?
+    /// Answers `askForQuiet`.
+    var onQuiet: (() -> Void)?
+    /// Shards have taken what they had no room for: events may come in again.
+    var onRelief: (() -> Void)?
+
+    init(
+        loop: Loop, rules: Rules = .builtIn, shards count: Int, makeTransport: @escaping TransportFactory,
+        load: (@Sendable (Shard, _ index: Int, _ count: Int) -> Void)? = nil
+    ) throws {
+        self.loop = loop
+        decisionCore = DecisionCore(rules: rules)
+        shardCounts = Array(repeating: ShardCounts(), count: count)
+        let wakeup = try Wakeup(loop: loop) { [unowned self] in takeFeedback() }
+        self.wakeup = wakeup
+        for index in 0..<count {
+            shards.append(
+                try ShardThread(
+                    index: index, of: count, makeTransport: makeTransport, load: load, core: wakeup.signal))
+        }
+    }
+
+    // MARK: Deciding
+
+    var nextDeadline: FeedTime? { decisionCore.nextDeadline }
+    var topics: some RandomAccessCollection<DecisionCore.TopicView> { decisionCore.topics }
+
+    /// Full somewhere: hold back the next event until `onRelief`.
+    var isCongested: Bool { shards.contains { $0.isCongested } }
+
+    func apply(_ event: FeedEvent, now: FeedTime) {
+        decisionCore.apply(event, now: now, into: &decisions)
+        hand()
+    }
+
+    func reject(_ rejection: FeedRejection, now: FeedTime) {
+        decisionCore.reject(rejection, now: now, into: &decisions)
+        hand()
+    }
+
+    func advance(to now: FeedTime) {
+        decisionCore.advance(to: now, into: &decisions)
+        hand()
+    }
+
+    /// The feed is over: what waits for its minimum interval goes out now.
+    func finish() {
+        decisionCore.finish(into: &decisions)
+        hand()
+    }
+
+    private func hand() {
+        var publication: Publication?
+        for decision in decisions {
+            switch decision {
+            case .publish(let new):
+                publication = new
+                open[new.serial] = (shards.count, 0)
+                broadcast(.publish(new))
+            case .revokeAlert(let topic, let cause): broadcast(.revokeAlert(topic: topic, cause: cause))
+            case .record(let record):
+                onRecord?(record, record.outcome == .published ? publication : nil)
+                publication = nil
+            }
+        }
+        decisions.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Shards
+
+    func broadcast(_ command: ShardCommand) { for shard in shards { shard.send(command) } }
+
+    /// All commands for one subscriber go to one shard, in order.
+    func send(_ command: ShardCommand, forSubscriber key: UInt64) {
+        shards[EngineCore.shard(ofSubscriber: key, of: shards.count)].send(command)
+    }
+
+    /// A slice of the subscribers by hash; the low bits are left to whoever hashes into tables.
+    static func shard(ofSubscriber key: UInt64, of count: Int) -> Int { Int((key.mixed >> 32) % UInt64(count)) }
+
+    var counts: ShardCounts { shardCounts.reduce(ShardCounts(), +) }
+
+    /// `onQuiet` is called once every shard has delivered everything it was given before.
+    func askForQuiet() {
+        quietRequest += 1
+        quietShardsLeft = shards.count
+        broadcast(.reportQuiet(quietRequest))
+    }
+
+    private func takeFeedback() {
+        for index in shards.indices {
+            while let fact = shards[index].nextFeedback() { take(fact, from: index) }
+            let wasCongested = shards[index].isCongested
+            shards[index].flush()
+            if wasCongested, !isCongested { onRelief?() }
+        }
+    }
+
+    private func take(_ fact: ShardFeedback, from index: Int) {
+        switch fact {
+        case .completed(let serial, let at):
+            guard var publication = open[serial] else { return }
+            publication.shardsLeft -= 1
+            publication.latest = max(publication.latest, at)
+            open[serial] = publication.shardsLeft > 0 ? publication : nil
+            if publication.shardsLeft == 0 { onCompleted?(serial, publication.latest) }
+        case .deadToken(let id): onDeadToken?(id)
+        case .quiet(let request):
+            guard request == quietRequest else { return }
+            quietShardsLeft -= 1
+            if quietShardsLeft == 0 { onQuiet?() }
+        case .counted(let counts): shardCounts[index] = counts
+        case .report(let text): onReport?(text)
+        case .misconfigured(let text): onMisconfigured?(text)
+        }
+    }
+
+    /// Ends the shards' threads and waits for them. What is on its way has the transport's drain time to come back.
+    func stop() {
+        for shard in shards { shard.stop() }
+        for shard in shards { shard.join() }
+        takeFeedback()
+        wakeup?.close()
+    }
+}
+
+extension TransportChoice {
+    /// - Throws: what is wrong with the key file, in one line.
+    func makeFactory() throws -> TransportFactory {
+        switch self {
+        case .discard: return { loop, shard, _ in DiscardTransport(loop: loop, source: shard) }
+        case .apns(let options):
+            // One provider token for the whole process: APNs minds several on one connection (spec §9.2).
+            let credentials = try ProviderToken(
+                keyFile: options.keyFile, keyID: options.keyID, teamID: options.teamID)
+            return { loop, shard, report in
+                try ConnectionPool(
+                    loop: loop, source: shard, credentials: credentials,
+                    configuration: ConnectionPool.Configuration(
+                        endpoint: Endpoint(host: options.host, port: options.port, caFile: options.caFile),
+                        bundleID: options.bundleID, connections: options.connectionsPerShard),
+                    onReport: report)
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import Dispatch
+import FanfareAPNs
+import FanfareCore
+import FanfareLoop
+
+/// What the core's thread says to a shard's.
+enum ShardMessage: Sendable {
+    case command(ShardCommand)
+    /// Deliver what is on its way, close, and end the thread.
+    case stop
+}
+
+/// A shard on a thread of its own, as the core holds it: the sending end of one ring, the receiving end of another, and a
+/// signal. Confined to the core's thread.
+final class ShardThread {
+    /// Commands on their way to a shard. A follow is the most frequent one; 65,536 of them are some 10 MB.
+    private static let commandsMax = 1 << 16
+    /// Facts on their way to the core: completions and dead tokens, a few bytes each.
+    private static let feedbackMax = 1 << 14
+
+    private var commands: RingProducer<ShardMessage>
+    private var feedback: RingConsumer<ShardFeedback>
+    private let wakeup: WakeupSignal
+    private let thread: LoopThread
+    /// What found the ring full. While anything waits here the core takes no new events, so this holds at most what the timers of
+    /// one turn publish: bounded by topics, not by lag.
+    private var backlog: [ShardMessage] = []
+
+    /// - Parameters:
+    ///   - load: fills the shard before it starts, on its own thread.
+    ///   - core: signalled when feedback waits.
+    init(
+        index: Int, of count: Int, makeTransport: @escaping TransportFactory,
+        load: (@Sendable (Shard, _ index: Int, _ count: Int) -> Void)?, core: WakeupSignal
+    ) throws {
+        let commandRing = OneToOneRing<ShardMessage>(capacity: ShardThread.commandsMax)
+        let feedbackRing = OneToOneRing<ShardFeedback>(capacity: ShardThread.feedbackMax)
+        let started = Started<WakeupSignal>()
+        thread = try LoopThread(name: "fanfare shard \(index)") { loop in
+            do {
+                let runner = try ShardRunner(
+                    loop: loop, commands: commandRing.takeConsumer(), feedback: feedbackRing.takeProducer(), core: core)
+                load?(runner.shard, index, count)
+                try runner.open(makeTransport)
+                started.succeed(runner.wakeup.signal)
+                loop.run()
+            } catch {
+                started.fail(error)
+            }
+        }
+        wakeup = try started.wait()
+        commands = commandRing.takeProducer()
+        feedback = feedbackRing.takeConsumer()
+    }
+
+    /// Full somewhere: no new event may be taken in until this is false again.
+    var isCongested: Bool { !backlog.isEmpty }
+
+    func send(_ command: ShardCommand) { send(.command(command)) }
+
+    private func send(_ message: ShardMessage) {
+        if !backlog.isEmpty || !commands.tryPush(message) { backlog.append(message) }
+        wakeup.signal()
+    }
+
+    /// Moves what waited for room; called once per turn of the core.
+    func flush() {
+        guard !backlog.isEmpty else { return }
+        var sent = 0
+        while sent < backlog.count, commands.tryPush(backlog[sent]) { sent += 1 }
+        backlog.removeFirst(sent)
+        wakeup.signal()
+    }
+
+    func nextFeedback() -> ShardFeedback? { feedback.pop() }
+
+    func stop() { send(.stop) }
+
+    func join() { thread.join() }
+}
+
+/// Makes a shard's transport on the shard's thread.
+typealias TransportFactory = @Sendable (Loop, Shard, _ report: @escaping (String) -> Void) throws -> any Transport
+
+/// What lives on a shard's thread: the shard, its transport and the rings' other ends.
+private final class ShardRunner {
+    let shard = Shard()
+    private(set) var wakeup: Wakeup!  // set in `init`, once `self` can be captured
+    private let loop: Loop
+    private var commands: RingConsumer<ShardMessage>
+    private var feedback: RingProducer<ShardFeedback>
+    private let core: WakeupSignal
+    private var transport: (any Transport)?
+    private var reports: [ShardFeedback] = []
+    private var dueTimer: LoopTimer?
+    private var statisticsTimer: LoopTimer?
+    private var counted = ShardCounts()
+    private var isStopping = false
+
+    /// Commands per turn; then the connections have their turn.
+    private static let drainMax = 4096
+
+    init(
+        loop: Loop, commands: consuming RingConsumer<ShardMessage>, feedback: consuming RingProducer<ShardFeedback>,
+        core: WakeupSignal
+    ) throws {
+        self.loop = loop
+        self.commands = commands
+        self.feedback = feedback
+        self.core = core
+        wakeup = try Wakeup(loop: loop) { [unowned self] in drain() }
+        dueTimer = LoopTimer(loop: loop) { [unowned self] in transport?.workAvailable() }
+        statisticsTimer = LoopTimer(loop: loop) { [unowned self] in tellCounts() }
+    }
+
+    func open(_ makeTransport: TransportFactory) throws {
+        transport = try makeTransport(loop, shard) { [unowned self] text in reports.append(.report(text)) }
+        statisticsTimer?.start(after: .milliseconds(100), repeating: .milliseconds(100))
+        loop.onTurn = { [self] in endTurn() }
+    }
+
+    private func drain() {
+        let moment = Moment.now()
+        for _ in 0..<ShardRunner.drainMax {
+            guard let message = commands.pop() else {
+                transport?.workAvailable()
+                return
+            }
+            switch message {
+            case .command(let command): shard.apply(command, at: moment)
+            case .stop: stop()
+            }
+        }
+        wakeup.signal.signal()  // more is waiting; the transport runs first
+        transport?.workAvailable()
+    }
+
+    private func stop() {
+        guard !isStopping, let transport else { return }
+        isStopping = true
+        transport.close { [unowned self] in
+            tellCounts()
+            tell()
+            loop.stop()
+        }
+    }
+
+    private func endTurn() {
+        tell()
+        // A retry or a stamp that ran ahead is due at a moment of its own. The timer may fire early; it then finds nothing.
+        if let due = shard.nextDue {
+            dueTimer?.start(after: .nanoseconds(max(0, due - Clock.monotonicNanoseconds()) + 1_000_000))
+        }
+    }
+
+    private func tellCounts() {
+        let counts = shard.statistics
+        if counts != counted {
+            counted = counts
+            reports.append(.counted(counts))
+        }
+        if let pool = transport as? ConnectionPool, let trouble = pool.trouble, trouble.kind == .configuration {
+            reports.append(.misconfigured(trouble.text))
+        }
+        tell()
+    }
+
+    /// Feedback goes only as a whole: what finds no room stays in the shard, which stops pulling before it holds too much.
+    private func tell() {
+        var told = false
+        if !shard.feedback.isEmpty, feedback.free >= shard.feedback.count {
+            for fact in shard.takeFeedback() { told = feedback.tryPush(fact) || told }
+        }
+        while let report = reports.first, feedback.tryPush(report) {
+            reports.removeFirst()
+            told = true
+        }
+        if told { core.signal() }
+    }
+}
+
+/// A value made on another thread, or why it was not.
+final class Started<Value: Sendable>: @unchecked Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+    // Written once before the signal, read after the wait: the semaphore orders the two.
+    private var result: Result<Value, any Error>?
+
+    func succeed(_ value: Value) {
+        result = .success(value)
+        semaphore.signal()
+    }
+
+    func fail(_ error: any Error) {
+        result = .failure(error)
+        semaphore.signal()
+    }
+
+    func wait() throws -> Value {
+        semaphore.wait()
+        guard let result else { preconditionFailure("signalled without a result") }
+        return try result.get()
+    }
+}

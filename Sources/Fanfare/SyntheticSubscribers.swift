@@ -1,0 +1,63 @@
+import FanfareCore
+
+/// Subscribers made of a seed, for load: number *i* has one activity, which follows topic *i* mod T, or a lineup of that topic
+/// and others.
+struct SyntheticSubscribers: Sendable {
+    let count: Int
+    /// Topics per lineup; 0 for single topics.
+    let lineups: Int
+    let seed: UInt64
+    let topics: [TopicID]
+
+    /// Distinct choices of companions per first topic. Real people's choices repeat, and equal ones share an audience.
+    private static let companionChoices = 1000
+
+    /// Fills the shard with those subscribers whose hash is its own.
+    func load(into shard: Shard, index: Int, of shards: Int) {
+        guard !topics.isEmpty else { return }
+        shard.reserve(activities: count / shards + count / (shards * 16) + 16)
+        let moment = Moment.now()
+        for subscriber in 0..<count {
+            let key = subscriberKey(subscriber)
+            guard EngineCore.shard(ofSubscriber: key, of: shards) == index else { continue }
+            shard.apply(.follow(ActivityID(key), audience(of: subscriber), token: token(of: key)), at: moment)
+        }
+    }
+
+    /// A topic of a live feed has appeared: everybody gets an activity for it.
+    func follow(_ topic: TopicID, send: (_ subscriber: UInt64, ShardCommand) -> Void) {
+        for subscriber in 0..<count {
+            let key = subscriberKey(subscriber) ^ ActivityID(hashing: topic.rawValue).rawValue
+            send(key, .follow(ActivityID(key), .topic(topic), token: token(of: key)))
+        }
+    }
+
+    private func subscriberKey(_ subscriber: Int) -> UInt64 { (seed &* 0x1_0000_0001 &+ UInt64(subscriber)).mixed }
+
+    private func audience(of subscriber: Int) -> AudienceKey {
+        let first = subscriber % topics.count
+        guard lineups > 0 else { return .topic(topics[first]) }
+        let choice = UInt64(subscriber / topics.count % SyntheticSubscribers.companionChoices)
+        var random = SplitMix64(seed: seed ^ (UInt64(first) << 32 | choice).mixed)
+        var chosen = [first]
+        while chosen.count < min(lineups, topics.count) {
+            let next = Int.random(in: 0..<topics.count, using: &random)
+            if !chosen.contains(next) { chosen.append(next) }
+        }
+        return .lineup(chosen.map { topics[$0] })
+    }
+
+    /// Nine of ten have 80 bytes, the others 54: both lengths have been seen (spec §1).
+    private func token(of key: UInt64) -> [UInt8] {
+        var random = SplitMix64(seed: key)
+        let count = random.next() % 10 == 0 ? 54 : 80
+        return [UInt8](unsafeUninitializedCapacity: 80) { bytes, filled in
+            for start in stride(from: 0, to: 80, by: 8) {
+                withUnsafeBytes(of: random.next()) { word in
+                    for offset in 0..<8 { bytes[start + offset] = word[offset] }
+                }
+            }
+            filled = count
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Fanfare
+import Synchronization
+import Testing
+
+@Suite struct EngineTests {
+    private static func goal(_ match: Int, _ number: Int) -> FeedEvent {
+        FeedEvent(
+            topic: TopicID("match/\(match)"), topicKind: .generic, at: FeedTime(seconds: 1_790_000_000 + Int64(number)),
+            seq: UInt64(number), kind: "score", change: .patch(["goals": .int(Int64(number))]))
+    }
+
+    @Test(arguments: [1, 2]) func deliversToEverybodyThroughTheWholeEngine(shards: Int) throws {
+        var options = Engine.Options(transport: .discard)
+        options.shards = shards
+        let engine = try Engine(options)
+        for subscriber in 0..<1000 {
+            #expect(
+                engine.follow(
+                    .topic(TopicID("match/\(subscriber % 4)")), activity: "activity \(subscriber)",
+                    subscriber: "subscriber \(subscriber)", token: Array("token \(subscriber)".utf8)))
+        }
+        for match in 0..<4 { #expect(engine.ingest(EngineTests.goal(match, 1))) }
+        #expect(engine.settle(within: .seconds(20)))
+        let counted = Mutex<ShardCounts?>(nil)
+        #expect(engine.counts { counts in counted.withLock { $0 = counts } })
+        engine.stop()
+        let counts = counted.withLock { $0 }
+        #expect(counts?.activities == 1000)
+        #expect(counts?.pushes.accepted == 1000)
+        #expect(counts?.owed == 0)
+    }
+
+    @Test func decidesInTheOrderOfEachThread() throws {
+        let decided = Decided()
+        var observer = Engine.Observer()
+        observer.decided = { decided.note($0) }
+        let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
+        for number in 1...500 { #expect(engine.ingest(EngineTests.goal(0, number))) }
+        #expect(engine.settle(within: .seconds(20)))
+        engine.stop()
+        #expect(decided.sequences == Array(1...500))
+    }
+
+    @Test func fullIsAnAnswer() throws {
+        let gate = Gate()
+        var options = Engine.Options(transport: .discard)
+        options.mailboxCapacity = 4
+        var observer = Engine.Observer()
+        observer.decided = { _ in gate.wait() }
+        let engine = try Engine(options, observer: observer)
+        // The core stands still in its first decision, so the mailbox must fill and say so.
+        var taken = 0
+        while taken < 100, engine.ingest(EngineTests.goal(0, taken + 1)) { taken += 1 }
+        #expect(taken < 100)
+        gate.open()
+        #expect(engine.settleWhenThereIsRoom(within: .seconds(20)))
+        engine.stop()
+    }
+
+    @Test func saysWhatIsWrongWithTheKey() {
+        let options = APNsOptions(
+            host: "localhost", port: 1, keyFile: "/nonexistent/key.p8", keyID: "ABCDEFGHIJ", teamID: "ABCDEFGHIJ",
+            bundleID: "com.example.app")
+        #expect { _ = try Engine(Engine.Options(transport: .apns(options))) } throws: {
+            "\($0)".contains("/nonexistent/key.p8")
+        }
+    }
+}
+
+/// Sequence numbers in the order of their decisions; written on the core thread, read after it has ended.
+private final class Decided: Sendable {
+    private let seen = Mutex<[Int]>([])
+    var sequences: [Int] { seen.withLock { $0 } }
+    func note(_ record: DecisionRecord) {
+        guard record.origin == .event, let seq = record.seq else { return }
+        seen.withLock { $0.append(Int(seq)) }
+    }
+}
+
+/// Holds a thread up until it is opened, once and for all.
+private final class Gate: Sendable {
+    private let isOpen = Atomic(false)
+    func open() { isOpen.store(true, ordering: .releasing) }
+    func wait() { while !isOpen.load(ordering: .acquiring) { continue } }
+}
+
+extension Engine {
+    /// `settle` needs a place in the mailbox itself.
+    fileprivate func settleWhenThereIsRoom(within timeout: Duration) -> Bool {
+        let deadline = ContinuousClock.now + timeout
+        while ContinuousClock.now < deadline { if settle(within: timeout) { return true } }
+        return false
+    }
+}
