@@ -23,12 +23,15 @@ extension Topic {
         if case .refused(let outcome, let reason) = folded {
             record.outcome = outcome
             record.reason = reason
-            // An end goes out, whatever came with it.
-            if event.lifecycle != .end { return }
         }
-        if let id = event.id, !event.isRetraction { recentIDs.insert(id) }
         let lateBy = newestAt.flatMap { $0 > event.at ? $0 - event.at : nil }
-        newestAt = max(event.at, newestAt ?? event.at)
+        if record.outcome != .rejected {
+            // What was rejected may be sent again, mended.
+            if let id = event.id, !event.isRetraction { recentIDs.insert(id) }
+            if record.outcome != .duplicate { newestAt = max(event.at, newestAt ?? event.at) }
+        }
+        // An end goes out, whatever came with it.
+        if case .refused = folded, event.lifecycle != .end { return }
 
         if case .nothing(let reason?) = folded { record.reason = reason }
         if record.outcome == .unchanged, let lateBy {

@@ -103,3 +103,30 @@ struct FootballFeed {
     }
     func end(_ seconds: Double) -> FeedEvent { event(seconds, "end", lifecycle: .end) }
 }
+
+/// Short words for a feed of patches.
+struct PatchFeed {
+    var topic = TopicID("order/1")
+    var kind: TopicKind? = .generic
+
+    func event(
+        _ seconds: Double, _ kind: String = "patch", lifecycle: FeedEvent.Lifecycle? = nil,
+        _ change: FeedEvent.Change = .nothing
+    ) -> FeedEvent {
+        FeedEvent(topic: topic, topicKind: self.kind, at: at(seconds), kind: kind, lifecycle: lifecycle, change: change)
+    }
+
+    func set(
+        _ seconds: Double, _ patch: JSONObject, seq: UInt64? = nil, id: String? = nil, alert: AlertText? = nil
+    ) -> FeedEvent {
+        FeedEvent(
+            topic: topic, topicKind: kind, at: at(seconds), seq: seq, id: id, kind: "patch", change: .patch(patch),
+            alert: alert)
+    }
+    func start(_ seconds: Double = 0) -> FeedEvent { event(seconds, "start", lifecycle: .start) }
+    func end(_ seconds: Double, _ patch: JSONObject = [:], seq: UInt64? = nil) -> FeedEvent {
+        FeedEvent(
+            topic: topic, topicKind: kind, at: at(seconds), seq: seq, kind: "end", lifecycle: .end,
+            change: .patch(patch))
+    }
+}

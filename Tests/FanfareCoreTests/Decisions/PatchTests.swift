@@ -1,0 +1,146 @@
+import FanfareCore
+import Testing
+
+/// Merge patches, and what of a change people can see (rules U1, U2, U4).
+@Suite struct PatchTests {
+    let feed = PatchFeed()
+
+    @Test func patchesMerge() {
+        var story = Scripted()
+        story.apply(feed.set(0, ["status": "placed", "shop": ["name": "A", "phone": "1"]]))
+        story.apply(feed.set(10, ["status": "out", "shop": ["phone": .null], "stops": 3]))
+        #expect(story.topic("order/1")?.state == ["status": "out", "shop": ["name": "A"], "stops": 3])
+        story.apply(feed.set(20, ["stops": .null]))
+        #expect(story.topic("order/1")?.published == ["status": "out", "shop": ["name": "A"]])
+        #expect(story.topic("order/1")?.version == 3)
+    }
+
+    @Test func theSameAgainIsUnchanged() {
+        var story = Scripted()
+        story.apply(feed.set(0, ["a": 1, "list": [1, 2], "deep": ["x": 1]]))
+        let record = story.apply(feed.set(10, ["a": 1.0, "list": [1.0, 2], "deep": ["x": 1.0]]))
+        #expect(record.outcome == .unchanged)
+        #expect(record.reason == "nothing people can see")
+        #expect(story.apply(feed.set(20, ["a": 1.5])).outcome == .published)
+    }
+
+    @Test func olderNumbersAreDropped() {
+        var story = Scripted()
+        story.apply(feed.set(0, ["n": 5], seq: 5))
+        #expect(story.apply(feed.set(10, ["n": 4], seq: 4)).outcome == .late)
+        let again = story.apply(feed.set(11, ["n": 50], seq: 5))
+        #expect(again.outcome == .duplicate)
+        #expect(again.reason == "patch 5 was here before")
+        #expect(story.apply(feed.set(12, ["n": 7], seq: 7)).outcome == .published)
+        #expect(story.apply(feed.set(13, ["n": 6], seq: 6)).reason == "patch 6 after patch 7")
+        #expect(story.topic("order/1")?.state == ["n": 7])
+    }
+
+    /// Where the feed numbers its patches, the numbers count and not the times.
+    @Test func aNewerNumberWithAnOlderTimeApplies() {
+        var story = Scripted()
+        story.apply(feed.set(100, ["n": 5], seq: 5))
+        let record = story.apply(feed.set(50, ["n": 6], seq: 6), now: at(110))
+        #expect(record.outcome == .published)
+        #expect(record.reason.contains("late by 50 s"))
+    }
+
+    @Test func withoutNumbersOlderTimesAreDropped() {
+        var story = Scripted()
+        story.apply(feed.set(100, ["n": 5]))
+        let record = story.apply(feed.set(40, ["n": 4]), now: at(101))
+        #expect(record.outcome == .late)
+        #expect(record.reason == "patch late by 60 s, a newer one is in place")
+        #expect(story.topic("order/1")?.state == ["n": 5])
+        #expect(story.apply(feed.set(100, ["n": 6]), now: at(110)).outcome == .published)
+    }
+
+    @Test func duplicatesByEventID() {
+        var story = Scripted()
+        story.apply(feed.set(0, ["n": 1], id: "e1"))
+        #expect(story.apply(feed.set(10, ["n": 2], id: "e1")).outcome == .duplicate)
+        #expect(story.topic("order/1")?.state == ["n": 1])
+    }
+
+    @Test func lateEventsWithoutAChangeAreLate() {
+        var story = Scripted()
+        story.apply(feed.set(100, ["n": 1]))
+        let record = story.apply(feed.event(87.5, "scan"), now: at(101))
+        #expect(record.outcome == .late)
+        #expect(record.reason == "late by 12.5 s, nothing people can see")
+    }
+
+    @Test func patchesLieOverTheFacts() {
+        let match = FootballFeed()
+        var story = Scripted()
+        story.apply(match.start(0))
+        story.apply(match.goal(10, "g1"))
+        story.apply(match.event(20, "correction", .patch(["homeScore": 7, "note": "desk", "lastEvent": .null])))
+        story.apply(match.goal(30, "g2"))
+        #expect(story.state("match/1", "homeScore") == 7)
+        #expect(story.state("match/1", "note") == "desk")
+        #expect(story.state("match/1", "lastEvent") == nil)
+        story.apply(match.event(40, "correction", .patch(["homeScore": .null, "lastEvent": "Hm"])))
+        #expect(story.state("match/1", "homeScore") == nil)
+        #expect(story.state("match/1", "lastEvent") == "Hm")
+    }
+
+    // MARK: - Fields
+
+    @Test func anIgnoredFieldIsNoReasonForAnUpdate() {
+        var rules = Rules.builtIn
+        rules.other.fields["clock"] = .ignored
+        var story = Scripted(rules: rules)
+        story.apply(feed.set(0, ["clock": 1, "n": 1]))
+        #expect(story.apply(feed.set(10, ["clock": 2])).outcome == .unchanged)
+        #expect(story.apply(feed.set(20, ["clock": .null])).outcome == .unchanged)
+        #expect(story.topic("order/1")?.state == ["n": 1])
+        #expect(story.apply(feed.set(30, ["clock": 3, "n": 2])).outcome == .published)
+        #expect(story.topic("order/1")?.published == ["clock": 3, "n": 2])
+    }
+
+    @Test func aQuantisedFieldMovesInSteps() {
+        var rules = Rules.builtIn
+        rules.other.fields["eta"] = .quantised(Quantiser(step: 5, hysteresis: 4))
+        var story = Scripted(rules: rules)
+        story.apply(feed.set(0, ["eta": 31]))
+        #expect(story.topic("order/1")?.published == ["eta": 30])
+        #expect(story.apply(feed.set(10, ["eta": 33.6])).outcome == .published)
+        #expect(story.topic("order/1")?.published == ["eta": 35])
+        #expect(story.apply(feed.set(20, ["eta": 32])).outcome == .unchanged)
+        #expect(story.apply(feed.set(30, ["eta": "soon"])).outcome == .published)
+    }
+
+    // MARK: - Size
+
+    @Test func aStateThatDoesNotFitIsRejectedWithTopicAndSize() {
+        var story = Scripted()
+        story.apply(feed.set(0, ["n": 1]))
+        let record = story.apply(feed.set(10, ["text": .string(String(repeating: "x", count: 3055))]))
+        #expect(record.outcome == .published, "3,055 and the 17 of {\"n\":1,\"text\":\"\"} are just allowed")
+        #expect(story.publications.last?.state.bytes.count == 3072)
+        let over = story.apply(feed.set(20, ["more": "x"], id: "e9"))
+        #expect(over.outcome == .rejected)
+        #expect(over.reason.contains("order/1"))
+        #expect(over.reason.contains("at most 3072"))
+        #expect(story.topic("order/1")?.state["more"] == nil)
+        story.apply(feed.set(30, ["text": .null]))
+        #expect(
+            story.apply(feed.set(40, ["more": "x"], id: "e9")).outcome == .published, "a refused event may come again")
+    }
+
+    @Test func factsAreKeptWhenTheirStateDoesNotFit() {
+        let match = FootballFeed()
+        var story = Scripted()
+        story.apply(match.start(0))
+        let filler = JSONValue.string(String(repeating: "x", count: 2860))
+        #expect(story.apply(match.event(10, "note", .patch(["note": filler]))).outcome == .published)
+        let goal = story.apply(match.goal(20, "g1", player: String(repeating: "K", count: 100)))
+        #expect(goal.outcome == .rejected)
+        #expect(story.state("match/1", "homeScore") == 1)
+        #expect(story.publications.count == 2)
+        let room = story.apply(match.event(30, "note", .patch(["note": .null])))
+        #expect(room.outcome == .published)
+        #expect(story.topic("match/1")?.published?["homeScore"] == 1)
+    }
+}
