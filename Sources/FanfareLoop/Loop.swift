@@ -43,9 +43,10 @@ public final class Loop {
     /// brought. It is no reason for the loop to wake up; `turnAgain` is.
     public var onTurn: (() -> Void)?
 
-    /// Also makes the process ignore SIGPIPE: writing to a connection that the peer has closed is an error value here.
+    /// The first one in a process makes it ignore SIGPIPE (writing to a connection that the peer has closed is an error
+    /// value here) and opens /dev/null for standard descriptors that are closed.
     public init() throws(LoopError) {
-        _ = Loop.ignoresBrokenPipes
+        _ = Loop.processIsReady
         raw = .allocate(capacity: 1)
         turn = .allocate(capacity: 1)
         restless = .allocate(capacity: 1)
@@ -67,7 +68,14 @@ public final class Loop {
 
     deinit { close() }
 
-    private static let ignoresBrokenPipes: Void = { signal(SIGPIPE, SIG_IGN) }()
+    private static let processIsReady: Void = {
+        signal(SIGPIPE, SIG_IGN)
+        // With `<&-` the loop's own descriptor would become standard input; libuv aborts when it is to close such a one.
+        // `open` takes the lowest number that is free, which is the one found missing.
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            open("/dev/null", O_RDWR)
+        }
+    }()
 
     /// Runs callbacks on the calling thread until `stop()`, or until no handle is left that could ever call back.
     public func run() {

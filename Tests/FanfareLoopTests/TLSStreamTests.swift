@@ -62,6 +62,31 @@ import Testing
         #expect(String(decoding: echoed, as: UTF8.self) == "before the handshake, and after it")
     }
 
+    /// Sizes around a record's, before the handshake, in its callback and after: none may be lost, cut or moved.
+    @Test(arguments: [1, 16_383, 16_384, 16_385, 40_000])
+    func keepsTheOrderOfWritesOfAnySize(size: Int) throws {
+        let pair = try TLSPair()
+        let sent = Pattern(seed: UInt64(size))
+        var echoed: [UInt8] = []
+        try withLoop { loop in
+            let tls = try connect(loop, try echoServer(loop, pair.server), pair.client, host: "localhost")
+            var written = 0
+            func writeMore() {
+                tls.write(sent.bytes(at: written, count: size))
+                written += size
+            }
+            writeMore()
+            tls.onReady = { _ in for _ in 0..<3 { writeMore() } }
+            tls.onRead = { bytes in
+                echoed += bytes
+                if echoed.count == 4 * size { writeMore() }
+                if echoed.count == 5 * size { loop.stop() }
+            }
+            tls.onClose = { Issue.record("closed: \(String(describing: $0))") }
+        }
+        #expect(echoed == (0..<5).flatMap { sent.bytes(at: $0 * size, count: size) })
+    }
+
     @Test func refusesACertificateForAnotherHost() throws {
         let pair = try TLSPair(hosts: ["elsewhere.example"])
         let failure = try refusal(host: "localhost", client: pair.client) { try echoServer($0, pair.server) }

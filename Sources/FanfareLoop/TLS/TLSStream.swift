@@ -100,21 +100,37 @@ public final class TLSStream {
                     .tooLarge, call: "write", place: peer,
                     reason: "\(plain.count) bytes wait for the handshake, \(tcp.writeQueueBytesMax) may"))
         }
-        plain.append(bytes)
-        if isReady, plain.count >= TLSStream.recordBytesMax { encrypt() }
+        var rest = bytes
+        // Full records leave as they fill, so that none is cut short but the last one of the turn.
+        while isReady, plain.count + rest.count >= TLSStream.recordBytesMax {
+            let room = TLSStream.recordBytesMax - plain.count
+            let piece = UnsafeRawBufferPointer(rebasing: rest[..<room])
+            rest = UnsafeRawBufferPointer(rebasing: rest[room...])
+            if plain.isEmpty {
+                encrypt(piece)
+            } else {
+                plain.append(piece)
+                encryptGathered()
+            }
+        }
+        plain.append(rest)
         tcp.atTurnEnd()
     }
 
     public func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
 
-    private func encrypt() {
-        guard let ssl, isReady, !plain.isEmpty else { return }
-        let bytes = plain.bytes
-        // OpenSSL cuts into records. The BIO takes everything and nothing renegotiates, so all of it is written or TLS is broken.
-        var written = 0
-        let result = SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &written)
+    private func encryptGathered() {
+        guard isReady, !plain.isEmpty else { return }
+        encrypt(plain.bytes)
         plain.removeAll()
-        if result != 1 { tcp.failLater(.openSSL(.tls, call: "SSL_write", place: peer)) }
+    }
+
+    /// OpenSSL cuts into records. The BIO takes everything and nothing renegotiates, so all is written or TLS is broken.
+    private func encrypt(_ bytes: UnsafeRawBufferPointer) {
+        guard let ssl else { return }
+        var written = 0
+        guard SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &written) != 1 else { return }
+        tcp.failLater(.openSSL(.tls, call: "SSL_write", place: peer))
     }
 
     /// Ends in order: what is written leaves, then TLS's farewell and TCP's. Reading goes on; `onClose` is called when the
@@ -128,7 +144,7 @@ public final class TLSStream {
     private func sayFarewell() {
         guard let ssl, isReady, !saidFarewell else { return }
         saidFarewell = true
-        encrypt()
+        encryptGathered()
         // Zero means that the peer's farewell is still to come, which is reading's business.
         if SSL_shutdown(ssl) < 0 { ERR_clear_error() }
     }
@@ -142,7 +158,7 @@ public final class TLSStream {
             bio.takeBack()
             if !isPaused { tcp.resumeReading() }
         }
-        encrypt()
+        encryptGathered()
         if isFinishing, isReady {
             sayFarewell()
             tcp.finish()
@@ -187,6 +203,7 @@ public final class TLSStream {
             return fail(.handshake(ssl, peer))
         }
         isReady = true
+        encryptGathered()  // from here on less than a record gathers
         tcp.atTurnEnd()
         onReady?(TLSStream.agreedProtocol(ssl))
     }
