@@ -73,7 +73,7 @@ public final class Loop {
         // With `<&-` the loop's own descriptor would become standard input; libuv aborts when it is to close such a one.
         // `open` takes the lowest number that is free, which is the one found missing.
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-            open("/dev/null", O_RDWR)
+            _ = open("/dev/null", O_RDWR)
         }
     }()
 

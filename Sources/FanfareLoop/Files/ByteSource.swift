@@ -139,7 +139,7 @@ private final class StreamBytes: ReadingHandle {
     }
 }
 
-/// One read at a time in the thread pool. The loop keeps it alive while a read is on its way.
+/// One read at a time in the thread pool.
 private final class FileBytes: LoopRequest {
     /// Whom to tell; from the first `resume` to the end the loop keeps this, and this keeps the source.
     private var source: ByteSource?

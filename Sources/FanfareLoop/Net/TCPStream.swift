@@ -154,8 +154,8 @@ public final class TCPStream: ReadingHandle {
 
     public func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
 
-    /// Ends in order: what is written leaves, then the peer learns that no more comes. Reading goes on; `onClose` is called
-    /// when the peer has ended too. Call `close` to wait no longer.
+    /// Ends in order: what is written leaves, then the peer learns that no more comes. Reading goes on, unless paused, and
+    /// `onClose` is called when the peer has ended too. Call `close` to wait no longer.
     public func finish() {
         guard !isClosed, !isFinishing else { return }
         isFinishing = true
@@ -221,7 +221,6 @@ public final class TCPStream: ReadingHandle {
         isShutDown = true
         // A failure here means that the connection is gone already; reading tells.
         uv_shutdown(shutdownRequest, pointer(), streamShutDown)
-        if isPaused { resumeReading() }
     }
 
     // MARK: End

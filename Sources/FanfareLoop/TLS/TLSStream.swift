@@ -133,8 +133,8 @@ public final class TLSStream {
         tcp.failLater(.openSSL(.tls, call: "SSL_write", place: peer))
     }
 
-    /// Ends in order: what is written leaves, then TLS's farewell and TCP's. Reading goes on; `onClose` is called when the
-    /// peer has ended too. Call `close` to wait no longer.
+    /// Ends in order: what is written leaves, then TLS's farewell and TCP's. Reading goes on, unless paused, and `onClose` is
+    /// called when the peer has ended too. Call `close` to wait no longer.
     public func finish() {
         guard !isClosed, !isFinishing else { return }
         isFinishing = true
@@ -167,7 +167,7 @@ public final class TLSStream {
 
     // MARK: Reading
 
-    /// No `onRead` until `resumeReading`, except for the rest of the call that is on the stack.
+    /// No `onRead` until `resumeReading`; before `onReady` it holds the handshake back too.
     public func pauseReading() {
         guard !isClosed else { return }
         isPaused = true
