@@ -71,8 +71,8 @@ if development {
         .testTarget(
             name: "FanfareHTTP2OracleTests", dependencies: ["FanfareHTTP2", "CFanfareNghttp2"], swiftSettings: swift),
         .testTarget(
-            name: "FanfareAPNsPeerTests", dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop"],
-            swiftSettings: swift),
+            name: "FanfareAPNsPeerTests",
+            dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop", "APNsSimulator"], swiftSettings: swift),
     ]
 }
 

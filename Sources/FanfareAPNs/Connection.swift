@@ -28,12 +28,8 @@ final class Connection {
         case ended
     }
 
-    /// Nothing heard for this long with requests in flight: is anybody there?
-    static let quietBusyMax = Duration.seconds(4)
-    /// The same with nothing in flight; Apple suggests an hour (spec §10).
-    static let quietIdleMax = Duration.seconds(3600)
-    /// For the answer to a PING, whatever it says. Below the request timeout, so that a dead connection is found as one.
-    static let pingTimeout = Duration.seconds(5)
+    /// A connection without requests is pinged after so much silence; an hour is fine with Apple (spec §10).
+    static let idlePingAfter = Duration.seconds(3600)
     static let farewellTimeout = Duration.seconds(1)
     /// Unsent bytes above which the peer, or the network, is slower than we are: no more until they have left.
     static let unsentBytesMax = 512 * 1024
@@ -54,8 +50,8 @@ final class Connection {
     /// When the oldest request may be too old. Early when that one has been answered since; then the sweep finds nothing.
     private var requestsDue = Int64.max
 
-    /// A push with our JWT has been processed. Until then APNs allows one request at a time (spec §10).
-    private(set) var isAuthenticated = false
+    /// A push with our JWT has been processed.
+    private(set) var isProved = false
 
     init(pool: ConnectionPool) {
         self.pool = pool
@@ -180,7 +176,7 @@ final class Connection {
             case .response(let response):
                 let request = requests.remove(response.tag)
                 if response.status == 200 {
-                    authenticated()
+                    proved()
                     pool.accepted(request)
                 } else {
                     let body = ErrorBody(Array(batch[response.body]))
@@ -210,11 +206,13 @@ final class Connection {
         }
     }
 
-    /// The answer shows that APNs knows who we are: from now on as many requests at a time as it allows.
-    func authenticated() {
-        guard !isAuthenticated else { return }
-        isAuthenticated = true
-        session.streamLimit = session.configuration.streamsMax
+    /// The answer shows that APNs knows who we are and that answers come through: one more request at a time from now on.
+    /// So a connection starts with one, as APNs asks with token authentication (spec §10), and doubles with each round
+    /// trip: one that breaks at once takes few outcomes with it.
+    func proved() {
+        if session.streamLimit < session.configuration.streamsMax { session.streamLimit += 1 }
+        guard !isProved else { return }
+        isProved = true
         pool.proved(self)
     }
 
@@ -230,8 +228,8 @@ final class Connection {
 
     private var silenceEnds: Int64 {
         // Whatever is heard is a sign of life, not the PING's answer alone.
-        if let pingedAt { return max(pingedAt, lastHeard) + Connection.pingTimeout.nanoseconds }
-        return lastHeard + (inFlight > 0 ? Connection.quietBusyMax : Connection.quietIdleMax).nanoseconds
+        if let pingedAt { return max(pingedAt, lastHeard) + pool.configuration.pingTimeout.nanoseconds }
+        return lastHeard + (inFlight > 0 ? pool.configuration.pingAfter : Connection.idlePingAfter).nanoseconds
     }
 
     func tick(at moment: Moment) {

@@ -19,8 +19,12 @@ public final class ConnectionPool: Transport {
         public var connections: Int
         /// After this a request's outcome is unknown and its activity free again.
         public var requestTimeout: Duration = .seconds(10)
-        /// For the whole way from the name to the first SETTINGS.
+        /// For a look-up of the name, and again for the way from one address to the first SETTINGS.
         public var connectTimeout: Duration = .seconds(10)
+        /// With requests in flight and nothing heard for so long, a PING asks whether anybody is there.
+        public var pingAfter: Duration = .seconds(4)
+        /// For its answer. Together less than a request's timeout, so that a dead connection is found as one.
+        public var pingTimeout: Duration = .seconds(5)
         /// How long `close` waits for answers.
         public var drainTimeout: Duration = .seconds(10)
 
@@ -313,11 +317,11 @@ public final class ConnectionPool: Transport {
         switch rule.class {
         case .accepted: accepted(request)  // 200 does not come here
         case .deadToken:
-            connection.authenticated()
+            connection.proved()
             statistics.dead += 1
             finish(request, .deadToken)
         case .throttled:
-            connection.authenticated()
+            connection.proved()
             statistics.throttled += 1
             finish(request, .throttled)
         case .retryLater:
@@ -403,7 +407,7 @@ public final class ConnectionPool: Transport {
     func replace(_ connection: Connection, at moment: Moment) {
         let now = moment.monotonicNanoseconds
         if let index = seats.firstIndex(where: { $0.connection === connection }) {
-            vacate(index, waits: !connection.isAuthenticated, at: now)
+            vacate(index, waits: !connection.isProved, at: now)
             draining.append(connection)
         }
         connection.drain(at: now)

@@ -11,6 +11,9 @@ final class MemorySource: DeliverySource {
     private let payload: Payload
     private let token: (UInt32) -> [UInt8]
     private(set) var handedOut = 0
+    private(set) var completed = 0
+    /// Handed out before anything had come back.
+    private(set) var inFlightBeforeFirstAnswer = 0
     private(set) var outcomes: [String: Int] = [:]
     /// Broken rules of the contract, in words.
     private(set) var violations: [String] = []
@@ -40,6 +43,7 @@ final class MemorySource: DeliverySource {
         return digest + digest + digest.prefix(16)
     }
 
+    var activities: Int { standings.count }
     var inFlight: Int { standings.count { if case .inFlight = $0 { true } else { false } } }
     func count(_ outcome: DeliveryOutcome) -> Int { outcomes["\(outcome)"] ?? 0 }
 
@@ -50,6 +54,7 @@ final class MemorySource: DeliverySource {
             generation += 1
             standings[Int(slot)] = .inFlight(generation: generation)
             handedOut += 1
+            if completed == 0 { inFlightBeforeFirstAnswer += 1 }
             batch.append(slot: ActivitySlot(slot), generation: generation, payload: payload, token: token(slot))
         }
     }
@@ -62,6 +67,7 @@ final class MemorySource: DeliverySource {
                     "slot \(slot), generation \(completion.generation): completed while \(standings[slot])")
                 continue
             }
+            completed += 1
             outcomes["\(completion.outcome)", default: 0] += 1
             if settles(completion.outcome) {
                 standings[slot] = .settled(completion.outcome)

@@ -12,13 +12,13 @@ struct NghttpdTests {
         let port = try freePort()
         let server = try ServerProcess(
             ["nghttpd", "--address", "127.0.0.1", "--echo-upload", "-d", "."] + options
-                + ["\(port)", "key.pem", "cert.pem"], in: scratch)
+                + ["\(port)", "server.key", "server.pem"], in: scratch)
         let harness = try PoolHarness(
             source: MemorySource(activities: pushes, payload: examplePayload()),
             configuration: .init(
                 endpoint: Endpoint(host: "localhost", port: port, caFile: scratch.path("ca.pem")),
                 bundleID: "com.example.app", connections: connections),
-            credentials: try ProviderToken(keyFile: scratch.path("push.p8"), keyID: "K123456789", teamID: "T123456789"))
+            credentials: try ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"))
         harness.run("\(pushes) pushes") { harness.source.settled == pushes }
         harness.close()
         server.stop()

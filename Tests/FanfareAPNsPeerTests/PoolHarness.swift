@@ -4,24 +4,23 @@ import FanfareLoop
 import Foundation
 import Testing
 
-/// A pool, its source and its loop, run on the test's own thread until something is true.
+/// A pool, its source and their loop, run on the test's own thread until something is true. The simulator may live on the
+/// same loop.
 final class PoolHarness {
     let loop: Loop
     let source: MemorySource
-    let pool: ConnectionPool
+    private(set) var pool: ConnectionPool! = nil  // set in init, which hands `self` to its callbacks
     private(set) var reports: [String] = []
-    private let reported: ReportBox
 
-    private final class ReportBox { var onReport: (String) -> Void = { _ in } }
-
-    init(source: MemorySource, configuration: ConnectionPool.Configuration, credentials: ProviderToken) throws {
-        loop = try Loop()
+    init(
+        loop: Loop? = nil, source: MemorySource, configuration: ConnectionPool.Configuration,
+        credentials: ProviderToken, clock: @escaping () -> Moment = ConnectionPool.systemClock
+    ) throws {
+        self.loop = try loop ?? Loop()
         self.source = source
-        reported = ReportBox()
         pool = try ConnectionPool(
-            loop: loop, source: source, credentials: credentials, configuration: configuration,
-            onReport: { [reported] in reported.onReport($0) })
-        reported.onReport = { [unowned self] in self.reports.append($0) }
+            loop: self.loop, source: source, credentials: credentials, configuration: configuration, clock: clock,
+            onReport: { [unowned self] in reports.append($0) })
     }
 
     deinit { loop.close() }
@@ -29,15 +28,18 @@ final class PoolHarness {
     /// Runs the loop until the condition holds after some turn; records an issue when `limit` passes first.
     func run(limit: Duration = .seconds(60), _ what: String, until condition: @escaping () -> Bool) {
         if condition() { return }
-        let deadline = LoopTimer(loop: loop) { [loop, unowned self] in
-            Issue.record(
-                "\(what): not within \(limit); \(self.pool.statistics), trouble \(self.pool.trouble?.text ?? "none")")
+        let deadline = LoopTimer(loop: loop) { [unowned self] in
+            Issue.record("\(what): not within \(limit); \(pool.statistics), trouble: \(pool.trouble?.text ?? "none")")
             loop.stop()
         }
         deadline.start(after: limit)
-        loop.onTurn = { [loop] in if condition() { loop.stop() } }
+        let before = loop.onTurn
+        loop.onTurn = { [unowned self] in
+            before?()
+            if condition() { loop.stop() }
+        }
         loop.run()
-        loop.onTurn = nil
+        loop.onTurn = before
         deadline.close()
     }
 
@@ -85,6 +87,6 @@ final class ServerProcess {
 func examplePayload() -> Payload {
     Payload(
         event: .update, subject: "match/1", state: Array(#"{"away":1,"home":2,"minute":57}"#.utf8),
-        stamp: 1_790_000_000,
+        stamp: Clock.wallMilliseconds() / 1000,
         staleDate: nil, dismissalDate: nil, alert: AlertText(title: "Goal", body: "2:1"), priority: .immediate)
 }

@@ -29,21 +29,10 @@ final class Scratch {
         try #require(process.terminationStatus == 0, "\(arguments): \(String(decoding: text, as: UTF8.self))")
     }
 
-    /// `ca.pem`, and `cert.pem` with `key.pem` for localhost and 127.0.0.1, signed by it; `push.p8` with `push.pub`.
+    /// `ca.pem`, `server.pem` and `.key` for localhost, `apns.p8` and `apns.pub.pem`.
     func makeCertificates() throws {
-        try run("openssl", "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", "ca-key.pem")
-        try run(
-            "openssl", "req", "-x509", "-new", "-key", "ca-key.pem", "-subj", "/CN=Fanfare test CA", "-days", "2",
-            "-addext", "basicConstraints=critical,CA:TRUE", "-out", "ca.pem")
-        try run("openssl", "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", "key.pem")
-        try run("openssl", "req", "-new", "-key", "key.pem", "-subj", "/CN=localhost", "-out", "request.pem")
-        try "subjectAltName=DNS:localhost,IP:127.0.0.1\n".write(
-            toFile: path("names"), atomically: true, encoding: .utf8)
-        try run(
-            "openssl", "x509", "-req", "-in", "request.pem", "-CA", "ca.pem", "-CAkey", "ca-key.pem", "-CAcreateserial",
-            "-days", "2", "-extfile", "names", "-out", "cert.pem")
-        try run("openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", "push.p8")
-        try run("openssl", "pkey", "-in", "push.p8", "-pubout", "-out", "push.pub")
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path("push.p8"))
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        try run("sh", root.appendingPathComponent("Load/certificates.sh").path, ".")
     }
 }

@@ -1,0 +1,131 @@
+import APNsSimulator
+import FanfareAPNs
+import FanfareCore
+import FanfareLoop
+import Testing
+
+/// What an operator reads when there is no connection, and that nothing is asked for meanwhile.
+@Suite struct ConnectingTests {
+    private let scratch: Scratch
+    private let credentials: ProviderToken
+
+    init() throws {
+        scratch = try Scratch()
+        try scratch.makeCertificates()
+        credentials = try ProviderToken(
+            keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789")
+    }
+
+    private func pool(
+        _ loop: Loop, _ endpoint: Endpoint, _ change: (inout ConnectionPool.Configuration) -> Void = { _ in }
+    ) throws -> PoolHarness {
+        var configuration = ConnectionPool.Configuration(endpoint: endpoint, bundleID: "com.example.app")
+        change(&configuration)
+        return try PoolHarness(
+            loop: loop, source: MemorySource(activities: 10, payload: examplePayload()), configuration: configuration,
+            credentials: credentials)
+    }
+
+    private func simulator(_ loop: Loop, port: UInt16 = 0) throws -> Simulator {
+        var options = SimulatorOptions()
+        options.port = port
+        options.certificateFile = scratch.path("server.pem")
+        options.keyFile = scratch.path("server.key")
+        options.publicKeyFile = scratch.path("apns.pub.pem")
+        options.bundleID = "com.example.app"
+        return try Simulator(options, loop: loop)
+    }
+
+    private func trouble(_ harness: PoolHarness) -> String {
+        harness.run("trouble") { harness.pool.statistics.connectFailures >= 3 }
+        let trouble = harness.pool.trouble
+        harness.close()
+        #expect(trouble?.kind == .connection)
+        #expect(harness.source.handedOut == 0)
+        #expect(harness.reports == trouble.map { [$0.text] }, "said once")
+        return trouble?.text ?? ""
+    }
+
+    @Test func refused() throws {
+        let port = try freePort()
+        let text = trouble(try pool(Loop(), Endpoint(host: "127.0.0.1", port: port)))
+        #expect(text == "127.0.0.1:\(port): connection refused (connect); trying again")
+    }
+
+    @Test func unknownHost() throws {
+        let text = trouble(try pool(Loop(), Endpoint(host: "no-such-host.invalid")))
+        #expect(text.hasPrefix("no-such-host.invalid:443: "))
+    }
+
+    @Test func untrustedCertificate() throws {
+        let loop = try Loop()
+        let simulator = try simulator(loop)
+        let other = try Scratch()
+        try other.makeCertificates()
+        let text = trouble(
+            try pool(loop, Endpoint(host: "localhost", port: simulator.port, caFile: other.path("ca.pem"))))
+        #expect(text.hasPrefix("localhost:\(simulator.port): ") && text.contains("certificate"), "\(text)")
+    }
+
+    @Test func certificateForAnotherName() throws {
+        let loop = try Loop()
+        let simulator = try simulator(loop)
+        let text = trouble(
+            try pool(
+                loop,
+                Endpoint(
+                    host: "localhost", port: simulator.port, caFile: scratch.path("ca.pem"),
+                    serverName: "api.push.apple.com")))
+        #expect(text.contains("certificate"), "\(text)")
+    }
+
+    @Test func missingCAFile() throws {
+        #expect(throws: LoopError.self) {
+            try pool(Loop(), Endpoint(host: "localhost", port: 1, caFile: scratch.path("none.pem")))
+        }
+    }
+
+    @Test func silentServer() throws {
+        let loop = try Loop()
+        let relay = try Relay(loop: loop, to: nil)
+        let text = trouble(
+            try pool(loop, Endpoint(host: "127.0.0.1", port: relay.port)) { $0.connectTimeout = .milliseconds(50) })
+        #expect(text == "127.0.0.1:\(relay.port): no answer while connecting; trying again")
+    }
+
+    @Test func goesOnWhenTheServerComes() throws {
+        let loop = try Loop()
+        let port = try freePort()
+        let harness = try pool(loop, Endpoint(host: "localhost", port: port, caFile: scratch.path("ca.pem")))
+        harness.run("trouble") { harness.pool.trouble != nil }
+        let simulator = try simulator(loop, port: port)
+        harness.run("settling") { harness.source.settled == 10 }
+        #expect(harness.pool.trouble == nil)
+        harness.close()
+        simulator.close()
+    }
+
+    /// A connection that died without a word: PING finds out before requests time out, and another one takes over.
+    @Test func halfOpenConnection() throws {
+        let loop = try Loop()
+        let simulator = try simulator(loop)
+        let relay = try Relay(loop: loop, to: SocketAddress(ip: "127.0.0.1", port: simulator.port))
+        let source = MemorySource(activities: 10_000, payload: examplePayload())
+        var configuration = ConnectionPool.Configuration(
+            endpoint: Endpoint(host: "localhost", port: relay.port, caFile: scratch.path("ca.pem")),
+            bundleID: "com.example.app")
+        configuration.pingAfter = .milliseconds(100)
+        configuration.pingTimeout = .milliseconds(100)
+        let harness = try PoolHarness(
+            loop: loop, source: source, configuration: configuration, credentials: credentials)
+        harness.run("some pushes") { source.completed > 1000 }
+        relay.isSilent = true
+        harness.run("both losses") { harness.pool.statistics.connectionsLost == 2 }
+        #expect(source.count(.unknown) > 0)
+        relay.isSilent = false
+        harness.run("settling") { source.settled == 10_000 }
+        harness.close()
+        simulator.close()
+        #expect(harness.reports.contains("localhost:\(relay.port): the server went silent; connecting again"))
+    }
+}

@@ -1,0 +1,36 @@
+import FanfareLoop
+
+/// Passes bytes between clients and a server, until told to fall silent: then connections stay open and nothing moves, as
+/// when a router forgets them.
+final class Relay {
+    private var listener: TCPListener!  // set in init, which hands `self` to its callback
+    private let loop: Loop
+    private let target: SocketAddress?
+    private var streams: [TCPStream] = []
+    var isSilent = false
+
+    /// Without a target it accepts and says nothing.
+    init(loop: Loop, to target: SocketAddress?) throws {
+        self.loop = loop
+        self.target = target
+        listener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { [unowned self] in accept($0) }
+    }
+
+    var port: UInt16 { listener.port }
+
+    private func accept(_ client: TCPStream) {
+        streams.append(client)
+        client.onClose = { _ in }
+        guard let target, let server = try? TCPStream(loop: loop) else { return client.resumeReading() }
+        streams.append(server)
+        pass(from: client, to: server)
+        pass(from: server, to: client)
+        server.connect(to: target)
+        client.resumeReading()
+    }
+
+    private func pass(from: TCPStream, to: TCPStream) {
+        from.onRead = { [unowned self] in if !isSilent { to.write($0) } }
+        from.onClose = { [unowned self] _ in if !isSilent { to.close() } }
+    }
+}

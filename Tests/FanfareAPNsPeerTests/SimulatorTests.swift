@@ -1,0 +1,217 @@
+import APNsSimulator
+import FanfareAPNs
+import FanfareCore
+import FanfareLoop
+import Testing
+
+/// Against the simulator, which shares no protocol code with us and misbehaves on request.
+@Suite struct SimulatorTests {
+    /// Certificates, a simulator and a pool that pushes to it, all on one loop.
+    private final class World {
+        let scratch: Scratch
+        let simulator: Simulator
+        let harness: PoolHarness
+        let credentials: ProviderToken
+        var pool: ConnectionPool { harness.pool }
+        var source: MemorySource { harness.source }
+
+        init(
+            activities: Int, simulator change: (inout SimulatorOptions) -> Void = { _ in },
+            pool configure: (inout ConnectionPool.Configuration) -> Void = { _ in },
+            credentials: ProviderToken? = nil, clock: @escaping () -> Moment = ConnectionPool.systemClock,
+            settles: @escaping (DeliveryOutcome) -> Bool = { [.accepted, .deadToken, .refused].contains($0) }
+        ) throws {
+            scratch = try Scratch()
+            try scratch.makeCertificates()
+            var options = SimulatorOptions()
+            options.certificateFile = scratch.path("server.pem")
+            options.keyFile = scratch.path("server.key")
+            options.publicKeyFile = scratch.path("apns.pub.pem")
+            options.bundleID = "com.example.app"
+            change(&options)
+            let loop = try Loop()
+            simulator = try Simulator(options, loop: loop)
+            var configuration = ConnectionPool.Configuration(
+                endpoint: Endpoint(host: "localhost", port: simulator.port, caFile: scratch.path("ca.pem")),
+                bundleID: "com.example.app")
+            configure(&configuration)
+            self.credentials =
+                try credentials
+                ?? ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789")
+            harness = try PoolHarness(
+                loop: loop, source: MemorySource(activities: activities, payload: examplePayload(), settles: settles),
+                configuration: configuration, credentials: self.credentials, clock: clock)
+        }
+
+        func runUntilSettled() {
+            harness.run("settling") { [harness] in harness.source.settled == harness.source.activities }
+        }
+
+        func close() {
+            harness.close()
+            simulator.close()
+        }
+    }
+
+    @Test func everyPushIsAccepted() throws {
+        let world = try World(activities: 20_000)
+        world.runUntilSettled()
+        world.close()
+        #expect(world.source.count(.accepted) == 20_000)
+        #expect(world.simulator.statistics[.accepted] == 20_000)
+        #expect(world.simulator.statistics.connections == 2)
+        #expect(world.harness.reports.isEmpty)
+    }
+
+    @Test func dead503AndThrottledInOneRun() throws {
+        let world = try World(activities: 20_000) {
+            $0.deadShare = 0.05
+            $0.errorShare = 0.02
+            $0.throttleShare = 0.1
+        }
+        world.runUntilSettled()
+        world.close()
+        let source = world.source
+        #expect(source.count(.deadToken) > 800 && source.count(.deadToken) < 1200)
+        #expect(source.count(.accepted) + source.count(.deadToken) == 20_000)
+        #expect(source.count(.notProcessed) > 200)
+        #expect(world.simulator.statistics[.accepted] == source.count(.accepted))
+        #expect(world.pool.statistics.reasons.keys.contains { $0.text == "ExpiredToken" })
+        #expect(world.pool.trouble == nil, "2 % of 503s are not worth stopping")
+    }
+
+    /// Answers die with their connections: those outcomes are unknown, and no others.
+    @Test(arguments: [1000, 97])
+    func lostConnections(every requests: Int) throws {
+        let world = try World(activities: 5000) { $0.losesConnection = .requests(requests) }
+        world.runUntilSettled()
+        world.close()
+        let simulator = world.simulator.statistics
+        #expect(world.source.count(.accepted) == 5000)
+        #expect(simulator.connectionsLost > 1)
+        #expect(world.pool.statistics.connectionsLost > 0)
+        #expect(world.source.count(.unknown) > 0)
+        // What was accepted more often than needed are requests whose answers never left.
+        #expect(simulator[.accepted] - 5000 <= simulator.unanswered)
+    }
+
+    /// A GOAWAY says which requests were processed, so nothing is unknown and nothing is sent twice.
+    @Test func goAway() throws {
+        let world = try World(activities: 5000) { $0.goAwayEvery = 700 }
+        world.runUntilSettled()
+        world.close()
+        #expect(world.simulator.statistics.goAways >= 7)
+        #expect(world.source.count(.accepted) == 5000)
+        #expect(world.source.count(.unknown) == 0)
+        #expect(world.simulator.statistics[.accepted] == 5000)
+        #expect(world.pool.statistics.connectionsLost == 0)
+    }
+
+    @Test func aServiceInTroubleIsLeftAlone() throws {
+        let world = try World(activities: 20_000) { $0.errorShare = 1 }
+        world.harness.run("trouble") { [pool = world.pool] in pool.trouble != nil }
+        #expect(world.pool.trouble?.kind == .service)
+        let sent = world.pool.statistics.sent
+        #expect(sent < 20, "\(sent) requests to a service that answers 503 to all")
+        world.close()
+        #expect(world.harness.reports.contains { $0.contains("503 ServiceUnavailable") })
+    }
+
+    @Test func oneRequestPerConnectionUntilTheFirstAnswer() throws {
+        let world = try World(activities: 500) {
+            $0.isStrictAtStart = false
+        } pool: {
+            $0.connections = 3
+        }
+        world.runUntilSettled()
+        world.close()
+        #expect(world.source.inFlightBeforeFirstAnswer <= 3)
+    }
+
+    // MARK: Misconfiguration
+
+    @Test func aWrongBundleIDStopsAfterTwentyFaults() throws {
+        let world = try World(activities: 500) { _ in
+        } pool: {
+            $0.bundleID = "com.example.other"
+        }
+        world.harness.run("the stop") { [pool = world.pool] in pool.trouble != nil }
+        world.close()
+        // The other connection may have one more in flight.
+        #expect((20...21).contains(world.source.count(.refused)))
+        #expect(world.pool.trouble?.kind == .configuration)
+        #expect(world.pool.trouble?.text.contains("BadTopic: check the bundle id; pushing has stopped") == true)
+        #expect(world.harness.reports.count == 2, "\(world.harness.reports)")
+    }
+
+    @Test func aWrongKeyStopsAfterTwentyFaults() throws {
+        let key = try ES256PrivateKey.generate()
+        let world = try World(
+            activities: 500, credentials: ProviderToken(key: key, keyID: "K123456789", teamID: "T123456789"))
+        world.harness.run("the stop") { [pool = world.pool] in pool.trouble != nil }
+        world.close()
+        // The other connection may have one more in flight.
+        #expect((20...21).contains(world.source.count(.refused)))
+        #expect(world.pool.trouble?.text.contains("InvalidProviderToken: check key file, key id") == true)
+    }
+
+    private static func clock(behindSeconds: Int64) -> () -> Moment {
+        {
+            var moment = ConnectionPool.systemClock()
+            moment.wallMilliseconds -= behindSeconds * 1000
+            return moment
+        }
+    }
+
+    /// Our clock is 50 minutes late, so a JWT that we take for 22 minutes old has expired: one is minted for all.
+    @Test func anExpiredTokenIsReplacedOnce() throws {
+        let world = try World(activities: 2000, clock: Self.clock(behindSeconds: 3000))
+        // Nothing has been sent before the loop runs, so this is the JWT that the pool begins with.
+        let minted = Clock.wallMilliseconds() / 1000 - 3000 - 1300
+        let before = try world.credentials.current(wallSeconds: minted)
+        world.runUntilSettled()
+        world.close()
+        #expect(world.source.count(.accepted) == 2000)
+        #expect(world.source.count(.refused) == 0)
+        #expect(world.simulator.statistics[.expiredProviderToken] >= 1)
+        #expect(try world.credentials.current(wallSeconds: minted + 1300).serial == before.serial + 1)
+    }
+
+    /// Two hours late: minting again does not help, and is not tried.
+    @Test func aWrongClockIsSaid() throws {
+        let world = try World(activities: 500, clock: Self.clock(behindSeconds: 7200))
+        world.harness.run("the stop") { [pool = world.pool] in pool.trouble != nil }
+        world.close()
+        #expect(world.pool.trouble?.text.contains("check this machine's clock") == true)
+        #expect((20...21).contains(world.source.count(.notProcessed)))
+    }
+
+    // MARK: Time
+
+    @Test func anOverdueAnswerIsUnknown() throws {
+        let world = try World(
+            activities: 200, simulator: { $0.latencyMilliseconds = 20_000...20_000 },
+            pool: { $0.requestTimeout = .milliseconds(200) }, settles: { $0 == .unknown })
+        world.harness.run("the timeouts") { [source = world.source] in source.count(.unknown) >= 4 }
+        #expect(world.pool.statistics.connectionsLost == 0, "the connection is well")
+        world.close()
+    }
+
+    @Test func closingWaitsForAnswers() throws {
+        let world = try World(activities: 2) { $0.latencyMilliseconds = 300...300 }
+        world.harness.run("two in flight") { [source = world.source] in source.handedOut == 2 }
+        world.close()
+        #expect(world.source.count(.accepted) == 2)
+    }
+
+    @Test func closingDoesNotWaitForEver() throws {
+        let world = try World(activities: 2) {
+            $0.latencyMilliseconds = 20_000...20_000
+        } pool: {
+            $0.drainTimeout = .milliseconds(100)
+        }
+        world.harness.run("two in flight") { [source = world.source] in source.handedOut == 2 }
+        world.close()
+        #expect(world.source.count(.unknown) == 2)
+    }
+}
