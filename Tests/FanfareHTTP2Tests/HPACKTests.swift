@@ -153,6 +153,10 @@ import Testing
                 var cursor = BlockCursor()
                 #expect(try cursor.integer(prefix: prefix, of: written.span) == value)
                 #expect(cursor.position == written.count)
+                var output = OutputBuffer(capacity: 1)
+                output.appendInteger(value, prefix: prefix, pattern: 0)
+                let direct = output.withBytes { Array($0) }
+                #expect(direct == written)
             }
         }
     }

@@ -66,6 +66,9 @@ struct Sent: Equatable {
     var stream: UInt32
     var payload: [UInt8]
 
+    /// Of a WINDOW_UPDATE.
+    var increment: Int { Int(payload.span.bigEndian32(at: 0)) }
+
     var code: ErrorCode? {
         switch type {
         case FrameType.resetStream: ErrorCode(rawValue: payload.span.bigEndian32(at: 0))

@@ -131,8 +131,8 @@ extension Huffman {
         var mayEnd = true
         for index in string.indices {
             let byte = string[index]
-            for nibble in (0..<2).lazy.map({ $0 == 0 ? Int(byte >> 4) : Int(byte & 15) }) {
-                let step = steps[node * 16 + nibble]
+            for shift: UInt8 in stride(from: 4, through: 0, by: -4) {
+                let step = steps[node * 16 + Int(byte >> shift & 15)]
                 if step.fails { throw HPACKError("Huffman-coded string contains EOS") }
                 if step.emits { bytes.append(step.symbol) }
                 node = step.node
