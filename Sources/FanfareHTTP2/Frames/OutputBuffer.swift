@@ -87,6 +87,19 @@ struct OutputBuffer: ~Copyable {
 
     mutating func append(_ bytes: [UInt8]) { append(bytes.span) }
 
+    /// RFC 7541 §5.1, as `PrefixInteger.write`.
+    mutating func appendInteger(_ value: Int, prefix: Int, pattern: UInt8) {
+        let limit = (1 << prefix) - 1
+        guard value >= limit else { return append(pattern | UInt8(value)) }
+        append(pattern | UInt8(limit))
+        var rest = value - limit
+        while rest >= 128 {
+            append(UInt8(rest & 127) | 128)
+            rest >>= 7
+        }
+        append(UInt8(rest))
+    }
+
     /// Two lower-case digits per byte, in one pass.
     mutating func appendHex(_ bytes: Span<UInt8>) {
         reserve(2 * bytes.count)

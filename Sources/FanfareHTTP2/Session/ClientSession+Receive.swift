@@ -140,14 +140,16 @@ extension ClientSession {
     private mutating func receivePing(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
         try requireConnection(header, "PING")
         try require(header, length: 8, "PING")
-        try countIdleFrame()
         let opaque = UInt64(payload.bigEndian32(at: 0)) << 32 | UInt64(payload.bigEndian32(at: 4))
         if !header.has(FrameFlag.acknowledgement) {
+            try countIdleFrame()
             try countReply()
             output.appendPing(opaque, acknowledges: true)
         } else if awaitsPong, opaque == pingsSent {
             awaitsPong = false
             events.events.append(.pong)
+        } else {
+            try countIdleFrame()
         }
     }
 

@@ -55,13 +55,7 @@ extension ClientSession {
     /// `:path` (4 in the static table) as a literal that is never indexed, not Huffman-coded.
     private mutating func appendPathHeader(count: Int) {
         output.append(0x14 as UInt8)
-        if count < 127 {
-            output.append(UInt8(count))
-        } else {
-            var length: [UInt8] = []
-            PrefixInteger.write(count, prefix: 7, pattern: 0, into: &length)
-            output.append(length)
-        }
+        output.appendInteger(count, prefix: 7, pattern: 0)
     }
 
     private mutating func endRequest(
@@ -87,7 +81,12 @@ extension ClientSession {
         advanceStreamID()
         guard !body.isEmpty else { return }
         streams[position].unsent = body
-        if !sendBody(position) { stalled.append(streams[position].id) }
+        guard !sendBody(position) else { return }
+        // Bounded even if the peer opens no window and resets every request.
+        if stalled.count > 2 * configuration.streamsMax {
+            stalled.removeAll(where: { streams.position(of: $0) == nil })
+        }
+        stalled.append(streams[position].id)
     }
 
     /// Spreads a header block that is too long for one frame over CONTINUATION frames.
