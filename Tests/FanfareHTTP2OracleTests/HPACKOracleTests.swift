@@ -5,7 +5,7 @@ import Testing
 
 /// Random header lists, ours against nghttp2's HPACK, in both directions, while table sizes change.
 @Suite struct HPACKOracleTests {
-    static let seeds: [UInt64] = Array(1...8)
+    static let seeds: [UInt64] = Array(1...4)
 
     /// Names that come back, so that tables are used; values short and long, text and bytes.
     private static func list(_ random: inout SplitMix64) -> [HeaderField] {
@@ -39,7 +39,7 @@ import Testing
         nghttp2_hd_inflate_new(&inflater)
         defer { nghttp2_hd_inflate_del(inflater) }
         var encoder = HeaderEncoder(tableCapacity: [0, 100, 4096, 10_000][Int(seed % 4)])
-        for step in 0..<1500 {
+        for step in 0..<1000 {
             for _ in 0..<Int.random(in: 0...3, using: &random) where random.next() % 20 == 0 {
                 let size = Int.random(in: 0...12_000, using: &random)
                 encoder.setTableLimit(size)
@@ -94,7 +94,7 @@ import Testing
         // As after the acknowledgement of our SETTINGS.
         decoder.setTableLimit(capacity)
         nghttp2_hd_deflate_change_table_size(deflater, capacity)
-        for step in 0..<1500 {
+        for step in 0..<1000 {
             if random.next() % 20 == 0 {
                 let size = Int.random(in: 0...capacity, using: &random)
                 decoder.setTableLimit(size)
@@ -124,7 +124,7 @@ import Testing
     @Test(arguments: seeds) func bothRefuseTheSameDamage(_ seed: UInt64) {
         var random = SplitMix64(seed: seed &+ 200)
         var refused = 0
-        for step in 0..<4000 {
+        for step in 0..<2500 {
             var inflater: OpaquePointer?
             nghttp2_hd_inflate_new(&inflater)
             defer { nghttp2_hd_inflate_del(inflater) }
@@ -145,6 +145,6 @@ import Testing
             } catch { refused += 1 }
             #expect(ours == theirs, "seed \(seed), step \(step): \(block)")
         }
-        #expect(refused > 100)
+        #expect(refused > 50)
     }
 }

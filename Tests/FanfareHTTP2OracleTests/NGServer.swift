@@ -26,7 +26,8 @@ final class NGServer {
     private(set) var requests: [Request] = []
     private(set) var resets: [(stream: Int32, code: UInt32)] = []
     private(set) var pings = 0
-    private(set) var invalidFrames = 0
+    /// What nghttp2 said of frames it did not like, except streams above a limit that we could not know of yet.
+    private(set) var complaints: [String] = []
     private var open: [Int32: Request] = [:]
     private var bodies: [Int32: (bytes: [UInt8], trailers: [(String, String)])] = [:]
     private var session: OpaquePointer?
@@ -59,8 +60,10 @@ final class NGServer {
             }
             return 0
         }
-        nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, _, _, me in
-            NGServer.from(me).invalidFrames += 1
+        nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, code, me in
+            guard code != NGHTTP2_ERR_REFUSED_STREAM.rawValue, let header = frame?.pointee.hd else { return 0 }
+            NGServer.from(me).complaints.append(
+                "type \(header.type) on stream \(header.stream_id): \(String(cString: nghttp2_strerror(code)))")
             return 0
         }
         var option: OpaquePointer?
