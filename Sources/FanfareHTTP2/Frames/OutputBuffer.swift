@@ -65,15 +65,14 @@ struct OutputBuffer: ~Copyable {
 
     mutating func append(_ value: UInt32) {
         reserve(4)
-        for shift in stride(from: 24, through: 0, by: -8) {
-            memory[end] = UInt8(truncatingIfNeeded: value >> UInt32(shift))
-            end += 1
-        }
+        UnsafeMutableRawPointer(memory + end).storeBytes(of: value.bigEndian, as: UInt32.self)
+        end += 4
     }
 
     mutating func append(_ value: UInt16) {
-        append(UInt8(truncatingIfNeeded: value >> 8))
-        append(UInt8(truncatingIfNeeded: value))
+        reserve(2)
+        UnsafeMutableRawPointer(memory + end).storeBytes(of: value.bigEndian, as: UInt16.self)
+        end += 2
     }
 
     mutating func append(_ bytes: Span<UInt8>) {
@@ -104,12 +103,14 @@ struct OutputBuffer: ~Copyable {
     mutating func appendHex(_ bytes: Span<UInt8>) {
         reserve(2 * bytes.count)
         func digit(_ nibble: UInt8) -> UInt8 { nibble &+ (nibble < 10 ? 48 : 87) }
+        // Room for all is there, so the loop writes without looking at this buffer again.
+        let digits = memory + end
         for index in bytes.indices {
             let byte = bytes[index]
-            memory[end] = digit(byte >> 4)
-            memory[end + 1] = digit(byte & 15)
-            end += 2
+            digits[2 * index] = digit(byte >> 4)
+            digits[2 * index + 1] = digit(byte & 15)
         }
+        end += 2 * bytes.count
     }
 }
 

@@ -160,7 +160,7 @@ struct ResponseHead {
             let name = list.name(field)
             let value = list.value(field)
             if name.first == UInt8(ascii: ":") {
-                guard !regularSeen, status == 0, name.elementsEqual(":status".utf8), value.count == 3,
+                guard !regularSeen, status == 0, ResponseHead.matches(name, ":status"), value.count == 3,
                     let number = ResponseHead.number(value), 100...599 ~= number, number != 101
                 else { return nil }
                 status = number
@@ -168,9 +168,9 @@ struct ResponseHead {
             }
             regularSeen = true
             guard ResponseHead.isAllowed(name), ResponseHead.isAllowed(value: value) else { return nil }
-            if name.elementsEqual("apns-id".utf8) {
+            if ResponseHead.matches(name, "apns-id") {
                 apnsID = field
-            } else if name.elementsEqual("content-length".utf8) {
+            } else if ResponseHead.matches(name, "content-length") {
                 guard let number = ResponseHead.number(value), contentLength ?? number == number else { return nil }
                 contentLength = number
             }
@@ -188,17 +188,22 @@ struct ResponseHead {
         return digits.reduce(0) { $0 * 10 + Int($1 - 48) }
     }
 
+    private static func matches(_ name: ArraySlice<UInt8>, _ text: StaticString) -> Bool {
+        // Lengths differ nearly always, and looking at them costs nothing.
+        name.count == text.utf8CodeUnitCount && text.withUTF8Buffer { name.elementsEqual($0) }
+    }
+
     /// Fields that HTTP/1.1 needs and HTTP/2 forbids (§8.2.2).
-    private static let connectionFields: [[UInt8]] = [
+    private static let connectionFields: [StaticString] = [
         "connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade",
-    ].map { Array($0.utf8) }
+    ]
 
     private static func isAllowed(_ name: ArraySlice<UInt8>) -> Bool {
         guard !name.isEmpty else { return false }
         for byte in name where byte <= 0x20 || byte >= 0x7f || 0x41...0x5a ~= byte || byte == UInt8(ascii: ":") {
             return false
         }
-        return !connectionFields.contains { $0.elementsEqual(name) }
+        return !connectionFields.contains { matches(name, $0) }
     }
 
     private static func isAllowed(value: ArraySlice<UInt8>) -> Bool {
