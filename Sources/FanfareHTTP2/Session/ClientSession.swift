@@ -151,7 +151,7 @@ public struct ClientSession: ~Copyable {
     /// O(`streamsMax`); `false` when no such request is in flight.
     @discardableResult
     public mutating func cancel(tag: UInt64) -> Bool {
-        guard let position = streams.positions.first(where: { streams[$0].tag == tag }) else { return false }
+        guard let position = streams.position(ofTag: tag) else { return false }
         reset(position, .cancel)
         return true
     }

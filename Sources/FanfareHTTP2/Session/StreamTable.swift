@@ -57,6 +57,9 @@ struct StreamTable {
         return slots[place].id == id && id != 0 ? place : nil
     }
 
+    /// Nil when no open stream has this tag. Walks over the whole ring.
+    func position(ofTag tag: UInt64) -> Int? { slots.firstIndex { $0.id != 0 && $0.tag == tag } }
+
     subscript(position: Int) -> Stream {
         get { slots[position] }
         _modify { yield &slots[position] }
