@@ -24,7 +24,10 @@ var targets: [Target] = [
     // The engine, in the order data flows through it.
     .target(name: "FanfareCore", swiftSettings: swift, linkerSettings: [.linkedLibrary("m")]),
     .target(name: "CFanfareSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
-    .target(name: "FanfareFeeds", dependencies: ["FanfareCore", "CFanfareSimdjson"], swiftSettings: swift),
+    .target(
+        name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
+    .target(
+        name: "FanfareFeeds", dependencies: ["FanfareCore", "CFanfareSimdjson", "CFanfareGTFS"], swiftSettings: swift),
     .target(name: "FanfareHTTP2", swiftSettings: swift),
     .target(name: "FanfareLoop", dependencies: ["CFanfareUV", "CFanfareOpenSSL"], swiftSettings: swift),
     .target(

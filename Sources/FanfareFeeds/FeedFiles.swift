@@ -69,9 +69,11 @@ struct FeedFiles {
         return files
     }
 
+    /// A decoder for each file, in path order; polls of one folder share one, at the place of the first.
     static func decoders(for found: [File], options: FeedOptions) throws(FeedError) -> [any FeedDecoder] {
         var decoders: [any FeedDecoder] = []
         var documents = Documents(options: options)
+        let polls = Dictionary(grouping: found.filter { $0.format == .gtfsRealtime }) { foldersAround($0.path)[0] }
         for file in found {
             switch file.format {
             case .native:
@@ -79,7 +81,11 @@ struct FeedFiles {
             case .wyscout: decoders.append(try documents.wyscout(file.path))
             case .dfl: decoders.append(try documents.dfl(file.path))
             case .gtfsRealtime:
-                throw FeedError(path: file.path, reason: "\(file.format.rawValue) is not read yet")
+                let together = polls[foldersAround(file.path)[0], default: []].map(\.path)
+                guard together.first == file.path else { continue }
+                let names = try GTFSStatic(besides: file.path, documentBytesMax: options.documentBytesMax)
+                decoders.append(
+                    GTFSRealtimeDecoder(paths: together, names: names, documentBytesMax: options.documentBytesMax))
             }
         }
         return decoders

@@ -12,9 +12,17 @@ extension FeedFormat {
             self = .wyscout
         } else if head.starts(withXML: "<Event "), head.contains("EventTime=") {
             self = .dfl
+        } else if FeedFormat.looksLikeAPoll(head) {
+            self = .gtfsRealtime
         } else {
             return nil
         }
+    }
+
+    /// Field 1, the header, which begins with field 1, the version: `1.0` or `2.0`.
+    private static func looksLikeAPoll(_ head: [UInt8]) -> Bool {
+        guard head.count > 7, head[0] == 0x0A, head[1] < 0x80, head[2] == 0x0A, head[3] == 3 else { return false }
+        return head[4] == UInt8(ascii: "1") || head[4] == UInt8(ascii: "2")
     }
 
     /// One of the first lines is an object with a topic. Not just the first one: a feed whose first line is broken is a

@@ -1,0 +1,131 @@
+import CFanfareGTFS
+import FanfareCore
+
+/// One GTFS-Realtime poll, reduced to what Fanfare reads of it. The only file that sees protobuf-c's structures.
+struct GTFSPoll {
+    /// Two trains can run under one trip id on one day.
+    struct Key: Hashable {
+        let tripID: String
+        let startDate: String
+        let trainID: String
+
+        var topic: TopicID {
+            // A feed without train ids, or without dates, still has paths of the same shape.
+            let parts = [startDate, tripID, trainID].map { $0.isEmpty ? "-" : percentEncoded($0) }
+            return TopicID("trip/" + parts.joined(separator: "/"))
+        }
+    }
+
+    struct Stop {
+        let id: String
+        /// Unix seconds. A trip's first stop has a departure only, its last one may have an arrival only.
+        let arrival: Int64?
+        let departure: Int64?
+    }
+
+    struct Vehicle {
+        /// Where it stands, or what it is heading for.
+        let stopID: String
+        let isStopped: Bool
+    }
+
+    struct Trip {
+        let key: Key
+        let route: String
+        /// A real train runs it; the others are planned.
+        let isAssigned: Bool
+        /// Still to come.
+        let stops: [Stop]
+    }
+
+    struct Defect: Error {
+        /// Of the entity in the poll, from 1; `nil` when it is the poll itself.
+        var entity: Int?
+        let reason: String
+    }
+
+    private(set) var time = FeedTime(milliseconds: 0)
+    private(set) var trips: [Trip] = []
+    private(set) var vehicles: [Key: Vehicle] = [:]
+    private(set) var defects: [Defect] = []
+
+    init(_ bytes: [UInt8], memoryBytesMax: Int) throws(Defect) {
+        var overBudget: Int32 = 0
+        guard let message = fanfare_gtfs_unpack(bytes, bytes.count, memoryBytesMax, &overBudget) else {
+            let reason =
+                overBudget != 0
+                ? "the poll would take more than \(memoryBytesMax) bytes of memory"
+                : "not a GTFS-Realtime message, or the file is not complete"
+            throw Defect(reason: reason)
+        }
+        defer { fanfare_gtfs_release(message) }
+        guard let header = message.pointee.header, header.pointee.has_timestamp != 0 else {
+            throw Defect(reason: "the poll's header has no timestamp")
+        }
+        let seconds = header.pointee.timestamp
+        guard let time = FeedTime(unixSeconds: Double(seconds)) else {
+            throw Defect(reason: FeedTime.implausible(String(seconds)))
+        }
+        self.time = time
+        for number in 0..<message.pointee.n_entity {
+            guard let entity = message.pointee.entity[number], entity.pointee.is_deleted == 0 else { continue }
+            do throws(Defect) {
+                if let update = entity.pointee.trip_update { trips.append(try GTFSPoll.trip(update)) }
+                if let vehicle = entity.pointee.vehicle { try add(vehicle) }
+            } catch {
+                defects.append(Defect(entity: number + 1, reason: error.reason))
+            }
+        }
+    }
+
+    private static func trip(_ update: UnsafePointer<FanfareGtfs__TripUpdate>) throws(Defect) -> Trip {
+        guard let descriptor = update.pointee.trip else { throw Defect(reason: "the trip update names no trip") }
+        var stops: [Stop] = []
+        stops.reserveCapacity(update.pointee.n_stop_time_update)
+        for number in 0..<update.pointee.n_stop_time_update {
+            guard let stop = update.pointee.stop_time_update[number] else { continue }
+            stops.append(
+                Stop(
+                    id: try text(stop.pointee.stop_id, "stop_id"), arrival: time(stop.pointee.arrival),
+                    departure: time(stop.pointee.departure)))
+        }
+        // Without NYCT's extension there is nothing to say that a trip is only planned.
+        let isAssigned = descriptor.pointee.nyct.map { $0.pointee.is_assigned != 0 } ?? true
+        return Trip(
+            key: try key(descriptor), route: try text(descriptor.pointee.route_id, "route_id"), isAssigned: isAssigned,
+            stops: stops)
+    }
+
+    private mutating func add(_ vehicle: UnsafePointer<FanfareGtfs__VehiclePosition>) throws(Defect) {
+        guard let descriptor = vehicle.pointee.trip else { return }
+        // `current_status`: 0 INCOMING_AT, 1 STOPPED_AT, 2 IN_TRANSIT_TO, which is also what its absence means.
+        let isStopped = vehicle.pointee.has_current_status != 0 && vehicle.pointee.current_status == 1
+        vehicles[try GTFSPoll.key(descriptor)] = Vehicle(
+            stopID: try GTFSPoll.text(vehicle.pointee.stop_id, "stop_id"), isStopped: isStopped)
+    }
+
+    private static func key(_ descriptor: UnsafePointer<FanfareGtfs__TripDescriptor>) throws(Defect) -> Key {
+        let tripID = try text(descriptor.pointee.trip_id, "trip_id")
+        guard !tripID.isEmpty else { throw Defect(reason: "the entity has no `trip_id`") }
+        return Key(
+            tripID: tripID, startDate: try text(descriptor.pointee.start_date, "start_date"),
+            trainID: try text(descriptor.pointee.nyct?.pointee.train_id, "train_id"))
+    }
+
+    /// Empty where the field is absent.
+    private static func text(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(Defect) -> String {
+        guard let pointer else { return "" }
+        guard let text = String(validatingCString: pointer) else {
+            throw Defect(reason: "`\(name)` is not valid UTF-8")
+        }
+        return text
+    }
+
+    /// Some feeds write 0 where they know no time.
+    private static func time(_ event: UnsafePointer<FanfareGtfs__StopTimeEvent>?) -> Int64? {
+        guard let event, event.pointee.has_time != 0, event.pointee.time > 0,
+            FeedTime(unixSeconds: Double(event.pointee.time)) != nil
+        else { return nil }
+        return event.pointee.time
+    }
+}

@@ -1,0 +1,134 @@
+import FanfareCore
+
+/// The polls of one folder, in path order. Each poll tells of every trip, so an event per trip and poll; a trip that was there
+/// and is not is `absent`, which only the sequence of polls shows.
+///
+/// | the poll says of a trip | event |
+/// |---|---|
+/// | a train is assigned, stops are left | `position`; the first one starts the topic |
+/// | it has started, no stop is left | `position` as last known: the train is still there, at its end |
+/// | planned only, or no stop yet | `planned`, nothing to see |
+/// | nothing, though it has started | `absent`, for ten minutes and one poll; then the trip is forgotten |
+///
+/// One poll is held at a time, and of each running trip its last position.
+struct GTFSRealtimeDecoder: FeedDecoder {
+    /// The core takes a trip for withdrawn after ten minutes, so what comes later tells it nothing.
+    private static let absenceMax = Duration.seconds(600)
+
+    private struct Running {
+        var position: JSONObject
+        var missingSince: FeedTime?
+    }
+
+    private let paths: [String]
+    private let names: GTFSStatic
+    private let documentBytesMax: Int
+    private var position = 0
+    private var pending: ArraySlice<FeedItem> = []
+    private var running: [GTFSPoll.Key: Running] = [:]
+
+    init(paths: [String], names: GTFSStatic, documentBytesMax: Int) {
+        self.paths = paths
+        self.names = names
+        self.documentBytesMax = documentBytesMax
+    }
+
+    mutating func next() -> FeedItem? {
+        while pending.isEmpty, position < paths.count {
+            let path = paths[position]
+            position += 1
+            read(path)
+        }
+        return pending.popFirst()
+    }
+
+    private mutating func read(_ path: String) {
+        let poll: GTFSPoll
+        do throws(FeedError) {
+            guard let bytes = try ByteFile.contents(of: path, limit: documentBytesMax) else {
+                return reject(path, "the poll is larger than \(documentBytesMax) bytes")
+            }
+            do throws(GTFSPoll.Defect) {
+                // Structures with their pointers take several times the bytes of the wire; four leaves real polls room.
+                poll = try GTFSPoll(bytes, memoryBytesMax: 4 * documentBytesMax)
+            } catch {
+                return reject(path, error.reason)
+            }
+        } catch {
+            return reject(error.path, error.reason)
+        }
+        for defect in poll.defects { reject("\(path)#\(defect.entity ?? 0)", defect.reason, at: poll.time) }
+        for trip in poll.trips { append(trip, vehicle: poll.vehicles[trip.key], at: poll.time) }
+        appendAbsent(from: poll)
+    }
+
+    private mutating func append(_ trip: GTFSPoll.Trip, vehicle: GTFSPoll.Vehicle?, at time: FeedTime) {
+        let isFirst = running[trip.key] == nil
+        if trip.isAssigned, let last = trip.stops.last {
+            let position = values(trip, vehicle, last: last)
+            running[trip.key] = Running(position: position)
+            append(trip.key, "position", position, at: time, lifecycle: isFirst ? .start : nil)
+        } else if let known = running[trip.key] {
+            running[trip.key]?.missingSince = nil
+            append(trip.key, "position", known.position, at: time)
+        } else {
+            let event = FeedEvent(
+                topic: trip.key.topic, topicKind: .transit, at: time, id: GTFSRealtimeDecoder.id(time), kind: "planned")
+            pending.append(.event(event))
+        }
+    }
+
+    private mutating func appendAbsent(from poll: GTFSPoll) {
+        let present = Set(poll.trips.map(\.key))
+        // A dictionary has no order; the log needs one.
+        let absent = running.keys.filter { !present.contains($0) }.sorted { $0.topic.rawValue < $1.topic.rawValue }
+        for key in absent {
+            let since = running[key]?.missingSince ?? poll.time
+            append(key, "absent", [:], at: poll.time)
+            if poll.time - since >= GTFSRealtimeDecoder.absenceMax {
+                running[key] = nil
+            } else {
+                running[key]?.missingSince = since
+            }
+        }
+    }
+
+    private func values(_ trip: GTFSPoll.Trip, _ vehicle: GTFSPoll.Vehicle?, last: GTFSPoll.Stop) -> JSONObject {
+        let next = trip.stops.first ?? last
+        var values: JSONObject = [
+            "line": .string(names.name(ofRoute: trip.route)), "destination": .string(names.name(ofStop: last.id)),
+            "status": .string(status(trip, vehicle, next: next)), "nextStop": .string(names.name(ofStop: next.id)),
+            "nextStopId": .string(next.id), "stopsLeft": .int(Int64(trip.stops.count)),
+        ]
+        values["arrivesAt"] = (last.arrival ?? last.departure).map(JSONValue.int)
+        return values
+    }
+
+    /// - `assigned`: not moving yet; the train is not reported, or stands where its trip begins (a stop without an arrival).
+    /// - `arriving`: on its way to its destination, the only stop left.
+    private func status(_ trip: GTFSPoll.Trip, _ vehicle: GTFSPoll.Vehicle?, next: GTFSPoll.Stop) -> String {
+        guard let vehicle else { return "assigned" }
+        if vehicle.isStopped, vehicle.stopID == next.id { return next.arrival == nil ? "assigned" : "atStop" }
+        return trip.stops.count == 1 ? "arriving" : "enRoute"
+    }
+
+    private mutating func append(
+        _ key: GTFSPoll.Key, _ kind: String, _ values: JSONObject, at time: FeedTime,
+        lifecycle: FeedEvent.Lifecycle? = nil
+    ) {
+        let id = GTFSRealtimeDecoder.id(time)
+        let fact = Fact(id: id, kind: kind, at: time, values: values)
+        pending.append(
+            .event(
+                FeedEvent(
+                    topic: key.topic, topicKind: .transit, at: time, id: id, kind: kind, lifecycle: lifecycle,
+                    change: .fact(fact))))
+    }
+
+    /// A poll is named by its header's time; within a topic that is unique.
+    private static func id(_ time: FeedTime) -> String { "poll/\(time.milliseconds / 1000)" }
+
+    private mutating func reject(_ place: String, _ reason: String, at: FeedTime? = nil) {
+        pending.append(.rejected(FeedRejection(place: place, reason: reason, at: at)))
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+
+/// Names from the timetable: `stops.txt` and `routes.txt` of a folder `gtfs-static` beside the polls or one folder up. What is
+/// not in there goes by its id.
+struct GTFSStatic {
+    private var stops: [String: String] = [:]
+    private var routes: [String: String] = [:]
+
+    func name(ofStop id: String) -> String { stops[id] ?? id }
+    func name(ofRoute id: String) -> String { routes[id] ?? id }
+
+    init(besides path: String, documentBytesMax: Int) throws(FeedError) {
+        for folder in foldersAround(path) {
+            let timetable = folder + "/" + Sidecar.gtfsStatic
+            guard FileManager.default.fileExists(atPath: timetable) else { continue }
+            stops = try GTFSStatic.column("stop_name", by: "stop_id", in: timetable + "/stops.txt", documentBytesMax)
+            routes = try GTFSStatic.column(
+                "route_short_name", by: "route_id", in: timetable + "/routes.txt", documentBytesMax)
+            return
+        }
+    }
+
+    private static func column(
+        _ value: String, by key: String, in path: String, _ bytesMax: Int
+    ) throws(FeedError) -> [String: String] {
+        guard FileManager.default.fileExists(atPath: path) else { return [:] }
+        guard let bytes = try ByteFile.contents(of: path, limit: bytesMax) else {
+            throw FeedError(path: path, reason: "larger than \(bytesMax) bytes")
+        }
+        var records = CommaSeparated(bytes)
+        guard let header = records.next(), let keyColumn = header.firstIndex(of: key),
+            let valueColumn = header.firstIndex(of: value)
+        else { throw FeedError(path: path, reason: "no columns \(key) and \(value) in its first line") }
+        var names: [String: String] = [:]
+        while let record = records.next() {
+            guard record.count > max(keyColumn, valueColumn), !record[valueColumn].isEmpty else { continue }
+            names[record[keyColumn]] = record[valueColumn]
+        }
+        return names
+    }
+}
+
+/// Records of a CSV file (RFC 4180), as GTFS prescribes it: fields may be quoted, and then hold commas, line ends and doubled
+/// quotes.
+struct CommaSeparated: IteratorProtocol {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) {
+        rest = bytes[...]
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+    }
+
+    mutating func next() -> [String]? {
+        guard !rest.isEmpty else { return nil }
+        var record: [String] = []
+        var field: [UInt8] = []
+        var isQuoted = false
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "\""):
+                if isQuoted, rest.first == byte {
+                    rest = rest.dropFirst()
+                    field.append(byte)
+                } else {
+                    isQuoted.toggle()
+                }
+            case UInt8(ascii: ",") where !isQuoted:
+                record.append(String(decoding: field, as: UTF8.self))
+                field.removeAll(keepingCapacity: true)
+            case UInt8(ascii: "\r") where !isQuoted && rest.first == UInt8(ascii: "\n"): break
+            case UInt8(ascii: "\n") where !isQuoted:
+                record.append(String(decoding: field, as: UTF8.self))
+                return record
+            default: field.append(byte)
+            }
+        }
+        record.append(String(decoding: field, as: UTF8.self))
+        return record
+    }
+}

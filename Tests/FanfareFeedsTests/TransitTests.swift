@@ -1,0 +1,256 @@
+import FanfareCore
+import Testing
+
+@testable import FanfareFeeds
+
+/// Protobuf's wire format, as much as a poll needs.
+private struct Wire {
+    private(set) var bytes: [UInt8] = []
+
+    private mutating func varint(_ value: UInt64) {
+        var value = value
+        while value >= 0x80 {
+            bytes.append(UInt8(value & 0x7F) | 0x80)
+            value >>= 7
+        }
+        bytes.append(UInt8(value))
+    }
+
+    mutating func number(_ field: UInt64, _ value: UInt64) {
+        varint(field << 3)
+        varint(value)
+    }
+
+    mutating func data(_ field: UInt64, _ value: [UInt8]) {
+        varint(field << 3 | 2)
+        varint(UInt64(value.count))
+        bytes += value
+    }
+
+    mutating func text(_ field: UInt64, _ value: String) { data(field, Array(value.utf8)) }
+
+    mutating func message(_ field: UInt64, _ build: (inout Wire) -> Void) {
+        var inner = Wire()
+        build(&inner)
+        data(field, inner.bytes)
+    }
+}
+
+private struct Train {
+    var id = "044200_A..N"
+    var train = "1A 0722 FAR/207"
+    var isAssigned = true
+    /// Stop ids and arrivals; 0 is a stop without one.
+    var stops: [(String, UInt64)] = []
+    var vehicle: (stop: String, status: UInt64?)?
+}
+
+private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
+    func describe(_ train: Train, _ wire: inout Wire) {
+        wire.text(1, train.id)
+        wire.text(3, "20240208")
+        wire.text(5, "A")
+        wire.message(1001) {
+            $0.text(1, train.train)
+            if train.isAssigned { $0.number(2, 1) }
+            $0.number(3, 1)
+        }
+    }
+    var wire = Wire()
+    wire.message(1) {
+        $0.text(1, "1.0")
+        if let time { $0.number(3, time) }
+    }
+    for train in trains {
+        wire.message(2) {
+            $0.text(1, "update")
+            $0.message(3) { update in
+                update.message(1) { describe(train, &$0) }
+                for (stop, arrival) in train.stops {
+                    update.message(2) {
+                        if arrival > 0 { $0.message(2) { $0.number(2, arrival) } }
+                        $0.message(3) { $0.number(2, arrival + 30) }
+                        $0.text(4, stop)
+                    }
+                }
+            }
+        }
+        guard let vehicle = train.vehicle else { continue }
+        wire.message(2) {
+            $0.text(1, "vehicle")
+            $0.message(4) {
+                $0.message(1) { describe(train, &$0) }
+                if let status = vehicle.status { $0.number(4, status) }
+                $0.text(7, vehicle.stop)
+            }
+        }
+    }
+    return wire.bytes
+}
+
+@Suite struct TransitTests {
+    private let start: UInt64 = 1_707_397_155
+
+    private func items(_ polls: [[UInt8]]) throws -> [FeedItem] {
+        let folder = try Folder()
+        for (number, bytes) in polls.enumerated() { try folder.write("polls/\(100 + number).pb", bytes) }
+        try folder.write(
+            "gtfs-static/stops.txt",
+            "stop_id,stop_name,stop_lat\r\nA02N,\"Inwood, 207 \"\"St\"\"\",1\r\nA03N,Dyckman St,2\r\n")
+        try folder.write("gtfs-static/routes.txt", "agency_id,route_id,route_short_name\nX,A,Ⓐ\n")
+        var feed = try Feed(paths: [folder.path])
+        #expect(feed.skippedFiles.isEmpty)
+        return feed.all().map(\.item)
+    }
+
+    @Test func readsAPosition() throws {
+        let train = Train(
+            stops: [("A05N", start + 60), ("A03N", start + 120), ("A02N", start + 200)], vehicle: ("A05N", 1))
+        let event = try #require(try items([poll(start, [train])]).first?.event)
+        #expect(event.topic == TopicID("trip/20240208/044200_A..N/1A%200722%20FAR%2F207"))
+        #expect(event.topicKind == .transit)
+        #expect(event.lifecycle == .start)
+        #expect(event.at == FeedTime(seconds: Int64(start)))
+        #expect(event.kind == "position")
+        #expect(event.fact?.id == "poll/1707397155")
+        let expected: JSONObject = [
+            "line": "Ⓐ", "destination": "Inwood, 207 \"St\"", "status": "atStop", "nextStop": "A05N",
+            "nextStopId": "A05N",
+            "stopsLeft": 3, "arrivesAt": .int(Int64(start) + 200),
+        ]
+        #expect(event.fact?.values == expected)
+    }
+
+    @Test func tellsWhatATrainDoes() throws {
+        func status(_ train: Train) throws -> JSONValue? {
+            try items([poll(start, [train])]).first?.event?.fact?.values["status"]
+        }
+        let two = [("A03N", start + 60), ("A02N", start + 120)]
+        #expect(try status(Train(stops: two)) == "assigned")
+        #expect(try status(Train(stops: [("A03N", 0)] + two.dropFirst(), vehicle: ("A03N", 1))) == "assigned")
+        #expect(try status(Train(stops: two, vehicle: ("A03N", 1))) == "atStop")
+        #expect(try status(Train(stops: two, vehicle: ("A05N", 1))) == "enRoute")
+        #expect(try status(Train(stops: two, vehicle: ("A03N", nil))) == "enRoute")
+        #expect(try status(Train(stops: two, vehicle: ("A03N", 0))) == "enRoute")
+        #expect(try status(Train(stops: [two[1]], vehicle: ("A03N", 1))) == "arriving")
+        #expect(try status(Train(stops: [two[1]], vehicle: ("A02N", 1))) == "atStop")
+    }
+
+    @Test func aTripStartsWhenAssignedWithStops() throws {
+        let stops = [("A02N", start + 600)]
+        let events = try items([
+            poll(start, [Train(isAssigned: false, stops: stops)]), poll(start + 60, [Train()]),
+            poll(start + 120, [Train(stops: stops)]), poll(start + 180, [Train(stops: stops)]),
+        ]).compactMap(\.event)
+        #expect(events.map(\.kind) == ["planned", "planned", "position", "position"])
+        #expect(events.map(\.lifecycle) == [nil, nil, .start, nil])
+        #expect(events.prefix(2).allSatisfy { $0.change == .nothing })
+    }
+
+    @Test func aTrainAtItsEndIsNotAbsent() throws {
+        let train = Train(stops: [("A02N", start + 10)])
+        let events = try items([poll(start, [train]), poll(start + 60, [Train()])]).compactMap(\.event)
+        #expect(events.map(\.kind) == ["position", "position"])
+        #expect(events[1].fact?.values == events[0].fact?.values)
+        #expect(events[1].fact?.id != events[0].fact?.id)
+    }
+
+    @Test func absenceIsToldForTenMinutesAndOnePoll() throws {
+        let train = Train(stops: [("A02N", start + 6000)])
+        let polls = [poll(start, [train])] + (1...20).map { poll(start + 60 * UInt64($0), []) }
+        let events = try items(polls).compactMap(\.event)
+        #expect(events.first?.kind == "position")
+        let absent = events.dropFirst()
+        #expect(absent.allSatisfy { $0.kind == "absent" && $0.fact?.values == [:] && $0.fact?.kind == "absent" })
+        // First missed at start + 60 s; ten minutes later is start + 660 s.
+        #expect(
+            absent.map { $0.at.milliseconds / 1000 - Int64(start) } == Array(stride(from: 60, through: 660, by: 60)))
+    }
+
+    @Test func aTrainMayComeBack() throws {
+        let train = Train(stops: [("A02N", start + 6000)])
+        let events = try items([
+            poll(start, [train]), poll(start + 60, []), poll(start + 120, [train]), poll(start + 180, []),
+        ]).compactMap(\.event)
+        #expect(events.map(\.kind) == ["position", "absent", "position", "absent"])
+        #expect(events.map(\.lifecycle) == [.start, nil, nil, nil])
+    }
+
+    @Test func trainsUnderOneTripIDAreTwoTopics() throws {
+        let stops = [("A02N", start + 600)]
+        let events = try items([poll(start, [Train(train: "one", stops: stops), Train(train: "two", stops: stops)])])
+            .compactMap(\.event)
+        #expect(Set(events.map(\.topic)).count == 2)
+    }
+
+    @Test func absencesComeInAStableOrder() throws {
+        let trains = (0..<30).map { Train(train: "train \($0)", stops: [("A02N", start + 6000)]) }
+        let events = try items([poll(start, trains), poll(start + 60, [])]).compactMap(\.event)
+        let absent = events.filter { $0.kind == "absent" }.map(\.topic.rawValue)
+        #expect(absent.count == 30)
+        #expect(absent == absent.sorted())
+    }
+
+    @Test func rejectsBrokenPollsAndGoesOn() throws {
+        let train = Train(stops: [("A02N", start + 6000)])
+        let whole = poll(start + 60, [train])
+        var badText = Train(stops: [("A02N", start + 6000)])
+        badText.id = ""
+        let items = try items([
+            poll(start, [train]), Array(whole.dropLast(5)), poll(nil, [train]), poll(1_707_397_155_000, [train]),
+            poll(start + 120, [badText, train]),
+        ])
+        let reasons = items.compactMap(\.rejection?.reason)
+        #expect(reasons.count == 4)
+        #expect(reasons[0] == "not a GTFS-Realtime message, or the file is not complete")
+        #expect(reasons[1] == "the poll's header has no timestamp")
+        #expect(reasons[2].contains("milliseconds?"))
+        #expect(reasons[3] == "the entity has no `trip_id`")
+        #expect(
+            items.compactMap(\.rejection).map { $0.place.split(separator: "/").last } == [
+                "101.pb", "102.pb", "103.pb", "104.pb#1",
+            ])
+        #expect(items.compactMap(\.event).map(\.kind) == ["position", "position"])
+    }
+
+    @Test func memoryIsBounded() throws {
+        // Two bytes on the wire, a structure each in memory.
+        var many = poll(start, [])
+        for _ in 0..<50_000 { many += [0x12, 0x02, 0x0A, 0x00] }
+        let defect = #expect(throws: GTFSPoll.Defect.self) { try GTFSPoll(many, memoryBytesMax: 1 << 20) }
+        #expect(defect?.reason == "the poll would take more than 1048576 bytes of memory")
+        #expect(throws: Never.self) { try GTFSPoll(many, memoryBytesMax: 64 << 20) }
+    }
+
+    @Test func anIncompleteTimetableIsNamed() throws {
+        let folder = try Folder()
+        let file = try folder.write("a.pb", poll(start, [Train(stops: [("A02N", start)])]))
+        try folder.write("gtfs-static/stops.txt", "id,name\n")
+        let error = #expect(throws: FeedError.self) { try Feed(paths: [file]) }
+        #expect(error?.reason == "no columns stop_id and stop_name in its first line")
+    }
+
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func noBytesCrashIt(seed: UInt64) throws {
+        var dice = Dice(seed: seed)
+        let stops = [("A03N", start + 60), ("A02N", start + 120)]
+        var bytes = poll(start, [Train(stops: stops, vehicle: ("A03N", 1)), Train(train: "two", stops: stops)])
+        for _ in 0..<Int.random(in: 1...8, using: &dice) {
+            bytes[Int.random(in: 0..<bytes.count, using: &dice)] = UInt8.random(in: 0...255, using: &dice)
+        }
+        let folder = try Folder()
+        let file = try folder.write("a.pb", bytes)
+        var feed = try Feed(paths: [file], options: FeedOptions(format: .gtfsRealtime))
+        for (_, item) in feed.all() {
+            if let event = item.event { #expect(event.at.isPlausible, "seed \(seed)") }
+        }
+    }
+
+    @Test func readsCommaSeparatedValues() {
+        var records = CommaSeparated(Array("\u{FEFF}a,\"b,\nc\",\"d\"\"e\"\r\n,\nlast".utf8))
+        #expect(records.next() == ["a", "b,\nc", "d\"e"])
+        #expect(records.next() == ["", ""])
+        #expect(records.next() == ["last"])
+        #expect(records.next() == nil)
+    }
+}
