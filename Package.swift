@@ -46,6 +46,7 @@ var targets: [Target] = [
         name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop"], swiftSettings: swift),
     .testTarget(
         name: "FanfareFeedsTests", dependencies: ["FanfareFeeds", "FanfareCore"], swiftSettings: swift),
+    .testTarget(name: "TruthTests", dependencies: ["FanfareFeeds", "FanfareCore"], swiftSettings: swift),
     .testTarget(name: "FanfareHTTP2Tests", dependencies: ["FanfareHTTP2"], swiftSettings: swift),
     .testTarget(name: "FanfareLoopTests", dependencies: ["FanfareLoop"], swiftSettings: swift),
 ]

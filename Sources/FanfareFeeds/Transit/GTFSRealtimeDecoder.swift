@@ -96,7 +96,7 @@ struct GTFSRealtimeDecoder: FeedDecoder {
     private func values(_ trip: GTFSPoll.Trip, _ vehicle: GTFSPoll.Vehicle?, last: GTFSPoll.Stop) -> JSONObject {
         let next = trip.stops.first ?? last
         var values: JSONObject = [
-            "line": .string(names.name(ofRoute: trip.route)), "destination": .string(names.name(ofStop: last.id)),
+            "line": .string(trip.route), "destination": .string(names.name(ofStop: last.id)),
             "status": .string(status(trip, vehicle, next: next)), "nextStop": .string(names.name(ofStop: next.id)),
             "nextStopId": .string(next.id), "stopsLeft": .int(Int64(trip.stops.count)),
         ]

@@ -1,21 +1,17 @@
 import Foundation
 
-/// Names from the timetable: `stops.txt` and `routes.txt` of a folder `gtfs-static` beside the polls or one folder up. What is
-/// not in there goes by its id.
+/// Names of stops from the timetable: `stops.txt` in a folder `gtfs-static` beside the polls or one folder up. What is not in
+/// there goes by its id.
 struct GTFSStatic {
     private var stops: [String: String] = [:]
-    private var routes: [String: String] = [:]
 
     func name(ofStop id: String) -> String { stops[id] ?? id }
-    func name(ofRoute id: String) -> String { routes[id] ?? id }
 
     init(besides path: String, documentBytesMax: Int) throws(FeedError) {
         for folder in foldersAround(path) {
             let timetable = folder + "/" + Sidecar.gtfsStatic
             guard FileManager.default.fileExists(atPath: timetable) else { continue }
             stops = try GTFSStatic.column("stop_name", by: "stop_id", in: timetable + "/stops.txt", documentBytesMax)
-            routes = try GTFSStatic.column(
-                "route_short_name", by: "route_id", in: timetable + "/routes.txt", documentBytesMax)
             return
         }
     }
