@@ -35,7 +35,8 @@ var targets: [Target] = [
     .target(
         name: "Fanfare", dependencies: ["FanfareCore", "FanfareFeeds", "FanfareAPNs", "FanfareLoop"],
         swiftSettings: swift),
-    .executableTarget(name: "FanfareCLI", dependencies: ["Fanfare"], swiftSettings: swift),
+    .executableTarget(
+        name: "FanfareCLI", dependencies: ["Fanfare", "FanfareCore", "FanfareFeeds"], swiftSettings: swift),
 
     // The whole engine in one thread, with clocks and a network made of a seed.
     .target(name: "Simulation", dependencies: ["FanfareCore"], path: "Tests/Simulation", swiftSettings: swift),
@@ -49,6 +50,9 @@ var targets: [Target] = [
     .testTarget(name: "TruthTests", dependencies: ["FanfareFeeds", "FanfareCore"], swiftSettings: swift),
     .testTarget(name: "FanfareHTTP2Tests", dependencies: ["FanfareHTTP2"], swiftSettings: swift),
     .testTarget(name: "FanfareLoopTests", dependencies: ["FanfareLoop"], swiftSettings: swift),
+    .testTarget(
+        name: "FanfareCLITests", dependencies: ["FanfareCLI", "Fanfare", "FanfareCore", "FanfareFeeds"],
+        swiftSettings: swift),
 ]
 
 if development {

@@ -1,0 +1,77 @@
+/// What a shell learns from us.
+enum ExitStatus: Int32 {
+    /// All delivered, nothing rejected.
+    case done = 0
+    /// Something was rejected, not delivered, or could not be written.
+    case incomplete = 1
+    /// The command line makes no sense, or names what cannot be opened: nothing was done.
+    case usage = 2
+}
+
+/// The `fanfare` command: finds the subcommand, and says what is wrong in one line on standard error.
+enum FanfareCommand {
+    static let version = "0.1.0"
+
+    static func run(_ arguments: [String]) -> ExitStatus {
+        let name = arguments.first ?? "help"
+        let rest = Array(arguments.dropFirst())
+        do {
+            switch name {
+            case "replay": return try run(rest, help: ReplayCommand.help) { try ReplayCommand($0).run() }
+            case "generate": return try run(rest, help: GenerateCommand.help) { try GenerateCommand($0).run() }
+            case "version", "--version":
+                return try run(rest, help: "usage: fanfare version\n\nexample: fanfare version\n") {
+                    guard $0.isEmpty else { throw UsageError("\($0[0]): version takes nothing") }
+                    Console.print("fanfare \(version)\n")
+                    return .done
+                }
+            case "help", "--help", "-h":
+                Console.print(try help(of: rest.first))
+                return .done
+            default: throw UsageError("\(name): unknown command; `fanfare --help` lists them")
+            }
+        } catch let error as UsageError {
+            let command = ["replay", "generate", "version"].contains(name) ? "fanfare \(name)" : "fanfare"
+            Console.complain("\(command): \(error)")
+        } catch {
+            Console.complain("fanfare: \(error)")
+        }
+        return .usage
+    }
+
+    private static func run(
+        _ arguments: [String], help: String, _ command: ([String]) throws -> ExitStatus
+    ) throws -> ExitStatus {
+        let options = arguments.prefix { $0 != "--" }
+        guard options.contains("--help") || options.contains("-h") else { return try command(arguments) }
+        Console.print(help)
+        return .done
+    }
+
+    private static func help(of command: String?) throws(UsageError) -> String {
+        switch command {
+        case nil: help
+        case "replay": ReplayCommand.help
+        case "generate": GenerateCommand.help
+        case let other?: throw UsageError("help \(other): unknown command; `fanfare --help` lists them")
+        }
+    }
+
+    private static let help = """
+        fanfare keeps iOS Live Activities current: it reads live feeds, decides what is worth showing, and fans each
+        update out through Apple's push service.
+
+        usage: fanfare COMMAND
+
+          replay     plays a recorded or a live feed to synthetic subscribers
+          generate   makes a feed to replay
+          version    prints the version
+          help       prints this; `fanfare COMMAND --help` says more about a command
+
+        examples:
+          fanfare generate match-day --seed 7 --output day.ndjson
+          fanfare replay day.ndjson --speed max --subscribers 1000000
+          fanfare replay day.ndjson --decisions - | grep published
+
+        """
+}

@@ -1,0 +1,69 @@
+import Fanfare
+import FanfareCore
+
+/// Shows on standard error how far a replay has come: a bar that draws itself anew on a terminal, plain lines every few
+/// seconds elsewhere. Reports go between.
+final class ProgressConsole {
+    private var display = ProgressDisplay(columns: Console.columns)
+
+    func show(_ progress: ReplayProgress) { Console.complain(display.show(progress), terminator: "") }
+    func report(_ line: String) { Console.complain(display.interrupt(with: line), terminator: "") }
+    func finish() { Console.complain(display.clear(), terminator: "") }
+}
+
+/// What to write to show progress. Knows no stream and no clock: time comes with the progress.
+struct ProgressDisplay {
+    /// Between two plain lines.
+    static let lineSeconds = 5.0
+    private static let barWidth = 24
+
+    /// Of the terminal; `nil` when it is none.
+    private let columns: Int?
+    private var bar = ""
+    private var lastLine = 0.0
+    private var previous = ReplayProgress()
+
+    init(columns: Int?) { self.columns = columns }
+
+    mutating func show(_ progress: ReplayProgress) -> String {
+        if columns == nil, progress.seconds - lastLine < Self.lineSeconds { return "" }
+        let seconds = progress.seconds - previous.seconds
+        let pushes = progress.counts.pushes.sent - previous.counts.pushes.sent
+        let text = Self.text(progress, pushesPerSecond: seconds > 0 ? Double(pushes) / seconds : 0)
+        previous = progress
+        lastLine = progress.seconds
+        guard let columns else { return text + "\n" }
+        let drawn = progress.fraction.map { Self.bar($0) + " " } ?? ""
+        // One column stays free: a full line would wrap, and could not be drawn over.
+        bar = String((drawn + text).prefix(columns - 1))
+        return clearing + bar
+    }
+
+    /// A line of its own, above the bar.
+    func interrupt(with line: String) -> String { clear() + line + "\n" + bar }
+
+    /// Takes the bar away.
+    func clear() -> String { bar.isEmpty ? "" : clearing }
+
+    /// Back to the first column, and everything right of it erased (ECMA-48: EL).
+    private var clearing: String { "\r\u{1B}[K" }
+
+    private static func bar(_ fraction: Double) -> String {
+        let filled = Int((min(max(fraction, 0), 1) * Double(barWidth)).rounded(.down))
+        return "[" + String(repeating: "=", count: filled) + String(repeating: " ", count: barWidth - filled) + "]"
+    }
+
+    private static func text(_ progress: ReplayProgress, pushesPerSecond: Double) -> String {
+        var parts: [String] = []
+        if let fraction = progress.fraction { parts.append("\(Int(fraction * 100))%") }
+        if let now = progress.now { parts.append(String("\(now)".dropLast(5)) + "Z") }
+        parts.append("\(progress.events.grouped) events")
+        parts.append("\(progress.updates.grouped) updates")
+        if progress.counts.activities > 0 {
+            parts.append("\(progress.counts.pushes.sent.grouped) pushes")
+            parts.append("\(Int(pushesPerSecond).grouped)/s")
+            if progress.counts.owed > 0 { parts.append("\(progress.counts.owed.grouped) to go") }
+        }
+        return parts.joined(separator: "  ")
+    }
+}

@@ -1,0 +1,46 @@
+extension ReplayCommand {
+    static let help = """
+        Plays a feed, decides what is worth showing, and pushes each update to synthetic subscribers. Ends with a summary:
+        what came in, what went out, what did not and why.
+
+        usage: fanfare replay FEED… [options]
+
+          FEED                 files and folders are one feed, merged by time; - reads standard input, live
+
+        reading
+          --format F           native, wyscout, dfl or gtfs-rt; without it, recognised by content
+          --kickoff T          when the first half began, for match files without metadata
+          --speed N|max        N seconds of the feed in one second; max waits for nothing (max)
+          --max-gap S          no wait is longer than S seconds of the feed (30)
+          --from T             what happened before is caught up with at full speed
+          --until T            stops before the first event after T
+                               T is a time such as 2026-06-13T14:00:00Z, or Unix seconds
+
+        pushing
+          --subscribers N      subscriber i follows topic i mod T of the feed's T topics (0)
+          --lineups N          every subscriber has one activity that shows N topics
+          --seed N             of the subscribers' tokens and lineups (1)
+          --shards N           worker threads that push (1)
+          --transport discard            takes every push and sends nothing (this is the default)
+          --transport apns://HOST:PORT   HTTP/2 over TLS; needs the next four
+          --key FILE.p8 --key-id K --team-id T --bundle-id B
+          --ca FILE            trust this authority (PEM) instead of the system's
+          --connections N      per shard (2)
+
+        telling
+          --decisions FILE     one line of JSON per event and timer, with what became of it and why; - is standard output
+          --states FILE        one line of JSON per topic with its final state; - is standard output
+          --json               the summary as one JSON object
+
+        Progress and errors go to standard error. Ctrl-C ends the replay with the summary so far.
+        Exit status: 0 all delivered and nothing rejected; 1 something was rejected or not delivered; 2 usage.
+
+        examples:
+          fanfare replay day.ndjson
+          fanfare replay matches/ --speed 60 --subscribers 100000 --json
+          tail -f live.ndjson | fanfare replay - --decisions -
+          fanfare replay day.ndjson --speed 60 --subscribers 1000000 --transport apns://127.0.0.1:8443 \\
+              --ca ca.pem --key apns.p8 --key-id ABC123DEFG --team-id DEF123GHIJ --bundle-id com.example.scores
+
+        """
+}

@@ -1,0 +1,165 @@
+import Fanfare
+import FanfareCore
+import FanfareFeeds
+
+/// `fanfare replay`: a command line on its way to a replay, and the replay's results on their way to people and programs.
+struct ReplayCommand {
+    private(set) var options: ReplayOptions
+    private(set) var decisionsPath: String?
+    private(set) var statesPath: String?
+    private(set) var printsJSON = false
+
+    init(_ words: [String]) throws(UsageError) {
+        var arguments = Arguments(words)
+        var paths: [String] = []
+        var apns = APNsFlags()
+        options = ReplayOptions(paths: [])
+        while let word = try arguments.next() {
+            switch word {
+            case .operand(let path): paths.append(path)
+            case .option("--format"):
+                options.feed.format = try arguments.value(Self.formats) { FeedFormat(rawValue: $0) }
+            case .option("--kickoff"): options.feed.kickoff = try arguments.time()
+            case .option("--speed"): options.speed = try arguments.value("max, or a number above 0", Self.speed)
+            case .option("--max-gap"): options.gapMax = try arguments.value("seconds, 0 or more", Self.seconds)
+            case .option("--from"): options.from = try arguments.time()
+            case .option("--until"): options.until = try arguments.time()
+            case .option("--subscribers"): options.subscribers = try arguments.count(0...100_000_000)
+            case .option("--lineups"): options.lineups = try arguments.count(0...64)
+            case .option("--seed"): options.seed = try arguments.value("a whole number from 0") { UInt64($0) }
+            case .option("--shards"): options.shards = try arguments.count(1...256)
+            case .option("--transport"):
+                apns.address = try arguments.value("discard, or apns://HOST:PORT", APNsFlags.address)
+            case .option("--key"): apns.keyFile = try arguments.text("a .p8 file")
+            case .option("--key-id"): apns.keyID = try arguments.text("the key's id")
+            case .option("--team-id"): apns.teamID = try arguments.text("the team's id")
+            case .option("--bundle-id"): apns.bundleID = try arguments.text("the app's bundle id")
+            case .option("--ca"): apns.caFile = try arguments.text("a PEM file")
+            case .option("--connections"): apns.connections = try arguments.count(1...256)
+            case .option("--decisions"): decisionsPath = try arguments.text("a file, or - for standard output")
+            case .option("--states"): statesPath = try arguments.text("a file, or - for standard output")
+            case .option("--json"): printsJSON = true
+            case .option(let name): throw UsageError("\(name): unknown option; `fanfare replay --help` lists them")
+            }
+        }
+        guard !paths.isEmpty else { throw UsageError("the feed is missing: files, folders, or - for standard input") }
+        guard paths == ["-"] || !paths.contains("-") else {
+            throw UsageError("-: standard input is a live feed, and cannot be merged with files")
+        }
+        if let from = options.from, let until = options.until, until < from {
+            throw UsageError("--until \(until): lies before --from \(from)")
+        }
+        for path in [decisionsPath, statesPath] {
+            if let path, path != "-", paths.contains(path) { throw UsageError("\(path): is read and written") }
+        }
+        options.paths = paths
+        options.transport = try apns.transport()
+    }
+
+    private static let formats = "one of " + FeedFormat.allCases.map(\.rawValue).joined(separator: ", ")
+
+    private static func speed(_ text: String) -> ReplayOptions.Speed? {
+        if text == "max" { return .max }
+        guard let factor = Double(text), factor.isFinite, factor > 0 else { return nil }
+        return .times(factor)
+    }
+
+    /// A year is longer than any feed.
+    private static func seconds(_ text: String) -> Duration? {
+        guard let seconds = Double(text), (0...31_536_000).contains(seconds) else { return nil }
+        return .seconds(seconds)
+    }
+
+    /// Somebody reads along: a live feed, or one played at the speed of life.
+    private var isLive: Bool { options.paths == ["-"] || options.speed != .max }
+
+    /// Standard output carries NDJSON, which a summary for people would spoil.
+    private var summaryGoesToStandardError: Bool { decisionsPath == "-" || statesPath == "-" }
+
+    func run() throws(UsageError) -> ExitStatus {
+        let decisions = try decisionsPath.map { (path) throws(UsageError) in
+            try OutputFile(path: path, option: "--decisions", isLive: isLive)
+        }
+        let states = try statesPath.map { (path) throws(UsageError) in try OutputFile(path: path, option: "--states") }
+        let console = ProgressConsole()
+        // Set as soon as there is one, and before any line is written.
+        var interrupt: () -> Void = {}
+        var output = ReplayOutput(report: console.report, progress: console.show)
+        if let decisions {
+            output.decision = { line in
+                let couldWrite = decisions.failure == nil
+                decisions.write(line)
+                // A log with its end missing is worth little, and so is the rest of the replay.
+                if couldWrite, decisions.failure != nil { interrupt() }
+            }
+        }
+        let replay: Replay
+        do { replay = try Replay(options, output: output) } catch { throw UsageError("\(error)") }
+        interrupt = replay.interrupt
+
+        let summary = replay.run()
+        console.finish()
+        if let states { replay.writeStates { states.write($0) } }
+        decisions?.flush()
+        states?.flush()
+
+        if printsJSON {
+            Console.print(summary.json)
+        } else if summaryGoesToStandardError {
+            Console.complain(summary.text, terminator: "")
+        } else {
+            Console.print(summary.text)
+        }
+        let failures = [decisions?.failure, states?.failure].compactMap(\.self)
+        for failure in failures { Console.complain("fanfare replay: \(failure)") }
+        return summary.isClean && failures.isEmpty ? .done : .incomplete
+    }
+}
+
+/// What the command line says about APNs: all or nothing.
+private struct APNsFlags {
+    enum Address { case discard, apns(host: String, port: UInt16) }
+
+    var address = Address.discard
+    var keyFile: String?
+    var keyID: String?
+    var teamID: String?
+    var bundleID: String?
+    var caFile: String?
+    var connections: Int?
+
+    static func address(_ text: String) -> Address? {
+        if text == "discard" { return .discard }
+        let scheme = "apns://"
+        guard text.hasPrefix(scheme), let colon = text.lastIndex(of: ":"),
+            let port = UInt16(text[text.index(after: colon)...]), port > 0
+        else { return nil }
+        // The last colon may be the scheme's own.
+        let start = text.index(text.startIndex, offsetBy: scheme.count)
+        guard start < colon else { return nil }
+        var host = text[start..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        return host.isEmpty ? nil : .apns(host: String(host), port: port)
+    }
+
+    func transport() throws(UsageError) -> TransportChoice {
+        let identity = [
+            ("--key", keyFile), ("--key-id", keyID), ("--team-id", teamID), ("--bundle-id", bundleID),
+        ]
+        guard case .apns(let host, let port) = address else {
+            let given = identity + [("--ca", caFile), ("--connections", connections.map(String.init))]
+            if let (name, _) = given.first(where: { $0.1 != nil }) {
+                throw UsageError("\(name): only means something with --transport apns://HOST:PORT")
+            }
+            return .discard
+        }
+        guard let keyFile, let keyID, let teamID, let bundleID else {
+            let missing = identity.filter { $0.1 == nil }.map(\.0).joined(separator: ", ")
+            throw UsageError("--transport apns://\(host):\(port): also needs \(missing)")
+        }
+        var apns = APNsOptions(
+            host: host, port: port, caFile: caFile, keyFile: keyFile, keyID: keyID, teamID: teamID, bundleID: bundleID)
+        if let connections { apns.connectionsPerShard = connections }
+        return .apns(apns)
+    }
+}

@@ -1,0 +1,79 @@
+import Fanfare
+import FanfareCore
+import Foundation
+
+extension ReplaySummary {
+    /// For people: one subject per line.
+    var text: String {
+        var lines: [(String, String)] = []
+        lines.append(("events in", events.grouped))
+        lines.append(("updates out", "\(updates.grouped)\(alerts)"))
+        lines.append(("not sent", notSent))
+        if counts.activities > 0 || counts.pushes.sent > 0 {
+            lines.append(("pushes", pushes))
+            lines.append(("undelivered", undelivered.grouped))
+            lines.append(("goals", timeToLastActivity))
+            lines.append(("pushes per second", seconds > 0 ? Int(Double(counts.pushes.sent) / seconds).grouped : "-"))
+            lines.append(("CPU per push", cpuMicrosecondsPerPush.map { "\($0.fixed(2)) µs" } ?? "-"))
+        }
+        lines.append(("peak memory", "\((Double(peakResidentBytes) / 1_048_576).fixed(0)) MiB"))
+        lines.append(("time", "\(seconds.fixed(1)) s"))
+        if !skippedFiles.isEmpty { lines.append(("no feeds", skippedFiles.joined(separator: ", "))) }
+        let width = lines.map(\.0.count).max() ?? 0
+        let table = lines.map { name, value in
+            name + String(repeating: " ", count: width - name.count + 2) + value + "\n"
+        }
+        return (interrupted ? "stopped before the end; so far:\n" : "") + table.joined()
+    }
+
+    private var alerts: String {
+        guard alertsGranted + alertsDemoted > 0 else { return "" }
+        return "  (alerts: \(alertsGranted.grouped) granted, \(alertsDemoted.grouped) demoted to silent)"
+    }
+
+    private var notSent: String {
+        let reasons = Outcome.allCases.filter { $0 != .published }.compactMap { outcome -> String? in
+            let count = decisions[outcome, default: 0]
+            return count > 0 ? "\(outcome.rawValue) \(count.grouped)" : nil
+        }
+        return reasons.isEmpty ? "nothing" : reasons.joined(separator: ", ")
+    }
+
+    private var pushes: String {
+        let pushes = counts.pushes
+        let rest = [
+            ("dead", pushes.dead), ("throttled", pushes.throttled), ("failed", pushes.failed),
+            ("uncertain", pushes.uncertain), ("not processed", pushes.notProcessed),
+        ]
+        return "\(pushes.sent.grouped) sent: \(pushes.accepted.grouped) accepted"
+            + rest.map { ", \($0.1.grouped) \($0.0)" }.joined()
+    }
+
+    private var timeToLastActivity: String {
+        let times = goals.compactMap(\.secondsToLast).sorted()
+        let missed = goals.count - times.count
+        guard let most = times.last else { return goals.isEmpty ? "none" : "\(goals.count), none to everybody" }
+        // Nearest rank.
+        func percentile(_ share: Double) -> Double { times[Int((share * Double(times.count)).rounded(.up)) - 1] }
+        return "\(goals.count), seconds to the last activity: p50 \(percentile(0.5).fixed(3)), "
+            + "p99 \(percentile(0.99).fixed(3)), max \(most.fixed(3))"
+            + (missed > 0 ? "; \(missed) not to everybody" : "")
+    }
+}
+
+extension Int {
+    /// With a comma between thousands.
+    var grouped: String {
+        var digits = String(magnitude)[...]
+        var groups: [Substring] = []
+        while digits.count > 3 {
+            groups.append(digits.suffix(3))
+            digits = digits.dropLast(3)
+        }
+        return (self < 0 ? "-" : "") + ([digits] + groups.reversed()).joined(separator: ",")
+    }
+}
+
+extension Double {
+    func fixed(_ decimals: Int) -> String { String(format: "%.\(decimals)f", self) }
+}

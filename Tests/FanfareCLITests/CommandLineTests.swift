@@ -1,0 +1,104 @@
+import Fanfare
+import FanfareCore
+import FanfareFeeds
+import Testing
+
+@testable import FanfareCLI
+
+@Suite struct CommandLineTests {
+    private func parse(_ line: String) throws -> ReplayCommand {
+        try ReplayCommand(line.split(separator: " ").map(String.init))
+    }
+
+    @Test func everyOptionArrives() throws {
+        let command = try parse(
+            """
+            matches/ day.ndjson --format native --speed 60 --max-gap 2.5 --from 1526220000 --until 2018-05-13T17:00:00Z \
+            --kickoff 2018-05-13T14:00:00Z --subscribers 50000 --lineups=4 --seed 9 --shards 2 --connections 3 \
+            --transport apns://127.0.0.1:8443 --ca ca.pem --key apns.p8 --key-id K --team-id T --bundle-id com.example.scores \
+            --decisions - --states states.ndjson --json
+            """)
+        let options = command.options
+        #expect(options.paths == ["matches/", "day.ndjson"])
+        #expect(options.feed.format == .native)
+        #expect(options.feed.kickoff?.description == "2018-05-13T14:00:00.000Z")
+        #expect(options.speed == .times(60))
+        #expect(options.gapMax == .milliseconds(2500))
+        #expect(options.from?.description == "2018-05-13T14:00:00.000Z")
+        #expect(options.until?.description == "2018-05-13T17:00:00.000Z")
+        #expect(options.subscribers == 50_000)
+        #expect(options.lineups == 4)
+        #expect(options.seed == 9)
+        #expect(options.shards == 2)
+        #expect(
+            options.transport
+                == .apns(
+                    APNsOptions(
+                        host: "127.0.0.1", port: 8443, caFile: "ca.pem", keyFile: "apns.p8", keyID: "K", teamID: "T",
+                        bundleID: "com.example.scores", connectionsPerShard: 3)))
+        #expect(command.decisionsPath == "-")
+        #expect(command.statesPath == "states.ndjson")
+        #expect(command.printsJSON)
+    }
+
+    @Test func addressOfIPv6StandsInBrackets() throws {
+        let command = try parse("f --transport apns://[::1]:8443 --key k --key-id K --team-id T --bundle-id b")
+        guard case .apns(let apns) = command.options.transport else {
+            Issue.record("not apns: \(command.options.transport)")
+            return
+        }
+        #expect(apns.host == "::1")
+        #expect(apns.port == 8443)
+    }
+
+    @Test func afterTwoDashesEverythingIsAFeed() throws {
+        #expect(try parse("-- --json").options.paths == ["--json"])
+    }
+
+    /// What was typed, and what the one line must name.
+    @Test(arguments: [
+        ("", "feed is missing"),
+        ("f --sped 3", "--sped"),
+        ("f -x", "-x"),
+        ("f --speed", "--speed"),
+        ("f --speed --json", "--speed"),
+        ("f --speed fast", "--speed fast"),
+        ("f --speed 0", "--speed 0"),
+        ("f --speed nan", "--speed nan"),
+        ("f --speed inf", "--speed inf"),
+        ("f --max-gap -1", "--max-gap -1"),
+        ("f --format xml", "native, wyscout, dfl, gtfs-rt"),
+        ("f --from yesterday", "--from yesterday"),
+        ("f --from 1526220000000", "1970 to 2100"),
+        ("f --from 1e300", "--from 1e300"),
+        ("f --from 20 --until 10", "--until"),
+        ("f --subscribers -1", "--subscribers -1"),
+        ("f --subscribers 1e6", "--subscribers 1e6"),
+        ("f --subscribers 99999999999999999999", "--subscribers"),
+        ("f --shards 0", "--shards 0"),
+        ("f --json=yes", "--json takes no value"),
+        ("f --transport http://h:1", "apns://HOST:PORT"),
+        ("f --transport apns://h", "apns://HOST:PORT"),
+        ("f --transport apns://:1", "apns://HOST:PORT"),
+        ("f --transport apns://h:0", "apns://HOST:PORT"),
+        ("f --transport apns://h:65536", "apns://HOST:PORT"),
+        ("f --transport apns://h:1 --key k --team-id T", "--key-id, --bundle-id"),
+        ("f --key k", "--key"),
+        ("f --decisions f", "read and written"),
+        ("f - --json", "standard input"),
+    ])
+    func nonsenseIsNamed(line: String, named: String) {
+        let error = #expect(throws: UsageError.self) { try parse(line) }
+        let text = error?.description ?? ""
+        #expect(text.contains(named))
+        #expect(!text.contains("\n"))
+    }
+
+    @Test func generateWantsAKnownFeed() {
+        #expect(throws: UsageError.self) { try GenerateCommand([]) }
+        #expect(throws: UsageError.self) { try GenerateCommand(["match-week"]) }
+        #expect(throws: UsageError.self) { try GenerateCommand(["match-day", "match-day"]) }
+        #expect(throws: UsageError.self) { try GenerateCommand(["match-day", "--seed", "-1"]) }
+        #expect(throws: Never.self) { try GenerateCommand(["match-day", "--seed", "7"]) }
+    }
+}

@@ -1,0 +1,60 @@
+import Fanfare
+import FanfareCore
+import Testing
+
+@testable import FanfareCLI
+
+@Suite struct ProgressDisplayTests {
+    private func progress(_ seconds: Double, pushes: Int, fraction: Double? = 0.5) -> ReplayProgress {
+        var progress = ReplayProgress()
+        progress.now = FeedTime(milliseconds: 1_526_220_000_500)
+        progress.events = 12_345
+        progress.updates = 67
+        progress.seconds = seconds
+        progress.fraction = fraction
+        progress.counts.activities = 1000
+        progress.counts.pushes.sent = pushes
+        progress.counts.owed = 8
+        return progress
+    }
+
+    @Test func barRedrawsItselfOnATerminal() {
+        var display = ProgressDisplay(columns: 120)
+        _ = display.show(progress(1, pushes: 1000))
+        #expect(
+            display.show(progress(1.5, pushes: 2000))
+                == "\r\u{1B}[K[============            ] 50%  2018-05-13T14:00:00Z  12,345 events  67 updates  2,000 pushes"
+                + "  2,000/s  8 to go")
+        #expect(display.clear() == "\r\u{1B}[K")
+    }
+
+    /// A line as wide as the terminal would wrap, and the next one would not draw over it.
+    @Test(arguments: [1, 10, 40, 80]) func barFitsTheTerminal(columns: Int) {
+        var display = ProgressDisplay(columns: columns)
+        let drawn = display.show(progress(1, pushes: 1)).dropFirst("\r\u{1B}[K".count)
+        #expect(drawn.count < columns)
+    }
+
+    @Test func reportsStandAboveTheBar() {
+        var display = ProgressDisplay(columns: 40)
+        let bar = display.show(progress(1, pushes: 1)).dropFirst("\r\u{1B}[K".count)
+        #expect(display.interrupt(with: "day.ndjson:3: broken") == "\r\u{1B}[Kday.ndjson:3: broken\n\(bar)")
+    }
+
+    @Test func plainLinesComeEveryFewSeconds() {
+        var display = ProgressDisplay(columns: nil)
+        let lines = stride(from: 0.5, through: 20, by: 0.5).map { display.show(progress($0, pushes: 100)) }
+        let written = lines.filter { !$0.isEmpty }
+        #expect(written.count == 4)
+        #expect(written.allSatisfy { $0.hasSuffix("\n") && !$0.contains("\u{1B}") })
+        #expect(display.interrupt(with: "trouble") == "trouble\n")
+        #expect(display.clear() == "")
+    }
+
+    @Test func aLiveFeedHasNoBar() {
+        var display = ProgressDisplay(columns: 100)
+        let text = display.show(progress(1, pushes: 1, fraction: nil))
+        #expect(!text.dropFirst("\r\u{1B}[K".count).contains("["))
+        #expect(!text.contains("%"))
+    }
+}

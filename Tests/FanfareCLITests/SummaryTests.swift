@@ -1,0 +1,86 @@
+import FanfareCore
+import Foundation
+import Testing
+
+@testable import Fanfare
+@testable import FanfareCLI
+
+@Suite struct SummaryTests {
+    private var summary: ReplaySummary {
+        var summary = ReplaySummary()
+        summary.events = 16_426
+        summary.decisions = [.published: 200, .unchanged: 16_200, .conflated: 20, .rejected: 6]
+        summary.updates = 204
+        summary.alertsGranted = 60
+        summary.alertsDemoted = 3
+        summary.counts.activities = 1000
+        summary.counts.pushes.sent = 20_400
+        summary.counts.pushes.accepted = 20_390
+        summary.counts.pushes.dead = 10
+        summary.goals = (1...100).map { number in
+            ReplaySummary.Goal(topic: TopicID("match/1"), version: UInt32(number), secondsToLast: Double(number) / 1000)
+        }
+        summary.seconds = 10.2
+        summary.cpuMicrosecondsPerPush = 3.456
+        summary.peakResidentBytes = 100 << 20
+        return summary
+    }
+
+    @Test func peopleReadEverythingOnce() {
+        #expect(
+            summary.text == """
+                events in          16,426
+                updates out        204  (alerts: 60 granted, 3 demoted to silent)
+                not sent           unchanged 16,200, conflated 20, rejected 6
+                pushes             20,400 sent: 20,390 accepted, 10 dead, 0 throttled, 0 failed, 0 uncertain, 0 not processed
+                undelivered        0
+                goals              100, seconds to the last activity: p50 0.050, p99 0.099, max 0.100
+                pushes per second  2,000
+                CPU per push       3.46 µs
+                peak memory        100 MiB
+                time               10.2 s
+
+                """)
+    }
+
+    @Test func goalsThatNeverReachedEverybodyAreSaid() {
+        var summary = summary
+        summary.goals[0].secondsToLast = nil
+        #expect(summary.text.contains("; 1 not to everybody\n"))
+        summary.goals = [ReplaySummary.Goal(topic: TopicID("match/1"), version: 1, secondsToLast: nil)]
+        #expect(summary.text.contains("1, none to everybody\n"))
+        summary.interrupted = true
+        #expect(summary.text.hasPrefix("stopped before the end; so far:\n"))
+    }
+
+    @Test func programsReadOneObject() throws {
+        #expect(summary.json.hasSuffix("}\n"))
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(summary.json.utf8)) as? [String: Any])
+        let pushes = try #require(object["pushes"] as? [String: Int])
+        let decisions = try #require(object["decisions"] as? [String: Int])
+        let goals = try #require(object["goals"] as? [[String: Any]])
+        #expect(object["events"] as? Int == 16_426)
+        #expect(object["updates"] as? Int == 204)
+        #expect(decisions["published"] == 200)
+        #expect(Set(decisions.keys) == Set(Outcome.allCases.map(\.rawValue)))
+        #expect(pushes["sent"] == 20_400)
+        #expect(
+            pushes.keys.sorted() == ["accepted", "dead", "failed", "notProcessed", "sent", "throttled", "uncertain"])
+        #expect(goals.count == 100)
+        #expect(goals[0]["topic"] as? String == "match/1")
+        #expect(goals[0]["seconds"] as? Double == 0.001)
+        #expect(object["seconds"] as? Double == 10.2)
+        #expect(object["cpu_us_per_push"] as? Double == 3.456)
+        #expect(object["peak_rss_bytes"] as? Int == 104_857_600)
+    }
+
+    @Test func nothingPushedIsNull() {
+        #expect(ReplaySummary().json.contains("\"cpu_us_per_push\":null"))
+    }
+
+    @Test(arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (-1_234_567, "-1,234,567"), (Int.min, nil)])
+    func thousandsAreGrouped(number: Int, text: String?) {
+        #expect(number.grouped.filter { $0 != "," } == String(number))
+        if let text { #expect(number.grouped == text) }
+    }
+}
