@@ -4,8 +4,8 @@ import FanfareLoop
 /// A transport without a network: takes every delivery at once, reads every token byte so that no work can be optimised away,
 /// and reports it accepted by the normal path.
 final class DiscardTransport: Transport {
-    private let loop: Loop
     private unowned let source: any DeliverySource
+    private var nextPull: Wakeup?
     private var batch = DeliveryBatch()
     private var completions: [Completion] = []
     /// Over every token byte handed out.
@@ -15,9 +15,9 @@ final class DiscardTransport: Transport {
     /// Batches in one turn; then the loop has its turn too.
     private static let batchesPerTurn = 64
 
-    init(loop: Loop, source: any DeliverySource) {
-        self.loop = loop
+    init(loop: Loop, source: any DeliverySource) throws(LoopError) {
         self.source = source
+        nextPull = try Wakeup(loop: loop) { [unowned self] in workAvailable() }
     }
 
     func workAvailable() {
@@ -34,10 +34,13 @@ final class DiscardTransport: Transport {
             source.complete(completions, at: moment)
             completions.removeAll(keepingCapacity: true)
         }
-        loop.turnAgain()
+        nextPull?.signal.signal()
     }
 
-    func close(_ closed: @escaping () -> Void) { closed() }
+    func close(_ closed: @escaping () -> Void) {
+        nextPull?.close()
+        closed()
+    }
 }
 
 extension Moment {

@@ -153,7 +153,7 @@ extension TransportChoice {
     /// - Throws: what is wrong with the key file, in one line.
     func makeFactory() throws -> TransportFactory {
         switch self {
-        case .discard: return { loop, shard, _ in DiscardTransport(loop: loop, source: shard) }
+        case .discard: return { loop, shard, _ in try DiscardTransport(loop: loop, source: shard) }
         case .apns(let options):
             // One provider token for the whole process: APNs minds several on one connection (spec §9.2).
             let credentials = try ProviderToken(

@@ -14,6 +14,8 @@ public final class Replay {
     private var source: any ReplaySource
     private var interruption: Wakeup?
     private var pacing: LoopTimer?
+    /// Takes the next step after other callbacks had their chance. (A timer of zero would run again in the same turn.)
+    private var nextStep: Wakeup?
     private var watch: LoopTimer?
     private var signals: [SignalWatcher] = []
     private var pace: Pace
@@ -59,6 +61,7 @@ public final class Replay {
                 loop: loop, shards: max(1, options.shards), makeTransport: try options.transport.makeFactory(),
                 load: { shard, index, count in known.load(into: shard, index: index, of: count) })
             interruption = try Wakeup(loop: loop) { [unowned self] in stop(interrupted: true) }
+            nextStep = try Wakeup(loop: loop) { [unowned self] in step() }
             for signal in [SignalWatcher.Signal.interrupt, .terminate] {
                 signals.append(
                     try SignalWatcher(loop: loop, signal: signal) { [unowned self] in stop(interrupted: true) })
@@ -159,7 +162,7 @@ public final class Replay {
             source.advance()
             take(item, now: now)
         }
-        pacing?.start(after: .zero)
+        nextStep?.signal.signal()
     }
 
     private func take(_ item: FeedItem, now: FeedTime) {
@@ -188,7 +191,7 @@ public final class Replay {
                 engine.advance(to: deadline)
                 progress.now = deadline
                 source.ticked(by: deadline - now)
-                pacing?.start(after: .zero)
+                nextStep?.signal.signal()
             }
         }
     }
