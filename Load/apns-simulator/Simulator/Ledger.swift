@@ -90,7 +90,7 @@ final class Ledger {
     }
 
     /// The token with these bytes, added when it is new; `nil` when it is new and the ledger is full.
-    func token(_ bytes: [UInt8]) -> TokenIndex? {
+    func token(_ bytes: ArraySlice<UInt8>) -> TokenIndex? {
         let key = bytes.withUnsafeBytes { Fingerprint($0).low }
         var slot = Int(truncatingIfNeeded: key) & (table.count - 1)
         while table[slot] != 0 {
@@ -102,7 +102,7 @@ final class Ledger {
             slot = (slot + 1) & (table.count - 1)
         }
         guard tokens.count < limits.tokensMax else { return nil }
-        let id = digest(bytes)
+        let id = digest(Array(bytes))
         tokens.append(
             Token(
                 key: key, id: id, requests: 1, isDead: behaviour.isDead(id), isThrottled: behaviour.isThrottled(id)))

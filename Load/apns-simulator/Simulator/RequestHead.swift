@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The fields of one request as they arrive, checked on the way: what is kept is a verdict per field and the token's
 /// bytes, never a `String`.
 struct RequestHead {
@@ -13,15 +15,13 @@ struct RequestHead {
     private var isDuplicate = false
     private(set) var priority: UInt8 = 10
     private(set) var authorization: Answer? = .missingProviderToken
-    /// Decoded from hex.
-    private(set) var token: [UInt8] = []
+    /// Decoded from hex into a buffer that stays: only the first `tokenCount` bytes count.
+    private var tokenSpace = [UInt8](repeating: 0, count: tokenBytesMax)
+    private var tokenCount = 0
     /// The client's `apns-id`, to be echoed; empty when there was none.
     private(set) var apnsID: [UInt8] = []
 
-    init() {
-        token.reserveCapacity(RequestHead.tokenBytesMax)
-        apnsID.reserveCapacity(36)
-    }
+    var token: ArraySlice<UInt8> { tokenSpace[..<tokenCount] }
 
     /// For the next request; the buffers stay.
     mutating func reset() {
@@ -32,7 +32,7 @@ struct RequestHead {
         isDuplicate = false
         priority = 10
         authorization = .missingProviderToken
-        token.removeAll(keepingCapacity: true)
+        tokenCount = 0
         apnsID.removeAll(keepingCapacity: true)
     }
 
@@ -126,13 +126,17 @@ struct RequestHead {
         }
         path = .badToken
         guard digits.count % 2 == 0, digits.count <= 2 * RequestHead.tokenBytesMax else { return }
-        var index = digits.startIndex
-        while index < digits.endIndex {
-            let byte = hexValues[Int(digits[index])] << 4 | hexValues[Int(digits[index + 1])]
-            guard hexValues[Int(digits[index])] | hexValues[Int(digits[index + 1])] < 16 else { return }
-            token.append(UInt8(truncatingIfNeeded: byte))
-            index += 2
+        var isHex = true
+        tokenSpace.withUnsafeMutableBufferPointer { space in
+            for index in 0..<digits.count / 2 {
+                let high = hexValue(value[digits.startIndex + 2 * index])
+                let low = hexValue(value[digits.startIndex + 2 * index + 1])
+                if (high | low) > 15 { isHex = false }
+                space[index] = high << 4 | low & 15
+            }
         }
+        guard isHex else { return }
+        tokenCount = digits.count / 2
         path = .device
     }
 
@@ -153,7 +157,7 @@ struct RequestHead {
         for (index, byte) in value.enumerated() {
             switch index {
             case 8, 13, 18, 23: if byte != UInt8(ascii: "-") { return false }
-            default: if hexValues[Int(byte)] > 15 { return false }
+            default: if hexValue(byte) > 15 { return false }
             }
         }
         return true
@@ -187,20 +191,22 @@ struct Expected {
 let unixSecondsEnd: Int64 = 4_102_444_800
 
 /// A hex digit's value; above 15 for what is none.
-private let hexValues: [UInt16] = (0..<256).map { byte in
-    switch UInt8(byte) {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte) - 48
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte) - 87
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte) - 55
-    default: 0x100
-    }
+@inline(__always)
+private func hexValue(_ byte: UInt8) -> UInt8 {
+    let digit = byte &- UInt8(ascii: "0")
+    if digit < 10 { return digit }
+    let letter = (byte | 0x20) &- UInt8(ascii: "a")
+    return letter < 6 ? letter + 10 : 0xFF
 }
 
 extension UnsafeRawBufferPointer {
     func equals(_ text: StaticString) -> Bool {
-        count == text.utf8CodeUnitCount
-            && elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        guard count == text.utf8CodeUnitCount, let baseAddress else { return isEmpty && text.utf8CodeUnitCount == 0 }
+        return memcmp(baseAddress, text.utf8Start, count) == 0
     }
 
-    func equals(_ bytes: [UInt8]) -> Bool { count == bytes.count && elementsEqual(bytes) }
+    func equals(_ bytes: [UInt8]) -> Bool {
+        guard count == bytes.count, let baseAddress else { return isEmpty && bytes.isEmpty }
+        return memcmp(baseAddress, bytes, count) == 0
+    }
 }

@@ -27,6 +27,8 @@ final class Service {
     private var providerToken: ProviderTokenCheck
     /// Many tokens share one body: it is parsed once.
     private var knownBodies: [Fingerprint: Body] = [:]
+    /// The one asked for last: a sweep sends one body many times over.
+    private var lastBody: (fingerprint: Fingerprint, body: Body)?
     private(set) var statistics = Statistics()
 
     init(bundleID: String, behaviour: Behaviour, ledger: Ledger, providerToken: ProviderTokenCheck) {
@@ -95,7 +97,11 @@ final class Service {
 
     private func known(_ body: [UInt8]) -> Body {
         let fingerprint = body.withUnsafeBytes { Fingerprint($0, seed: 1) }
-        if let known = knownBodies[fingerprint] { return known }
+        if let lastBody, lastBody.fingerprint == fingerprint { return lastBody.body }
+        if let known = knownBodies[fingerprint] {
+            lastBody = (fingerprint, known)
+            return known
+        }
         let result = read(body)
         if knownBodies.count >= Service.knownBodiesMax { knownBodies.removeAll(keepingCapacity: true) }
         knownBodies[fingerprint] = result

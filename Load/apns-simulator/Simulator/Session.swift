@@ -44,13 +44,14 @@ final class Session {
 
     /// Observed at APNs in 2021 (spec §10).
     private static let headerTableBytes: UInt32 = 4096
-    private static let headerListBytesMax: UInt32 = 8000
+    private static let headerListBytesMax = 8000
 
-    /// A request on its way. Slots are reused, so that their buffers are.
+    /// A request on its way. Slots are reused, so that their buffers are. Each of nghttp2's calls touches its slot once:
+    /// Swift checks every access to a class's variable for exclusivity, and ten checks per field would be dear.
     private struct Slot {
-        var head = RequestHead()
-        var body: [UInt8] = []
-        var headerBytes = 0
+        private(set) var head = RequestHead()
+        private(set) var body: [UInt8] = []
+        private var headerBytes = 0
         var entry: EntryIndex?
         var answer: Answer?
         var bodySent = 0
@@ -58,10 +59,42 @@ final class Session {
         var isAnswerSubmitted = false
         var isAnswerSent = false
         var isInUse = false
+
+        mutating func begin() {
+            head.reset()
+            body.removeAll(keepingCapacity: true)
+            headerBytes = 0
+            entry = nil
+            answer = nil
+            bodySent = 0
+            isComplete = false
+            isAnswerSubmitted = false
+            isAnswerSent = false
+            isInUse = true
+        }
+
+        /// `false` when the fields are too many.
+        mutating func add(
+            _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, expected: Expected,
+            providerToken: (UnsafeRawBufferPointer) -> Answer?
+        ) -> Bool {
+            // The size of a field as RFC 9113 §6.5.2 counts it.
+            headerBytes += name.count + value.count + 32
+            guard headerBytes <= Session.headerListBytesMax else { return false }
+            head.field(name, value, expected: expected, providerToken: providerToken)
+            return true
+        }
+
+        mutating func append(_ bytes: UnsafeRawBufferPointer) {
+            // One byte more than allowed is kept: enough to know that it is too many.
+            let room = PayloadCheck.bodyBytesMax + 1 - body.count
+            body.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes.prefix(max(0, room))))
+        }
     }
 
     private let settings: Settings
     private unowned let handler: any SessionHandler
+    private let expected: Expected
     private var session: OpaquePointer?
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
@@ -77,6 +110,7 @@ final class Session {
     init(settings: Settings, handler: any SessionHandler) throws(SessionError) {
         self.settings = settings
         self.handler = handler
+        expected = handler.expected
         isThrottledToOneStream = settings.isStrictAtStart && settings.streamsMax > 1
         var session: OpaquePointer?
         let code = nghttp2_session_server_new2(
@@ -119,8 +153,8 @@ final class Session {
 
     /// The time of an answer given `later` has come. The stream may be gone by then.
     func answerNow(_ stream: Int32) {
-        guard let slot = slot(of: stream), !slots[slot].isAnswerSubmitted else { return }
-        submitAnswer(slot, stream: stream)
+        guard let slot = slot(of: stream), let answer = slots[slot].answer, !slots[slot].isAnswerSubmitted else { return }
+        submitAnswer(slot, answer, stream: stream)
     }
 
     /// Says that streams above the last complete request will not be looked at (RFC 9113 §6.8), with Apple's JSON.
@@ -142,11 +176,10 @@ final class Session {
         isStopped = true
         if !outputLeaves { for entry in leaving { handler.answerLost(entry) } }
         leaving = []
-        for slot in slots where slot.isInUse && slot.isComplete && !slot.isAnswerSent {
-            handler.answerLost(slot.entry)
+        for slot in slots.indices where slots[slot].isInUse {
+            slots[slot].isInUse = false
+            if slots[slot].isComplete, !slots[slot].isAnswerSent { handler.answerLost(slots[slot].entry) }
         }
-        slots = []
-        freeSlots = []
     }
 
     // MARK: - Called by nghttp2
@@ -156,39 +189,23 @@ final class Session {
         let slot: Int
         if let free = freeSlots.popLast() {
             slot = free
-            slots[slot].head.reset()
-            slots[slot].body.removeAll(keepingCapacity: true)
-            slots[slot].headerBytes = 0
-            slots[slot].entry = nil
-            slots[slot].answer = nil
-            slots[slot].bodySent = 0
-            slots[slot].isComplete = false
-            slots[slot].isAnswerSubmitted = false
-            slots[slot].isAnswerSent = false
         } else {
             slot = slots.count
             slots.append(Slot())
         }
-        slots[slot].isInUse = true
+        slots[slot].begin()
         nghttp2_session_set_stream_user_data(session, stream, UnsafeMutableRawPointer(bitPattern: slot + 1))
     }
 
     /// `false` when the fields are too many: the stream is reset.
     fileprivate func header(_ stream: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
         guard let slot = slot(of: stream) else { return true }
-        // The size of a field as RFC 9113 §6.5.2 counts it.
-        slots[slot].headerBytes += name.count + value.count + 32
-        guard slots[slot].headerBytes <= Session.headerListBytesMax else { return false }
-        let handler = handler
-        slots[slot].head.field(name, value, expected: handler.expected) { handler.checkProviderToken($0) }
-        return true
+        return slots[slot].add(name, value, expected: expected) { handler.checkProviderToken($0) }
     }
 
     fileprivate func data(_ stream: Int32, _ bytes: UnsafeRawBufferPointer) {
         guard let slot = slot(of: stream) else { return }
-        // One byte more than allowed is kept: enough to know that it is too many.
-        let room = PayloadCheck.bodyBytesMax + 1 - slots[slot].body.count
-        slots[slot].body.append(contentsOf: bytes.prefix(max(0, room)))
+        slots[slot].append(bytes)
     }
 
     /// `false` when reading has to stop.
@@ -198,12 +215,12 @@ final class Session {
         let reception = handler.receive(slots[slot].head, body: slots[slot].body, stream: stream)
         switch reception {
         case .answer(let answer, let entry), .answerAndStop(let answer, let entry):
-            slots[slot].answer = answer
             slots[slot].entry = entry
-            submitAnswer(slot, stream: stream)
+            slots[slot].answer = answer
+            submitAnswer(slot, answer, stream: stream)
         case .answerLater(let answer, let entry):
-            slots[slot].answer = answer
             slots[slot].entry = entry
+            slots[slot].answer = answer
         }
         if case .answerAndStop = reception { isStopped = true }
         return !isStopped
@@ -217,7 +234,10 @@ final class Session {
 
     fileprivate func streamClosed(_ stream: Int32) {
         guard let slot = slot(of: stream) else { return }
-        if slots[slot].isComplete, !slots[slot].isAnswerSent { handler.answerLost(slots[slot].entry) }
+        // Not in use: it was lost with the connection, and told so.
+        if slots[slot].isInUse, slots[slot].isComplete, !slots[slot].isAnswerSent {
+            handler.answerLost(slots[slot].entry)
+        }
         slots[slot].isInUse = false
         freeSlots.append(slot)
         nghttp2_session_set_stream_user_data(session, stream, nil)
@@ -237,13 +257,12 @@ final class Session {
     // MARK: - Towards nghttp2
 
     private func slot(of stream: Int32) -> Int? {
+        // Set by `beginHeaders` to an index of `slots`, plus 1; slots are never removed.
         guard let data = nghttp2_session_get_stream_user_data(session, stream) else { return nil }
-        let slot = Int(bitPattern: data) - 1
-        return slot < slots.count ? slot : nil
+        return Int(bitPattern: data) - 1
     }
 
-    private func submitAnswer(_ slot: Int, stream: Int32) {
-        guard let answer = slots[slot].answer else { return }
+    private func submitAnswer(_ slot: Int, _ answer: Answer, stream: Int32) {
         slots[slot].isAnswerSubmitted = true
         if isThrottledToOneStream, answer.isAuthenticated {
             isThrottledToOneStream = false
@@ -308,7 +327,7 @@ final class Session {
             entry(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, Session.headerTableBytes),
             entry(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, streams),
             entry(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, UInt32(settings.window)),
-            entry(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, Session.headerListBytesMax),
+            entry(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(Session.headerListBytesMax)),
         ]
         var code = nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
         if code == 0, settings.window > 65_535 {
