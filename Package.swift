@@ -75,6 +75,10 @@ if development {
             name: "delivery-judge", dependencies: ["DeliveryJudge", "LoadJSON"], path: "Load/judge",
             exclude: ["Judge"], swiftSettings: swift),
         .testTarget(
+            name: "ApnsSimulatorTests",
+            dependencies: ["APNsSimulator", "FanfareLoop", "LoadJSON", "apns-simulator", "delivery-judge"],
+            exclude: ["client.py"], swiftSettings: swift),
+        .testTarget(
             name: "DeliveryJudgeTests", dependencies: ["DeliveryJudge", "LoadJSON"], swiftSettings: swift),
         .testTarget(
             name: "FanfareHTTP2OracleTests", dependencies: ["FanfareHTTP2", "CFanfareNghttp2"], swiftSettings: swift),

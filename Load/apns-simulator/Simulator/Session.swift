@@ -153,7 +153,9 @@ final class Session {
 
     /// The time of an answer given `later` has come. The stream may be gone by then.
     func answerNow(_ stream: Int32) {
-        guard let slot = slot(of: stream), let answer = slots[slot].answer, !slots[slot].isAnswerSubmitted else { return }
+        guard let slot = slot(of: stream), let answer = slots[slot].answer, !slots[slot].isAnswerSubmitted else {
+            return
+        }
         submitAnswer(slot, answer, stream: stream)
     }
 

@@ -1,0 +1,214 @@
+import FanfareLoop
+import Foundation
+import LoadJSON
+import Testing
+
+@testable import APNsSimulator
+
+@Suite struct ProviderTokenTests {
+    private let key = Result { try ES256PrivateKey.generate() }
+    private let now: Int64 = 1_790_000_000
+
+    private func check(_ keyID: String? = nil, _ teamID: String? = nil) throws -> ProviderTokenCheck {
+        let publicKey = try key.get().publicKey
+        return ProviderTokenCheck(keyID: keyID, teamID: teamID) { publicKey.verify($1, of: $0) }
+    }
+
+    private func ask(_ check: inout ProviderTokenCheck, _ value: String, at now: Int64) -> Answer? {
+        Array(value.utf8).withUnsafeBytes { check.check($0, now: now) }
+    }
+
+    @Test func aGoodTokenIsVerifiedOnceAndExpiresAfterAnHour() throws {
+        var check = try check("ABC1234567", "TEAM123456")
+        let token = try Bench.providerToken(key: key.get(), issuedAt: now)
+        for later in [0, 1, 3600] as [Int64] { #expect(ask(&check, token, at: now + later) == nil) }
+        #expect(ask(&check, token, at: now + 3601) == .expiredProviderToken)
+        #expect(ask(&check, token, at: now - 3601) == .invalidProviderToken)
+        #expect(check.verifications == 1)
+    }
+
+    @Test func severalTokensAreRememberedAndNotWithoutEnd() throws {
+        var check = try check()
+        let tokens = try (0..<9).map { try Bench.providerToken(key: key.get(), issuedAt: now + $0) }
+        for token in tokens[..<8] + tokens[..<8] { #expect(ask(&check, token, at: now) == nil) }
+        #expect(check.verifications == 8)
+        #expect(ask(&check, tokens[8], at: now) == nil)
+        for token in tokens { #expect(ask(&check, token, at: now) == nil) }
+        #expect(check.verifications > 9)
+    }
+
+    @Test func whatIsNotSignedByTheKeyIsInvalid() throws {
+        var check = try check("ABC1234567", "TEAM123456")
+        let good = try Bench.providerToken(key: key.get(), issuedAt: now)
+        let parts = good.split(separator: ".")
+        for value in [
+            try Bench.providerToken(key: ES256PrivateKey.generate(), issuedAt: now),
+            try Bench.providerToken(key: key.get(), issuedAt: now, header: #"{"alg":"HS256","kid":"ABC1234567"}"#),
+            try Bench.providerToken(key: key.get(), issuedAt: now, header: #"{"alg":"ES256","kid":"OTHER"}"#),
+            try Bench.providerToken(key: key.get(), issuedAt: now, header: #"{"alg":"ES256"}"#),
+            "bearer ", "bearer a.b", "bearer a.b.c", "\(parts[0]).\(parts[1]).", good + ".x", good + "A",
+            String(good.dropLast()), "bearer " + String(repeating: "x", count: 5000),
+        ] {
+            #expect(ask(&check, value, at: now) == .invalidProviderToken, "\(value)")
+        }
+        #expect(ask(&check, String(good.dropFirst(7)), at: now) == .missingProviderToken)
+        #expect(ask(&check, "", at: now) == .missingProviderToken)
+        #expect(ask(&check, good, at: now) == nil)
+        var otherTeam = try self.check(nil, "OTHERTEAM1")
+        #expect(ask(&otherTeam, good, at: now) == .invalidProviderToken)
+    }
+}
+
+@Suite struct LedgerTests {
+    private let calm = Behaviour(seed: 1, deadShare: 0, throttleShare: 0, errorShare: 0, throttleMilliseconds: 1)
+
+    private func ledger() -> Ledger {
+        Ledger(behaviour: calm) { bytes in bytes.withUnsafeBytes { Fingerprint($0).high } }
+    }
+
+    /// Against a dictionary, through several growths of the table.
+    @Test func tokensAndTheirEntriesAreKeptInOrder() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = seed
+        func draw(_ bound: Int) -> Int {
+            random = mixed(random)
+            return Int(random % UInt64(bound))
+        }
+        let ledger = ledger()
+        var model: [[UInt8]: [UInt32]] = [:]
+        let state = try #require(ledger.intern(state: Array("{}".utf8)))
+        for arrival in 0..<UInt32(20_000) {
+            let number = draw(3000)
+            let bytes =
+                [UInt8](repeating: UInt8(number % 251), count: 1 + number % 100) + [
+                    UInt8(number >> 8), UInt8(number & 255),
+                ]
+            let token = try #require(ledger.token(bytes[...]))
+            let payload = RecordedPayload(event: .update, stamp: Int64(arrival), state: state, alert: nil)
+            _ = ledger.accept(token, payload: payload, isImmediate: false, arrival: arrival)
+            model[bytes, default: []].append(arrival)
+        }
+        #expect(ledger.tokens.count == model.count, "seed \(seed)")
+        var entries: [Ledger.Entry] = []
+        for (bytes, arrivals) in model {
+            let token = ledger[try #require(ledger.token(bytes[...]))]
+            ledger.entries(of: token, into: &entries)
+            #expect(entries.map(\.arrival) == arrivals, "seed \(seed)")
+        }
+    }
+
+    @Test func recordsAreAsSmallAsTheySay() {
+        #expect(MemoryLayout<Ledger.Entry>.stride == 20)
+        #expect(MemoryLayout<Ledger.Token>.stride == 32)
+    }
+
+    @Test func theDumpHoldsEverythingThatWasRecorded() throws {
+        let ledger = ledger()
+        let states = ["{\"a\":1}", "{\"a\":2}"].compactMap { ledger.intern(state: Array($0.utf8)) }
+        let alert = try #require(ledger.intern(alert: Array("{\"body\":\"Smith\",\"title\":\"1-0\"}".utf8)))
+        let token = try #require(ledger.token([1, 2, 3]))
+        _ = ledger.token([4])
+        let pushes: [(RecordedPayload, Bool)] = [
+            (RecordedPayload(event: .start, stamp: 10, state: states[0], alert: nil), false),
+            (RecordedPayload(event: .update, stamp: 11, state: states[1], alert: alert), true),
+            (RecordedPayload(event: .end, stamp: 12, state: nil, alert: nil), true),
+        ]
+        for (index, push) in pushes.enumerated() {
+            let entry = ledger.accept(token, payload: push.0, isImmediate: push.1, arrival: UInt32(index))
+            if index == 1, let entry { ledger.markUnanswered(entry) }
+        }
+        let path = "/tmp/fanfare-ledger-\(UInt64.random(in: 0...UInt64.max)).ndjson"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try ledger.dump(to: path, statistics: Statistics(), seed: 9)
+        var reader = try JSONLineReader(path: path)
+        var lines: [JSON] = []
+        while let line = try reader.next() { lines.append(line) }
+        #expect(lines.map { $0["type"] } == ["state", "state", "alert", "token", "token", "counters"])
+        let names = lines[..<3].map { $0["hash"] ?? nil }
+        #expect(Set(names).count == 3)
+        #expect(lines[0]["state"] == ["a": 1])
+        #expect(lines[1]["state"] == ["a": 2])
+        #expect(lines[2]["title"] == "1-0" && lines[2]["body"] == "Smith")
+        let accepted: JSON = [
+            [0, names[0], 10, "s", 5, nil], [1, names[1], 11, "u", 10, names[2], "unanswered"],
+            [2, nil, 12, "e", 10, nil],
+        ]
+        #expect(lines[3]["accepted"] == accepted)
+        #expect(lines[4]["accepted"] == [] && lines[4]["dead"] == false && lines[4]["token"] != lines[3]["token"])
+        #expect(lines[5]["accepted"] == 3 && lines[5]["unrecorded"] == 0 && lines[5]["seed"] == "9")
+    }
+}
+
+@Suite struct DelayQueueTests {
+    /// Against a plain list, time going on in steps of any size.
+    @Test func everythingComesWhenItIsDue() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = seed
+        func draw(_ bound: Int) -> Int {
+            random = mixed(random)
+            return Int(random % UInt64(bound))
+        }
+        let delayMax = 1 + draw(50)
+        var queue = DelayQueue(delayMax: delayMax, now: 0)
+        var model: [(due: Int64, stream: Int32)] = []
+        var now: Int64 = 0
+        for stream in 0..<Int32(5000) {
+            if draw(3) > 0 {
+                let delay = draw(delayMax + 1)
+                queue.add(DelayQueue.Waiting(connection: 1, stream: stream), delay: delay, at: now)
+                model.append((now + Int64(max(delay, 1)), stream))
+            } else {
+                now += Int64(draw(2 * delayMax))
+                var taken: [Int32] = []
+                queue.take(until: now) { taken.append($0.stream) }
+                let due = model.filter { $0.due <= now }
+                model.removeAll { $0.due <= now }
+                #expect(Set(taken) == Set(due.map(\.stream)) && taken.count == due.count, "seed \(seed)")
+                #expect(queue.count == model.count, "seed \(seed)")
+            }
+        }
+    }
+}
+
+@Suite struct OptionsTests {
+    private let needed = ["--cert", "c", "--key", "k", "--public-key", "p", "--bundle-id", "b"]
+
+    @Test func everyOptionIsRead() throws {
+        let options = try SimulatorOptions(
+            arguments: needed + [
+                "--listen", "[::1]:8443", "--key-id", "K", "--team-id", "T", "--dump", "d", "--dead-share", "0.05",
+                "--throttle-share", "0.1", "--throttle-interval", "500", "--error-share", "1", "--lose-connections",
+                "100ms", "--goaway-every", "1000", "--latency", "5..20", "--max-streams", "50", "--window", "100000",
+                "--strict-start", "off", "--seed", "42",
+            ])
+        #expect(options.host == "::1" && options.port == 8443 && options.certificateFile == "c")
+        #expect(options.keyID == "K" && options.teamID == "T" && options.dumpFile == "d")
+        #expect(options.deadShare == 0.05 && options.throttleShare == 0.1 && options.errorShare == 1)
+        #expect(options.losesConnection == .milliseconds(100) && options.goAwayEvery == 1000)
+        #expect(options.latencyMilliseconds == 5...20 && options.streamsMax == 50 && options.window == 100_000)
+        #expect(!options.isStrictAtStart && options.seed == 42 && options.throttleMilliseconds == 500)
+        let other = try SimulatorOptions(arguments: needed + ["--lose-connections", "10", "--latency", "7"])
+        #expect(other.losesConnection == .requests(10) && other.latencyMilliseconds == 7...7)
+    }
+
+    @Test(arguments: [
+        ["--listen", "8443"], ["--listen", "127.0.0.1:x"], ["--dead-share", "2"], ["--latency", "5.."],
+        ["--latency", "9..5"], ["--latency", "5.5"], ["--lose-connections", "0"], ["--lose-connections", "ms"],
+        ["--seed", "-1"], ["--nonsense", "1"], ["--seed"], ["--strict-start", "maybe"], ["--listen", "0.0.0.0:1"],
+        ["--cert", ""],
+    ])
+    func nonsenseIsRefusedWithTheOptionsName(_ arguments: [String]) {
+        let error = #expect(throws: UsageError.self) { try SimulatorOptions(arguments: needed + arguments) }
+        #expect(error?.description.hasPrefix(arguments[0]) == true)
+    }
+
+    @Test func listeningInPublicHasToBeMeant() throws {
+        #expect(try SimulatorOptions(arguments: needed + ["--listen", "0.0.0.0:1", "--public"]).isPublic)
+    }
+
+    @Test func theHelpNamesEveryOption() {
+        for option in ["--listen", "--public", "--window", "--strict-start", "--throttle-interval"] {
+            #expect(SimulatorOptions.help.contains(option))
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import FanfareLoop
+import LoadJSON
+import Testing
+
+@testable import APNsSimulator
+
+/// One request in, one answer out: every check, with the time injected.
+@Suite struct ServiceTests {
+    static let now = Instant(unixSeconds: 1_790_000_000, sinceStartMilliseconds: 5)
+
+    /// What a request consists of before it is changed.
+    struct Sketch {
+        var method = "POST"
+        var path = "/3/device/00fc13adff785122"
+        var fields: [(String, String)] = [
+            ("authorization", "bearer good"), ("apns-push-type", "liveactivity"),
+            ("apns-topic", "com.example.scores.push-type.liveactivity"), ("apns-priority", "10"),
+            ("apns-expiration", "1790000600"),
+        ]
+        var aps = "\"timestamp\":1790000000,\"event\":\"update\",\"content-state\":{\"score\":1}"
+        var body: String?
+
+        func with(_ name: String, _ value: String?) -> Sketch {
+            var copy = self
+            copy.fields.removeAll { $0.0 == name }
+            if let value { copy.fields.append((name, value)) }
+            return copy
+        }
+    }
+
+    static func service(
+        _ behaviour: Behaviour = .init(seed: 1, deadShare: 0, throttleShare: 0, errorShare: 0, throttleMilliseconds: 1),
+        limits: Ledger.Limits = .init()
+    ) -> Service {
+        let ledger = Ledger(behaviour: behaviour, limits: limits) { bytes in
+            bytes.withUnsafeBytes { Fingerprint($0).high }
+        }
+        let check = ProviderTokenCheck(keyID: nil, teamID: nil) { _, _ in false }
+        return Service(bundleID: Bench.bundleID, behaviour: behaviour, ledger: ledger, providerToken: check)
+    }
+
+    static func answer(_ sketch: Sketch, by service: Service, at now: Instant = now) -> (Answer, EntryIndex?) {
+        var head = RequestHead()
+        let fields = [(":method", sketch.method), (":path", sketch.path)] + sketch.fields
+        for (name, value) in fields {
+            Array(name.utf8).withUnsafeBytes { name in
+                Array(value.utf8).withUnsafeBytes { value in
+                    head.field(name, value, expected: service.expected) {
+                        $0.equals("bearer good") ? nil : .invalidProviderToken
+                    }
+                }
+            }
+        }
+        return service.answer(head, body: Array((sketch.body ?? "{\"aps\":{\(sketch.aps)}}").utf8), at: now)
+    }
+
+    @Test func aGoodRequestIsAcceptedAndRecorded() {
+        let service = ServiceTests.service()
+        let (answer, entry) = ServiceTests.answer(Sketch(), by: service)
+        #expect(answer == .accepted)
+        let record = entry.map { service.ledger[$0] }
+        #expect(record?.stamp == 1_790_000_000 && record?.event == .update && record?.arrival == 5)
+        #expect(record?.flags == [.immediate, .hasState])
+        #expect(service.statistics.requests == 1 && service.statistics[.accepted] == 1)
+    }
+
+    @Test(
+        arguments: [
+            (Sketch(method: "GET"), Answer.methodNotAllowed), (Sketch(path: "/4/device/00"), .badPath),
+            (Sketch(path: ""), .badPath), (Sketch(path: "/3/device/"), .missingDeviceToken),
+            (Sketch(path: "/3/device/0"), .badDeviceToken), (Sketch(path: "/3/device/0g"), .badDeviceToken),
+            (Sketch(path: "/3/device/00/"), .badDeviceToken), (Sketch(path: "/3/device/AbCd"), .accepted),
+            (Sketch(path: "/3/device/" + String(repeating: "00", count: 256)), .accepted),
+            (Sketch(path: "/3/device/" + String(repeating: "00", count: 257)), .badDeviceToken),
+            (Sketch().with("authorization", nil), .missingProviderToken),
+            (Sketch().with("authorization", "bearer bad"), .invalidProviderToken),
+            (Sketch().with("apns-push-type", nil), .invalidPushType),
+            (Sketch().with("apns-push-type", "alert"), .invalidPushType),
+            (Sketch().with("apns-topic", nil), .missingTopic),
+            (Sketch().with("apns-topic", "com.example.scores"), .deviceTokenNotForTopic),
+            (Sketch().with("apns-topic", "com.example.other.push-type.liveactivity"), .badTopic),
+            (Sketch().with("apns-priority", nil), .accepted), (Sketch().with("apns-priority", "5"), .accepted),
+            (Sketch().with("apns-priority", "1"), .badPriority), (Sketch().with("apns-priority", "high"), .badPriority),
+            (Sketch().with("apns-expiration", nil), .accepted), (Sketch().with("apns-expiration", "0"), .accepted),
+            (Sketch().with("apns-expiration", "1790000000000"), .badExpirationDate),
+            (Sketch().with("apns-expiration", "-1"), .badExpirationDate),
+            (Sketch().with("apns-expiration", ""), .badExpirationDate),
+            (Sketch().with("apns-collapse-id", String(repeating: "x", count: 64)), .accepted),
+            (Sketch().with("apns-collapse-id", String(repeating: "x", count: 65)), .badCollapseId),
+            (Sketch().with("apns-id", "123e4567-e89b-12d3-a456-42665544000a"), .accepted),
+            (Sketch().with("apns-id", "123e4567-e89b-12d3-a456-42665544000"), .badMessageId),
+            (Sketch(fields: Sketch().fields + [("apns-priority", "10")]), .duplicateHeaders),
+            (Sketch(body: ""), .payloadEmpty),
+            (Sketch(body: "{\"aps\":\"" + String(repeating: "x", count: 4087) + "\"}"), .payloadTooLarge),
+        ] as [(Sketch, Answer)]) func eachCheckHasItsAnswer(_ sketch: Sketch, _ expected: Answer)
+    {
+        #expect(ServiceTests.answer(sketch, by: ServiceTests.service()).0 == expected)
+    }
+
+    @Test func theLargestBodyIsFourKilobytes() {
+        let envelope = "{\"aps\":{\"timestamp\":1790000000,\"event\":\"update\",\"content-state\":{\"x\":\"\"}}}"
+        let filler = String(repeating: "x", count: 4096 - envelope.utf8.count)
+        let sketch = Sketch(body: envelope.replacing("\"\"", with: "\"\(filler)\""))
+        #expect(sketch.body?.utf8.count == 4096)
+        #expect(ServiceTests.answer(sketch, by: ServiceTests.service()).0 == .accepted)
+    }
+
+    @Test(arguments: [
+        ("not JSON", "not JSON"), ("[]", "no object aps"), ("{\"aps\":1}", "no object aps"),
+        ("{\"aps\":{},\"aps\":{}}", "a key comes twice"),
+    ])
+    func aBodyThatIsNoPayloadIsRefused(_ body: String, _ fault: String) throws {
+        let service = ServiceTests.service()
+        #expect(ServiceTests.answer(Sketch(body: body), by: service).0 == .badRequestPayload)
+        #expect(try #require(service.statistics.payloadFaults.keys.first).contains(fault))
+    }
+
+    @Test(arguments: [
+        ("", "event"), ("\"event\":\"stop\"", "event"), ("\"event\":\"update\"", "timestamp"),
+        ("\"event\":\"update\",\"timestamp\":\"1790000000\"", "timestamp"),
+        ("\"event\":\"update\",\"timestamp\":1790000000000", "milliseconds"),
+        ("\"event\":\"update\",\"timestamp\":1790000000.5", "whole seconds"),
+        ("\"event\":\"update\",\"timestamp\":-5", "timestamp"),
+        ("\"event\":\"update\",\"timestamp\":1790000000", "content-state"),
+        ("\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":[]", "content-state"),
+        ("\"event\":\"update\",\"timestamp\":1790028801,\"content-state\":{}", "8 h ahead"),
+        ("\"event\":\"update\",\"timestamp\":1789996399,\"content-state\":{}", "hour old"),
+        ("\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":{},\"stale-date\":1790000000", "stale-date"),
+        (
+            "\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":{},\"stale-date\":1790000600000",
+            "milliseconds"
+        ),
+        ("\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":{},\"dismissal-date\":0", "dismissal-date"),
+        (
+            "\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":{},\"relevance-score\":\"1\"",
+            "relevance-score"
+        ),
+        ("\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":{},\"alert\":\"Goal\"", "alert is no object"),
+        ("\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":{},\"alert\":{\"title\":\"Goal\"}", "body"),
+        ("\"event\":\"start\",\"timestamp\":1790000000,\"content-state\":{}", "attributes-type"),
+        (
+            "\"event\":\"start\",\"timestamp\":1790000000,\"content-state\":{},\"attributes-type\":\"M\"",
+            "aps.attributes"
+        ),
+        (
+            "\"event\":\"start\",\"timestamp\":1790000000,\"content-state\":{},\"attributes-type\":\"M\",\"attributes\":{}",
+            "alert"
+        ),
+    ])
+    func whatAPhoneWouldDropIsRefusedWithItsReason(_ aps: String, _ fault: String) throws {
+        let service = ServiceTests.service()
+        #expect(ServiceTests.answer(Sketch(aps: aps), by: service).0 == .badRequestPayload)
+        #expect(try #require(service.statistics.payloadFaults.keys.first).contains(fault))
+        // From memory the same.
+        #expect(ServiceTests.answer(Sketch(aps: aps), by: service).0 == .badRequestPayload)
+        #expect(service.statistics.payloadFaults.values.first == 2 && service.ledger.entryCount == 0)
+    }
+
+    @Test(arguments: [
+        "\"event\":\"end\",\"timestamp\":1789900000,\"dismissal-date\":0",
+        "\"event\":\"update\",\"timestamp\":1790028800,\"content-state\":{},\"relevance-score\":75.5,\"other\":[1]",
+        "\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":{},\"stale-date\":1790000600.25",
+        "\"event\":\"start\",\"timestamp\":1790000000,\"content-state\":{},\"attributes-type\":\"M\",\"attributes\":{},"
+            + "\"alert\":{\"title\":{\"loc-key\":\"goal\",\"loc-args\":[\"x\"]},\"body\":\"\",\"sound\":\"a.caf\"}",
+    ])
+    func whatAPhoneTakesIsAccepted(_ aps: String) {
+        let service = ServiceTests.service()
+        #expect(
+            ServiceTests.answer(Sketch(aps: aps), by: service).0 == .accepted, "\(service.statistics.payloadFaults)")
+    }
+
+    @Test func aRememberedBodyGrowsOldAllTheSame() {
+        let service = ServiceTests.service()
+        #expect(ServiceTests.answer(Sketch(), by: service).0 == .accepted)
+        var later = ServiceTests.now
+        later.unixSeconds += Service.stampAgeMaxSeconds + 1
+        #expect(ServiceTests.answer(Sketch(), by: service, at: later).0 == .badRequestPayload)
+    }
+
+    @Test func theSameAlertIsTheSameWhateverItsSound() {
+        let service = ServiceTests.service()
+        for sound in ["a", "b"] {
+            var sketch = Sketch()
+            sketch.aps += ",\"alert\":{\"title\":\"1-0\",\"body\":\"Smith\",\"sound\":\"\(sound)\"}"
+            #expect(ServiceTests.answer(sketch, by: service).0 == .accepted)
+        }
+        #expect(service.ledger.alerts.count == 1 && service.ledger.entryCount == 2)
+    }
+
+    @Test func tokensMisbehaveAsDrawn() throws {
+        let seed: UInt64 = 7
+        let behaviour = Behaviour(
+            seed: seed, deadShare: 0.3, throttleShare: 0.2, errorShare: 0.1, throttleMilliseconds: 1000)
+        let service = ServiceTests.service(behaviour)
+        var counts: [Answer: Int] = [:]
+        for index in 0..<4000 {
+            var sketch = Sketch()
+            sketch.path = "/3/device/" + String(index + 65_536, radix: 16) + "0"
+            sketch.path += sketch.path.utf8.count % 2 == 0 ? "" : "0"
+            for wait in [0, 500, 1500] as [UInt32] {
+                let now = Instant(unixSeconds: 1_790_000_000, sinceStartMilliseconds: wait)
+                counts[ServiceTests.answer(sketch, by: service, at: now).0, default: 0] += 1
+            }
+        }
+        // Of 12,000 requests 30 % meet dead tokens, and 10 % of the rest fail. A throttled token refuses the second push,
+        // unless the first or the second failed: 0.7 × 0.2 × 0.9 × 0.9 of 4,000.
+        let dead = (counts[.expiredToken] ?? 0) + (counts[.unregistered] ?? 0)
+        #expect(abs(dead - 3600) < 300, "seed \(seed)")
+        #expect(abs((counts[.unregistered] ?? 0) - dead / 4) < 200, "seed \(seed)")
+        #expect(abs((counts[.serviceUnavailable] ?? 0) - 840) < 120, "seed \(seed)")
+        #expect(abs((counts[.tooManyRequests] ?? 0) - 453) < 100, "seed \(seed)")
+        #expect(service.ledger.tokens.count { $0.isDead } == dead / 3)
+        #expect(service.ledger.entryCount == counts[.accepted])
+    }
+
+    @Test func whatDoesNotFitIsCountedAndAcceptedAllTheSame() {
+        var limits = Ledger.Limits()
+        limits.tokensMax = 1
+        limits.entriesMax = 2
+        limits.stateBytesMax = 12
+        let service = ServiceTests.service(limits: limits)
+        var sketch = Sketch()
+        for _ in 0..<3 { #expect(ServiceTests.answer(sketch, by: service).0 == .accepted) }
+        #expect(service.ledger.unrecorded == 1)
+        sketch.aps = sketch.aps.replacing("\"score\":1", with: "\"score\":2")
+        #expect(ServiceTests.answer(sketch, by: service).0 == .accepted)
+        sketch.path = "/3/device/1111"
+        #expect(ServiceTests.answer(sketch, by: service).0 == .accepted)
+        #expect(service.ledger.unrecorded == 3)
+    }
+}

@@ -1,0 +1,226 @@
+import FanfareLoop
+import Foundation
+import LoadJSON
+import Testing
+
+@testable import APNsSimulator
+
+/// The built program, asked by clients that share no code with it: curl and Python's h2.
+@Suite(.serialized) struct WireTests {
+    static let skipCurl: Comment = "curl is not installed (apt-get install curl)"
+    static let skipPython: Comment = "python3-h2 is not installed (apt-get install python3-h2)"
+
+    /// Tokens of 80 bytes, all different.
+    private func requests(_ count: Int, providerToken: String, score: Int = 1, stamp: Int64? = nil) -> [Request] {
+        (0..<count).map { index in
+            let number = String(index, radix: 16)
+            let token = String(repeating: "0", count: 160 - number.count) + number
+            return Request(token: token, providerToken: providerToken, score: score, stamp: stamp)
+        }
+    }
+
+    @Test(.enabled(if: Bench.has(Bench.curl), skipCurl)) func curlGetsApplesAnswers() throws {
+        let simulator = try RunningSimulator()
+        let good = Request(providerToken: try Bench.providerToken())
+        var echoed = good
+        echoed.set("apns-id", "123e4567-e89b-12d3-a456-42665544000a")
+        let accepted = try simulator.curl(echoed)
+        #expect(accepted.status == 200 && accepted.body.isEmpty)
+        #expect(accepted.fields.contains("apns-id: 123e4567-e89b-12d3-a456-42665544000a"))
+        #expect(try simulator.curl(good).fields.contains("apns-id: "))
+
+        let stranger = try Bench.providerToken(key: ES256PrivateKey.generate())
+        let old = try Bench.providerToken(issuedAt: Int64(Date().timeIntervalSince1970) - 3700)
+        let changes: [(String, Int, (inout Request) -> Void)] = [
+            ("MethodNotAllowed", 405, { $0.method = "PUT" }), ("BadDeviceToken", 400, { $0.token = "abc" }),
+            ("MissingProviderToken", 403, { $0.set("authorization", nil) }),
+            ("InvalidProviderToken", 403, { $0.set("authorization", stranger) }),
+            ("ExpiredProviderToken", 403, { $0.set("authorization", old) }),
+            ("InvalidPushType", 400, { $0.set("apns-push-type", "background") }),
+            ("DeviceTokenNotForTopic", 400, { $0.set("apns-topic", Bench.bundleID) }),
+            ("BadPriority", 400, { $0.set("apns-priority", "7") }),
+            ("BadExpirationDate", 400, { $0.set("apns-expiration", "soon") }), ("PayloadEmpty", 400, { $0.body = "" }),
+            ("PayloadTooLarge", 413, { $0.body = String(repeating: " ", count: 5000) + $0.body }),
+            ("PayloadTooLarge", 413, { $0.body = String(repeating: " ", count: 300_000) }),
+            ("BadRequestPayload", 400, { $0.body = "{\"aps\":{}}" }),
+        ]
+        for (reason, status, change) in changes {
+            var request = good
+            change(&request)
+            let answer = try simulator.curl(request)
+            #expect(answer.status == status && answer.body == "{\"reason\":\"\(reason)\"}", "\(reason): \(answer)")
+        }
+        let record = try simulator.stop()
+        #expect(record.status == 0 && record.complaints.isEmpty)
+        #expect(record.summary.hasPrefix("summary requests=15 accepted=2 "), "\(record.summary)")
+        #expect(record.summary.contains(" PayloadTooLarge=2 ") && record.summary.contains(" connections=15 "))
+        #expect(record.counts?["payloadFaults"] == ["aps.event is not start, update or end": 1])
+        // One token, hashed; one state; the second push with it followed the first.
+        #expect(record.tokens.count == 1 && record.accepted.count == 2)
+        let digest = sha256([UInt8](Data(hex: good.token))).prefix(8).map { String(format: "%02x", $0) }.joined()
+        #expect(record.tokens.first?["token"] == .string(digest))
+        #expect(record.dump.first?["state"] == ["home": "Reds", "homeScore": 1])
+        #expect(record.accepted.first?[3] == "u" && record.accepted.first?[4] == 10)
+    }
+
+    @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func oneStreamUntilTheFirstGoodAnswer() throws {
+        let simulator = try RunningSimulator(["--max-streams", "77", "--window", "200000"])
+        var refused = Request(providerToken: try Bench.providerToken())
+        refused.set("authorization", nil)
+        let conversation = try simulator.converse(
+            [refused, refused] + requests(300, providerToken: try Bench.providerToken()), concurrent: 100)
+        #expect(conversation.statuses == [403: 2, 200: 300])
+        // SETTINGS_MAX_CONCURRENT_STREAMS is 3, SETTINGS_INITIAL_WINDOW_SIZE is 4 (RFC 9113 §6.5.2).
+        let settings = (conversation.json["settings"]?.arrayValue ?? []).compactMap(\.arrayValue)
+        #expect(settings.count == 2 && settings[0].contains([3, 1]) && settings[1].contains([3, 77]))
+        #expect(settings.first?.contains([4, 200_000]) == true)
+        #expect(conversation.json["windowUpdates"]?.arrayValue?.first == [0, .int(200_000 - 65_535)])
+        let identifiers = conversation.answers.compactMap { $0?.apnsID }
+        #expect(Set(identifiers).count == 302 && identifiers.allSatisfy { UUID(uuidString: $0) != nil })
+        #expect(try simulator.stop().accepted.count == 300)
+    }
+
+    @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func theStartNeedNotBeStrict() throws {
+        let simulator = try RunningSimulator(["--strict-start", "off", "--max-streams", "5"])
+        let conversation = try simulator.converse(requests(20, providerToken: try Bench.providerToken()), concurrent: 9)
+        #expect(conversation.statuses == [200: 20])
+        #expect(
+            (conversation.json["settings"]?.arrayValue ?? []).compactMap(\.arrayValue).map { $0.contains([3, 5]) } == [
+                true
+            ])
+    }
+
+    @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func sharesOfTokensMisbehaveTheSameInEveryRun() throws {
+        let options = [
+            "--dead-share", "0.3", "--error-share", "0.2", "--throttle-share", "0.5", "--throttle-interval", "80000000",
+            "--seed", "5",
+        ]
+        let token = try Bench.providerToken()
+        let conversations = try (0..<2).map { _ in
+            let simulator = try RunningSimulator(options)
+            let twice = requests(300, providerToken: token) + requests(300, providerToken: token, score: 2)
+            let conversation = try simulator.converse(twice, concurrent: 40)
+            return (conversation.answers, try simulator.stop())
+        }
+        let (answers, record) = conversations[0]
+        #expect(answers.map { $0?.status } == conversations[1].0.map { $0?.status })
+        let counts = Dictionary(answers.map { ($0?.reason ?? "none", 1) }, uniquingKeysWith: +)
+        let dead = (counts["ExpiredToken"] ?? 0) + (counts["Unregistered"] ?? 0)
+        // 600 requests: 30 % dead, 20 % of the rest fail; of 300 second pushes 0.7 × 0.5 × 0.8 × 0.8 are throttled.
+        #expect(
+            abs(dead - 180) < 50 && abs((counts["ServiceUnavailable"] ?? 0) - 84) < 40 && counts["Unregistered"] != nil)
+        #expect(abs((counts["TooManyRequests"] ?? 0) - 67) < 40)
+        #expect(record.tokens.count { $0["dead"] == true } * 2 == dead)
+        #expect(record.accepted.count == answers.count { $0?.status == 200 } && record.unanswered == 0)
+        #expect(answers.allSatisfy { ($0?.status == 200) == ($0?.reason == nil) })
+    }
+
+    @Test(.enabled(if: Bench.hasPythonH2, skipPython), arguments: [["60"], ["25ms", "--latency", "3..8"]])
+    func aLostConnectionLeavesExactlyTheUnansweredBehind(_ options: [String]) throws {
+        let simulator = try RunningSimulator(["--lose-connections"] + options)
+        let conversation = try simulator.converse(
+            requests(500, providerToken: try Bench.providerToken()), concurrent: 50)
+        let record = try simulator.stop()
+        let answered = conversation.statuses[200] ?? 0
+        #expect(conversation.json["connections"] != 1 && answered < 500)
+        #expect(record.accepted.count == answered + record.unanswered)
+        #expect(record.unanswered > 0)
+        #expect(record.counts?["unanswered"] == .int(Int64(record.unanswered)))
+        #expect(record.counts?["connectionsLost"] != 0)
+    }
+
+    @Test(.enabled(if: Bench.hasPythonH2, skipPython), arguments: ["0", "3..8"])
+    func aGoAwayNamesTheLastRequestAndAnswersIt(_ latency: String) throws {
+        let simulator = try RunningSimulator(["--goaway-every", "70", "--latency", latency])
+        let conversation = try simulator.converse(
+            requests(300, providerToken: try Bench.providerToken()), concurrent: 50)
+        let record = try simulator.stop()
+        let goAways = conversation.json["goAways"]?.arrayValue ?? []
+        #expect(goAways.count >= 2)
+        for goAway in goAways {
+            // The 70th request of a connection is on stream 139.
+            #expect(goAway["last"] == 139 && goAway["code"] == 0 && goAway["debug"] == "{\"reason\":\"Shutdown\"}")
+        }
+        // Everything up to it was answered, nothing after it was taken.
+        #expect(conversation.statuses[200] == record.accepted.count && record.unanswered == 0)
+        #expect(record.counts?["goAways"] == .int(Int64(goAways.count)))
+    }
+
+    @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func answersTakeTheirTime() throws {
+        let simulator = try RunningSimulator(["--latency", "40..60"])
+        let conversation = try simulator.converse(
+            requests(200, providerToken: try Bench.providerToken()), concurrent: 100)
+        #expect(conversation.statuses == [200: 200])
+        // The client's clock and the simulator's round to milliseconds differently.
+        #expect(conversation.answers.allSatisfy { ($0?.milliseconds ?? 0) > 38 })
+        _ = try simulator.stop()
+    }
+
+    /// The formats of both programs, held together.
+    @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func theJudgeReadsWhatTheSimulatorWrites() throws {
+        let simulator = try RunningSimulator(["--dead-share", "0.2"])
+        let token = try Bench.providerToken()
+        var pushes: [Request] = []
+        for score in 0..<3 {
+            let stamp = Int64(Date().timeIntervalSince1970) + Int64(score)
+            pushes += requests(50, providerToken: token, score: score, stamp: stamp)
+        }
+        let conversation = try simulator.converse(pushes, concurrent: 1)
+        let record = try simulator.stop()
+        func judge(_ published: JSON, _ arguments: [String] = []) throws -> (status: Int32, verdict: JSON) {
+            let state: JSON = [
+                "topic": "match/1", "version": 3, "ended": false, "state": published, "published": published,
+            ]
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+                "fanfare-judge-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let (states, dump) = (folder.appendingPathComponent("states"), folder.appendingPathComponent("dump"))
+            try Data(state.canonicalText.utf8).write(to: states)
+            try Data(record.dump.map(\.canonicalText).joined(separator: "\n").utf8).write(to: dump)
+            let output = try Bench.run(
+                Bench.built("delivery-judge"), ["--states", states.path, "--dump", dump.path] + arguments)
+            return (output.status, try JSON(parsing: Array(output.text.utf8)))
+        }
+        let good = try judge(["home": "Reds", "homeScore": 2], ["--tokens", "50", "--min-distinct", "3"])
+        #expect(good.status == 0 && good.verdict["good"] == true, "\(good.verdict.canonicalText)")
+        #expect(good.verdict["accepted"] == .int(Int64(conversation.statuses[200] ?? 0)))
+        let stale = try judge(["home": "Reds", "homeScore": 3])
+        #expect(stale.status == 1 && stale.verdict["violations"]?["stale"] == stale.verdict["tokens"]?["live"])
+        #expect(try judge(["home": "Reds", "homeScore": 2], ["--tokens", "51"]).status == 1)
+        #expect(try Bench.run(Bench.built("delivery-judge"), ["--states", "/nonexistent", "--dump", "x"]).status == 2)
+    }
+
+    @Test(.enabled(if: Bench.has(Bench.curl), skipCurl)) func strangersDoNoHarm() throws {
+        let simulator = try RunningSimulator()
+        let address = "localhost:\(simulator.port)"
+        // Plain text, HTTP/1.1 over TLS, and TLS that says nothing sensible.
+        #expect(try Bench.run(Bench.curl, ["-s", "http://\(address)/"]).status != 0)
+        #expect(try Bench.run(Bench.curl, ["-sk", "--http1.1", "https://\(address)/"]).status != 0)
+        _ = try Bench.run(
+            "/usr/bin/openssl", ["s_client", "-quiet", "-alpn", "h2", "-connect", address],
+            input: String(repeating: "garbage", count: 1000))
+        #expect(try simulator.curl(Request(providerToken: try Bench.providerToken())).status == 200)
+        let record = try simulator.stop()
+        #expect(record.status == 0 && record.accepted.count == 1)
+        #expect(record.complaints.contains("nghttp2_session_mem_recv"), "\(record.complaints)")
+    }
+
+    @Test func badArgumentsEndWithOneLine() throws {
+        let program = Bench.built("apns-simulator")
+        let usage = try Bench.run(program, ["--cert", "x"])
+        #expect(usage.status == 2 && usage.errors.hasPrefix("apns-simulator: --key is missing\n"))
+        let missing = try Bench.run(
+            program, ["--cert", "/nonexistent.pem", "--key", "k", "--public-key", "p", "--bundle-id", "b"])
+        #expect(missing.status == 1 && missing.errors.contains("/nonexistent.pem"))
+        #expect(missing.errors.split(separator: "\n").count == 1)
+        #expect(try Bench.run(program, ["--help"]).text == SimulatorOptions.help)
+    }
+}
+
+extension Data {
+    fileprivate init(hex: String) {
+        let digits = Array(hex.utf8).map { UInt8(Character(Unicode.Scalar($0)).hexDigitValue ?? 0) }
+        self.init(stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
+    }
+}
