@@ -29,7 +29,7 @@ struct Phone {
     var isGone = false
     /// Newest publication of what it shows, when the last push was sent.
     var lastSerial: UInt64 = 0
-    var alertsTried: Set<String> = []
+    var alertsTried: Set<AlertText> = []
     /// Alerts published since this phone joined that have not had their chance yet, and those whose chance is on its way.
     var missed: [Alert] = []
     private var missedInFlight: [Alert] = []
@@ -86,7 +86,7 @@ struct Phone {
         lastStamp = payload.stamp
         lastState = payload.state
         lastMayRepeat = false
-        if let alert = payload.alert { alertsTried.insert(alert.title) }
+        if let alert = payload.alert { alertsTried.insert(alert) }
     }
 
     mutating func answered(_ flight: World.Flight) {
@@ -118,6 +118,6 @@ struct Phone {
     private mutating func untry(_ flight: World.Flight) {
         missed = missedInFlight + missed
         missedInFlight.removeAll()
-        if let alert = flight.delivery.payload.alert { alertsTried.remove(alert.title) }
+        if let alert = flight.delivery.payload.alert { alertsTried.remove(alert) }
     }
 }

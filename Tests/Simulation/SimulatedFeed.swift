@@ -1,71 +1,103 @@
 import FanfareCore
 
-/// Topics that change at random: what the decision core would publish, without a feed behind it.
+/// Football matches that are played at random and decided by the real decision core: goals and their cancellations, cards,
+/// full time. A match that has ended makes room for the next one.
 struct SimulatedFeed {
-    struct Topic {
-        var id: TopicID
-        var version: UInt32 = 0
-        var alerts: [String] = []
-        var hasEnded = false
-    }
-
-    private(set) var topics: [Topic]
-    private var serial: UInt64 = 0
-    private var matches: Int
+    private var core = DecisionCore()
+    private var decisions: [Decision] = []
+    private(set) var topics: [TopicID] = []
+    private var goals: [[String]] = []
+    private var matches = 0
+    private var facts = 0
+    private(set) var now = FeedTime(seconds: 1_800_000_000)
+    /// Which alert a text belongs to: player names are unique, so texts are.
+    private(set) var alerts: [AlertText: (topic: TopicID, alert: Alert)] = [:]
 
     init(topics count: Int) {
-        topics = (0..<count).map { Topic(id: TopicID("match/\($0)")) }
-        matches = count
-    }
-
-    mutating func publish(alert alerts: Bool, using random: inout SplitMix64) -> ShardCommand? {
-        let index = Int.random(in: 0..<topics.count, using: &random)
-        guard !topics[index].hasEnded else { return replace(index) }
-        var alert: Alert?
-        if alerts {
-            let cause = "\(topics[index].id)/goal/\(topics[index].version + 1)"
-            topics[index].alerts.append(cause)
-            alert = Alert(
-                cause: cause, class: random.chance(0.7) ? .essential : .ordinary,
-                text: AlertText(title: cause, body: "Goal!"), freshFor: .seconds(3600), highlight: "homeScore")
+        for _ in 0..<count {
+            topics.append(TopicID(""))
+            goals.append([])
         }
-        return publish(index, event: .update, alert: alert, priority: random.chance(0.5) ? .immediate : .conserving)
     }
 
-    mutating func revoke(using random: inout SplitMix64) -> ShardCommand? {
+    /// Log time goes on; what waited for its interval comes out.
+    mutating func pass(milliseconds: Int64) -> [ShardCommand] {
+        now = now + .milliseconds(milliseconds)
+        core.advance(to: now, into: &decisions)
+        return commands()
+    }
+
+    /// Starts the matches that are not running.
+    mutating func start() -> [ShardCommand] {
+        for index in topics.indices where topics[index].rawValue.isEmpty { kickOff(index) }
+        return commands()
+    }
+
+    mutating func card(using random: inout SplitMix64) -> [ShardCommand] {
         let index = Int.random(in: 0..<topics.count, using: &random)
-        guard let cause = topics[index].alerts.popLast() else { return nil }
-        return .revokeAlert(topic: topics[index].id, cause: cause)
+        fact(index, "card", ["side": side(&random), "color": random.chance(0.1) ? "red" : "yellow"])
+        return commands()
     }
 
-    mutating func end(using random: inout SplitMix64) -> ShardCommand? {
+    mutating func goal(using random: inout SplitMix64) -> [ShardCommand] {
         let index = Int.random(in: 0..<topics.count, using: &random)
-        guard topics[index].version > 3, !topics[index].hasEnded else { return nil }
-        topics[index].hasEnded = true
-        return publish(index, event: .end, alert: nil, priority: .immediate)
+        goals[index].append(fact(index, "goal", ["side": side(&random)]))
+        return commands()
     }
 
-    /// A topic that has ended makes room for the next match.
-    private mutating func replace(_ index: Int) -> ShardCommand? {
+    mutating func cancelGoal(using random: inout SplitMix64) -> [ShardCommand] {
+        let index = Int.random(in: 0..<topics.count, using: &random)
+        guard let goal = goals[index].popLast() else { return [] }
+        apply(index, "videoReview", .retraction(of: goal))
+        return commands()
+    }
+
+    mutating func end(using random: inout SplitMix64) -> [ShardCommand] {
+        let index = Int.random(in: 0..<topics.count, using: &random)
+        fact(index, "period", ["period": "FT"])
+        apply(index, "end", .nothing, lifecycle: .end)
+        kickOff(index)
+        return commands()
+    }
+
+    private mutating func kickOff(_ index: Int) {
         matches += 1
-        topics[index] = Topic(id: TopicID("match/\(matches)"))
-        return nil
+        topics[index] = TopicID("match/\(matches)")
+        goals[index] = []
+        fact(index, "teams", ["home": .string("Home \(matches)"), "away": .string("Away \(matches)")])
+        fact(index, "period", ["period": "1H"])
     }
 
-    private mutating func publish(
-        _ index: Int, event: Publication.Event, alert: Alert?, priority: Priority
-    ) -> ShardCommand {
-        serial += 1
-        topics[index].version += 1
-        let version = topics[index].version
-        return .publish(
-            Publication(
-                serial: serial, topic: TopicIndex(UInt32(index)), topicID: topics[index].id, topicKind: .football,
-                version: version, event: event,
-                state: EncodedState([
-                    "match": .string(topics[index].id.rawValue), "version": .int(Int64(version)), "highlight": "period",
-                ]),
-                priority: priority, alert: alert, staleAfter: .seconds(600),
-                dismissAfter: event == .end ? .seconds(900) : nil))
+    private func side(_ random: inout SplitMix64) -> JSONValue { random.chance(0.5) ? "home" : "away" }
+
+    @discardableResult
+    private mutating func fact(_ index: Int, _ kind: String, _ values: JSONObject) -> String {
+        facts += 1
+        var values = values
+        if kind != "teams" && kind != "period" { values["player"] = .string("Player \(facts)") }
+        let id = "\(kind)/\(facts)"
+        apply(index, kind, .fact(Fact(id: id, kind: kind, at: now, values: values)))
+        return id
+    }
+
+    private mutating func apply(
+        _ index: Int, _ kind: String, _ change: FeedEvent.Change, lifecycle: FeedEvent.Lifecycle? = nil
+    ) {
+        let event = FeedEvent(
+            topic: topics[index], topicKind: .football, at: now, kind: kind, lifecycle: lifecycle, change: change)
+        core.apply(event, now: now, into: &decisions)
+    }
+
+    private mutating func commands() -> [ShardCommand] {
+        defer { decisions.removeAll() }
+        return decisions.compactMap {
+            switch $0 {
+            case .publish(let publication):
+                if let alert = publication.alert { alerts[alert.text] = (publication.topicID, alert) }
+                return .publish(publication)
+            case .revokeAlert(let topic, let cause): return .revokeAlert(topic: topic, cause: cause)
+            case .record: return nil
+            }
+        }
     }
 }

@@ -16,7 +16,7 @@ extension World {
         {
             return "two states with stamp \(payload.stamp) (2)"
         }
-        if payload.event == .update, payload.state == phone.lastState, !phone.lastMayRepeat {
+        if payload.event == .update, payload.alert == nil, payload.state == phone.lastState, !phone.lastMayRepeat {
             return "the same state twice (5)"
         }
         if let served = phone.served {
@@ -26,44 +26,47 @@ extension World {
         } else if payload.event != .end || payload.dismissalDate ?? .max > moment.wallSeconds {
             return "something else than one private end after an unfollow"
         }
-        if let alert = payload.alert {
+        if let text = payload.alert {
             alertsSeen += 1
-            if phone.alertsTried.contains(alert.title) { return "alert \(alert.title) twice (4)" }
-            if node.revoked.contains(alert.title) { return "alert \(alert.title) after its revocation (4)" }
-            guard let carried = phone.missed.first(where: { $0.cause == alert.title }) else {
-                return "alert \(alert.title) that this activity did not miss (4)"
+            if phone.alertsTried.contains(text) { return "alert \(text.title) twice (4)" }
+            guard let carried = phone.missed.first(where: { $0.text == text }) else {
+                return "alert \(text.title) that this activity did not miss, or that was revoked (4)"
             }
             if phone.missed.contains(where: { $0.class > carried.class }) { return "a higher alert stayed behind (4)" }
             if payload.priority != .immediate { return "an alert at priority 5" }
-        } else if let missed = phone.missed.last, !phone.alertsTried.contains(missed.cause) {
-            return "silent though alert \(missed.cause) was missed (4)"
+        } else if let missed = phone.missed.last {
+            return "silent though alert \(missed.text.title) was missed (4)"
         }
         return nil
     }
 
     func newestSerial(of audience: AudienceKey?, node: Node) -> UInt64 {
-        audience?.topics.compactMap { node.latest[$0]?.serial }.max() ?? 0
+        audience?.topics.compactMap { node.changed[$0] }.max() ?? 0
     }
 
     /// What an audience's members must be shown by this shard now: written apart from the engine, as plainly as possible.
-    private func newestState(of audience: AudienceKey, node: Node, carrying alert: AlertText?) -> [UInt8]? {
+    private func newestState(of audience: AudienceKey, node: Node, carrying text: AlertText?) -> [UInt8]? {
+        let carried = text.flatMap { feed.alerts[$0] }
         func highlighted(_ publication: Publication) -> [UInt8] {
-            let carriesAlert = alert.map { $0.title.hasPrefix(publication.topicID.rawValue + "/") } ?? false
-            return carriesAlert ? publication.state.highlighting("homeScore") : publication.state.bytes
+            guard let carried, carried.topic == publication.topicID, let key = carried.alert.highlight else {
+                return publication.state.bytes
+            }
+            return publication.state.highlighting(key)
         }
         switch audience {
         case .topic(let topic): return node.latest[topic].map(highlighted)
         case .lineup(let topics):
-            let shown = topics.compactMap { node.latest[$0] }.sorted { $0.serial > $1.serial }
-            guard !shown.isEmpty else { return nil }
-            let spotlight = shown.firstIndex { p in alert.map { $0.title.hasPrefix(p.topicID.rawValue + "/") } ?? false
+            let shown = topics.compactMap { node.latest[$0] }.sorted {
+                (node.changed[$0.topicID] ?? 0) > (node.changed[$1.topicID] ?? 0)
             }
+            guard !shown.isEmpty else { return nil }
+            let spotlight = shown.firstIndex { $0.topicID == carried?.topic } ?? 0
             let entries = shown.map {
                 "{\"id\":\"\($0.topicID)\",\"kind\":\"football\",\"state\":\(String(decoding: highlighted($0), as: UTF8.self))}"
             }
-            let highlight = alert == nil ? "period" : "homeScore"
+            let highlight = carried?.alert.highlight ?? shown[spotlight].state.highlightedKey ?? ""
             return Array(
-                ("{\"highlight\":\"\(highlight)\",\"more\":0,\"spotlight\":\(spotlight ?? 0),\"topics\":["
+                ("{\"highlight\":\"\(highlight)\",\"more\":0,\"spotlight\":\(spotlight),\"topics\":["
                     + entries.joined(separator: ",") + "]}").utf8)
         }
     }
@@ -78,7 +81,9 @@ extension World {
             if let accepted = phone.accepted, let violation = stale(accepted, beside: shown) {
                 return "activity \(phone.id.rawValue) shows \(violation) (1)"
             }
-            if let lost = phone.missed.last { return "activity \(phone.id.rawValue) never got alert \(lost.cause) (4)" }
+            if let lost = phone.missed.last {
+                return "activity \(phone.id.rawValue) never got alert \(lost.text.title) (4)"
+            }
         }
         for phone in phones where phone.isDead && phone.isGone && phone.deathReports != 1 {
             return "the death of activity \(phone.id.rawValue) was reported \(phone.deathReports) times"
@@ -94,9 +99,12 @@ extension World {
     /// The accepted state must hold the newest version of every topic shown; which key is highlighted is the alert's choice.
     private func stale(_ accepted: [UInt8], beside shown: [Publication]) -> String? {
         let text = String(decoding: accepted, as: UTF8.self)
+        let keys = ["homeScore", "awayScore", "homeYellow", "awayYellow", "homeRed", "awayRed", "period", "lastEvent"]
         for publication in shown {
-            let expected = "\"match\":\"\(publication.topicID)\",\"version\":\(publication.version)}"
-            if !text.contains(expected) { return "\(text), without \(expected)" }
+            let acceptable = keys.map { String(decoding: publication.state.highlighting($0), as: UTF8.self) }
+            if !acceptable.contains(where: text.contains) {
+                return "\(text), not \(String(decoding: publication.state.bytes, as: UTF8.self))"
+            }
         }
         return nil
     }

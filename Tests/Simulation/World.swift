@@ -1,6 +1,6 @@
 import FanfareCore
 
-/// Feed, core, shards and a network of phones in one thread, driven by one seed. Every random choice comes from the seed, so a
+/// Feed, decision core, shards and a network of phones in one thread, driven by one seed. Every random choice comes from the seed, so a
 /// failure is replayed by its number.
 ///
 /// Each step does one small thing (an update arrives, somebody follows, a push comes back, a second passes) and then asks
@@ -24,14 +24,14 @@ public final class World {
 
     /// What the world does next; the weights make quiet spells and storms both happen.
     enum Action: CaseIterable {
-        case publishSilent, publishAlert, revoke, endTopic, follow, unfollow, move, rotateToken
+        case card, goal, cancelGoal, endMatch, follow, unfollow, move, rotateToken
         case deliverCommand, pull, complete, passTime
 
         var weight: Int {
             switch self {
-            case .publishSilent: 6
-            case .publishAlert: 3
-            case .revoke, .endTopic, .unfollow, .rotateToken: 1
+            case .card: 6
+            case .goal: 3
+            case .cancelGoal, .endMatch, .unfollow, .rotateToken: 1
             case .move: 2
             case .follow: 4
             case .passTime: 6
@@ -60,6 +60,8 @@ public final class World {
         var flying: [Flight] = []
         /// Newest publication per topic that this shard has been told of, and alerts it was told to revoke.
         var latest: [TopicID: Publication] = [:]
+        /// Serial of the newest publication per topic that changed what people see.
+        var changed: [TopicID: UInt64] = [:]
         var revoked: Set<String> = []
         var completed: [UInt64: Int] = [:]
         var published: Set<UInt64> = []
@@ -78,6 +80,7 @@ public final class World {
         random = SplitMix64(seed: seed)
         feed = SimulatedFeed(topics: options.topics)
         nodes = (0..<options.shards).map { _ in Node() }
+        broadcast(feed.start())
     }
 
     /// - Returns: what did not hold, or `nil` after `steps` steps and a final calm in which everything settled.
@@ -102,10 +105,10 @@ public final class World {
 
     private func perform(_ action: Action) -> String? {
         switch action {
-        case .publishSilent: broadcast(feed.publish(alert: false, using: &random))
-        case .publishAlert: broadcast(feed.publish(alert: true, using: &random))
-        case .revoke: broadcast(feed.revoke(using: &random))
-        case .endTopic: broadcast(feed.end(using: &random))
+        case .card: broadcast(feed.card(using: &random))
+        case .goal: broadcast(feed.goal(using: &random))
+        case .cancelGoal: broadcast(feed.cancelGoal(using: &random))
+        case .endMatch: broadcast(feed.end(using: &random))
         case .follow: follow()
         case .unfollow:
             if let index = livePhone() {
@@ -132,15 +135,14 @@ public final class World {
 
     // MARK: Doing things
 
-    private func broadcast(_ command: ShardCommand?) {
-        guard let command else { return }
-        for node in nodes { node.commands.append(command) }
+    private func broadcast(_ commands: [ShardCommand]) {
+        for node in nodes { node.commands += commands }
     }
 
     private func send(_ command: ShardCommand, to node: Int) { nodes[node].commands.append(command) }
 
     private func randomAudience() -> AudienceKey {
-        let ids = feed.topics.map(\.id).shuffled(using: &random)
+        let ids = feed.topics.shuffled(using: &random)
         if options.lineups, random.chance(0.4) {
             return .lineup(Array(ids.prefix(Int.random(in: 1...ids.count, using: &random))))
         }
@@ -165,6 +167,9 @@ public final class World {
         let command = node.commands.removeFirst()
         switch command {
         case .publish(let publication):
+            if publication.alert != nil || node.latest[publication.topicID]?.state != publication.state {
+                node.changed[publication.topicID] = publication.serial
+            }
             node.latest[publication.topicID] = publication
             node.published.insert(publication.serial)
             for index in phones.indices where isServed(index, by: node) {
@@ -249,6 +254,7 @@ public final class World {
     }
 
     private func pass(milliseconds: Int64) {
+        broadcast(feed.pass(milliseconds: milliseconds))
         moment.monotonicNanoseconds += milliseconds * 1_000_000
         // The wall clock may jump a little, backwards too.
         moment.wallMilliseconds +=
@@ -259,6 +265,7 @@ public final class World {
 
     /// No new events; the network behaves. Everything must settle.
     private func calm() -> String? {
+        pass(milliseconds: 10_000)  // nothing waits for its interval any more
         for _ in 0..<20_000 {
             var busy = false
             for node in nodes {

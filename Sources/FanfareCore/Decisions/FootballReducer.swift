@@ -299,7 +299,8 @@ extension FootballReducer {
             let penalty = fact.values["penalty"]?.boolValue == true ? ", penalty" : ""
             let own = fact.values["ownGoal"]?.boolValue == true ? "Own goal: " : ""
             return AlertText(title: "Goal! \(score)", body: own + who(fact) + penalty, sound: "default")
-        case .goalCancelled: return AlertText(title: "Goal cancelled", body: score, sound: "default")
+        case .goalCancelled: return AlertText(title: "Goal cancelled: \(score)", body: who(fact), sound: "default")
+        case .redCardCancelled: return AlertText(title: withdrawn(fact), body: score, sound: "default")
         case .redCard: return AlertText(title: "\(what(fact)): \(who(fact))", body: score, sound: "default")
         case .kickOff: return AlertText(title: "Kick-off", body: Self.pairing(in: shown))
         case .fullTime: return AlertText(title: "Full time", body: score, sound: "default")

@@ -3,13 +3,8 @@ public struct ActivityID: Hashable, Sendable {
     public let rawValue: UInt64
     public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// FNV-1a, finished so that all bits depend on all bytes. The same on every node; with ten million activities two ids
-    /// meet with a chance of 1 in 370,000.
-    public init(hashing id: some StringProtocol) {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in id.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        self.init(hash.mixed)
-    }
+    /// The same on every node; with ten million activities two ids meet with a chance of 1 in 370,000.
+    public init(hashing id: some StringProtocol) { self.init(id.utf8.fnv1a) }
 }
 
 /// Everything a shard knows of one activity, 56 bytes and its token.

@@ -73,11 +73,13 @@ final class Audience {
     // MARK: Publishing
 
     /// A new version for everybody; they are all owed it from here on. O(1).
-    func publish(_ publication: Publication, event: Publication.Event, at moment: Moment) {
+    ///
+    /// - Parameter display: hash of what the version shows.
+    func publish(_ publication: Publication, event: Publication.Event, display: UInt64, at moment: Moment) {
         target += 1
         self.event = event
         latest = publication
-        ledger.open()
+        ledger.open(display: display)
         open.append((target, publication.serial))
         owed = order.count
         order.restart()
@@ -92,11 +94,11 @@ final class Audience {
     }
 
     /// The first version of an audience made after its topics were published: there is nobody yet who could lack it.
-    func adopt(_ publication: Publication, event: Publication.Event) {
+    func adopt(_ publication: Publication, event: Publication.Event, display: UInt64) {
         target = 1
         self.event = event
         latest = publication
-        ledger.open()
+        ledger.open(display: display)
     }
 
     /// The alert rides no more. Variants that carry it go with it.

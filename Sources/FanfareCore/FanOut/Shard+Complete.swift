@@ -54,19 +54,24 @@ extension Shard {
             return
         }
         if activity.audience != ActivityStore.noAudience, activity.sending != 0 {
-            let audience = audiences[Int(activity.audience)]
-            if activity.sending != activity.delivered {
-                audience.ledger.advance(from: activity.delivered, to: activity.sending)
-                store[slot].delivered = activity.sending
-            }
-            store[slot].flags.remove(.owedFirst)
-            if activity.sending == audience.target {
-                audience.owed -= 1
-                counts.owed -= 1
-            }
-            reportCompleted(audience, at: moment)
+            serve(slot, with: activity.sending, of: audiences[Int(activity.audience)], at: moment)
         }
         requeue(slot)
+    }
+
+    /// The activity, which was owed a push, has this version now.
+    func serve(_ slot: ActivitySlot, with version: UInt32, of audience: Audience, at moment: Moment) {
+        let delivered = store[slot].delivered
+        if version != delivered {
+            audience.ledger.advance(from: delivered, to: version)
+            store[slot].delivered = version
+        }
+        store[slot].flags.remove(.owedFirst)
+        if version == audience.target {
+            audience.owed -= 1
+            counts.owed -= 1
+        }
+        reportCompleted(audience, at: moment)
     }
 
     private func sendAgain(_ slot: ActivitySlot, as activity: Activity) {

@@ -34,6 +34,14 @@ extension Shard {
         // Who is in flight or waits comes again by itself: the completion and the retry list see to that.
         guard activity.flags.isDisjoint(with: [.inFlight, .waiting]), isOwed(activity, audience) else { return }
         let alert = audience.alert(after: activity.alerted, at: moment)
+        if alert == nil, audience.event == .update, !activity.flags.contains(.owedFirst),
+            audience.ledger.showsTheSame(activity.delivered, audience.target)
+        {
+            // It slept through a change and its reversal: what it shows is the newest state already.
+            store[slot].alerted = audience.target
+            serve(slot, with: audience.target, of: audience, at: moment)
+            return
+        }
         let payload = audience.payload(carrying: alert, at: moment) { stamp, alert in
             self.makePayload(for: audience, stamp: stamp, carrying: alert, at: moment)
         }
@@ -120,9 +128,7 @@ extension Shard {
     }
 
     private func composeLineup(_ audience: Audience, carrying pending: Audience.PendingAlert?) -> [UInt8] {
-        let order = Rotation.order(lastChanges: audience.topics.map { topics[$0].latest?.serial })
-        let parts = order.compactMap { position -> LineupState.Part? in
-            guard let publication = topics[audience.topics[position]].latest else { return nil }
+        let parts = displayOrder(of: audience).map { publication in
             let carried = pending?.topic == publication.topicID ? pending?.alert.highlight : nil
             return LineupState.Part(
                 publication: publication,

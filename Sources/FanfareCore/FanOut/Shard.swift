@@ -10,6 +10,8 @@ public final class Shard: DeliverySource {
     struct Topic {
         let id: TopicID
         var latest: Publication?
+        /// Serial of the newest publication that changed what people see: a lineup's order follows it.
+        var lastChange: UInt64?
         /// Audiences that show this topic: its own followers and every lineup with it.
         var audiences: [Int] = []
     }
@@ -82,21 +84,25 @@ public final class Shard: DeliverySource {
 
     private func publish(_ publication: Publication, at moment: Moment) {
         let topic = topicIndex(publication.topicID)
+        let isChange = publication.alert != nil || topics[topic].latest?.state.bytes != publication.state.bytes
         topics[topic].latest = publication
-        openPublications[publication.serial] = topics[topic].audiences.count
+        if isChange { topics[topic].lastChange = publication.serial }
+        // Counted down as audiences complete it; the one more keeps it open until all have begun.
+        openPublications[publication.serial] = 1
         for index in topics[topic].audiences {
             let audience = audiences[index]
             let ended = audience.topics.allSatisfy { topics[$0].latest?.event == .end }
+            // A topic that ends with the state it had is news to its followers, who get their end. A lineup goes on and would
+            // show the same.
+            guard isChange || ended else { continue }
+            openPublications[publication.serial, default: 0] += 1
             let before = audience.owed
-            audience.publish(publication, event: ended ? .end : .update, at: moment)
+            audience.publish(publication, event: ended ? .end : .update, display: display(of: audience), at: moment)
             counts.owed += audience.owed - before
             lanes.enqueue(audience)
             reportCompleted(audience, at: moment)
         }
-        if topics[topic].audiences.isEmpty {
-            openPublications[publication.serial] = nil
-            feedback.append(.completed(serial: publication.serial, at: moment.monotonicNanoseconds))
-        }
+        complete(publication.serial, at: moment)
     }
 
     private func follow(_ id: ActivityID, _ key: AudienceKey, token: [UInt8], at moment: Moment) {
@@ -199,21 +205,36 @@ public final class Shard: DeliverySource {
         let published = indices.compactMap { topics[$0].latest }
         if let newest = published.max(by: { $0.serial < $1.serial }) {
             let ended = indices.allSatisfy { topics[$0].latest?.event == .end }
-            audience.adopt(newest, event: ended ? .end : .update)
+            audience.adopt(newest, event: ended ? .end : .update, display: display(of: audience))
         }
         return index
+    }
+
+    /// Hash of what an audience is shown: the states of its topics, in display order.
+    private func display(of audience: Audience) -> UInt64 {
+        displayOrder(of: audience).reduce(0) { hash, publication in
+            ((hash &+ publication.topicID.rawValue.utf8.fnv1a).mixed &+ publication.state.hash).mixed
+        }
+    }
+
+    /// Newest publications of the audience's topics in the order in which they are shown.
+    func displayOrder(of audience: Audience) -> [Publication] {
+        guard audience.isLineup else { return topics[audience.topics[0]].latest.map { [$0] } ?? [] }
+        return Rotation.order(lastChanges: audience.topics.map { topics[$0].lastChange })
+            .compactMap { topics[audience.topics[$0]].latest }
     }
 
     // MARK: Feedback
 
     func reportCompleted(_ audience: Audience, at moment: Moment) {
-        for serial in audience.takeCompleted() {
-            guard let audiencesLeft = openPublications[serial] else { continue }
-            openPublications[serial] = audiencesLeft > 1 ? audiencesLeft - 1 : nil
-            if audiencesLeft == 1 {
-                feedback.append(.completed(serial: serial, at: moment.monotonicNanoseconds))
-            }
-        }
+        for serial in audience.takeCompleted() { complete(serial, at: moment) }
+    }
+
+    /// One audience less lacks this publication.
+    private func complete(_ serial: UInt64, at moment: Moment) {
+        guard let left = openPublications[serial] else { return }
+        openPublications[serial] = left > 1 ? left - 1 : nil
+        if left == 1 { feedback.append(.completed(serial: serial, at: moment.monotonicNanoseconds)) }
     }
 
     func reportDead(_ id: ActivityID) { feedback.append(.deadToken(id)) }

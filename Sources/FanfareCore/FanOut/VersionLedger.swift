@@ -1,45 +1,50 @@
 /// How many members of an audience have been served with which version, so that "the last one has version 7 or newer" is a
 /// fact and not an estimate.
 ///
-/// One counter per version between the slowest member's and the newest: eight bytes for each version that somebody still
+/// One entry per version between the slowest member's and the newest: sixteen bytes for each version that somebody still
 /// lacks. Amortised O(1) per settled delivery.
 struct VersionLedger {
-    /// Version of `counts[0]`; everybody has it or a newer one.
-    private(set) var oldest: UInt32 = 0
-    private var counts: [Int] = [0]
-
-    var newest: UInt32 { oldest + UInt32(counts.count - 1) }
-
-    func count(at version: UInt32) -> Int {
-        version < oldest || version > newest ? 0 : counts[Int(version - oldest)]
+    private struct Entry {
+        /// Hash of what this version shows.
+        let display: UInt64
+        var members = 0
     }
 
-    /// Opens a counter for the next version, which nobody has yet.
-    mutating func open() {
-        counts.append(0)
+    /// Version of `entries[0]`; everybody has it or a newer one.
+    private(set) var oldest: UInt32 = 0
+    private var entries = [Entry(display: 0)]
+
+    /// Opens an entry for the next version, which nobody has yet.
+    mutating func open(display: UInt64) {
+        entries.append(Entry(display: display))
         settle()
     }
 
-    mutating func add(_ version: UInt32) { counts[Int(version - oldest)] += 1 }
+    /// Whether somebody who has the one version sees what the other one shows: a state that changed and changed back.
+    func showsTheSame(_ a: UInt32, _ b: UInt32) -> Bool {
+        entries[Int(a - oldest)].display == entries[Int(b - oldest)].display
+    }
+
+    mutating func add(_ version: UInt32) { entries[Int(version - oldest)].members += 1 }
 
     /// Removes a member. Afterwards `oldest` may have risen.
     mutating func remove(_ version: UInt32) {
-        counts[Int(version - oldest)] -= 1
+        entries[Int(version - oldest)].members -= 1
         settle()
     }
 
     /// A member has gone from one version to a newer one. Afterwards `oldest` may have risen.
     mutating func advance(from old: UInt32, to new: UInt32) {
-        counts[Int(old - oldest)] -= 1
-        counts[Int(new - oldest)] += 1
+        entries[Int(old - oldest)].members -= 1
+        entries[Int(new - oldest)].members += 1
         settle()
     }
 
     private mutating func settle() {
         var gone = 0
-        while gone < counts.count - 1, counts[gone] == 0 { gone += 1 }
+        while gone < entries.count - 1, entries[gone].members == 0 { gone += 1 }
         guard gone > 0 else { return }
-        counts.removeFirst(gone)
+        entries.removeFirst(gone)
         oldest += UInt32(gone)
     }
 }

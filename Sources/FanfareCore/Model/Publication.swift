@@ -44,6 +44,8 @@ public struct Alert: Sendable, Hashable {
 public struct EncodedState: Sendable, Hashable {
     public let bytes: [UInt8]
     public let highlight: Range<Int>?
+    /// Of the bytes. The same on every node.
+    public let hash: UInt64
 
     public init(_ state: JSONObject) {
         var bytes: [UInt8] = []
@@ -60,6 +62,7 @@ public struct EncodedState: Sendable, Hashable {
         bytes.append(UInt8(ascii: "}"))
         self.bytes = bytes
         self.highlight = highlight
+        hash = bytes.fnv1a
     }
 
     /// The key that `highlight` names. Keys are plain words, so the quotes are all there is to take off.

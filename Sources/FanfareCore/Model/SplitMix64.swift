@@ -25,3 +25,13 @@ extension UInt64 {
         return z ^ (z >> 31)
     }
 }
+
+extension Sequence<UInt8> {
+    /// FNV-1a, finished so that every bit depends on every byte. For names and for telling states apart; whoever chooses the
+    /// bytes could make two meet, so nothing that must be safe from that may rely on it.
+    public var fnv1a: UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in self { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return hash.mixed
+    }
+}
