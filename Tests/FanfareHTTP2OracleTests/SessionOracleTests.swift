@@ -297,6 +297,6 @@ import Testing
         let link = Link(server: NGServer())
         link.client.ping()
         link.settle()
-        #expect(link.others.contains(.pong))
+        #expect(link.others.contains(.pong) && link.server.pings == 1)
     }
 }

@@ -1,5 +1,5 @@
 /// Bytes on their way out: written at the end, taken from the front, in storage that is kept. The one place of this
-/// module that handles memory by pointer.
+/// module that owns memory by pointer.
 struct OutputBuffer: ~Copyable {
     private var memory: UnsafeMutablePointer<UInt8>
     private var capacity: Int

@@ -5,6 +5,9 @@ extension ClientSession {
         guard state != .closed, bytes.count > 0 else { return }
         do throws(ConnectionError) {
             try receive(Span(_unsafeElements: bytes.bindMemory(to: UInt8.self)))
+            // Once for all frames that came together: a peer that opens windows byte by byte must not make us walk over
+            // everything that waits for each of them.
+            if windowsHaveGrown { sendStalled() }
         } catch {
             fail(error)
         }
@@ -204,8 +207,8 @@ extension ClientSession {
         try countReply()
         output.appendSettingsAcknowledgement()
         settingsReceived = true
+        windowsHaveGrown = true
         events.events.append(.settingsChanged)
-        sendStalled()
     }
 
     private mutating func apply(setting: UInt16, value: UInt32) throws(ConnectionError) {
@@ -249,13 +252,14 @@ extension ClientSession {
                 throw ConnectionError(
                     code: .flowControlError, text: "WINDOW_UPDATE of \(increment) bytes overflows the window")
             }
-            return sendStalled()
+            windowsHaveGrown = true
+            return
         }
         guard let position = try openStream(header, "WINDOW_UPDATE") else { return try countIdleFrame() }
         guard increment > 0 else { return reset(position, .protocolError) }
         streams[position].sendWindow += increment
         guard streams[position].sendWindow <= FlowControl.windowMax else { return reset(position, .flowControlError) }
-        if !streams[position].unsent.isEmpty, sendBody(position) { stalled.removeAll { $0 == header.stream } }
+        windowsHaveGrown = true
     }
 
     private mutating func receiveReset(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {

@@ -138,6 +138,7 @@ extension ClientSession {
 
     /// Goes on with the bodies that waited, oldest request first.
     mutating func sendStalled() {
+        windowsHaveGrown = false
         var kept = 0
         for index in stalled.indices {
             let id = stalled[index]

@@ -45,6 +45,8 @@ public struct ClientSession: ~Copyable {
     var sendWindow = FlowControl.defaultWindow
     /// Streams whose bodies wait for a window, in the order of their requests. May name streams that are gone.
     var stalled: [UInt32] = []
+    /// Some window has grown since the stalled bodies were last tried.
+    var windowsHaveGrown = false
 
     // What the peer may still do.
     var receiveWindow: Int
