@@ -31,8 +31,6 @@ struct FactLedger: Sendable {
         awaitedMax = limits.earlyRetractionsMax
     }
 
-    var isEmpty: Bool { entries.isEmpty && settledUntil == nil }
-
     func standing(of id: String) -> Standing {
         switch known[id] {
         case nil: .unknown
@@ -41,9 +39,6 @@ struct FactLedger: Sendable {
         case .awaited: .awaited
         }
     }
-
-    /// Whether something that happened then can still be folded.
-    func isOpen(at time: FeedTime) -> Bool { settledUntil.map { time > $0 } ?? true }
 
     /// Adds a fact whose standing is `unknown` or `awaited` and gives the entry it became: itself, or its withdrawal.
     mutating func add(_ fact: Fact) -> LedgerEntry {
@@ -118,7 +113,8 @@ struct FactLedger: Sendable {
         let count = entries.count / 2
         for entry in entries.prefix(count) {
             settled.fold(entry)
-            settledUntil = entry.at
+            // A withdrawal may have come in before what was settled already.
+            settledUntil = max(entry.at, settledUntil ?? entry.at)
             switch entry {
             case .fact(let fact), .withdrawal(let fact, _): known[fact.id] = nil
             }

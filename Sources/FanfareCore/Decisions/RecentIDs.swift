@@ -10,10 +10,8 @@ struct RecentIDs: Sendable {
 
     func contains(_ id: String) -> Bool { members.contains(id) }
 
-    /// Returns `false` when the id was there already.
-    @discardableResult
-    mutating func insert(_ id: String) -> Bool {
-        guard members.insert(id).inserted else { return false }
+    mutating func insert(_ id: String) {
+        guard members.insert(id).inserted else { return }
         if ring.count < capacity {
             ring.append(id)
         } else {
@@ -21,6 +19,5 @@ struct RecentIDs: Sendable {
             ring[oldest] = id
             oldest = (oldest + 1) % capacity
         }
-        return true
     }
 }

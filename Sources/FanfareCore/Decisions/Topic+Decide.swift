@@ -46,7 +46,8 @@ extension Topic {
         if case .retracted(let entry) = folded {
             record.outcome = .retracted
             record.reason = "withdrawn before it arrived"
-            // The state may tell of the withdrawal; it goes out with the next update, not as one of its own.
+            // Nothing has happened for people to see, but the state may tell of the withdrawal, as it would had both come
+            // in their order. That is never urgent: a flush brings it.
             if !ended, published != nil, !looksAlike(state, before) { wait(for: event, entry, now: now) }
             if event.lifecycle == nil { return }
         }
@@ -119,6 +120,8 @@ extension Topic {
         }
         let encoded = EncodedState(state)
         guard encoded.bytes.count <= limits.stateBytesMax else {
+            // The fact is folded all the same, and the next state that fits carries it.
+            pending.add(news.cause, max: limits.causesMax)
             record.outcome = .rejected
             record.reason = oversize(encoded.bytes.count)
             return
@@ -267,12 +270,10 @@ extension Topic {
         let encoded = EncodedState(state)
         if let published, looksAlike(state, published) {
             record.reason = "back to what version \(version) shows"
-            record.causes = pending.ids
             pending = Causes()
         } else if encoded.bytes.count > limits.stateBytesMax {
             record.outcome = .rejected
             record.reason = oversize(encoded.bytes.count)
-            pending = Causes()
         } else {
             record.reason = pending.count == 1 ? "one change waited" : "\(pending.count) changes waited"
             publish(

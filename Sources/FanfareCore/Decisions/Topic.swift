@@ -78,12 +78,15 @@ struct Topic: Sendable {
     /// Whether people would see the same in both: ignored fields may differ.
     func looksAlike(_ a: JSONObject, _ b: JSONObject) -> Bool {
         if a == b { return true }
-        func visible(_ object: JSONObject) -> [JSONObject.Member] {
-            object.members.filter { rules.fields[$0.key] != .ignored }
+        func isVisible(_ member: JSONObject.Member) -> Bool { rules.fields[member.key] != .ignored }
+        var rest = b.members[...]
+        for member in a.members where isVisible(member) {
+            rest = rest.drop { !isVisible($0) }
+            guard let other = rest.popFirst(), member.key == other.key, member.value.looksLike(other.value) else {
+                return false
+            }
         }
-        let (a, b) = (visible(a), visible(b))
-        return a.count == b.count
-            && zip(a, b).allSatisfy { $0.key == $1.key && $0.value.looksLike($1.value) }
+        return !rest.contains(where: isVisible)
     }
 
     func deadline(of kind: Timers.Kind) -> FeedTime? {
@@ -113,7 +116,6 @@ struct Causes: Sendable {
     private(set) var ids: [String] = []
     private(set) var unnamed = 0
 
-    var isEmpty: Bool { ids.isEmpty }
     var count: Int { ids.count + unnamed }
 
     mutating func add(_ id: String, max: Int) {

@@ -107,7 +107,7 @@ import Testing
         #expect(zip(records, records.dropFirst()).allSatisfy { $0.now <= $1.now }, seed)
         #expect(records.allSatisfy { !$0.reason.isEmpty }, seed)
         #expect(records.allSatisfy { ($0.version != nil) == ($0.outcome == .published) }, seed)
-        #expect(records.allSatisfy { $0.outcome != .published || !$0.causes.isEmpty }, seed)
+        #expect(records.allSatisfy { ($0.outcome == .published) != $0.causes.isEmpty }, seed)
         #expect(records.allSatisfy { ($0.alert == nil) == ($0.alertReason == nil) }, seed)
         #expect(story.publications.map(\.serial) == (0..<story.publications.count).map { UInt64($0 + 1) }, seed)
 

@@ -141,6 +141,7 @@ import Testing
         #expect(story.publications.count == 2)
         let room = story.apply(match.event(30, "note", .patch(["note": .null])))
         #expect(room.outcome == .published)
+        #expect(room.causes == ["g1", "note"])
         #expect(story.topic("match/1")?.published?["homeScore"] == 1)
     }
 }
