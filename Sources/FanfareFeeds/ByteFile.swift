@@ -49,5 +49,11 @@ final class ByteFile {
         return bytes
     }
 
+    /// Neither a folder nor something that can be read only once (a pipe). Links count as what they lead to.
+    static func isRegular(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     private static func lastError(_ what: String) -> String { "\(what): \(String(cString: strerror(errno)))" }
 }

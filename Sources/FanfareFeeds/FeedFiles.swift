@@ -35,6 +35,8 @@ struct FeedFiles {
         }
         guard isDirectory.boolValue else {
             var format = options.format
+            // A pipe's bytes cannot be looked at twice; what comes through one is lines.
+            if format == nil, !ByteFile.isRegular(path) { format = .native }
             if format == nil { format = FeedFormat(head: try ByteFile.prefix(of: path, limit: FeedFormat.headBytes)) }
             guard let format else {
                 throw FeedError(
@@ -63,8 +65,8 @@ struct FeedFiles {
         }
         var files: [String] = []
         while let name = below.nextObject() as? String {
-            guard below.fileAttributes?[.type] as? FileAttributeType == .typeRegular else { continue }
-            files.append(folder.hasSuffix("/") ? folder + name : folder + "/" + name)
+            let file = folder.hasSuffix("/") ? folder + name : folder + "/" + name
+            if ByteFile.isRegular(file) { files.append(file) }
         }
         return files
     }

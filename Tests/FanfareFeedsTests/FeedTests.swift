@@ -1,4 +1,5 @@
 import FanfareCore
+import Foundation
 import Testing
 
 @testable import FanfareFeeds
@@ -82,6 +83,28 @@ import Testing
         let file = try folder.write("broken", "hello\n")
         var feed = try Feed(paths: [file], options: FeedOptions(format: .native))
         #expect(feed.all().first?.item.rejection?.place == "\(file):1")
+    }
+
+    @Test func followsLinksToFiles() throws {
+        let folder = try Folder()
+        let elsewhere = try Folder()
+        let file = try elsewhere.write("match", line("a", 1, "a1"))
+        try FileManager.default.createSymbolicLink(atPath: folder.path + "/link", withDestinationPath: file)
+        try FileManager.default.createSymbolicLink(atPath: folder.path + "/loop", withDestinationPath: folder.path)
+        var feed = try Feed(paths: [folder.path])
+        #expect(feed.events().compactMap(\.id) == ["a1"])
+    }
+
+    @Test func readsAPipeAsLines() throws {
+        let folder = try Folder()
+        let pipe = folder.path + "/pipe"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let text = line("a", 1, "a1") + line("a", 2, "a2")
+        // Opening either end of a named pipe waits for the other one.
+        let writer = Thread { try? FileHandle(forWritingAtPath: pipe)?.write(contentsOf: Data(text.utf8)) }
+        writer.start()
+        var feed = try Feed(paths: [pipe])
+        #expect(feed.events().compactMap(\.id) == ["a1", "a2"])
     }
 
     @Test func aFileThatCannotBeReadIsNamed() throws {
