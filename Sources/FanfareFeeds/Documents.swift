@@ -44,6 +44,9 @@ struct Documents {
                     "no kick-off is known for match \(matchID): put \(Sidecar.wyscoutMetadata) beside the file or one "
                     + "folder up, or give --kickoff TIME")
         }
+        guard kickoff.isPlausible else {
+            throw FeedError(path: path, reason: "the kick-off: \(FeedTime.implausible(kickoff.description))")
+        }
         var sides = match?.sides ?? [:]
         if sides.isEmpty, document.teams.count == 2 {
             sides = [document.teams[0].id: .home, document.teams[1].id: .away]

@@ -10,6 +10,7 @@ struct FeedFiles {
 
     private(set) var files: [File] = []
     private(set) var skipped: [String] = []
+    private var known: Set<String> = []
     private let options: FeedOptions
 
     /// All feed files under the given paths, in path order. A named file must be one; in folders, what is not recognised is
@@ -28,6 +29,11 @@ struct FeedFiles {
 
     private init(options: FeedOptions) { self.options = options }
 
+    /// A file that was named twice, or once by itself and once by its folder, is read once.
+    private mutating func add(_ path: String, _ format: FeedFormat) {
+        if known.insert(path).inserted { files.append(File(path: path, format: format)) }
+    }
+
     private mutating func add(_ path: String) throws(FeedError) {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
@@ -42,7 +48,7 @@ struct FeedFiles {
                 throw FeedError(
                     path: path, reason: "not a feed of a known format; name it with --format (\(FeedFormat.names))")
             }
-            files.append(File(path: path, format: format))
+            add(path, format)
             return
         }
         for file in try FeedFiles.contents(of: path) {
@@ -51,14 +57,14 @@ struct FeedFiles {
             if Sidecar.isDFLMatch(head) { continue }
             let recognised = FeedFormat(head: head)
             if let recognised, options.format == nil || options.format == recognised {
-                files.append(File(path: file, format: recognised))
+                add(file, recognised)
             } else {
                 skipped.append(file)
             }
         }
     }
 
-    /// All regular files below a folder, links to folders not followed.
+    /// All files below a folder; links to folders are not followed.
     private static func contents(of folder: String) throws(FeedError) -> [String] {
         guard let below = FileManager.default.enumerator(atPath: folder) else {
             throw FeedError(path: folder, reason: "the folder cannot be read")
@@ -85,7 +91,7 @@ struct FeedFiles {
             case .gtfsRealtime:
                 let together = polls[foldersAround(file.path)[0], default: []].map(\.path)
                 guard together.first == file.path else { continue }
-                let names = try GTFSStatic(besides: file.path, documentBytesMax: options.documentBytesMax)
+                let names = try GTFSStatic(beside: file.path, documentBytesMax: options.documentBytesMax)
                 decoders.append(
                     GTFSRealtimeDecoder(paths: together, names: names, documentBytesMax: options.documentBytesMax))
             }

@@ -6,7 +6,7 @@ public struct FeedOptions: Sendable {
 
     /// `nil`: recognised by content.
     public var format: FeedFormat?
-    /// When the first half begins, for match files whose metadata is not at hand.
+    /// When the first half of every Wyscout match begins, whatever metadata says or where there is none.
     public var kickoff: FeedTime?
     /// A longer line is rejected.
     public var lineBytesMax: Int

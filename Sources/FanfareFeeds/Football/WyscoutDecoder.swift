@@ -84,13 +84,12 @@ struct WyscoutDecoder: FeedDecoder {
         }
         latest = max(latest, at)
         let player = row.player.flatMap { document.players[$0] }
-        guard row.meaning != .raw else { return pending.append(.event(match.raw(row.kind, id: row.id, at: at))) }
+        guard let meaning = row.meaning else { return pending.append(.event(match.raw(row.kind, id: row.id, at: at))) }
         guard let side = row.team.flatMap({ sides[$0] }) else {
             return reject(row, "the event's `teamId` is neither of the two teams of the match")
         }
         let event: FeedEvent =
-            switch row.meaning {
-            case .raw: match.raw(row.kind, id: row.id, at: at)
+            switch meaning {
             case .goal(let penalty):
                 match.goal(side, player: player, ownGoal: false, penalty: penalty, id: row.id, at: at)
             case .ownGoal: match.goal(side.other, player: player, ownGoal: true, penalty: false, id: row.id, at: at)

@@ -15,12 +15,12 @@ struct WyscoutDocument {
         let seconds: Double
         let team: Int64?
         let player: Int64?
-        let meaning: Meaning
+        /// `nil` for what no scoreboard shows.
+        let meaning: Meaning?
     }
 
     /// What a row's name and tags say.
-    enum Meaning: Equatable {
-        case raw
+    enum Meaning {
         case goal(penalty: Bool)
         /// The row's team is that of the unlucky player.
         case ownGoal
@@ -86,7 +86,7 @@ struct WyscoutDocument {
 
     /// Tags (Wyscout's glossary): 101 goal, 102 own goal, 1701 red, 1702 yellow, 1703 second yellow. A beaten keeper's
     /// `Save attempt` carries 101 too.
-    private static func meaning(_ element: JSONElement, name: String, period: Period) -> Meaning {
+    private static func meaning(_ element: JSONElement, name: String, period: Period) -> Meaning? {
         var tags: Set<Int64> = []
         for tag in element.elements(of: "tags") {
             if let id = tag["id"]?.integer { tags.insert(id) }
@@ -100,7 +100,7 @@ struct WyscoutDocument {
         if tags.contains(1701) { return .card(.red) }
         if tags.contains(1703) { return .card(.secondYellow) }
         if tags.contains(1702) { return .card(.yellow) }
-        return .raw
+        return nil
     }
 
     /// Names hold non-ASCII letters as literal `\u00fc` text: a second round of JSON's escapes. What is no such escape stays.

@@ -70,8 +70,6 @@ struct JSONElement {
         }
     }
 
-    var isNumber: Bool { number != nil }
-
     /// The member of this name, or `nil` where there is none or this is no object. Of a repeated name, the first.
     subscript(name: StaticString) -> JSONElement? {
         for (key, value) in members where key.equals(name) { return value }

@@ -7,7 +7,7 @@ struct GTFSStatic {
 
     func name(ofStop id: String) -> String { stops[id] ?? id }
 
-    init(besides path: String, documentBytesMax: Int) throws(FeedError) {
+    init(beside path: String, documentBytesMax: Int) throws(FeedError) {
         for folder in foldersAround(path) {
             let timetable = folder + "/" + Sidecar.gtfsStatic
             guard FileManager.default.fileExists(atPath: timetable) else { continue }
