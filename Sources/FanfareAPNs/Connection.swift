@@ -134,7 +134,7 @@ final class Connection {
 
     /// - Returns: `false`, and nothing has happened, when it takes none.
     func send(
-        _ delivery: Delivery, tokens: [UInt8], shape: RequestShape, authorization: ConnectionPool.Authorization,
+        _ delivery: Delivery, tokens: [UInt8], shape: RequestShape, authorization: RequestFields.Authorization,
         fields: LiteralFields, body: [UInt8], at now: Int64
     ) -> Bool {
         guard phase == .open, session.freeStreams > 0 else { return false }

@@ -35,22 +35,6 @@ public final class ConnectionPool: Transport {
         }
     }
 
-    /// Why nothing is being delivered, for whoever decides how long to put up with it.
-    public struct Trouble: Sendable, Equatable {
-        public enum Kind: Sendable { case connection, configuration, service }
-        public let kind: Kind
-        /// One line: what, where, what to do.
-        public let text: String
-        /// Monotonic nanoseconds.
-        public let since: Int64
-    }
-
-    /// The JWT in the form it has in every request.
-    struct Authorization {
-        let serial: UInt64
-        let field: LiteralFields
-    }
-
     /// A place for one connection, which is replaced when it ends.
     private struct Seat {
         var connection: Connection?
@@ -63,31 +47,30 @@ public final class ConnectionPool: Transport {
     let configuration: Configuration
     let context: TLSContext
     private unowned let source: any DeliverySource
-    private let credentials: ProviderToken
+    let credentials: ProviderToken
     private let clock: () -> Moment
-    private let onReport: (String) -> Void
-    private let immediate: RequestShape
-    private let conserving: RequestShape
-    private var random = SystemRandomNumberGenerator()
-    private var reports = ReportLog()
+    let onReport: (String) -> Void
+    private var requestFields: RequestFields
+    var random = SystemRandomNumberGenerator()
+    var reports = ReportLog()
 
     private var seats: [Seat]
     /// Connections that take no new requests and wait for their last answers.
     private var draining: [Connection] = []
-    private var gate = PullGate()
+    var gate = PullGate()
     /// On all connections.
-    private var inFlight = 0
+    var inFlight = 0
     /// False from a pull that brought less than was asked for until the source says otherwise, or completions may have
     /// made more due.
     private var sourceMayHaveWork = true
     private var batch = DeliveryBatch()
-    private var completions: [Completion] = []
+    var completions: [Completion] = []
     private var completionsSpare: [Completion] = []
     private var isTurning = false
+    /// The last turn ended before the source or the room did.
+    private var wasCutShort = false
     /// Of the last body sent, to tell how many a window holds. Bodies of one time are much alike.
     private var bodyBytes = 1024
-    private var authorization: Authorization?
-    private var expiration: (seconds: Int64, fields: LiteralFields)?
 
     private var timer: LoopTimer?
     /// When the timer fires. It may fire early, and then finds nothing to do.
@@ -96,9 +79,9 @@ public final class ConnectionPool: Transport {
     private var closesBy = Int64.max
     private var isClosing: Bool { closesBy != .max }
 
-    public private(set) var statistics = TransportStatistics()
+    public internal(set) var statistics = TransportStatistics()
     /// `nil` while pushes are accepted, and before anything has gone wrong.
-    public private(set) var trouble: Trouble?
+    public internal(set) var trouble: Trouble?
 
     /// Opens its connections at once.
     ///
@@ -122,18 +105,7 @@ public final class ConnectionPool: Transport {
         self.onReport = onReport
         context = try TLSContext.client(caFile: configuration.endpoint.caFile)
         seats = Array(repeating: Seat(), count: max(1, configuration.connections))
-        let authority = configuration.endpoint.serverName ?? configuration.endpoint.host
-        func shape(_ priority: Priority) -> RequestShape {
-            RequestShape(
-                authority: authority,
-                fields: [
-                    HeaderField("apns-topic", "\(bundleID).push-type.liveactivity"),
-                    HeaderField("apns-push-type", "liveactivity"),
-                    HeaderField("apns-priority", "\(priority.rawValue)"),
-                ])
-        }
-        immediate = shape(.immediate)
-        conserving = shape(.conserving)
+        requestFields = RequestFields(endpoint: configuration.endpoint, bundleID: bundleID)
         timer = LoopTimer(loop: loop) { [unowned self] in self.timerFired() }
         turn(at: clock())
     }
@@ -176,7 +148,12 @@ public final class ConnectionPool: Transport {
         guard !isTurning else { return }
         isTurning = true
         openSeats(at: moment)
-        repeat { complete(at: moment) } while pull(at: moment)
+        var pulls = 0
+        repeat {
+            complete(at: moment)
+            pulls += 1
+            wasCutShort = pulls > ConnectionPool.pullsPerTurnMax
+        } while !wasCutShort && pull(at: moment)
         complete(at: moment)
         for seat in seats { seat.connection?.flush() }
         isTurning = false
@@ -193,6 +170,8 @@ public final class ConnectionPool: Transport {
         sourceMayHaveWork = true
     }
 
+    /// Payloads that cannot be encoded need no room, so room alone does not bound a turn.
+    private static let pullsPerTurnMax = 256
     /// Deliveries per pull: enough to make a pull's cost small, few enough to spread over connections.
     private static let pullMax = 128
 
@@ -224,8 +203,8 @@ public final class ConnectionPool: Transport {
             }
             bodyBytes = body.count
             let isSent = connection.send(
-                delivery, tokens: tokens, shape: payload.priority == .immediate ? immediate : conserving,
-                authorization: authorization, fields: fields(of: payload), body: body, at: now)
+                delivery, tokens: tokens, shape: requestFields.shape(of: payload), authorization: authorization,
+                fields: requestFields.expiration(of: payload), body: body, at: now)
             if isSent {
                 inFlight += 1
                 statistics.sent += 1
@@ -238,12 +217,6 @@ public final class ConnectionPool: Transport {
         }
         return allSent
     }
-
-    private func finish(_ delivery: Delivery, _ outcome: DeliveryOutcome) {
-        completions.append(Completion(slot: delivery.slot, generation: delivery.generation, outcome: outcome))
-    }
-
-    // MARK: What a request is made of
 
     /// Encoded on first use. Empty bytes mark a payload that cannot be, so that it is reported once.
     private func body(of payload: Payload, at now: Int64) -> [UInt8]? {
@@ -259,110 +232,17 @@ public final class ConnectionPool: Transport {
         }
     }
 
-    private func fields(of payload: Payload) -> LiteralFields {
-        let seconds = PayloadEncoder.expiration(of: payload)
-        if let expiration, expiration.seconds == seconds { return expiration.fields }
-        var fields = LiteralFields()
-        fields.append(HeaderField("apns-expiration", "\(seconds)"))
-        expiration = (seconds, fields)
-        return fields
-    }
-
-    private func authorization(at moment: Moment) -> Authorization? {
+    private func authorization(at moment: Moment) -> RequestFields.Authorization? {
         do {
-            let issue = try credentials.current(wallSeconds: moment.wallSeconds)
-            if let authorization, authorization.serial == issue.serial { return authorization }
-            var field = LiteralFields()
-            field.append(HeaderField(name: Array("authorization".utf8), value: issue.authorization), secret: true)
-            let fresh = Authorization(serial: issue.serial, field: field)
-            authorization = fresh
-            return fresh
+            return requestFields.authorization(try credentials.current(wallSeconds: moment.wallSeconds))
         } catch {
             couldNotSign(error, at: moment.monotonicNanoseconds)
             return nil
         }
     }
 
-    // MARK: Answers
-
-    private func finish(_ request: RequestTable.Request, _ outcome: DeliveryOutcome) {
-        inFlight -= 1
-        completions.append(Completion(slot: request.slot, generation: request.generation, outcome: outcome))
-    }
-
-    func accepted(_ request: RequestTable.Request) {
-        statistics.accepted += 1
-        gate.accepted()
-        trouble = nil
-        finish(request, .accepted)
-    }
-
-    func notProcessed(_ request: RequestTable.Request) {
-        statistics.notProcessed += 1
-        finish(request, .notProcessed)
-    }
-
-    func lost(_ request: RequestTable.Request) {
-        statistics.uncertain += 1
-        finish(request, .unknown)
-    }
-
-    func refused(
-        _ request: RequestTable.Request, status: Int, body: ErrorBody, on connection: Connection, at moment: Moment
-    ) {
-        let now = moment.monotonicNanoseconds
-        let rule = ResponseRule.rule(status: status, reason: body.reason)
-        let isFirst = statistics.count(status: status, reason: rule.reason)
-        let answer = "\(configuration.endpoint) answers \(status) \(rule.reason)"
-        switch rule.class {
-        case .accepted: accepted(request)  // 200 does not come here
-        case .deadToken:
-            connection.proved()
-            statistics.dead += 1
-            finish(request, .deadToken)
-        case .throttled:
-            connection.proved()
-            statistics.throttled += 1
-            finish(request, .throttled)
-        case .retryLater:
-            notProcessed(request)
-            if gate.trouble(at: now, using: &random) != nil {
-                trouble(.service, "\(answer); pushes wait and go on when it recovers", at: now)
-            }
-        case .reconnect:
-            notProcessed(request)
-            if isFirst { report("\(answer); the connection is replaced", at: now) }
-            replace(connection, at: moment)
-        case .refreshToken:
-            notProcessed(request)
-            refreshToken(request, on: connection, answer, at: moment)
-        case .configurationFault:
-            statistics.failed += 1
-            finish(request, .refused)
-            let text = rule.advice.map { "\(answer): \($0)" } ?? answer
-            if isFirst { report(text, at: now) }
-            if gate.fault(at: now) { stopped(text, at: now) }
-        case .requestFault:
-            statistics.failed += 1
-            finish(request, .refused)
-            if isFirst { report("\(answer): such pushes are given up", at: now) }
-        }
-    }
-
-    private func refreshToken(
-        _ request: RequestTable.Request, on connection: Connection, _ answer: String, at moment: Moment
-    ) {
-        let now = moment.monotonicNanoseconds
-        do {
-            if try credentials.expired(serial: request.tokenSerial, wallSeconds: moment.wallSeconds) {
-                // Some of APNs' servers go on refusing on a connection that has seen an expired JWT (spec §7).
-                replace(connection, at: moment)
-            } else if gate.fault(at: now) {
-                stopped("\(answer) to a JWT minted just now: check this machine's clock", at: now)
-            }
-        } catch {
-            couldNotSign(error, at: now)
-        }
+    private func finish(_ delivery: Delivery, _ outcome: DeliveryOutcome) {
+        completions.append(Completion(slot: delivery.slot, generation: delivery.generation, outcome: outcome))
     }
 
     // MARK: Connections
@@ -423,7 +303,8 @@ public final class ConnectionPool: Transport {
         case .drained: break
         case .notOpened(let text):
             statistics.connectFailures += 1
-            trouble(.connection, "\(text); trying again", at: now)
+            let line = "\(text); trying again"
+            if connectionsOpen == 0 { trouble(.connection, line, at: now) } else { report(line, at: now) }
         case .lost(let text):
             statistics.connectionsLost += 1
             report("\(text); connecting again", at: now)
@@ -461,7 +342,7 @@ public final class ConnectionPool: Transport {
 
     private func armTimer(at moment: Moment) {
         guard let timer else { return }
-        var due = closesBy
+        var due = wasCutShort ? moment.monotonicNanoseconds : closesBy
         for seat in seats {
             if let connection = seat.connection {
                 due = min(due, connection.nextDeadline)
@@ -477,26 +358,5 @@ public final class ConnectionPool: Transport {
         guard due < timerDue else { return }
         timerDue = due
         timer.start(after: .nanoseconds(max(0, due - moment.monotonicNanoseconds)))
-    }
-
-    // MARK: Telling people
-
-    private func couldNotSign(_ error: any Error, at now: Int64) {
-        gate.shut(at: now)
-        stopped("no JWT could be signed: \(error)", at: now)
-    }
-
-    /// Every push would fail alike until a person acts.
-    private func stopped(_ text: String, at now: Int64) {
-        trouble(.configuration, "\(text); pushing has stopped, one is tried each minute", at: now)
-    }
-
-    private func trouble(_ kind: Trouble.Kind, _ text: String, at now: Int64) {
-        trouble = Trouble(kind: kind, text: text, since: trouble?.since ?? now)
-        report(text, at: now)
-    }
-
-    private func report(_ text: String, at now: Int64) {
-        if let line = reports.admit(text, at: now) { onReport(line) }
     }
 }

@@ -17,5 +17,11 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     public static let production = Endpoint(host: "api.push.apple.com")
     public static let sandbox = Endpoint(host: "api.sandbox.push.apple.com")
 
+    /// The host without its port, as APNs' samples have it.
+    var authority: String {
+        let name = serverName ?? host
+        return name.contains(":") ? "[\(name)]" : name
+    }
+
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

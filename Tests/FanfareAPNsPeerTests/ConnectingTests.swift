@@ -93,6 +93,30 @@ import Testing
         #expect(text == "127.0.0.1:\(relay.port): no answer while connecting; trying again")
     }
 
+    /// The owner forgot to close it: its connections go with it, and nobody is called back.
+    @Test func droppedWithoutClosing() throws {
+        let loop = try Loop()
+        let simulator = try simulator(loop)
+        let source = MemorySource(activities: 100_000, payload: examplePayload())
+        var pool: ConnectionPool? = try ConnectionPool(
+            loop: loop, source: source, credentials: credentials,
+            configuration: .init(
+                endpoint: Endpoint(host: "localhost", port: simulator.port, caFile: scratch.path("ca.pem")),
+                bundleID: "com.example.app"), onReport: { _ in })
+        source.whenCompleted = { if source.completed > 100 { loop.stop() } }
+        loop.run()
+        #expect(pool?.connectionsOpen ?? 0 > 0)
+        source.whenCompleted = nil
+        pool = nil
+        let completed = source.completed
+        let timer = LoopTimer(loop: loop) { loop.stop() }
+        timer.start(after: .milliseconds(50))
+        loop.run()
+        #expect(source.completed == completed)
+        simulator.close()
+        loop.close()
+    }
+
     @Test func goesOnWhenTheServerComes() throws {
         let loop = try Loop()
         let port = try freePort()
@@ -120,7 +144,7 @@ import Testing
             loop: loop, source: source, configuration: configuration, credentials: credentials)
         harness.run("some pushes") { source.completed > 1000 }
         relay.isSilent = true
-        harness.run("both losses") { harness.pool.statistics.connectionsLost == 2 }
+        harness.run("both losses") { harness.pool.statistics.connectionsLost >= 2 }
         #expect(source.count(.unknown) > 0)
         relay.isSilent = false
         harness.run("settling") { source.settled == 10_000 }

@@ -18,7 +18,8 @@ import Testing
         init(
             activities: Int, simulator change: (inout SimulatorOptions) -> Void = { _ in },
             pool configure: (inout ConnectionPool.Configuration) -> Void = { _ in },
-            credentials: ProviderToken? = nil, clock: @escaping () -> Moment = ConnectionPool.systemClock,
+            payload: Payload = examplePayload(), credentials: ProviderToken? = nil,
+            clock: @escaping () -> Moment = ConnectionPool.systemClock,
             settles: @escaping (DeliveryOutcome) -> Bool = { [.accepted, .deadToken, .refused].contains($0) }
         ) throws {
             scratch = try Scratch()
@@ -39,7 +40,7 @@ import Testing
                 try credentials
                 ?? ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789")
             harness = try PoolHarness(
-                loop: loop, source: MemorySource(activities: activities, payload: examplePayload(), settles: settles),
+                loop: loop, source: MemorySource(activities: activities, payload: payload, settles: settles),
                 configuration: configuration, credentials: self.credentials, clock: clock)
         }
 
@@ -126,6 +127,21 @@ import Testing
         world.runUntilSettled()
         world.close()
         #expect(world.source.inFlightBeforeFirstAnswer <= 3)
+    }
+
+    /// It needs no room on a connection, so nothing but the source bounds it; the loop still turns.
+    @Test func aPayloadTooLargeIsRefusedAndSaidOnce() throws {
+        let payload = Payload(
+            event: .update, subject: "match/1", state: Array(#"{"t":"\#(String(repeating: "x", count: 5000))"}"#.utf8),
+            stamp: 1_790_000_000, staleDate: nil, dismissalDate: nil, alert: nil, priority: .immediate)
+        let world = try World(activities: 100_000, payload: payload)
+        world.runUntilSettled()
+        world.close()
+        #expect(world.source.count(.refused) == 100_000)
+        #expect(world.pool.statistics.sent == 0)
+        #expect(world.pool.statistics.unencodable == 100_000)
+        #expect(world.harness.reports.count == 1)
+        #expect(world.harness.reports.first?.hasPrefix("match/1: the payload has 5") == true)
     }
 
     // MARK: Misconfiguration

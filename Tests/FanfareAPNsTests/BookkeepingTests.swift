@@ -1,0 +1,82 @@
+import FanfareCore
+import Testing
+
+@testable import FanfareAPNs
+
+@Suite struct BookkeepingTests {
+    static let second: Int64 = 1_000_000_000
+
+    @Test func equalReportsComeOnceAMinuteWithTheirCount() {
+        var log = ReportLog()
+        #expect(said(&log, "refused", 0) == "refused")
+        for second in 1...59 { #expect(said(&log, "refused", Int64(second) * Self.second) == nil) }
+        #expect(said(&log, "other", 30 * Self.second) == "other")
+        #expect(
+            said(&log, "refused", 60 * Self.second) == "refused (and 59 times since the last time this was said)")
+        #expect(said(&log, "refused", 120 * Self.second) == "refused")
+    }
+
+    @Test func manyDifferentReportsForgetTheOldest() {
+        var log = ReportLog()
+        for number in 0...ReportLog.textsMax { #expect(said(&log, "\(number)", 0) != nil) }
+        #expect(said(&log, "\(ReportLog.textsMax)", 0) == nil)
+        #expect(said(&log, "0", 0) == "0")
+    }
+
+    private func said(_ log: inout ReportLog, _ text: String, _ now: Int64) -> String? { log.admit(text, at: now) }
+
+    @Test func reasonsAreCountedAndBounded() {
+        var statistics = TransportStatistics()
+        let first = statistics.count(status: 410, reason: "ExpiredToken")
+        let second = statistics.count(status: 410, reason: "ExpiredToken")
+        #expect(first && !second)
+        #expect(statistics.reasons.values.reduce(0, +) == 2)
+        for number in 0..<1000 { _ = statistics.count(status: 400, reason: "Made up \(number)") }
+        #expect(statistics.reasons.count <= TransportStatistics.reasonsMax + 1)
+        #expect(statistics.reasons.values.reduce(0, +) == 1002)
+    }
+
+    @Test func statisticsOfShardsAddUp() {
+        var sum = TransportStatistics()
+        for _ in 0..<3 {
+            var shard = TransportStatistics()
+            shard.sent = 7
+            shard.accepted = 1
+            shard.dead = 1
+            shard.throttled = 1
+            shard.notProcessed = 1
+            shard.failed = 1
+            shard.uncertain = 1
+            _ = shard.count(status: 503, reason: "Shutdown")
+            sum += shard
+        }
+        #expect(sum.sent == 21)
+        #expect(sum.answered == 18)
+        #expect(sum.reasons.first?.key.description == "503 Shutdown")
+        #expect(sum.reasons.first?.value == 3)
+    }
+
+    /// Random sends and answers against a dictionary as the model.
+    @Test func requestTableKeepsEachRequestOnce() {
+        let seed = UInt64.random(in: .min ... .max)
+        var random = SplitMix(state: seed)
+        var table = RequestTable()
+        var model: [UInt64: (slot: UInt32, sentAt: Int64)] = [:]
+        for step in 0..<5000 {
+            if model.isEmpty || (model.count < 40 && Bool.random(using: &random)) {
+                let tag = table.insert(
+                    slot: ActivitySlot(UInt32(step)), generation: 3, tokenSerial: 1, at: Int64(step))
+                #expect(model[tag] == nil, "seed \(seed)")
+                model[tag] = (UInt32(step), Int64(step))
+            } else if let (tag, expected) = model.randomElement(using: &random) {
+                let request = table.remove(tag)
+                #expect(request.slot.rawValue == expected.slot && request.generation == 3, "seed \(seed)")
+                model[tag] = nil
+            }
+            #expect(table.count == model.count && table.oldest == model.values.map(\.sentAt).min(), "seed \(seed)")
+            let line = Int64(step - 20)
+            #expect(
+                table.sent(until: line) == model.filter { $0.value.sentAt <= line }.keys.sorted(), "seed \(seed)")
+        }
+    }
+}
