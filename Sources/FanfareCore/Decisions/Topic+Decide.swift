@@ -5,6 +5,11 @@ extension Topic {
             origin: .event, topic: id, at: event.at, now: now, id: event.id, seq: event.seq, kind: event.kind,
             outcome: .unchanged, reason: "nothing people can see")
         decide(event, now: now, record: &record, serial: &serial, into: &decisions)
+        if event.alert != nil, record.alert == nil {
+            record.alert = .demoted
+            let hasNews = record.outcome == .published || record.outcome == .conflated
+            record.alertReason = hasNews ? "late news does not alert" : "no update to ride on"
+        }
         decisions.append(.record(record))
     }
 
@@ -76,12 +81,8 @@ extension Topic {
             end(news, now: now, record: &record, serial: &serial, into: &decisions)
         } else if folded.changesState, !looksAlike(state, before) {
             show(news, now: now, record: &record, serial: &serial, into: &decisions)
-        } else {
-            if event.lifecycle == .start, record.outcome == .unchanged { record.reason = "has started already" }
-            if event.alert != nil {
-                record.alert = .demoted
-                record.alertReason = "no visible change to ride on"
-            }
+        } else if event.lifecycle == .start, record.outcome == .unchanged {
+            record.reason = "has started already"
         }
     }
 

@@ -80,7 +80,11 @@ import Testing
         story.apply(feed.pass(700))
         var event = feed.goal(100, "g1")
         event.alert = AlertText(title: "Goal", body: "")
-        #expect(story.apply(event, now: at(700)).alert == nil)
+        let record = story.apply(event, now: at(700))
+        #expect(record.outcome == .published)
+        #expect(record.alert == .demoted)
+        #expect(record.alertReason == "late news does not alert")
+        #expect(story.publications.last?.alert == nil)
     }
 
     // MARK: - Cancellation
@@ -96,7 +100,9 @@ import Testing
         let alert = try #require(story.publications.last?.alert)
         #expect(alert.cause == "g1/cancelled")
         #expect(alert.class == .essential)
-        #expect(alert.text == AlertText(title: "Goal cancelled", body: "Spurs 0–0 Leicester", sound: "default"))
+        #expect(
+            alert.text
+                == AlertText(title: "Goal cancelled: Spurs 0–0 Leicester", body: "Kane (Spurs)", sound: "default"))
         #expect(story.state("match/1", "lastEvent") == "Goal cancelled: Kane (Spurs)")
         #expect(story.state("match/1", "highlight") == "homeScore")
         let revocation = story.decisions.firstIndex { if case .revokeAlert = $0 { true } else { false } }
@@ -144,7 +150,9 @@ import Testing
         story.apply(feed.goal(60, "g1"))
         var event = feed.event(70, "note", .patch(["note": "replay"]), alert: AlertText(title: "Goal", body: "again"))
         event.id = "g1"
-        #expect(story.apply(event).outcome == .duplicate)
+        let record = story.apply(event)
+        #expect(record.outcome == .duplicate)
+        #expect(record.alert == .demoted)
     }
 
     // MARK: - Budgets
@@ -236,7 +244,7 @@ import Testing
         let record = story.apply(orders.set(10, ["status": "placed"], alert: AlertText(title: "Hello", body: "")))
         #expect(record.outcome == .unchanged)
         #expect(record.alert == .demoted)
-        #expect(record.alertReason == "no visible change to ride on")
+        #expect(record.alertReason == "no update to ride on")
         #expect(story.publications.count == 1)
     }
 
