@@ -97,6 +97,26 @@ import Testing
         #expect(ServiceTests.answer(sketch, by: ServiceTests.service()).0 == expected)
     }
 
+    /// All 256 bytes in both places of a hex pair.
+    @Test func aTokenIsItsHexDigits() {
+        for place in 0..<2 {
+            for byte in UInt8.min...UInt8.max {
+                var digits = Array("0f".utf8)
+                digits[place] = byte
+                var head = RequestHead()
+                let path = Array("/3/device/".utf8) + digits
+                path.withUnsafeBytes { path in
+                    Array(":path".utf8).withUnsafeBytes {
+                        head.field($0, path, expected: Expected(bundleID: "")) { _ in nil }
+                    }
+                }
+                let text = String(decoding: digits, as: UTF8.self)
+                let isHex = digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+                #expect(Array(head.token) == (isHex ? [UInt8(text, radix: 16)] : []), "\(digits)")
+            }
+        }
+    }
+
     @Test func theLargestBodyIsFourKilobytes() {
         let envelope = "{\"aps\":{\"timestamp\":1790000000,\"event\":\"update\",\"content-state\":{\"x\":\"\"}}}"
         let filler = String(repeating: "x", count: 4096 - envelope.utf8.count)

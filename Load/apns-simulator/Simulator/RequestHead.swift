@@ -126,16 +126,15 @@ struct RequestHead {
         }
         path = .badToken
         guard digits.count % 2 == 0, digits.count <= 2 * RequestHead.tokenBytesMax else { return }
-        var isHex = true
+        var faults: UInt16 = 0
         tokenSpace.withUnsafeMutableBufferPointer { space in
             for index in 0..<digits.count / 2 {
-                let high = hexValue(value[digits.startIndex + 2 * index])
-                let low = hexValue(value[digits.startIndex + 2 * index + 1])
-                if (high | low) > 15 { isHex = false }
-                space[index] = high << 4 | low & 15
+                let high = hexValue(value[digits.startIndex + 2 * index], &faults)
+                let low = hexValue(value[digits.startIndex + 2 * index + 1], &faults)
+                space[index] = high << 4 | low
             }
         }
-        guard isHex else { return }
+        guard faults == 0 else { return }
         tokenCount = digits.count / 2
         path = .device
     }
@@ -154,13 +153,14 @@ struct RequestHead {
     /// 8-4-4-4-12 hex digits. Apple asks for lower case; its servers are not known to insist.
     private static func isUUID(_ value: UnsafeRawBufferPointer) -> Bool {
         guard value.count == 36 else { return false }
+        var faults: UInt16 = 0
         for (index, byte) in value.enumerated() {
             switch index {
             case 8, 13, 18, 23: if byte != UInt8(ascii: "-") { return false }
-            default: if hexValue(byte) > 15 { return false }
+            default: _ = hexValue(byte, &faults)
             }
         }
-        return true
+        return faults == 0
     }
 
     private struct Set: OptionSet {
@@ -190,13 +190,16 @@ struct Expected {
 /// 2100-01-01: a moment in Unix seconds lies before, one in milliseconds (any since 1970-02-17) beyond.
 let unixSecondsEnd: Int64 = 4_102_444_800
 
-/// A hex digit's value; above 15 for what is none.
+/// A hex digit's value. Sets a bit of `faults` for what is none. Without a branch: the digits of a token are random, and
+/// every second guess about them would be wrong.
 @inline(__always)
-private func hexValue(_ byte: UInt8) -> UInt8 {
-    let digit = byte &- UInt8(ascii: "0")
-    if digit < 10 { return digit }
-    let letter = (byte | 0x20) &- UInt8(ascii: "a")
-    return letter < 6 ? letter + 10 : 0xFF
+private func hexValue(_ byte: UInt8, _ faults: inout UInt16) -> UInt8 {
+    // The upper byte is all ones for what lies in the range, else zero.
+    let digit = UInt16(byte &- UInt8(ascii: "0")) &- 10
+    let letter = UInt16((byte | 0x20) &- UInt8(ascii: "a")) &- 6
+    faults |= ~(digit | letter) & 0x8000
+    // Digits are 0x30…, letters 0x41… or 0x61…: bit 6 tells them apart.
+    return (byte & 15) &+ (byte >> 6 & 1) &* 9
 }
 
 extension UnsafeRawBufferPointer {
