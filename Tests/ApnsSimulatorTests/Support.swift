@@ -173,10 +173,10 @@ final class RunningSimulator {
     }
 
     /// Sends requests with Python's h2, which raises an error on whatever breaks HTTP/2.
-    func converse(_ requests: [Request], concurrent: Int) throws -> Conversation {
+    func converse(_ requests: [Request], concurrent: Int, bodiesLast: Bool = false) throws -> Conversation {
         let order: JSON = [
             "port": .int(Int64(port)), "ca": .string(try Bench.file("ca.pem")), "concurrent": .int(Int64(concurrent)),
-            "requests": .array(requests.map(\.json)),
+            "requests": .array(requests.map(\.json)), "bodiesLast": .bool(bodiesLast),
         ]
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("client.py")
         let output = try Bench.run(Bench.python, [script.path], input: order.canonicalText)

@@ -129,11 +129,11 @@ import Testing
         #expect(record.counts?["connectionsLost"] != 0)
     }
 
-    @Test(.enabled(if: Bench.hasPythonH2, skipPython), arguments: ["0", "3..8"])
-    func aGoAwayNamesTheLastRequestAndAnswersIt(_ latency: String) throws {
+    @Test(.enabled(if: Bench.hasPythonH2, skipPython), arguments: ["0", "3..8"], [false, true])
+    func aGoAwayNamesTheLastRequestAndAnswersIt(_ latency: String, bodiesLast: Bool) throws {
         let simulator = try RunningSimulator(["--goaway-every", "70", "--latency", latency])
         let conversation = try simulator.converse(
-            requests(300, providerToken: try Bench.providerToken()), concurrent: 50)
+            requests(300, providerToken: try Bench.providerToken()), concurrent: 50, bodiesLast: bodiesLast)
         let record = try simulator.stop()
         let goAways = conversation.json["goAways"]?.arrayValue ?? []
         #expect(goAways.count >= 2)

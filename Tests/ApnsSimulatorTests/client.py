@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """An independent HTTP/2 client (python3-h2) for the simulator's tests: one JSON object in, one out.
 
-in:  {"port", "ca", "concurrent": streams at most, "requests": [{"headers": [[name, value]...], "body"}]}
+in:  {"port", "ca", "concurrent": streams at most, "requests": [{"headers": [[name, value]...], "body"}],
+      "bodiesLast": whether requests that go out together send all their heads before their bodies}
 out: {"answers": [{"status", "body", "id", "ms"} or null when none came], "settings": [[id, value]... per SETTINGS],
       "goAways": [{"last", "code", "debug", "sent": highest stream opened}], "connections", "windowUpdates"}
 
@@ -47,17 +48,21 @@ def carry(context, order, requests, following, result):
         heard, closing, highest = False, False, 0
         while True:
             allowed = min(order["concurrent"], session.remote_settings.max_concurrent_streams) if heard else 0
+            bodies = []
             while not closing and following < len(requests) and len(open_streams) < allowed:
                 request = requests[following]
                 number = session.get_next_available_stream_id()
                 body = request["body"].encode()
-                if session.outbound_flow_control_window < len(body):
+                if session.outbound_flow_control_window < len(body) + sum(len(later) for _, later in bodies):
                     break
                 session.send_headers(number, [tuple(field) for field in request["headers"]], end_stream=not body)
                 if body:
-                    session.send_data(number, body, end_stream=True)
+                    bodies.append((number, body))
+                if not order["bodiesLast"]:
+                    send_bodies(session, bodies)
                 open_streams[number], sent_at[number], highest = following, time.monotonic(), number
                 following += 1
+            send_bodies(session, bodies)
             try:
                 stream.sendall(session.data_to_send())
                 if not open_streams and (closing or following == len(requests)):
@@ -92,6 +97,12 @@ def carry(context, order, requests, following, result):
                         "debug": (event.additional_data or b"").decode(), "sent": highest})
                     for number in [n for n in open_streams if n > event.last_stream_id]:
                         open_streams.pop(number)
+
+
+def send_bodies(session, bodies):
+    while bodies:
+        number, body = bodies.pop(0)
+        session.send_data(number, body, end_stream=True)
 
 
 if __name__ == "__main__":

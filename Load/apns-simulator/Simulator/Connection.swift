@@ -94,7 +94,7 @@ final class Connection: SessionHandler {
         simulator.hasOutput(self)
     }
 
-    func goAway(lastStream: Int32) { session?.goAway(lastStream: lastStream, reason: "Shutdown") }
+    func goAway() { session?.goAway(reason: "Shutdown") }
 
     /// The connection is lost: what was read was read, its answers that have not left never will. Answers that did leave
     /// arrive: the connection ends in order behind them, so that `unanswered` in the dump is exact. What the client still

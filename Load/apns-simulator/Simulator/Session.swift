@@ -98,6 +98,8 @@ final class Session {
     private var session: OpaquePointer?
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
+    /// Of a complete request.
+    private var highestRequest: Int32 = 0
     /// Streams above are ignored: the GOAWAY said so.
     private var lastStream = Int32.max
     private var isStopped = false
@@ -159,14 +161,14 @@ final class Session {
         submitAnswer(slot, answer, stream: stream)
     }
 
-    /// Says that streams above the last complete request will not be looked at (RFC 9113 §6.8), with Apple's JSON.
-    func goAway(lastStream last: Int32, reason: String) {
+    /// Says that streams above the highest complete request will not be looked at (RFC 9113 §6.8), with Apple's JSON.
+    func goAway(reason: String) {
         guard !isGoingAway else { return }
-        lastStream = last
+        lastStream = highestRequest
         let text = Array("{\"reason\":\"\(reason)\"}".utf8)
         // Fails only without memory; then the connection simply goes on.
         _ = nghttp2_submit_goaway(
-            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, NGHTTP2_NO_ERROR.rawValue, text, text.count)
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStream, NGHTTP2_NO_ERROR.rawValue, text, text.count)
     }
 
     /// All output taken so far has left.
@@ -212,8 +214,11 @@ final class Session {
 
     /// `false` when reading has to stop.
     fileprivate func endOfRequest(_ stream: Int32) -> Bool {
-        guard let slot = slot(of: stream), !slots[slot].isComplete else { return true }
+        // A request that began before the GOAWAY and ended after it, too, must not be taken: the client was told so.
+        guard stream <= lastStream, let slot = slot(of: stream), !slots[slot].isComplete else { return true }
         slots[slot].isComplete = true
+        // Requests may end in another order than they began.
+        highestRequest = max(highestRequest, stream)
         let reception = handler.receive(slots[slot].head, body: slots[slot].body, stream: stream)
         switch reception {
         case .answer(let answer, let entry), .answerAndStop(let answer, let entry):

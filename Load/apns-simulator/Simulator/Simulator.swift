@@ -118,7 +118,7 @@ public final class Simulator {
         }
         if let every = options.goAwayEvery, requests % every == 0 {
             service.countGoAway()
-            connection.goAway(lastStream: stream)
+            connection.goAway()
         }
         guard options.latencyMilliseconds.upperBound > 0 else { return .answer(answer, entry) }
         let range = options.latencyMilliseconds
