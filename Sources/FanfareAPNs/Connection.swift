@@ -97,12 +97,8 @@ final class Connection {
     private func tryNextAddress(at now: Int64) {
         guard let address = addresses.popLast() else { return }
         phaseEnds = now + pool.configuration.connectTimeout.nanoseconds
-        let endpoint = pool.configuration.endpoint
         do throws(LoopError) {
-            let tcp = try TCPStream(loop: pool.loop)
-            tcp.connect(to: address, name: endpoint.host)
-            let stream = try TLSStream(
-                over: tcp, context: pool.context, host: endpoint.serverName ?? endpoint.host)
+            let stream = try stream(to: address)
             stream.onReady = { [unowned self] in self.secured(alpn: $0) }
             stream.onRead = { [unowned self] in self.received($0) }
             stream.onClose = { [unowned self] in self.streamClosed($0) }
@@ -110,6 +106,18 @@ final class Connection {
             self.stream = stream
         } catch {
             endOnLoop(.notOpened("\(error)"))
+        }
+    }
+
+    private func stream(to address: SocketAddress) throws(LoopError) -> TLSStream {
+        let endpoint = pool.configuration.endpoint
+        let tcp = try TCPStream(loop: pool.loop)
+        tcp.connect(to: address, name: endpoint.host)
+        do {
+            return try TLSStream(over: tcp, context: pool.context, host: endpoint.serverName ?? endpoint.host)
+        } catch {
+            tcp.close()
+            throw error
         }
     }
 
@@ -169,6 +177,12 @@ final class Connection {
     private func takeEvents(at moment: Moment) {
         session.takeEvents(into: &events)
         guard !events.events.isEmpty else { return }
+        // Before the events are looked at: a GOAWAY may come right behind the SETTINGS.
+        if phase == .connecting, session.settingsReceived {
+            phase = .open
+            phaseEnds = .max
+            pool.opened(self)
+        }
         let batch = events
         var failure: String?
         for event in batch.events {
@@ -185,7 +199,7 @@ final class Connection {
             case .notProcessed(let tag): pool.notProcessed(requests.remove(tag))
             case .lost(let tag, _): pool.lost(requests.remove(tag))
             case .goAway(_, let code, let debug):
-                let reason = ErrorBody(Array(batch[debug])).reason ?? "\(code)"
+                let reason = ErrorBody(Array(batch[debug])).reason ?? (code == .noError ? nil : "\(code)")
                 pool.connectionWasToldToGo(self, reason: reason, at: moment)
             case .exhausted: pool.replace(self, at: moment)
             case .pong: pingedAt = nil
@@ -193,14 +207,10 @@ final class Connection {
             case .failed(_, let text): failure = batch.text(text)
             }
         }
-        if phase == .connecting, session.settingsReceived {
-            phase = .open
-            phaseEnds = .max
-            pool.opened(self)
-        }
         if let failure {
             flush()
-            end(.lost("\(pool.configuration.endpoint): the server broke HTTP/2: \(failure)"), at: moment)
+            let text = "\(pool.configuration.endpoint): the server broke HTTP/2: \(failure)"
+            end(phase == .connecting ? .notOpened(text) : .lost(text), at: moment)
         } else if phase == .draining, inFlight == 0 {
             leave(at: moment.monotonicNanoseconds)
         }
@@ -301,11 +311,21 @@ final class Connection {
         stream = nil
         let text = error.map { "\($0)" } ?? "\(pool.configuration.endpoint): closed by the server"
         switch phase {
-        case .connecting where !addresses.isEmpty: tryNextAddress(at: pool.now().monotonicNanoseconds)
+        case .connecting where Connection.isAboutTheAddress(error) && !addresses.isEmpty:
+            tryNextAddress(at: pool.now().monotonicNanoseconds)
         case .resolving, .connecting: endOnLoop(.notOpened(text))
         case .open, .draining: endOnLoop(inFlight == 0 && phase == .draining ? .drained : .lost(text))
         case .leaving: endOnLoop(.drained)
         case .ended: break
+        }
+    }
+
+    /// Another address of the host may do better. A server that answered and was found wanting is what people should hear
+    /// of, not of the address that was tried after it.
+    private static func isAboutTheAddress(_ error: LoopError?) -> Bool {
+        switch error?.kind {
+        case .refused, .unreachable, .timedOut: true
+        default: false
         }
     }
 

@@ -273,8 +273,10 @@ public final class ConnectionPool: Transport {
         seats[index].backoff.reset()
     }
 
-    func connectionWasToldToGo(_ connection: Connection, reason: String, at moment: Moment) {
-        if reason != "noError" {
+    /// - Parameter reason: `nil` for the ordinary end of a connection, which is no news once it has done its work.
+    func connectionWasToldToGo(_ connection: Connection, reason: String?, at moment: Moment) {
+        if reason != nil || !connection.isProved {
+            let reason = reason ?? "no reason given"
             report(
                 "\(configuration.endpoint) ends a connection: \(reason); it is replaced",
                 at: moment.monotonicNanoseconds)

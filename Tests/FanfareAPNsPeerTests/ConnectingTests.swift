@@ -93,6 +93,41 @@ import Testing
         #expect(text == "127.0.0.1:\(relay.port): no answer while connecting; trying again")
     }
 
+    /// It must not stay half alive: nothing is sent on it, it is ended, and its replacement waits.
+    @Test func goAwayRightBehindTheSettings() throws {
+        let loop = try Loop()
+        let server = try ScriptedServer(
+            loop: loop, scratch: scratch, says: ScriptedServer.emptySettings + ScriptedServer.goAway)
+        let harness = try pool(loop, Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem"))) {
+            $0.connections = 1
+        }
+        harness.run("three farewells") { server.ended >= 3 }
+        #expect(harness.source.handedOut == 0)
+        #expect(harness.pool.statistics.connectionsOpened >= 3)
+        #expect(harness.reports == ["localhost:\(server.port) ends a connection: no reason given; it is replaced"])
+        harness.close()
+    }
+
+    @Test func aServerThatDoesNotSpeakHTTP2() throws {
+        let loop = try Loop()
+        let server = try ScriptedServer(loop: loop, scratch: scratch, says: Array("HTTP/1.1 400 Bad\r\n\r\n".utf8))
+        let text = trouble(
+            try pool(loop, Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem"))))
+        #expect(text.hasPrefix("localhost:\(server.port): the server broke HTTP/2: "), "\(text)")
+    }
+
+    @Test func aServerThatBreaksHTTP2Later() throws {
+        let loop = try Loop()
+        let server = try ScriptedServer(
+            loop: loop, scratch: scratch, says: ScriptedServer.emptySettings + ScriptedServer.wrongPing)
+        let harness = try pool(loop, Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem"))) {
+            $0.connections = 1
+        }
+        harness.run("two losses") { harness.pool.statistics.connectionsLost >= 2 }
+        #expect(harness.reports.contains { $0.contains("the server broke HTTP/2: ") })
+        harness.close()
+    }
+
     /// The owner forgot to close it: its connections go with it, and nobody is called back.
     @Test func droppedWithoutClosing() throws {
         let loop = try Loop()

@@ -1,7 +1,7 @@
+import FanfareLoop
 import Foundation
-import Testing
 
-/// A directory that lives as long as the object, and commands run in it.
+/// A directory that lives as long as the object, with what a server and its client need to trust each other.
 final class Scratch {
     let url: URL
 
@@ -14,25 +14,19 @@ final class Scratch {
 
     func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 
-    /// Runs a command to its end; its standard error is part of a failure's text.
-    func run(_ arguments: String...) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        process.currentDirectoryURL = url
-        let errors = Pipe()
-        process.standardError = errors
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        let text = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0, "\(arguments): \(String(decoding: text, as: UTF8.self))")
+    /// `ca.pem`, `server.pem` and `.key` for localhost; `apns.p8` and `apns.pub.pem`.
+    func makeCertificates() throws {
+        let server = try SelfSignedCertificate(hosts: ["localhost", "127.0.0.1"])
+        try write(server.certificate, to: "ca.pem")
+        try write(server.certificate, to: "server.pem")
+        try write(server.key, to: "server.key")
+        let key = try ES256PrivateKey.generate()
+        try write(key.pem(), to: "apns.p8")
+        try write(key.publicKey.pem(), to: "apns.pub.pem")
     }
 
-    /// `ca.pem`, `server.pem` and `.key` for localhost, `apns.p8` and `apns.pub.pem`.
-    func makeCertificates() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        try run("sh", root.appendingPathComponent("Load/certificates.sh").path, ".")
+    private func write(_ text: String, to name: String) throws {
+        try text.write(toFile: path(name), atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path(name))
     }
 }
