@@ -1,3 +1,5 @@
+import FanfareLoop
+
 /// The JWT that proves to APNs who we are, shared by every connection of every shard.
 ///
 /// One per key and process: APNs takes several JWTs on one connection for an attack (`TooManyProviderTokenUpdates`), wants

@@ -40,18 +40,17 @@ private final class WakeupState: Sendable {
     /// raised knows that the handler, which lowers it first, will read what the producer wrote before. libuv's own flag is
     /// tested by a plain load (1.44) and does not promise that.
     private let raised = Atomic(false)
-    private let lock = Lock()
-    /// Guarded by `lock`; `nil` before the start and after the close, when libuv may have freed it.
-    nonisolated(unsafe) private var handle: UnsafeMutablePointer<uv_async_t>?
+    /// `nil` before the start and after the close, when libuv may have freed it.
+    private let handle = Locked<UnsafeMutablePointer<uv_async_t>?>(nil)
 
-    func open(_ handle: UnsafeMutablePointer<uv_async_t>) { lock.withLock { self.handle = handle } }
-    func shut() { lock.withLock { handle = nil } }
+    func open(_ opened: UnsafeMutablePointer<uv_async_t>) { handle.withLock { $0 = opened } }
+    func shut() { handle.withLock { $0 = nil } }
 
     func raise() {
         // Pairs with the exchange in `lower`.
         guard !raised.exchange(true, ordering: .sequentiallyConsistent) else { return }
         // Fails only when the process has no memory for an eight-byte write, which libuv treats as fatal itself.
-        lock.withLock { if let handle { uv_async_send(handle) } }
+        handle.withLock { if let handle = $0 { _ = uv_async_send(handle) } }
     }
 
     func lower() {

@@ -30,7 +30,7 @@ import Testing
 
     @Test(arguments: 0..<20 as Range<UInt64>)
     func mergingKeepsItsPromises(seed: UInt64) throws {
-        var dice = Dice(seed: seed)
+        var dice = SplitMix64(seed: seed)
         let folder = try Folder()
         var expected: [(now: Int, file: Int, line: Int)] = []
         for file in 0..<Int.random(in: 1...12, using: &dice) {

@@ -136,7 +136,7 @@ import Testing
     /// Any bytes, cut anywhere, give the same items as the same bytes in one piece, and never a crash.
     @Test(arguments: 0..<40 as Range<UInt64>)
     func chunksDoNotMatter(seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var dice = SplitMix64(seed: seed)
         var bytes = Array(
             String(
                 repeating: #"{"topic":"match/é","at":1.5,"kind":"goal","fact":{"id":"g","n":[1,{"a":null}]}}"# + "\n",

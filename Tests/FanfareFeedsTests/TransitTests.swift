@@ -231,7 +231,7 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
 
     @Test(arguments: 0..<200 as Range<UInt64>)
     func noBytesCrashIt(seed: UInt64) throws {
-        var dice = Dice(seed: seed)
+        var dice = SplitMix64(seed: seed)
         let stops = [("A03N", start + 60), ("A02N", start + 120)]
         var bytes = poll(start, [Train(stops: stops, vehicle: ("A03N", 1)), Train(train: "two", stops: stops)])
         for _ in 0..<Int.random(in: 1...8, using: &dice) {

@@ -160,7 +160,7 @@ import Testing
 
     @Test(arguments: 0..<60 as Range<UInt64>)
     func noBytesCrashIt(seed: UInt64) throws {
-        var dice = Dice(seed: seed)
+        var dice = SplitMix64(seed: seed)
         var bytes = Array(document([event(1, "1H", 1), event(2, "2H", 3, "Shot", tags: [101])]).utf8)
         for _ in 0..<Int.random(in: 1...4, using: &dice) {
             bytes[Int.random(in: 0..<bytes.count, using: &dice)] = UInt8.random(in: 32...126, using: &dice)

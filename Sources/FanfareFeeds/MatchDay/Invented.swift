@@ -1,3 +1,5 @@
+import FanfareCore
+
 /// Names that no club and no player has, and what a match is made of.
 enum Invented {
     static let teams = [
@@ -17,7 +19,7 @@ enum Invented {
     ]
 
     /// Sixteen players; the first eleven begin.
-    static func squad(_ random: inout SeededRandom) -> [String] {
+    static func squad(_ random: inout SplitMix64) -> [String] {
         var names = surnames
         random.shuffle(&names)
         return names.prefix(16).map { "\(random.element(of: initials)). \($0)" }

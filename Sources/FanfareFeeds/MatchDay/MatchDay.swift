@@ -37,7 +37,7 @@ public struct MatchDay: Sendable {
     }
 
     private func entries() -> [MatchScript.Entry] {
-        var random = SeededRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         var teams = Invented.teams
         random.shuffle(&teams)
         var stories = MatchScript.Story.oneOfEachDay
@@ -49,7 +49,7 @@ public struct MatchDay: Sendable {
         for (match, story) in stories.enumerated() {
             var script = MatchScript(
                 topic: "match/\(1001 + match)", home: teams[2 * match], away: teams[2 * match + 1],
-                random: SeededRandom(seed: random.next()))
+                random: SplitMix64(seed: random.next()))
             script.play(story, kickoff: kickoff, sharedSecond: sharedSecond)
             all += script.entries.enumerated().map { (match, $0.offset, $0.element) }
         }

@@ -41,7 +41,7 @@ struct MatchScript {
     let topic: String
     private let teams: [Side: String]
     private let squads: [Side: [String]]
-    private var random: SeededRandom
+    private var random: SplitMix64
     private var rawCount = 0
     private var goalCount = 0
     private var cardCount = 0
@@ -49,7 +49,7 @@ struct MatchScript {
     private var booked: Set<String> = []
     private(set) var entries: [Entry] = []
 
-    init(topic: String, home: String, away: String, random: SeededRandom) {
+    init(topic: String, home: String, away: String, random: SplitMix64) {
         self.topic = topic
         self.random = random
         teams = [.home: home, .away: away]

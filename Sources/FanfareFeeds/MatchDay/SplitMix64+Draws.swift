@@ -1,18 +1,8 @@
-/// The same numbers for the same seed on every machine and toolchain (splitmix64; the standard library does not promise
-/// how its own `random(in:using:)` draws).
-struct SeededRandom {
-    private var state: UInt64
+import FanfareCore
 
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
+/// Draws that are the same on every machine and toolchain: the standard library does not promise how its own
+/// `random(in:using:)` draws.
+extension SplitMix64 {
     mutating func number(in range: ClosedRange<Int64>) -> Int64 {
         let width = UInt64(range.upperBound - range.lowerBound) + 1
         return range.lowerBound + Int64(next().multipliedFullWidth(by: width).high)
