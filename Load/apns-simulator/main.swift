@@ -14,7 +14,6 @@ private func run() -> Int32 {
         let loop = try Loop()
         let simulator = try Simulator(options, loop: loop)
         simulator.onReport = { complain($0) }
-        unblockSignals()
         let watchers = try [SignalWatcher.Signal.interrupt, .terminate].map { signal in
             try SignalWatcher(loop: loop, signal: signal) { loop.stop() }
         }
@@ -35,16 +34,6 @@ private func run() -> Int32 {
         complain("\(error)")
         return 1
     }
-}
-
-/// A program inherits its parent's signal mask, and threads of libdispatch, which start programs in tests, block them all:
-/// then nothing but SIGKILL would end it.
-private func unblockSignals() {
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    sigaddset(&signals, SIGINT)
-    sigaddset(&signals, SIGTERM)
-    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
 }
 
 private func complain(_ text: String) {

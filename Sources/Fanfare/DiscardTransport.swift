@@ -20,6 +20,8 @@ final class DiscardTransport: Transport {
         nextPull = try Wakeup(loop: loop) { [unowned self] in workAvailable() }
     }
 
+    var isReady: Bool { true }
+
     func workAvailable() {
         let moment = Moment.now()
         for _ in 0..<DiscardTransport.batchesPerTurn {

@@ -16,6 +16,7 @@ final class EngineCore {
     private var open: [UInt64: (shardsLeft: Int, latest: Int64)] = [:]
     private var quietRequest: UInt64 = 0
     private var quietShardsLeft = 0
+    private var unreadyShards: Int
 
     /// Each record, with the publication it tells of; in decision order.
     var onRecord: ((DecisionRecord, Publication?) -> Void)?
@@ -24,6 +25,8 @@ final class EngineCore {
     var onDeadToken: ((ActivityID) -> Void)?
     var onReport: ((String) -> Void)?
     var onMisconfigured: ((String) -> Void)?
+    /// Every shard's transport could deliver now.
+    var onReady: (() -> Void)?
     /// Answers `askForQuiet`.
     var onQuiet: (() -> Void)?
     /// Shards have taken what they had no room for: events may come in again.
@@ -36,6 +39,7 @@ final class EngineCore {
         self.loop = loop
         decisionCore = DecisionCore(rules: rules)
         shardCounts = Array(repeating: ShardCounts(), count: count)
+        unreadyShards = count
         let wakeup = try Wakeup(loop: loop) { [unowned self] in takeFeedback() }
         self.wakeup = wakeup
         for index in 0..<count {
@@ -135,6 +139,9 @@ final class EngineCore {
             quietShardsLeft -= 1
             if quietShardsLeft == 0 { onQuiet?() }
         case .counted(let counts): shardCounts[index] = counts
+        case .ready:
+            unreadyShards -= 1
+            if unreadyShards == 0 { onReady?() }
         case .report(let text): onReport?(text)
         case .misconfigured(let text): onMisconfigured?(text)
         }

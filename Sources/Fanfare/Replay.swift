@@ -27,6 +27,7 @@ public final class Replay {
     private var startedAt: Int64 = 0
     private var cpuAtStart: Int64 = 0
     private var lastDelivery: Int64 = 0
+    private var hasBegun = false
     private var isOver = false
     /// For giving up: the last figure of accepted pushes that was seen to change, and when.
     private var stall: (accepted: Int, since: Int64) = (0, 0)
@@ -69,7 +70,9 @@ public final class Replay {
         } catch {
             throw ReplayError(description: "\(error)")
         }
-        pacing = LoopTimer(loop: loop) { [unowned self] in step() }
+        pacing = LoopTimer(loop: loop) { [unowned self] in
+            if hasBegun { step() } else { begin() }
+        }
         watch = LoopTimer(loop: loop) { [unowned self] in look() }
         engine.onRecord = { [unowned self] in note($0, $1) }
         engine.onCompleted = { [unowned self] serial, at in
@@ -82,6 +85,7 @@ public final class Replay {
             self.output.report(text)
             stop(interrupted: true)
         }
+        engine.onReady = { [unowned self] in begin() }
         engine.onQuiet = { [unowned self] in stop(interrupted: false) }
         engine.onRelief = { [unowned self] in step() }
         for path in summary.skippedFiles { output.report("\(path): not a feed, skipped") }
@@ -103,10 +107,8 @@ public final class Replay {
         lastDelivery = startedAt
         stall.since = startedAt
         cpuAtStart = Clock.processCPUNanoseconds()
-        watch?.start(after: .milliseconds(200), repeating: .milliseconds(200))
-        source.onItems = { [unowned self] in step() }
-        source.start()
-        step()
+        // Connections open first, as they would be before a match; a network that does not answer holds up no decision.
+        pacing?.start(after: Replay.readinessMax)
         loop.run()
         let cpu = Clock.processCPUNanoseconds() - cpuAtStart
         engine.stop()
@@ -131,6 +133,18 @@ public final class Replay {
     }
 
     // MARK: The feed
+
+    private static let readinessMax = Duration.seconds(2)
+
+    private func begin() {
+        guard !hasBegun else { return }
+        hasBegun = true
+        startedAt = Clock.monotonicNanoseconds()
+        watch?.start(after: .milliseconds(200), repeating: .milliseconds(200))
+        source.onItems = { [unowned self] in step() }
+        source.start()
+        step()
+    }
 
     /// Events per turn of the loop at full speed; then completions have their turn.
     private static let eventsPerTurn = 512

@@ -95,6 +95,7 @@ private final class ShardRunner {
     private var dueTimer: LoopTimer?
     private var statisticsTimer: LoopTimer?
     private var counted = ShardCounts()
+    private var hasToldReady = false
     private var isStopping = false
 
     /// Commands per turn; then the connections have their turn.
@@ -146,6 +147,10 @@ private final class ShardRunner {
     }
 
     private func endTurn() {
+        if !hasToldReady, transport?.isReady == true {
+            hasToldReady = true
+            reports.append(.ready)
+        }
         tell()
         // A retry or a stamp that ran ahead is due at a moment of its own. The timer may fire early; it then finds nothing.
         if let due = shard.nextDue {

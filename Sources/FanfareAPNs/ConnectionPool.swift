@@ -124,6 +124,8 @@ public final class ConnectionPool: Transport {
 
     // MARK: Transport
 
+    public var isReady: Bool { connectionsOpen == seats.count }
+
     public func workAvailable() {
         sourceMayHaveWork = true
         turn(at: clock())

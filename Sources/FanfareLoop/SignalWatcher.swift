@@ -22,6 +22,11 @@ public final class SignalWatcher: Handle {
         super.init(loop, UV_SIGNAL)
         try check(uv_signal_init(loop.raw, pointer()), "uv_signal_init")
         adopt()
+        // A program started from a thread that blocks signals (libdispatch's do) inherits that, and would never hear.
+        var unblocked = sigset_t()
+        sigemptyset(&unblocked)
+        sigaddset(&unblocked, signal.number)
+        pthread_sigmask(SIG_UNBLOCK, &unblocked, nil)
         let code = uv_signal_start(pointer(), signalFired, signal.number)
         guard code >= 0 else {
             close()

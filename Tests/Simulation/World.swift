@@ -248,7 +248,7 @@ public final class World {
             case .completed(let serial, _): node.completed[serial, default: 0] += 1
             case .deadToken(let id):
                 if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].deathReports += 1 }
-            case .quiet, .counted, .report, .misconfigured: break
+            case .quiet, .counted, .ready, .report, .misconfigured: break
             }
         }
     }

@@ -136,6 +136,8 @@ public protocol DeliverySource: AnyObject {
 /// Backpressure is the absence of asking: a transport pulls when it has room (a free stream and a free window), and never
 /// because work is waiting.
 public protocol Transport: AnyObject {
+    /// A delivery would leave at once.
+    var isReady: Bool { get }
     /// The source may have work again after having had none. Called at most once per loop turn.
     func workAvailable()
     /// Stops pulling and closes; in-flight deliveries come back as completions before `closed` is called.

@@ -23,6 +23,8 @@ public enum ShardFeedback: Sendable {
     case deadToken(ActivityID)
     case quiet(UInt64)
     case counted(ShardCounts)
+    /// The transport can deliver; told once.
+    case ready
     /// A line for operators, from the transport.
     case report(String)
     /// The transport cannot deliver, and waiting will not mend it.
