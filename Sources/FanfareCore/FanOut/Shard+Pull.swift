@@ -43,7 +43,7 @@ extension Shard {
             return
         }
         let payload = audience.payload(carrying: alert, at: moment) { stamp, alert in
-            self.makePayload(for: audience, stamp: stamp, carrying: alert, at: moment)
+            self.makePayload(for: audience, stamp: stamp, carrying: alert)
         }
         guard let payload else {
             comeAgain(slot)
@@ -105,7 +105,7 @@ extension Shard {
 
     /// Encodes a variant of the audience's newest version. Once per variant and stamp, never per activity.
     private func makePayload(
-        for audience: Audience, stamp: Int64, carrying pending: Audience.PendingAlert?, at moment: Moment
+        for audience: Audience, stamp: Int64, carrying pending: Audience.PendingAlert?
     ) -> Payload {
         let state: [UInt8]
         if audience.isLineup {
@@ -117,12 +117,13 @@ extension Shard {
         }
         let latest = audience.latest
         let ends = audience.event == .end
+        // Dates follow the stamp, which may run a little ahead of the clock: nothing may be stale before it is new.
+        func date(_ duration: Duration?) -> Int64? { duration.map { stamp + $0.milliseconds / 1000 } }
         return Payload(
             event: ends ? .end : .update,
             subject: audience.topics.map { topics[$0].id.rawValue }.joined(separator: "+"),
             state: state, stamp: stamp,
-            staleDate: latest?.staleAfter.map { moment.wallSeconds + $0.milliseconds / 1000 },
-            dismissalDate: ends ? latest?.dismissAfter.map { moment.wallSeconds + $0.milliseconds / 1000 } : nil,
+            staleDate: date(latest?.staleAfter), dismissalDate: ends ? date(latest?.dismissAfter) : nil,
             alert: pending?.alert.text,
             priority: pending == nil && !ends ? latest?.priority ?? .conserving : .immediate)
     }
