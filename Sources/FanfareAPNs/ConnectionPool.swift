@@ -197,7 +197,7 @@ public final class ConnectionPool: Transport {
         let tokens = batch.tokens
         var allSent = true
         for delivery in batch.deliveries {
-            let payload = delivery.payload
+            let payload = batch.payload(of: delivery)
             guard let body = body(of: payload, at: now) else {
                 statistics.unencodable += 1
                 finish(delivery, .refused)

@@ -94,14 +94,14 @@ struct Phone {
         isEnding = false
         switch flight.outcome {
         case .accepted:
-            accepted = flight.delivery.payload.state
-            if flight.delivery.payload.event == .end {
+            accepted = flight.payload.state
+            if flight.payload.event == .end {
                 hasEnded = true
                 isGone = true
             }
         case .unknown:
             lastMayRepeat = true
-            if flight.arrives, flight.delivery.payload.event == .end { hasEnded = true }
+            if flight.arrives, flight.payload.event == .end { hasEnded = true }
         case .deadToken:
             lastMayRepeat = true
             // A dead answer for a token that has been replaced says nothing about the new one.
@@ -110,7 +110,7 @@ struct Phone {
             lastMayRepeat = true
             untry(flight)
         case .refused:
-            if flight.delivery.payload.event == .end { isGone = true }
+            if flight.payload.event == .end { isGone = true }
         }
     }
 
@@ -118,6 +118,6 @@ struct Phone {
     private mutating func untry(_ flight: World.Flight) {
         missed = missedInFlight + missed
         missedInFlight.removeAll()
-        if let alert = flight.delivery.payload.alert { alertsTried.remove(alert) }
+        if let alert = flight.payload.alert { alertsTried.remove(alert) }
     }
 }

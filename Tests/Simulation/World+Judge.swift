@@ -2,9 +2,8 @@ import FanfareCore
 
 extension World {
     /// Everything that can be said of a push at the moment it is handed out. Numbers are the design's invariants.
-    func judge(_ delivery: Delivery, to index: Int, token: [UInt8], from node: Node) -> String? {
+    func judge(_ payload: Payload, to index: Int, token: [UInt8], from node: Node) -> String? {
         let phone = phones[index]
-        let payload = delivery.payload
         pushesSeen += 1
         if phone.flying > 0 { return "two pushes in flight" }
         if phone.isGone { return "a push after its end (3)" }

@@ -69,6 +69,7 @@ public final class World {
 
     struct Flight {
         let delivery: Delivery
+        let payload: Payload
         let phone: Int
         let token: [UInt8]
         var outcome: DeliveryOutcome
@@ -200,16 +201,19 @@ public final class World {
         node.shard.pull(limit: Int.random(in: 1...room, using: &random), at: moment, into: &batch)
         for delivery in batch.deliveries {
             let token = Array(batch.tokens[delivery.token])
+            let payload = batch.payload(of: delivery)
             guard let phone = phones.firstIndex(where: { $0.hasUsed(token) }) else {
                 return "a push to an unknown token"
             }
-            if let violation = judge(delivery, to: phone, token: token, from: node) {
+            if let violation = judge(payload, to: phone, token: token, from: node) {
                 return "activity \(phones[phone].id.rawValue): \(violation)"
             }
             let (outcome, arrives) = fate(of: phone)
-            phones[phone].sent(delivery.payload, newest: newestSerial(of: phones[phone].served, node: node))
+            phones[phone].sent(payload, newest: newestSerial(of: phones[phone].served, node: node))
             node.flying.append(
-                Flight(delivery: delivery, phone: phone, token: token, outcome: outcome, arrives: arrives))
+                Flight(
+                    delivery: delivery, payload: payload, phone: phone, token: token, outcome: outcome, arrives: arrives
+                ))
         }
         takeFeedback(node)
         return nil

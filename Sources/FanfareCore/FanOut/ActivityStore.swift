@@ -60,14 +60,14 @@ struct ActivityStore {
     var positions: [UInt32] = []
     var tokens = TokenStore()
     private var free: [ActivitySlot] = []
-    private var slots: [ActivityID: ActivitySlot] = [:]
+    private var slots = SlotTable()
 
     var count: Int { slots.count }
 
     mutating func reserve(_ count: Int) {
         activities.reserveCapacity(count)
         positions.reserveCapacity(count)
-        slots.reserveCapacity(count)
+        slots.reserve(count, in: activities)
         // Most tokens seen are 80 bytes (spec §1).
         tokens.reserve(tokens: count, bytesEach: 80)
     }
@@ -77,7 +77,7 @@ struct ActivityStore {
         _modify { yield &activities[Int(slot.rawValue)] }
     }
 
-    func slot(of id: ActivityID) -> ActivitySlot? { slots[id] }
+    func slot(of id: ActivityID) -> ActivitySlot? { slots.find(id, in: activities) }
 
     mutating func insert(_ id: ActivityID, token: [UInt8]) -> ActivitySlot {
         let slot: ActivitySlot
@@ -92,7 +92,7 @@ struct ActivityStore {
             positions.append(0)
         }
         self[slot].token = tokens.insert(token)
-        slots[id] = slot
+        slots.insert(slot, in: activities)
         return slot
     }
 
@@ -104,7 +104,7 @@ struct ActivityStore {
     /// Frees the slot. From here on its generation is another one, so whatever still speaks of this activity is ignored.
     mutating func remove(_ slot: ActivitySlot) {
         tokens.remove(self[slot].token)
-        slots[self[slot].id] = nil
+        slots.remove(self[slot].id, in: activities)
         self[slot].generation &+= 1
         self[slot].flags = []
         self[slot].audience = ActivityStore.noAudience

@@ -22,35 +22,38 @@ final class Audience {
     let topics: [Int]
     let isLineup: Bool
 
-    var order = SweepOrder()
+    // Unchecked for the reason given in `Shard`.
+    @exclusivity(unchecked) var order = SweepOrder()
     /// The newest version; 0 before the first. A lineup counts versions of its own, one for each change of a topic in it.
-    private(set) var target: UInt32 = 0
-    private(set) var event = Publication.Event.update
+    @exclusivity(unchecked) private(set) var target: UInt32 = 0
+    @exclusivity(unchecked) private(set) var event = Publication.Event.update
     /// What made the newest version.
-    private(set) var latest: Publication?
-    var ledger = VersionLedger()
+    @exclusivity(unchecked) private(set) var latest: Publication?
+    @exclusivity(unchecked) var ledger = VersionLedger()
     /// Publications whose version not everybody has yet, oldest first: what `completed` feedback speaks of.
-    private(set) var open: [(version: UInt32, serial: UInt64)] = []
+    @exclusivity(unchecked) private(set) var open: [(version: UInt32, serial: UInt64)] = []
     /// Members that need a visit although the cursor has passed them. Each has its `queued` flag set; an entry whose slot lost
     /// the flag, or belongs elsewhere now, is skipped.
-    var again: [ActivitySlot] = []
+    @exclusivity(unchecked) var again: [ActivitySlot] = []
     /// Members that are owed a push.
-    var owed = 0
+    @exclusivity(unchecked) var owed = 0
     /// Unvisited members before which an alert has not come yet: while there are any, the sweep runs in the first lane.
-    private var urgent = 0
+    @exclusivity(unchecked) private var urgent = 0
 
-    private(set) var alerts: [PendingAlert] = []
+    @exclusivity(unchecked) private(set) var alerts: [PendingAlert] = []
+    /// Version of the newest alert: who has had its chance at that one needs no look at the others.
+    @exclusivity(unchecked) private(set) var newestAlert: UInt32 = 0
     /// Greatest stamp used, Unix seconds, and the version it was used for.
-    private(set) var stamp: Int64 = 0
-    private var stampedVersion: UInt32 = 0
+    @exclusivity(unchecked) private(set) var stamp: Int64 = 0
+    @exclusivity(unchecked) private var stampedVersion: UInt32 = 0
     /// Variants of the stamped version: by the alert they carry, 0 for none.
-    private var variants: [(alert: UInt32, payload: Payload)] = []
+    @exclusivity(unchecked) private var variants: [(alert: UInt32, payload: Payload)] = []
 
     // Owned by `Lanes`: where this audience is served, in which queues it has an entry, and what it may still send this turn.
-    var lane: Int?
+    @exclusivity(unchecked) var lane: Int?
     var standsIn: Set<Int> = []
-    var deficit = 0
-    var isParked = false
+    @exclusivity(unchecked) var deficit = 0
+    @exclusivity(unchecked) var isParked = false
 
     /// An alert that members who lack its version may still get.
     struct PendingAlert {
@@ -89,6 +92,7 @@ final class Audience {
                 PendingAlert(
                     version: target, topic: publication.topicID, alert: alert,
                     freshUntil: moment.monotonicNanoseconds + alert.freshFor.milliseconds * 1_000_000))
+            newestAlert = target
             urgent = order.count
         }
     }
@@ -135,10 +139,14 @@ final class Audience {
     // MARK: What a member gets
 
     /// The alert for somebody who has had its chance at alerts up to `alerted`: the newest fresh one of the highest class.
-    func alert(after alerted: UInt32, at moment: Moment) -> PendingAlert? {
-        var best: PendingAlert?
-        for candidate in alerts where candidate.version > alerted && candidate.isCarried(at: moment) {
-            if let best, candidate.alert.class < best.alert.class { continue }
+    ///
+    /// - Returns: its index in `alerts`. An index, because a copy would count six references for each push.
+    func alert(after alerted: UInt32, at moment: Moment) -> Int? {
+        guard newestAlert > alerted else { return nil }
+        var best: Int?
+        for candidate in alerts.indices
+        where alerts[candidate].version > alerted && alerts[candidate].isCarried(at: moment) {
+            if let best, alerts[candidate].alert.class < alerts[best].alert.class { continue }
             best = candidate
         }
         return best
@@ -150,7 +158,7 @@ final class Audience {
     /// - Returns: `nil` while the stamp would lie more than `aheadSecondsMax` in the future; the state then waits and newer
     ///   ones coalesce into it.
     func payload(
-        carrying alert: PendingAlert?, at moment: Moment, make: (_ stamp: Int64, _ alert: PendingAlert?) -> Payload
+        carrying alert: Int?, at moment: Moment, make: (_ stamp: Int64, _ alert: PendingAlert?) -> Payload
     ) -> Payload? {
         let wall = moment.wallSeconds
         if stampedVersion != target {
@@ -163,9 +171,9 @@ final class Audience {
             stamp = wall
             variants.removeAll()
         }
-        let key = alert?.version ?? 0
-        if let known = variants.first(where: { $0.alert == key }) { return known.payload }
-        let payload = make(stamp, alert)
+        let key = alert.map { alerts[$0].version } ?? 0
+        for variant in variants.indices where variants[variant].alert == key { return variants[variant].payload }
+        let payload = make(stamp, alert.map { alerts[$0] })
         variants.append((key, payload))
         return payload
     }

@@ -57,12 +57,13 @@ public final class Payload {
     }
 }
 
-/// One push that a transport has been asked to make.
-public struct Delivery {
+/// One push that a transport has been asked to make. Plain numbers: a batch of them costs no reference counting.
+public struct Delivery: Sendable {
     public let slot: ActivitySlot
     /// Of the slot; a completion of an older generation is ignored.
     public let generation: UInt32
-    public let payload: Payload
+    /// Which of the batch's `payloads`.
+    let payload: Int32
     /// Where this activity's token stands in the batch's `tokens`.
     let tokenStart: Int32
     let tokenCount: Int32
@@ -73,6 +74,8 @@ public struct Delivery {
 /// Deliveries pulled together. Reused from pull to pull, so that a push allocates nothing.
 public struct DeliveryBatch {
     public internal(set) var deliveries: [Delivery] = []
+    /// Each followed by deliveries that carry it. Sweeps hand out the same payload again and again.
+    private var payloads: [Payload] = []
     /// Token bytes (not hex) of all deliveries, back to back. Secrets.
     public internal(set) var tokens: [UInt8] = []
 
@@ -83,14 +86,19 @@ public struct DeliveryBatch {
     ) {
         let start = tokens.count
         tokens.append(contentsOf: token)
+        if payloads.last !== payload { payloads.append(payload) }
         deliveries.append(
             Delivery(
-                slot: slot, generation: generation, payload: payload, tokenStart: Int32(start),
+                slot: slot, generation: generation, payload: Int32(payloads.count - 1), tokenStart: Int32(start),
                 tokenCount: Int32(tokens.count - start)))
     }
 
+    /// - Parameter delivery: one of this batch.
+    public func payload(of delivery: Delivery) -> Payload { payloads[Int(delivery.payload)] }
+
     public mutating func removeAll() {
         deliveries.removeAll(keepingCapacity: true)
+        payloads.removeAll(keepingCapacity: true)
         tokens.removeAll(keepingCapacity: true)
     }
 }

@@ -117,7 +117,9 @@ extension Shard {
     /// What became of the alerts this activity had missed, decided when the push that was their chance has been accepted.
     private func countAlerts(of activity: Activity) {
         guard activity.audience != ActivityStore.noAudience, activity.sending != 0 else { return }
-        let alerts = audiences[Int(activity.audience)].alerts
+        let audience = audiences[Int(activity.audience)]
+        guard audience.newestAlert > activity.alertedBefore else { return }
+        let alerts = audience.alerts
         let carried = alerts.first { $0.version == activity.sendingAlert }
         for missed in alerts where missed.version > activity.alertedBefore && missed.version <= activity.sending {
             if missed.version == activity.sendingAlert {

@@ -55,7 +55,7 @@ extension Shard {
         store[slot].alertedBefore = activity.alerted
         store[slot].alerted = audience.target
         store[slot].sending = audience.target
-        store[slot].sendingAlert = alert?.version ?? 0
+        store[slot].sendingAlert = alert.map { audience.alerts[$0].version } ?? 0
         send(payload, to: slot, into: &batch)
         lanes.charge(audience)
     }
