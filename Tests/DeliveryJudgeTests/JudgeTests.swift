@@ -117,6 +117,20 @@ private func match(_ home: String, _ score: Int, highlight: String = "homeScore"
         #expect(verdict.examples.map(\.violation) == [violation])
     }
 
+    /// Sent again without its alert, a version has its own highlight and its old stamp. Another version must raise it.
+    @Test func aVersionSentAgainMayHighlightSomethingElse() throws {
+        var dump = good
+        dump.tokens["t2"]?.pushes[1].unanswered = true
+        dump.tokens["t2"]?.pushes.insert(
+            .init(at: 4, state: "b1h", stamp: 105, alert: "a1", unanswered: true), at: 1)
+        #expect(try dump.verdict(topics: topics).isGood)
+        dump.tokens["t2"]?.pushes[1].state = "b0"
+        #expect(try dump.verdict(topics: topics).violations[.stampNotRaised] == 1)
+        dump.tokens["t2"]?.pushes[1].state = "b1h"
+        dump.tokens["t2"]?.pushes[1].unanswered = false
+        #expect(try dump.verdict(topics: topics).violations[.stampNotRaised] == 1)
+    }
+
     @Test func aRepeatIsAllowedWhenTheFirstWasNeverAnswered() throws {
         var dump = good
         dump.tokens["t2"]?.pushes[1].unanswered = true

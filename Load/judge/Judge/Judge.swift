@@ -138,7 +138,8 @@ public struct Judge {
             let isSame = entry.state == before.state && entry.event == before.event
             if entry.stamp < before.stamp {
                 verdict.add(.stampBack, token: token, "\(entry.stamp) after \(before.stamp), at \(entry.arrival) ms")
-            } else if entry.stamp == before.stamp, entry.state != before.state, entry.state != nil, before.state != nil
+            } else if entry.stamp == before.stamp, entry.state != before.state, let state = entry.state,
+                let former = before.state, !(before.isUnanswered && areOneVersion(state, former))
             {
                 verdict.add(.stampNotRaised, token: token, "two states at \(entry.stamp), at \(entry.arrival) ms")
             }
@@ -154,6 +155,11 @@ public struct Judge {
                     "state \(entry.state ?? "-") at \(before.arrival) ms and again at \(entry.arrival) ms")
             }
         }
+    }
+
+    /// A version that is sent again, because its answer never came, goes without its alert: its `highlight` may be another.
+    private func areOneVersion(_ a: String, _ b: String) -> Bool {
+        readings[a]?.hashButHighlight == readings[b]?.hashButHighlight
     }
 
     private mutating func checkAlerts(_ token: String, _ entries: [Entry]) {

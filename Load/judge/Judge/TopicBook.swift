@@ -44,6 +44,8 @@ struct TopicBook {
         var newest: Set<Int> = []
         /// As `newest`, but for `highlight`, which follows the alert that a push carries.
         var newestButHighlight: Set<Int> = []
+        /// Equal for states that differ in nothing but `highlight`. (A hash: enough of them would not fit.)
+        var hashButHighlight = 0
         /// Topics a lineup has and has no room to show.
         var more = 0
         /// Why it is no state at all.
@@ -88,8 +90,10 @@ struct TopicBook {
 
     func read(_ state: JSON) -> Reading {
         var reading = Reading()
+        let bare = TopicBook.withoutHighlight(state)
+        reading.hashButHighlight = bare.hashValue
         reading.newest = byPublished[state] ?? []
-        reading.newestButHighlight = byPublishedButHighlight[TopicBook.withoutHighlight(state)] ?? []
+        reading.newestButHighlight = byPublishedButHighlight[bare] ?? []
         if let pair = Pair(state) {
             reading.topics = byPair[pair] ?? []
             if reading.topics?.isEmpty == true {
@@ -104,6 +108,7 @@ struct TopicBook {
     func readLineup(_ state: JSON) -> Reading {
         var reading = Reading()
         var shown: Set<Int> = []
+        var hasher = Hasher()
         guard let entries = state["topics"]?.arrayValue, !entries.isEmpty else {
             reading.fault = "a lineup without topics"
             return reading
@@ -116,14 +121,17 @@ struct TopicBook {
                 return reading
             }
             if state == topics[index].published { reading.newest.insert(index) }
-            if TopicBook.withoutHighlight(state) == publishedButHighlight[index] {
-                reading.newestButHighlight.insert(index)
-            }
+            let bare = TopicBook.withoutHighlight(state)
+            if bare == publishedButHighlight[index] { reading.newestButHighlight.insert(index) }
+            hasher.combine(index)
+            hasher.combine(bare)
         }
         guard let spotlight = state["spotlight"]?.intValue, (0..<Int64(entries.count)).contains(spotlight) else {
             reading.fault = "the lineup's spotlight is on none of its topics"
             return reading
         }
+        hasher.combine(spotlight)
+        reading.hashButHighlight = hasher.finalize()
         reading.topics = shown
         reading.more = Int(clamping: state["more"]?.intValue ?? 0)
         return reading
