@@ -84,6 +84,7 @@ if development {
             exclude: ["client.py"], swiftSettings: swift),
         .testTarget(
             name: "DeliveryJudgeTests", dependencies: ["DeliveryJudge", "LoadJSON"], swiftSettings: swift),
+        .testTarget(name: "EndToEndTests", swiftSettings: swift),
         .testTarget(
             name: "FanfareHTTP2OracleTests", dependencies: ["FanfareHTTP2", "CFanfareNghttp2"], swiftSettings: swift),
         .testTarget(

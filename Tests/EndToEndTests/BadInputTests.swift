@@ -1,0 +1,154 @@
+import Foundation
+import Testing
+
+/// Whatever comes in: one clear error, the rest goes on where there is one, and never a crash.
+@Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(5)))
+struct BadInputTests {
+    private static let good = (1...3).map { number in
+        #"{"topic":"board/1","at":\#(1_781_359_200 + 60 * number),"set":{"score":\#(number)}}"# + "\n"
+    }
+
+    struct BadLine: CustomTestStringConvertible {
+        let what: String
+        let bytes: [UInt8]
+        let named: String
+        var testDescription: String { what }
+    }
+
+    static let badLines = [
+        BadLine(what: "malformed", bytes: Array(#"{"topic":"board/1","at":"#.utf8), named: "JSON"),
+        BadLine(
+            what: "invalid UTF-8", bytes: Array(#"{"topic":"b"#.utf8) + [0xFF, 0xFE] + Array(#""}"#.utf8),
+            named: "UTF-8"),
+        BadLine(
+            what: "over-long", bytes: Array(#"{"topic":""#.utf8) + Array(repeating: UInt8(ascii: "x"), count: 3 << 20),
+            named: "1048576"),
+        BadLine(
+            what: "nested 10,000 deep",
+            bytes: Array(#"{"topic":"b","at":1781359260,"set":{"a":"#.utf8)
+                + Array(repeating: UInt8(ascii: "["), count: 10_000)
+                + Array(repeating: UInt8(ascii: "]"), count: 10_000)
+                + Array("}}".utf8), named: "deep"),
+        BadLine(
+            what: "milliseconds", bytes: Array(#"{"topic":"b","at":1781359260000,"set":{"a":1}}"#.utf8),
+            named: "1970 to 2100"),
+        BadLine(what: "no topic", bytes: Array(#"{"at":1781359260,"set":{"a":1}}"#.utf8), named: "topic"),
+        BadLine(what: "a NUL", bytes: [0], named: "JSON"),
+    ]
+
+    /// From a file and from standard input alike.
+    @Test(arguments: badLines, [false, true])
+    func aBadLineIsRejectedAndTheRestGoesOn(bad: BadLine, isLive: Bool) throws {
+        let folder = try Folder()
+        let bytes = Array(Self.good[0].utf8) + bad.bytes + [10] + Array((Self.good[1] + Self.good[2]).utf8)
+        let decisions = folder("decisions.ndjson")
+        let file = try folder.write("feed.ndjson", bytes)
+        let arguments = ["--decisions", decisions, "--json"]
+        let end: Program.End
+        if isLive {
+            let fanfare = try Program(.fanfare, ["replay", "-"] + arguments, folder: folder, hasInput: true)
+            try fanfare.write(bytes)
+            try fanfare.closeInput()
+            end = try fanfare.wait()
+        } else {
+            end = try Program.run(.fanfare, ["replay", file] + arguments, folder: folder)
+        }
+        #expect(end.status == 1)
+        let summary = try Summary(end)
+        #expect(summary.events == 4)
+        #expect(summary.decisions["rejected"] == 1)
+        let line = try #require(end.errorLines.first)
+        #expect(end.errorLines.count == 1)
+        #expect(line.contains("\(isLive ? "-" : file):2:"), "\(line)")
+        #expect(line.contains(bad.named), "\(line)")
+        #expect(line.utf8.count < 500)
+        let log = try String(contentsOfFile: decisions, encoding: .utf8)
+        #expect(log.split(separator: "\n").filter { $0.contains(#""outcome":"rejected""#) }.count == 1)
+    }
+
+    @Test func aFeedCutOffWithinALineIsSaid() throws {
+        let folder = try Folder()
+        let file = try folder.write("feed.ndjson", Self.good[0] + Self.good[1].dropLast(10))
+        let end = try Program.run(.fanfare, ["replay", file, "--json"], folder: folder)
+        #expect(end.status == 1)
+        #expect(end.errorLines.count == 1)
+        #expect(end.errors.contains("\(file):2:"), "\(end.errors)")
+        #expect(try Summary(end).updates == 1)
+    }
+
+    /// One document is one file's whole content; without its end it cannot be read, and nothing is replayed.
+    @Test(.enabled(if: Recordings.areThere, "\(Recordings.whyNot)"), arguments: [TestFeed.tenMatches, .dflMatch])
+    func aTruncatedDocumentIsRefused(feed: TestFeed) throws {
+        let folder = try Folder()
+        let original = try #require(try feed.paths(in: folder).first)
+        let name = (original as NSString).lastPathComponent
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: original))
+        let file = try folder.write(name, bytes.prefix(bytes.count / 2))
+        let end = try Program.run(
+            .fanfare, ["replay", file, "--kickoff", "2018-05-13T14:00:00Z", "--json"], folder: folder)
+        #expect(end.status != 0)
+        #expect(end.errorLines.count == 1, "\(end.errors)")
+        #expect(end.errors.contains(name), "\(end.errors)")
+    }
+
+    /// What cannot be begun: the one line, and status 2.
+    @Test func whatCannotBeBegunIsUsage() throws {
+        let folder = try Folder()
+        let feed = try folder.write("feed.ndjson", Self.good.joined())
+        let empty = try folder.write("empty.ndjson", "")
+        let noise = try folder.write("noise.bin", (0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 3) })
+        let apns = [
+            "--transport", "apns://127.0.0.1:9", "--key-id", "ABC123DEFG", "--team-id", "DEF123GHIJ", "--bundle-id",
+            "b",
+        ]
+        let cases: [(arguments: [String], named: String)] = [
+            (["replay", folder("missing.ndjson")], "missing.ndjson"),
+            (["replay", noise], "noise.bin"),
+            (["replay", empty], "empty.ndjson"),
+            (["replay", feed, "--format", "telegraph"], "telegraph"),
+            (["replay", feed, "--states", folder("no/such/folder")], "--states"),
+            (["replay", feed] + apns + ["--key", folder("missing.p8")], "missing.p8"),
+            (["replay", feed] + apns + ["--key", feed], "feed.ndjson"),
+            (["replay", feed] + apns, "--key"),
+            (["replay"], "feed"),
+            (["replay", feed, "--spede", "3"], "--spede"),
+            (["generate", "thunder"], "thunder"),
+            (["fly"], "fly"),
+        ]
+        for (arguments, named) in cases {
+            let end = try Program.run(.fanfare, arguments, folder: folder)
+            #expect(end.status == 2, "\(arguments): \(end.errors)")
+            #expect(end.errorLines.count == 1, "\(arguments): \(end.errors)")
+            #expect(end.errors.contains(named), "\(arguments): \(end.errors)")
+            #expect(end.output.isEmpty, "\(arguments)")
+        }
+    }
+
+    @Test func aCertificateNobodyVouchesForIsNamed() throws {
+        let folder = try Folder()
+        let simulator = try Simulator(folder: folder)
+        var options = try simulator.options()
+        let authority = try #require(options.firstIndex(of: "--ca"))
+        options.removeSubrange(authority...authority + 1)
+        try expectTrouble(options, naming: [simulator.address, "certificate"], in: folder)
+    }
+
+    @Test func aRefusedConnectionIsNamed() throws {
+        let folder = try Folder()
+        let simulator = try Simulator(folder: folder)
+        let options = try simulator.options()
+        _ = try simulator.dump()
+        try expectTrouble(options, naming: [simulator.address, "refused"], in: folder)
+    }
+
+    /// Nothing can be delivered: it is said once, given up on, and counted.
+    private func expectTrouble(_ options: [String], naming named: [String], in folder: Folder) throws {
+        let feed = try folder.write("feed.ndjson", Self.good.joined())
+        let end = try Program.run(.fanfare, ["replay", feed, "--subscribers", "2", "--json"] + options, folder: folder)
+        #expect(end.status == 1)
+        #expect(try Summary(end).undelivered == 2)
+        for word in named {
+            #expect(end.errorLines.filter { $0.contains(word) }.count == 1, "\(word): \(end.errors)")
+        }
+    }
+}

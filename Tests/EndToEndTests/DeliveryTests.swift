@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+/// Ten matches to 50,000 subscribers over TLS at 120 times the speed of life, judged by what the server accepted.
+@Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(10)))
+struct DeliveryTests {
+    private static let subscribers = 50_000
+    private static let feed = Recordings.areThere ? TestFeed.tenMatches : .matchDay
+
+    /// The wait before kick-off is played out: cut to 30 s it lasts a quarter of a second, in which not all 50,000 see that
+    /// the match is about to begin, and ten states are what the median of these matches has.
+    ///
+    /// - Parameter lineups: topics in every subscriber's activity; 0: one topic, plainly.
+    @Test(arguments: [0, 4])
+    func everyPhoneHasTheNewestState(lineups: Int) throws {
+        let folder = try Folder()
+        let simulator = try Simulator(folder: folder)
+        let states = folder("states.ndjson")
+        var options = [
+            "--speed", "120", "--max-gap", "900", "--subscribers", "\(Self.subscribers)", "--states", states, "--json",
+        ]
+        if lineups > 0 { options += ["--lineups", "\(lineups)"] }
+        let end = try Program.run(
+            .fanfare, ["replay"] + Self.feed.paths(in: folder) + options + simulator.options(), folder: folder,
+            within: 400)
+        let dump = try simulator.dump()
+
+        #expect(end.status == 0, "\(end.errors)")
+        let summary = try Summary(end)
+        #expect(!summary.interrupted)
+        #expect(summary.undelivered == 0)
+        #expect(summary.pushes.accepted == summary.pushes.sent)
+        #expect(summary.pushes.sent >= 10 * Self.subscribers)
+        #expect(summary.goals.allSatisfy { $0.seconds != nil })
+
+        var wanted = [
+            "--dump", dump, "--states", states, "--tokens", "\(Self.subscribers)", "--min-distinct", "10",
+        ]
+        if lineups > 0 { wanted += ["--lineups", "\(lineups)"] }
+        let verdict = try Program.run(.judge, wanted, folder: folder)
+        #expect(verdict.status == 0, "\(verdict.output) \(verdict.errors)")
+    }
+
+    /// Dead tokens, answers that never come, refusals: what can be delivered is, and nothing twice.
+    @Test func aTroubledNetworkLosesNothing() throws {
+        let folder = try Folder()
+        let simulator = try Simulator(Simulator.trouble, folder: folder)
+        let states = folder("states.ndjson")
+        let end = try Program.run(
+            .fanfare,
+            ["replay"] + TestFeed.matchDay.paths(in: folder)
+                + ["--speed", "600", "--subscribers", "5000", "--shards", "2", "--states", states, "--json"]
+                + simulator.options(), folder: folder)
+        let dump = try simulator.dump()
+
+        let summary = try Summary(end)
+        #expect(end.status == 0, "\(end.errors)")
+        #expect(summary.pushes.dead > 300)
+        #expect(summary.pushes.uncertain > 0)
+        #expect(summary.pushes.throttled > 0)
+        let verdict = try Program.run(.judge, ["--dump", dump, "--states", states, "--tokens", "5000"], folder: folder)
+        #expect(verdict.status == 0, "\(verdict.output) \(verdict.errors)")
+    }
+
+    @Test func aMillionDeliveriesAtOnceGoIntoDiscard() throws {
+        let folder = try Folder()
+        let end = try Program.run(
+            .fanfare,
+            ["replay"] + TestFeed.matchDay.paths(in: folder) + ["--subscribers", "1000000", "--json"], folder: folder)
+        #expect(end.status == 0, "\(end.errors)")
+        let summary = try Summary(end)
+        #expect(summary.pushes.accepted >= 1_000_000)
+        #expect(summary.undelivered == 0)
+    }
+}

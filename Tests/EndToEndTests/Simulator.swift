@@ -1,0 +1,65 @@
+import Foundation
+import Glibc
+
+/// Throw-away keys and certificates, made once for all tests.
+enum Certificates {
+    static let folder = Result { try make() }
+
+    private static func make() throws -> Folder {
+        let folder = try Folder()
+        let script = Process()
+        script.executableURL = URL(fileURLWithPath: "Load/certificates.sh")
+        script.arguments = [folder.path]
+        try script.run()
+        script.waitUntilExit()
+        guard script.terminationStatus == 0 else { throw Failure("Load/certificates.sh failed") }
+        return folder
+    }
+}
+
+/// A running APNs simulator on a free port of this machine.
+final class Simulator {
+    static let bundleID = "com.example.scores"
+
+    /// Everything that APNs may do to us, often.
+    static let trouble = [
+        "--dead-share", "0.1", "--error-share", "0.05", "--throttle-share", "0.1", "--throttle-interval", "500",
+        "--lose-connections", "2000", "--goaway-every", "5000", "--latency", "0..20", "--seed", "3",
+    ]
+
+    let address: String
+    private let program: Program
+    private let dumpFile: String
+
+    init(_ options: [String] = [], folder: Folder) throws {
+        let certificates = try Certificates.folder.get()
+        dumpFile = folder("dump-\(UUID().uuidString).ndjson")
+        program = try Program(
+            .simulator,
+            [
+                "--cert", certificates("server.pem"), "--key", certificates("server.key"), "--public-key",
+                certificates("apns.pub.pem"), "--bundle-id", Simulator.bundleID, "--dump", dumpFile,
+            ] + options, folder: folder)
+        let prefix = "listening on "
+        try program.waitUntil("the simulator listens") { output, _ in output.contains(prefix) && output.hasSuffix("\n")
+        }
+        address = String(program.outputSoFar.dropFirst(prefix.count).prefix { $0 != "\n" })
+    }
+
+    /// What `fanfare replay` needs to push to it.
+    func options() throws -> [String] {
+        let certificates = try Certificates.folder.get()
+        return [
+            "--transport", "apns://\(address)", "--ca", certificates("ca.pem"), "--key", certificates("apns.p8"),
+            "--key-id", "ABC123DEFG", "--team-id", "DEF123GHIJ", "--bundle-id", Simulator.bundleID,
+        ]
+    }
+
+    /// Ends it and gives the file with all it accepted.
+    func dump() throws -> String {
+        program.send(SIGTERM)
+        let end = try program.wait()
+        guard end.status == 0 else { throw Failure("the simulator ended with \(end.status): \(end.errors)") }
+        return dumpFile
+    }
+}
