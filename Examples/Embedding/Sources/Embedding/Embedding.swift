@@ -1,0 +1,45 @@
+import Dispatch
+import Fanfare
+
+/// A feed backend in small: two people follow a match; it begins, and a goal falls.
+///
+/// `.discard` takes every push and sends nothing. With `.apns(APNsOptions(…))` the same program serves phones.
+@main struct Embedding {
+    static func main() throws {
+        var observer = Engine.Observer()
+        observer.decided = { print("\($0.kind): \($0.outcome.rawValue), \($0.reason)") }
+        observer.tokenDied = { print("nobody is there any more: \($0)") }
+        observer.report = { print($0) }
+        let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
+
+        let match = TopicID("match/1")
+        for person in ["anna", "ben"] {
+            // The app registers the update token of each Live Activity; a made-up one will do here.
+            let token = [UInt8](repeating: 0xAB, count: 79) + [UInt8(person.count)]
+            engine.follow(.topic(match), activity: "\(person)-card", subscriber: person, token: token)
+        }
+
+        let kickoff = FeedTime(seconds: 1_781_359_200)
+        let teams = Fact(
+            id: "teams", kind: "teams", at: kickoff, values: ["home": "Juniper Vale", "away": "Ravensmark"])
+        let firstHalf = Fact(id: "1H", kind: "period", at: kickoff, values: ["period": "1H"])
+        let goal = Fact(
+            id: "goal-1", kind: "goal", at: kickoff + .seconds(1620), values: ["side": "home", "player": "H. Corvand"])
+        for fact in [teams, firstHalf, goal] {
+            let event = FeedEvent(
+                topic: match, topicKind: .football, at: fact.at, id: fact.id, kind: fact.kind,
+                lifecycle: fact.id == "1H" ? .start : nil, change: .fact(fact))
+            guard engine.ingest(event) else { fatalError("full after \(fact.id)") }
+            // Only so that this example always prints the same: else the goal may overtake the kick-off.
+            guard engine.settle(within: .seconds(10)) else { fatalError("not delivered: \(fact.id)") }
+        }
+
+        let counted = DispatchSemaphore(value: 0)
+        engine.counts { counts in
+            print("\(counts.pushes.sent) pushes, \(counts.pushes.accepted) accepted")
+            counted.signal()
+        }
+        counted.wait()
+        engine.stop()
+    }
+}
