@@ -1,0 +1,45 @@
+# What people and CI do with the repository. `make help` lists it.
+
+SHELL := /bin/bash
+# Adds the load tools, and the tests that need them, to the package; warnings are errors then.
+export FANFARE_DEV := 1
+# The seed of `make demo`'s match day.
+SEED ?= 1
+
+.PHONY: help setup build release test test-tsan test-asan demo lint format proto clean
+
+help: ## Print this
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+
+demo: setup ## A match day at 60x to 1,000,000 subscribers over TLS, with a summary (SEED=N for another day)
+	@scripts/demo $(SEED)
+
+test: ## All that CI checks: lint, tests, sanitizers, end to end, embedding; under 40 minutes on 2 cores
+	@scripts/test
+
+test-tsan: setup ## Every test under ThreadSanitizer
+	@scripts/swift-test 'all tests, ThreadSanitizer' --sanitize thread --scratch-path .build-tsan --skip EndToEndTests
+
+test-asan: setup ## Every test under AddressSanitizer and LeakSanitizer
+	@scripts/swift-test 'all tests, AddressSanitizer' --sanitize address --scratch-path .build-asan --skip EndToEndTests
+
+build: setup ## Debug build
+	swift build
+
+release: setup ## Optimised build
+	swift build -c release
+
+setup: ## Install what is missing (Debian 12)
+	@scripts/setup
+
+lint: setup ## Check the format of every source
+	swift format lint --strict --parallel --recursive Sources Tests Load Examples Package.swift
+
+format: setup ## Format every source
+	swift format --in-place --parallel --recursive Sources Tests Load Examples Package.swift
+
+proto: setup ## Generate the protobuf code anew
+	cd Sources/CFanfareGTFS && protoc-c --c_out=. gtfs-realtime.proto && mv gtfs-realtime.pb-c.h include/
+
+clean: ## Remove everything that was built
+	rm -rf .build .build-tsan .build-asan
