@@ -46,6 +46,10 @@ public final class Replay {
             var subscribers = SyntheticSubscribers(
                 count: options.subscribers, lineups: options.lineups, seed: options.seed, topics: [])
             if live {
+                guard options.lineups == 0 else {
+                    throw ReplayError(
+                        description: "lineups need a feed whose topics are known beforehand: name a file, not -")
+                }
                 eventsExpected = nil
                 source = try LiveInput(loop: loop, lineBytesMax: options.feed.lineBytesMax)
             } else {

@@ -17,8 +17,9 @@ extension ReplayCommand {
                                T is a time such as 2026-06-13T14:00:00Z, or Unix seconds
 
         pushing
-          --subscribers N      subscriber i follows topic i mod T of the feed's T topics (0)
-          --lineups N          every subscriber has one activity that shows N topics
+          --subscribers N      subscriber i follows topic i mod T of the feed's T topics (0); live, where nobody knows them
+                       beforehand, all N follow each topic as it appears
+          --lineups N          every subscriber has one activity that shows N topics; not live
           --seed N             of the subscribers' tokens and lineups (1)
           --shards N           worker threads that push (1)
           --transport discard            takes every push and sends nothing (this is the default)

@@ -5,6 +5,8 @@ import Fanfare
 ///
 /// `.discard` takes every push and sends nothing. With `.apns(APNsOptions(…))` the same program serves phones.
 @main struct Embedding {
+    enum Trouble: Error { case full(String), undelivered(String) }
+
     static func main() throws {
         var observer = Engine.Observer()
         observer.decided = { print("\($0.kind): \($0.outcome.rawValue), \($0.reason)") }
@@ -29,9 +31,9 @@ import Fanfare
             let event = FeedEvent(
                 topic: match, topicKind: .football, at: fact.at, id: fact.id, kind: fact.kind,
                 lifecycle: fact.id == "1H" ? .start : nil, change: .fact(fact))
-            guard engine.ingest(event) else { fatalError("full after \(fact.id)") }
+            guard engine.ingest(event) else { throw Trouble.full(fact.id) }
             // Only so that this example always prints the same: else the goal may overtake the kick-off.
-            guard engine.settle(within: .seconds(10)) else { fatalError("not delivered: \(fact.id)") }
+            guard engine.settle(within: .seconds(10)) else { throw Trouble.undelivered(fact.id) }
         }
 
         let counted = DispatchSemaphore(value: 0)
