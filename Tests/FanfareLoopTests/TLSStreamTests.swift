@@ -102,10 +102,20 @@ import Testing
         #expect(failure.reason.contains("IP address mismatch"))
     }
 
-    @Test func refusesAnUntrustedCertificateAndSaysWhatToDo() throws {
+    @Test func refusesAnUntrustedCertificateAndNamesTheFileGiven() throws {
         let pair = try TLSPair()
         let stranger = try TLSPair()
         let failure = try refusal(host: "localhost", client: stranger.client) { try echoServer($0, pair.server) }
+        #expect(failure.kind == .certificate)
+        let path = stranger.certificate.path
+        #expect(
+            failure.reason
+                == "certificate verify failed: self-signed certificate; not signed by a certificate in \(path)")
+    }
+
+    @Test func refusesACertificateThatTheSystemDoesNotTrustAndSaysWhatToDo() throws {
+        let pair = try TLSPair()
+        let failure = try refusal(host: "localhost", client: .client()) { try echoServer($0, pair.server) }
         #expect(failure.kind == .certificate)
         #expect(failure.reason == "certificate verify failed: self-signed certificate; pass --ca FILE")
     }

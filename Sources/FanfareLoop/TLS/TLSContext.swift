@@ -7,13 +7,16 @@ public final class TLSContext: @unchecked Sendable {
     /// Owned. OpenSSL counts its references with atomics and locks what connections change in it.
     let raw: OpaquePointer
     let isServer: Bool
+    /// A client's: the certificates it trusts instead of the system's, as messages name them.
+    let caFile: String?
 
-    private init(isServer: Bool) throws(LoopError) {
+    private init(isServer: Bool, caFile: String? = nil) throws(LoopError) {
         guard let raw = SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
             throw .openSSL(.tls, call: "SSL_CTX_new")
         }
         self.raw = raw
         self.isServer = isServer
+        self.caFile = caFile
         SSL_CTX_ctrl(raw, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
         SSL_CTX_set_options(raw, TLSContext.noRenegotiation)
     }
@@ -29,7 +32,7 @@ public final class TLSContext: @unchecked Sendable {
     /// For connections that we make. The peer's certificate must be valid for the host's name or address.
     /// - Parameter caFile: PEM with the certificates to trust; `nil` for the system's trust store.
     public static func client(caFile: String? = nil) throws(LoopError) -> TLSContext {
-        let context = try TLSContext(isServer: false)
+        let context = try TLSContext(isServer: false, caFile: caFile)
         if let caFile {
             guard SSL_CTX_load_verify_file(context.raw, caFile) == 1 else {
                 throw .openSSL(.badKey, call: "SSL_CTX_load_verify_file", place: caFile, "no certificate in it")

@@ -18,6 +18,8 @@ public final class TLSStream {
 
     private let tcp: TCPStream
     private let bio: TLSConnectionBIO
+    /// Whom we trust, for the message when that is not the peer.
+    private let caFile: String?
     /// Owned; `nil` once closed. Never freed while one of its calls is on the stack: callbacks are made between them.
     private var ssl: OpaquePointer?
     private var isReady = false
@@ -40,6 +42,7 @@ public final class TLSStream {
         self.ssl = ssl
         self.tcp = tcp
         bio = TLSConnectionBIO(tcp)
+        caFile = context.caFile
         guard bio.attach(to: ssl) else { throw .openSSL(.tls, call: "BIO_new", place: tcp.peer) }
         if context.isServer {
             SSL_set_accept_state(ssl)
@@ -200,7 +203,7 @@ public final class TLSStream {
         let result = SSL_do_handshake(ssl)
         guard result == 1 else {
             guard SSL_get_error(ssl, result) != SSL_ERROR_WANT_READ else { return }
-            return fail(.handshake(ssl, peer))
+            return fail(.handshake(ssl, peer, caFile: caFile))
         }
         isReady = true
         encryptGathered()  // from here on less than a record gathers
@@ -285,7 +288,7 @@ public final class TLSStream {
 
 extension LoopError {
     /// Why a handshake failed, and what to do about it where that is known.
-    fileprivate static func handshake(_ ssl: OpaquePointer, _ peer: String) -> LoopError {
+    fileprivate static func handshake(_ ssl: OpaquePointer, _ peer: String, caFile: String?) -> LoopError {
         let failure = OpenSSLErrors.take()
         let verdict = SSL_get_verify_result(ssl)
         if verdict != X509_V_OK {
@@ -296,7 +299,7 @@ extension LoopError {
                     "; the certificate is for another host"
                 case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
                     X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-                    "; pass --ca FILE"
+                    caFile.map { "; not signed by a certificate in \($0)" } ?? "; pass --ca FILE"
                 default: ""
                 }
             return LoopError(
