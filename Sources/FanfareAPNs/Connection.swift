@@ -34,6 +34,9 @@ final class Connection {
     /// Unsent bytes above which the peer, or the network, is slower than we are: no more until they have left.
     static let unsentBytesMax = 512 * 1024
 
+    /// Requests reset without an answer between them, after which another connection may do better.
+    static let resetsInARowMax = 8
+
     private unowned let pool: ConnectionPool
     private var phase = Phase.resolving
     private var lookup: Resolver.Lookup?
@@ -50,6 +53,8 @@ final class Connection {
     /// When the oldest request may be too old. Early when that one has been answered since; then the sweep finds nothing.
     private var requestsDue = Int64.max
 
+    /// Since the last answer.
+    private var resetsInARow = 0
     /// A push with our JWT has been processed.
     private(set) var isProved = false
 
@@ -188,6 +193,7 @@ final class Connection {
         for event in batch.events {
             switch event {
             case .response(let response):
+                resetsInARow = 0
                 let request = requests.remove(response.tag)
                 if response.status == 200 {
                     proved()
@@ -196,8 +202,14 @@ final class Connection {
                     let body = ErrorBody(Array(batch[response.body]))
                     pool.refused(request, status: response.status, body: body, on: self, at: moment)
                 }
-            case .notProcessed(let tag): pool.notProcessed(requests.remove(tag))
-            case .lost(let tag, _): pool.lost(requests.remove(tag))
+            case .notProcessed(let tag):
+                pool.notProcessed(requests.remove(tag))
+                // While open only RST_STREAM says so; a GOAWAY has made us drain before it gives requests back.
+                if phase == .open { wasReset(.refusedStream, at: moment) }
+            case .lost(let tag, let code):
+                pool.lost(requests.remove(tag))
+                // Our own timeouts are slow enough by themselves.
+                if phase == .open, let code, code != .cancel { wasReset(code, at: moment) }
             case .goAway(_, let code, let debug):
                 let reason = ErrorBody(Array(batch[debug])).reason ?? (code == .noError ? nil : "\(code)")
                 pool.connectionWasToldToGo(self, reason: reason, at: moment)
@@ -208,9 +220,8 @@ final class Connection {
             }
         }
         if let failure {
-            flush()
             let text = "\(pool.configuration.endpoint): the server broke HTTP/2: \(failure)"
-            end(phase == .connecting ? .notOpened(text) : .lost(text), at: moment)
+            breakOff(phase == .connecting ? .notOpened(text) : .lost(text), at: moment)
         } else if phase == .draining, inFlight == 0 {
             leave(at: moment.monotonicNanoseconds)
         }
@@ -224,6 +235,12 @@ final class Connection {
         guard !isProved else { return }
         isProved = true
         pool.proved(self)
+    }
+
+    private func wasReset(_ code: ErrorCode, at moment: Moment) {
+        resetsInARow += 1
+        pool.requestWasReset(code, at: moment)
+        if resetsInARow >= Connection.resetsInARowMax { pool.connectionIsOfNoUse(self, code, at: moment) }
     }
 
     // MARK: Time
@@ -302,6 +319,19 @@ final class Connection {
         session.goAway()
         flush()
         stream?.finish()
+    }
+
+    /// The peer broke the protocol. Requests in flight end now, and nothing more is read; but to close TCP with bytes unread
+    /// would take back the GOAWAY that tells the peer why, so it has a moment to read that.
+    private func breakOff(_ ending: Ending, at moment: Moment) {
+        flush()
+        phase = .leaving
+        phaseEnds = moment.monotonicNanoseconds + Connection.farewellTimeout.nanoseconds
+        stream?.finish()
+        stream?.pauseReading()
+        session.connectionLost()
+        takeEvents(at: moment)
+        pool.ended(self, ending, at: moment, lingers: true)
     }
 
     /// Ends at once. Requests in flight are unknown.

@@ -1,4 +1,5 @@
 import FanfareCore
+import FanfareHTTP2
 
 /// What became of requests, and what people are told about it.
 extension ConnectionPool {
@@ -32,6 +33,14 @@ extension ConnectionPool {
     func lost(_ request: RequestTable.Request) {
         statistics.uncertain += 1
         finish(request, .unknown)
+    }
+
+    /// Without a pause, a server that resets everything would be asked again at the speed of the round trip.
+    func requestWasReset(_ code: ErrorCode, at moment: Moment) {
+        let now = moment.monotonicNanoseconds
+        guard gate.trouble(at: now, using: &random) != nil else { return }
+        let text = "\(configuration.endpoint) resets requests (\(code)); pushes wait and go on when it recovers"
+        trouble(.service, text, at: now)
     }
 
     func refused(

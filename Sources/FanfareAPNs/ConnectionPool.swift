@@ -55,7 +55,7 @@ public final class ConnectionPool: Transport {
     var reports = ReportLog()
 
     private var seats: [Seat]
-    /// Connections that take no new requests and wait for their last answers.
+    /// Connections that take no new requests and wait for their last answers, or for the peer's farewell.
     private var draining: [Connection] = []
     var gate = PullGate()
     /// On all connections.
@@ -286,6 +286,14 @@ public final class ConnectionPool: Transport {
         replace(connection, at: moment)
     }
 
+    /// It resets request after request; behind another one may be a server that does not.
+    func connectionIsOfNoUse(_ connection: Connection, _ code: ErrorCode, at moment: Moment) {
+        report(
+            "\(configuration.endpoint) resets every request on a connection (\(code)); it is replaced",
+            at: moment.monotonicNanoseconds)
+        replace(connection, at: moment)
+    }
+
     /// The connection takes no more requests and ends with those in flight; its seat is free for another one, at once if
     /// the old one was of use.
     func replace(_ connection: Connection, at moment: Moment) {
@@ -297,9 +305,11 @@ public final class ConnectionPool: Transport {
         connection.drain(at: now)
     }
 
-    func ended(_ connection: Connection, _ ending: Connection.Ending, at moment: Moment) {
+    /// - Parameter lingers: it carries nothing any more, but is not closed yet, and ends once more when it is.
+    func ended(_ connection: Connection, _ ending: Connection.Ending, at moment: Moment, lingers: Bool = false) {
         let now = moment.monotonicNanoseconds
         draining.removeAll { $0 === connection }
+        if lingers { draining.append(connection) }
         if let index = seats.firstIndex(where: { $0.connection === connection }) {
             vacate(index, waits: true, at: now)
         }

@@ -4,7 +4,7 @@
 /// of their own. The gate closes, opens a crack for one push after a wait, and opens wholly when that one is accepted.
 /// Times are monotonic nanoseconds.
 struct PullGate {
-    /// Share of 500s and 503s that APNs may answer with before the gate closes, as a balance: each adds `troubleWeight`
+    /// Share of 500s, 503s and resets that APNs may answer with before the gate closes, as a balance: each adds `troubleWeight`
     /// and each accepted push takes 1 away. At 1 in 9 the balance grows; below that the odd 503 costs its own push only.
     static let troubleWeight = 8
     static let troubleMax = 32
@@ -49,7 +49,7 @@ struct PullGate {
         }
     }
 
-    /// APNs answered 500 or 503.
+    /// APNs answered 500 or 503, or reset a request.
     /// - Returns: how long the gate has closed for, when this is what closed it.
     mutating func trouble(at now: Int64, using random: inout some RandomNumberGenerator) -> Duration? {
         troubleBalance += Self.troubleWeight
