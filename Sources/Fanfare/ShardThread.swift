@@ -2,13 +2,7 @@ import Dispatch
 import FanfareAPNs
 import FanfareCore
 import FanfareLoop
-
-/// What the core's thread says to a shard's.
-enum ShardMessage: Sendable {
-    case command(ShardCommand)
-    /// Deliver what is on its way, close, and end the thread.
-    case stop
-}
+import Synchronization
 
 /// A shard on a thread of its own, as the core holds it: the sending end of one ring, the receiving end of another, and a
 /// signal. Confined to the core's thread.
@@ -18,13 +12,16 @@ final class ShardThread {
     /// Facts on their way to the core: completions and dead tokens, a few bytes each.
     private static let feedbackMax = 1 << 14
 
-    private var commands: RingProducer<ShardMessage>
+    private var commands: RingProducer<ShardCommand>
     private var feedback: RingConsumer<ShardFeedback>
     private let wakeup: WakeupSignal
+    private let stopRequest: StopRequest
     private let thread: LoopThread
     /// What found the ring full. While anything waits here the core takes no new events, so this holds at most what the timers of
     /// one turn publish: bounded by topics, not by lag.
-    private var backlog: [ShardMessage] = []
+    private var backlog: [ShardCommand] = []
+    /// Facts taken from the ring since the shard was last signalled.
+    private var heard = 0
 
     /// - Parameters:
     ///   - load: fills the shard before it starts, on its own thread.
@@ -33,13 +30,16 @@ final class ShardThread {
         index: Int, of count: Int, makeTransport: @escaping TransportFactory,
         load: (@Sendable (Shard, _ index: Int, _ count: Int) -> Void)?, core: WakeupSignal
     ) throws {
-        let commandRing = OneToOneRing<ShardMessage>(capacity: ShardThread.commandsMax)
+        let commandRing = OneToOneRing<ShardCommand>(capacity: ShardThread.commandsMax)
         let feedbackRing = OneToOneRing<ShardFeedback>(capacity: ShardThread.feedbackMax)
+        let stopRequest = StopRequest()
+        self.stopRequest = stopRequest
         let started = Started<WakeupSignal>()
         thread = try LoopThread(name: "fanfare shard \(index)") { loop in
             do {
                 let runner = try ShardRunner(
-                    loop: loop, commands: commandRing.takeConsumer(), feedback: feedbackRing.takeProducer(), core: core)
+                    loop: loop, commands: commandRing.takeConsumer(), feedback: feedbackRing.takeProducer(),
+                    stopRequest: stopRequest, core: core)
                 load?(runner.shard, index, count)
                 try runner.open(makeTransport)
                 started.succeed(runner.wakeup.signal)
@@ -56,15 +56,18 @@ final class ShardThread {
     /// Full somewhere: no new event may be taken in until this is false again.
     var isCongested: Bool { !backlog.isEmpty }
 
-    func send(_ command: ShardCommand) { send(.command(command)) }
-
-    private func send(_ message: ShardMessage) {
-        if !backlog.isEmpty || !commands.tryPush(message) { backlog.append(message) }
+    func send(_ command: ShardCommand) {
+        if !backlog.isEmpty || !commands.tryPush(command) { backlog.append(command) }
         wakeup.signal()
     }
 
     /// Moves what waited for room; called once per turn of the core.
     func flush() {
+        // A shard that found its ring full waits to be told of room.
+        if heard >= ShardThread.feedbackMax / 2 {
+            heard = 0
+            wakeup.signal()
+        }
         guard !backlog.isEmpty else { return }
         var sent = 0
         while sent < backlog.count, commands.tryPush(backlog[sent]) { sent += 1 }
@@ -72,9 +75,18 @@ final class ShardThread {
         wakeup.signal()
     }
 
-    func nextFeedback() -> ShardFeedback? { feedback.pop() }
+    func nextFeedback() -> ShardFeedback? {
+        guard let fact = feedback.pop() else { return nil }
+        heard += 1
+        return fact
+    }
 
-    func stop() { send(.stop) }
+    /// Delivers what is on its way, closes, and ends the thread. Commands that still wait are not carried out: nobody may have to
+    /// make room for this one while the core waits in `join`.
+    func stop() {
+        stopRequest.made.store(true, ordering: .releasing)
+        wakeup.signal()
+    }
 
     func join() { thread.join() }
 }
@@ -82,13 +94,20 @@ final class ShardThread {
 /// Makes a shard's transport on the shard's thread.
 typealias TransportFactory = @Sendable (Loop, Shard, _ report: @escaping (String) -> Void) throws -> any Transport
 
+/// Beside the ring, because the ring may be full and its reader held up.
+private final class StopRequest: Sendable {
+    /// Set by the core's thread, once; the acquire in `ShardRunner.drain` meets it.
+    let made = Atomic<Bool>(false)
+}
+
 /// What lives on a shard's thread: the shard, its transport and the rings' other ends.
 private final class ShardRunner {
     let shard = Shard()
     private(set) var wakeup: Wakeup!  // set in `init`, once `self` can be captured
     private let loop: Loop
-    private var commands: RingConsumer<ShardMessage>
+    private var commands: RingConsumer<ShardCommand>
     private var feedback: RingProducer<ShardFeedback>
+    private let stopRequest: StopRequest
     private let core: WakeupSignal
     private var transport: (any Transport)?
     private var reports: [ShardFeedback] = []
@@ -102,12 +121,13 @@ private final class ShardRunner {
     private static let drainMax = 4096
 
     init(
-        loop: Loop, commands: consuming RingConsumer<ShardMessage>, feedback: consuming RingProducer<ShardFeedback>,
-        core: WakeupSignal
+        loop: Loop, commands: consuming RingConsumer<ShardCommand>, feedback: consuming RingProducer<ShardFeedback>,
+        stopRequest: StopRequest, core: WakeupSignal
     ) throws {
         self.loop = loop
         self.commands = commands
         self.feedback = feedback
+        self.stopRequest = stopRequest
         self.core = core
         wakeup = try Wakeup(loop: loop) { [unowned self] in drain() }
         dueTimer = LoopTimer(loop: loop) { [unowned self] in transport?.workAvailable() }
@@ -121,16 +141,19 @@ private final class ShardRunner {
     }
 
     private func drain() {
+        if stopRequest.made.load(ordering: .acquiring) {
+            stop()
+            return
+        }
         let moment = Moment.now()
+        tell()  // the core may have made room
         for _ in 0..<ShardRunner.drainMax {
-            guard let message = commands.pop() else {
+            guard !shard.isHeldUp else { return }
+            guard let command = commands.pop() else {
                 transport?.workAvailable()
                 return
             }
-            switch message {
-            case .command(let command): shard.apply(command, at: moment)
-            case .stop: stop()
-            }
+            shard.apply(command, at: moment)
         }
         wakeup.signal.signal()  // more is waiting; the transport runs first
         transport?.workAvailable()
@@ -170,12 +193,11 @@ private final class ShardRunner {
         tell()
     }
 
-    /// Feedback goes only as a whole: what finds no room stays in the shard, which stops pulling before it holds too much.
+    /// What finds no room stays in the shard, which is held up before it has too much.
     private func tell() {
-        var told = false
-        if !shard.feedback.isEmpty, feedback.free >= shard.feedback.count {
-            for fact in shard.takeFeedback() { told = feedback.tryPush(fact) || told }
-        }
+        let wasHeldUp = shard.isHeldUp
+        var told = shard.sendFeedback(to: &feedback)
+        if wasHeldUp, !shard.isHeldUp { wakeup.signal.signal() }  // for the commands and the transport that had to wait
         while let report = reports.first, feedback.tryPush(report) {
             reports.removeFirst()
             told = true

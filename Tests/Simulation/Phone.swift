@@ -33,6 +33,9 @@ struct Phone {
     /// Alerts published since this phone joined that have not had their chance yet, and those whose chance is on its way.
     var missed: [Alert] = []
     private var missedInFlight: [Alert] = []
+    /// An alert was published while nothing kept this phone from having it at once: the sweep will come with it.
+    private(set) var awaitsAlert = false
+    private var isThrottled = false
 
     var isLive: Bool { !hasLeft && !isDead && !hasEnded && !isGone }
 
@@ -65,20 +68,25 @@ struct Phone {
         lastMayRepeat = true
         missed.removeAll()
         missedInFlight.removeAll()
+        awaitsAlert = false
     }
 
     mutating func noteAlert(of publication: Publication) {
         guard let alert = publication.alert, let served, served.topics.contains(publication.topicID) else { return }
         missed.append(alert)
+        if flying == 0, !isThrottled { awaitsAlert = true }
     }
 
     mutating func forgetAlert(_ cause: String) {
         missed.removeAll { $0.cause == cause }
         missedInFlight.removeAll { $0.cause == cause }
+        if missed.isEmpty { awaitsAlert = false }
     }
 
     mutating func sent(_ payload: Payload, newest serial: UInt64) {
         flying += 1
+        awaitsAlert = false
+        isThrottled = false
         isEnding = payload.event == .end
         lastSerial = serial
         missedInFlight = missed
@@ -108,6 +116,7 @@ struct Phone {
             if flight.token == servedToken { isGone = true } else { untry(flight) }
         case .throttled, .notProcessed:
             lastMayRepeat = true
+            isThrottled = flight.outcome == .throttled
             untry(flight)
         case .refused:
             if flight.payload.event == .end { isGone = true }

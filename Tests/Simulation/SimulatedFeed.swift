@@ -27,6 +27,24 @@ struct SimulatedFeed {
         return commands()
     }
 
+    /// Milliseconds until the decision core's next deadline.
+    var untilDeadline: Int64? { core.nextDeadline.map { max(0, ($0 - now).milliseconds) } }
+
+    /// Whatever was due until now has happened.
+    func violatedInvariant() -> String? {
+        guard let deadline = core.nextDeadline, deadline <= now else { return nil }
+        return "a timer of \(deadline) has not fired at \(now)"
+    }
+
+    /// When nothing waits for its interval any more, what is published of a running match is what its facts say.
+    func pendingChange() -> String? {
+        for topic in topics {
+            guard let index = core.index(of: topic), let view = core.topic(index) else { continue }
+            if !view.ended, view.published != view.state { return "a change of \(topic) was never published" }
+        }
+        return nil
+    }
+
     /// Starts the matches that are not running.
     mutating func start() -> [ShardCommand] {
         for index in topics.indices where topics[index].rawValue.isEmpty { kickOff(index) }

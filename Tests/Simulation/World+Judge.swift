@@ -18,6 +18,7 @@ extension World {
         if payload.event == .update, payload.alert == nil, payload.state == phone.lastState, !phone.lastMayRepeat {
             return "the same state twice (5)"
         }
+        if let violation = judgeLane(of: payload, for: phone, from: node) { return violation }
         if let served = phone.served {
             if payload.state != newestState(of: served, node: node, carrying: payload.alert) {
                 return "not the newest state: \(String(decoding: payload.state, as: UTF8.self)) (1)"
@@ -72,6 +73,7 @@ extension World {
 
     /// What must hold once the feed is quiet and the network has answered everything.
     func globallyViolated() -> String? {
+        if let lost = feed.pendingChange() { return lost }
         for phone in phones where !phone.isGone {
             guard let served = phone.served else { return "activity \(phone.id.rawValue) left and was never ended (3)" }
             let node = nodes[phone.node]

@@ -17,15 +17,35 @@ public final class World {
         public var notProcessed = 0.05
         public var unknown = 0.05
         public var refused = 0.0
+        /// An answer that comes once more after its activity has gone.
+        public var echo = 0.05
         /// Pushes that may be on their way at once, per shard.
         public var window = 4
+        /// Capacities of the rings between core and shards, powers of two, and what a shard holds back before it is held up.
+        public var commandsMax = 64
+        public var feedbackMax = 64
+        public var feedbackHeldMax = 64
         public init() {}
+
+        /// A world of the seed's own kind. Of every size: the smallest make the rarest meetings.
+        public init(varying seed: UInt64) {
+            func pick<Value>(_ values: [Value], _ salt: UInt64) -> Value {
+                values[Int((seed &+ salt << 32).mixed % UInt64(values.count))]
+            }
+            shards = pick([1, 2], 1)
+            activitiesMax = pick([1, 2, 3, 8, 24], 2)
+            topics = pick([1, 2, 3, 4], 3)
+            window = pick([1, 2, 4, 16], 4)
+            commandsMax = pick([1, 2, 64], 5)
+            feedbackMax = pick([1, 2, 64], 6)
+            feedbackHeldMax = pick([1, 4, 64], 7)
+        }
     }
 
     /// What the world does next; the weights make quiet spells and storms both happen.
     enum Action: CaseIterable {
         case card, goal, cancelGoal, endMatch, follow, unfollow, move, rotateToken
-        case deliverCommand, pull, complete, passTime
+        case deliverCommand, pull, complete, hear, passTime
 
         var weight: Int {
             switch self {
@@ -38,6 +58,7 @@ public final class World {
             case .deliverCommand: 24
             case .pull: 16
             case .complete: 24
+            case .hear: 16
             }
         }
     }
@@ -53,11 +74,19 @@ public final class World {
     public internal(set) var pushesSeen = 0
     public internal(set) var alertsSeen = 0
 
-    /// One shard, the commands on their way to it, and the pushes it has on the network.
+    /// One shard with its two rings, and the pushes it has on the network.
     final class Node {
-        let shard = Shard()
-        var commands: [ShardCommand] = []
+        let shard: Shard
+        /// What found the ring of commands full: while anything waits here, the core takes nothing new.
+        var backlog: [ShardCommand] = []
+        var sendCommands: RingProducer<ShardCommand>
+        var commands: RingConsumer<ShardCommand>
+        var sendFeedback: RingProducer<ShardFeedback>
+        var feedback: RingConsumer<ShardFeedback>
         var flying: [Flight] = []
+        /// Answers of the past that will come again.
+        var echoes: [Completion] = []
+        var lanes = LaneJudge()
         /// Newest publication per topic that this shard has been told of, and alerts it was told to revoke.
         var latest: [TopicID: Publication] = [:]
         /// Serial of the newest publication per topic that changed what people see.
@@ -65,6 +94,28 @@ public final class World {
         var revoked: Set<String> = []
         var completed: [UInt64: Int] = [:]
         var published: Set<UInt64> = []
+
+        init(_ options: Options) {
+            shard = Shard(feedbackMax: options.feedbackHeldMax)
+            let commandRing = OneToOneRing<ShardCommand>(capacity: options.commandsMax)
+            sendCommands = commandRing.takeProducer()
+            commands = commandRing.takeConsumer()
+            let feedbackRing = OneToOneRing<ShardFeedback>(capacity: options.feedbackMax)
+            sendFeedback = feedbackRing.takeProducer()
+            feedback = feedbackRing.takeConsumer()
+        }
+
+        func send(_ command: ShardCommand) {
+            if !backlog.isEmpty || !sendCommands.tryPush(command) { backlog.append(command) }
+        }
+
+        /// - Returns: whether anything went.
+        func flush() -> Bool {
+            var sent = 0
+            while sent < backlog.count, sendCommands.tryPush(backlog[sent]) { sent += 1 }
+            backlog.removeFirst(sent)
+            return sent > 0
+        }
     }
 
     struct Flight {
@@ -80,7 +131,7 @@ public final class World {
         self.options = options
         random = SplitMix64(seed: seed)
         feed = SimulatedFeed(topics: options.topics)
-        nodes = (0..<options.shards).map { _ in Node() }
+        nodes = (0..<options.shards).map { _ in Node(options) }
         broadcast(feed.start())
     }
 
@@ -92,7 +143,7 @@ public final class World {
             // Now and then the world goes quiet and the global invariants are asked for.
             if random.chance(0.002), let violation = calm() { return "calm after step \(steps): \(violation)" }
         }
-        return calm().map { "final calm: \($0)" }
+        return calm().map { "calm after step \(steps): \($0)" }
     }
 
     private func step() -> String? {
@@ -105,6 +156,12 @@ public final class World {
     }
 
     private func perform(_ action: Action) -> String? {
+        switch action {
+        case .card, .goal, .cancelGoal, .endMatch, .follow, .unfollow, .move, .rotateToken:
+            // What comes from outside is refused while the core has no room to pass it on.
+            guard nodes.allSatisfy(\.backlog.isEmpty) else { return nil }
+        case .deliverCommand, .pull, .complete, .hear, .passTime: break
+        }
         switch action {
         case .card: broadcast(feed.card(using: &random))
         case .goal: broadcast(feed.goal(using: &random))
@@ -126,10 +183,14 @@ public final class World {
                 phones[index].renewToken(using: &random)
                 send(.replaceToken(phones[index].id, token: phones[index].token), to: phones[index].node)
             }
-        case .deliverCommand: deliverCommand(to: nodes.randomElement(using: &random)!)
+        case .deliverCommand: _ = deliverCommand(to: nodes.randomElement(using: &random)!)
         case .pull: return pull(nodes.randomElement(using: &random)!)
         case .complete: complete(nodes.randomElement(using: &random)!)
-        case .passTime: pass(milliseconds: Int64.random(in: 1...3000, using: &random))
+        case .hear: _ = hear(nodes.randomElement(using: &random)!, limit: Int.random(in: 1...8, using: &random))
+        case .passTime:
+            // Now and then to the very moment at which something is due; never so far that alerts grow stale.
+            let due = random.chance(0.2) ? feed.untilDeadline : nil
+            pass(milliseconds: due.map { min($0, 3000) } ?? Int64.random(in: 1...3000, using: &random))
         }
         return nil
     }
@@ -137,10 +198,10 @@ public final class World {
     // MARK: Doing things
 
     private func broadcast(_ commands: [ShardCommand]) {
-        for node in nodes { node.commands += commands }
+        for node in nodes { commands.forEach(node.send) }
     }
 
-    private func send(_ command: ShardCommand, to node: Int) { nodes[node].commands.append(command) }
+    private func send(_ command: ShardCommand, to node: Int) { nodes[node].send(command) }
 
     private func randomAudience() -> AudienceKey {
         let ids = feed.topics.shuffled(using: &random)
@@ -163,9 +224,9 @@ public final class World {
         send(.follow(phone.id, phone.audience, token: phone.token), to: node)
     }
 
-    private func deliverCommand(to node: Node) {
-        guard !node.commands.isEmpty else { return }
-        let command = node.commands.removeFirst()
+    /// - Returns: whether there was one, and the shard in a state to take it.
+    private func deliverCommand(to node: Node) -> Bool {
+        guard !node.shard.isHeldUp, let command = node.commands.pop() else { return false }
         switch command {
         case .publish(let publication):
             if publication.alert != nil || node.latest[publication.topicID]?.state != publication.state {
@@ -188,6 +249,8 @@ public final class World {
         case .reportQuiet: break
         }
         node.shard.apply(command, at: moment)
+        tell(node)
+        return true
     }
 
     private func isServed(_ phone: Int, by node: Node) -> Bool {
@@ -215,7 +278,7 @@ public final class World {
                     delivery: delivery, payload: payload, phone: phone, token: token, outcome: outcome, arrives: arrives
                 ))
         }
-        takeFeedback(node)
+        tell(node)
         return nil
     }
 
@@ -240,14 +303,24 @@ public final class World {
             flight.outcome = .deadToken
         }
         phones[flight.phone].answered(flight)
-        node.shard.complete(
-            [Completion(slot: flight.delivery.slot, generation: flight.delivery.generation, outcome: flight.outcome)],
-            at: moment)
-        takeFeedback(node)
+        let completion = Completion(
+            slot: flight.delivery.slot, generation: flight.delivery.generation, outcome: flight.outcome)
+        node.shard.complete([completion], at: moment)
+        if phones[flight.phone].isGone, random.chance(options.echo) { node.echoes.append(completion) }
+        if random.chance(0.1), let echo = node.echoes.popLast() { node.shard.complete([echo], at: moment) }
+        tell(node)
     }
 
-    private func takeFeedback(_ node: Node) {
-        for fact in node.shard.takeFeedback() {
+    /// The shard ends its turn.
+    private func tell(_ node: Node) { _ = node.shard.sendFeedback(to: &node.sendFeedback) }
+
+    /// The core takes what a shard has told, and passes on what waited for room.
+    ///
+    /// - Returns: whether there was anything.
+    private func hear(_ node: Node, limit: Int) -> Bool {
+        var heard = 0
+        while heard < limit, let fact = node.feedback.pop() {
+            heard += 1
             switch fact {
             case .completed(let serial, _): node.completed[serial, default: 0] += 1
             case .deadToken(let id):
@@ -255,6 +328,8 @@ public final class World {
             case .quiet, .counted, .ready, .report, .misconfigured: break
             }
         }
+        tell(node)
+        return node.flush() || heard > 0
     }
 
     private func pass(milliseconds: Int64) {
@@ -273,10 +348,11 @@ public final class World {
         for _ in 0..<20_000 {
             var busy = false
             for node in nodes {
-                while !node.commands.isEmpty { deliverCommand(to: node) }
+                while deliverCommand(to: node) || hear(node, limit: .max) {}
                 if let violation = pull(node) ?? locallyViolated() { return violation }
                 while !node.flying.isEmpty { complete(node) }
-                busy = busy || !node.shard.isQuiet
+                while hear(node, limit: .max) { busy = true }
+                busy = busy || !node.shard.isQuiet || !node.backlog.isEmpty
             }
             if !busy { return globallyViolated() }
             pass(milliseconds: 500)
@@ -286,6 +362,6 @@ public final class World {
 
     private func locallyViolated() -> String? {
         for node in nodes { if let violation = node.shard.violatedInvariant() { return violation } }
-        return nil
+        return feed.violatedInvariant()
     }
 }

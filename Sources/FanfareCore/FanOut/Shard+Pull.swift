@@ -2,7 +2,7 @@ extension Shard {
     /// Hands out what is due, most urgent first. Each activity gets the newest version *at this moment*: a slow service never
     /// sees old scores, however far behind it is.
     public func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
-        guard feedback.count < Shard.feedbackMax else { return }
+        guard !isHeldUp else { return }
         wakeDue(at: moment)
         let end = batch.deliveries.count + limit
         while batch.deliveries.count < end {

@@ -37,11 +37,12 @@ public final class Shard: DeliverySource {
     /// Unfollowed activities not yet gone.
     var leaving = 0
 
-    /// For the core. Whoever drives the shard takes these; while more than `feedbackMax` wait, nothing is pulled.
-    public private(set) var feedback: [ShardFeedback] = []
-    public static let feedbackMax = 4096
+    /// For the core: waits for room in its ring.
+    private var feedback: [ShardFeedback] = []
+    private let feedbackMax: Int
 
-    public init() {}
+    /// - Parameter feedbackMax: with so much feedback waiting for the core, the shard `isHeldUp`.
+    public init(feedbackMax: Int = 4096) { self.feedbackMax = feedbackMax }
 
     /// Room for this many activities, so that loading them does not copy what is there again and again.
     public func reserve(activities: Int) { store.reserve(activities) }
@@ -58,9 +59,18 @@ public final class Shard: DeliverySource {
     /// When to call `pull` again although nothing new has arrived; monotonic nanoseconds.
     public var nextDue: Int64? { retries.nextDue }
 
-    public func takeFeedback() -> [ShardFeedback] {
-        defer { feedback.removeAll(keepingCapacity: true) }
-        return feedback
+    /// The core does not listen: nothing is pulled, and whoever drives the shard gives it no commands, so that what waits here
+    /// stays bounded.
+    public var isHeldUp: Bool { feedback.count >= feedbackMax }
+
+    /// Moves what waits for the core into its ring, oldest first, as far as there is room. What finds none stays.
+    ///
+    /// - Returns: whether anything went.
+    public func sendFeedback(to ring: inout RingProducer<ShardFeedback>) -> Bool {
+        var sent = 0
+        while sent < feedback.count, ring.tryPush(feedback[sent]) { sent += 1 }
+        feedback.removeFirst(sent)
+        return sent > 0
     }
 
     // MARK: Commands

@@ -1,0 +1,48 @@
+import FanfareCore
+import FanfareLoop
+import Testing
+
+@testable import Fanfare
+
+@Suite struct EngineCoreTests {
+    /// The core is at work for so long that every ring is full: a shard tells 16,384 facts and holds 4,096, the ring to it takes
+    /// 65,536 commands, and the rest waits in the core.
+    private static func overrun() throws -> (Loop, EngineCore) {
+        let loop = try Loop()
+        let core = try EngineCore(loop: loop, shards: 1, makeTransport: try TransportChoice.discard.makeFactory())
+        for match in 1...100_000 {
+            let event = FeedEvent(
+                topic: TopicID("match/\(match)"), topicKind: .generic, at: FeedTime(seconds: 1_790_000_000),
+                kind: "score", change: .patch(["goals": 1]))
+            core.apply(event, now: event.at)
+        }
+        return (loop, core)
+    }
+
+    /// Nobody follows anything, so each publication is complete at once and the shard has a fact to tell for each: far more than
+    /// fits the ring while the core does not listen.
+    @Test func aShardThatWasHeldUpGoesOn() throws {
+        let (loop, core) = try EngineCoreTests.overrun()
+        var completed = 0
+        var isQuiet = false
+        core.onCompleted = { _, _ in completed += 1 }
+        core.onQuiet = {
+            isQuiet = true
+            loop.stop()
+        }
+        core.askForQuiet()
+        let watchdog = LoopTimer(loop: loop) { loop.stop() }
+        watchdog.start(after: .seconds(240))
+        loop.run()
+        watchdog.close()
+        #expect(isQuiet)
+        #expect(completed == 100_000)
+        core.stop()
+    }
+
+    @Test(.timeLimit(.minutes(5))) func stopsWithEveryRingFull() throws {
+        let (_, core) = try EngineCoreTests.overrun()
+        #expect(core.isCongested)
+        core.stop()
+    }
+}

@@ -1,0 +1,37 @@
+import FanfareCore
+
+/// Watches that alerts go before silent updates of other audiences, but for the share that keeps those from starving.
+///
+/// For 256 pushes of the first lane the lower ones may have 64 + 16 (`Lanes.weights`), and an audience that has begun its
+/// quantum of 32 finishes it. So the balance rises with each silent push that goes while somebody elsewhere awaits an alert,
+/// falls in that proportion with each push that brings one, and never exceeds one round.
+struct LaneJudge {
+    private static let perSilent = 256
+    private static let perAlert = 64 + 16
+    private static let balanceMax = (64 + 16 + 32) * perSilent
+    private var balance = 0
+
+    mutating func silentBeforeAlert() -> String? {
+        balance += LaneJudge.perSilent
+        return balance > LaneJudge.balanceMax ? "silent pushes overtake the alerts of other audiences" : nil
+    }
+
+    mutating func alert() { balance = max(0, balance - LaneJudge.perAlert) }
+}
+
+extension World {
+    func judgeLane(of payload: Payload, for phone: Phone, from node: Node) -> String? {
+        if payload.event == .end { return nil }
+        if payload.alert != nil {
+            if phone.awaitsAlert { node.lanes.alert() }
+            return nil
+        }
+        var isAwaitedElsewhere = false
+        for other in phones where other.awaitsAlert && !other.isGone && nodes[other.node] === node {
+            // Its own audience has the first lane, and this one is a joiner that stands among those who wait.
+            if other.served == phone.served { return nil }
+            isAwaitedElsewhere = true
+        }
+        return isAwaitedElsewhere ? node.lanes.silentBeforeAlert() : nil
+    }
+}
