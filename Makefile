@@ -6,7 +6,7 @@ export FANFARE_DEV := 1
 # The seed of `make demo`'s match day.
 SEED ?= 1
 
-.PHONY: help setup build release test test-tsan test-asan demo lint format proto clean
+.PHONY: help setup build release test test-tsan test-asan fuzz demo lint format proto clean
 
 help: ## Print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -22,6 +22,9 @@ test-tsan: setup ## Every test under ThreadSanitizer
 
 test-asan: setup ## Every test under AddressSanitizer and LeakSanitizer
 	@scripts/swift-test 'all tests, AddressSanitizer' --sanitize address --scratch-path .build-asan --skip EndToEndTests
+
+fuzz: setup ## libFuzzer on all that takes bytes from strangers (FUZZ_SECONDS=30 for each)
+	@scripts/fuzz
 
 build: setup ## Debug build
 	swift build
@@ -42,4 +45,4 @@ proto: setup ## Generate the protobuf code anew
 	cd Sources/CFanfareGTFS && protoc-c --c_out=. gtfs-realtime.proto && mv gtfs-realtime.pb-c.h include/
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-tsan .build-asan
+	rm -rf .build .build-tsan .build-asan .build-fuzz

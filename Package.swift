@@ -4,6 +4,8 @@ import PackageDescription
 /// Load tools and the tests that need them want nghttp2's headers; a plain `swift build`, or a program that
 /// embeds Fanfare, must not. The Makefile sets the variable.
 let development = Context.environment["FANFARE_DEV"] != nil
+/// `make fuzz`: the fuzzer links only with libFuzzer, which brings `main`.
+let fuzzing = Context.environment["FANFARE_FUZZ"] != nil
 
 let swift: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
@@ -54,6 +56,24 @@ var targets: [Target] = [
         name: "FanfareCLITests", dependencies: ["FanfareCLI", "Fanfare", "FanfareCore", "FanfareFeeds"],
         swiftSettings: swift),
 ]
+
+if development || fuzzing {
+    targets += [
+        .target(
+            name: "FuzzSubjects", dependencies: ["FanfareHTTP2", "FanfareAPNs", "FanfareFeeds", "FanfareCore"],
+            path: "Tests/Fuzz/Subjects", swiftSettings: swift),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzSubjects"], swiftSettings: swift),
+    ]
+}
+
+if fuzzing {
+    products.append(.executable(name: "fanfare-fuzz", targets: ["fanfare-fuzz"]))
+    targets.append(
+        .executableTarget(
+            name: "fanfare-fuzz", dependencies: ["FuzzSubjects"], path: "Tests/Fuzz/Fuzzer",
+            // libFuzzer brings `main`.
+            swiftSettings: swift + [.unsafeFlags(["-parse-as-library"])]))
+}
 
 if development {
     products += [

@@ -1,0 +1,29 @@
+import FanfareFeeds
+
+/// What is fed with bytes that nobody has checked: `make fuzz` makes them up, and an ordinary test replays those that were
+/// worth keeping (`Tests/Fuzz/Corpus`, a folder per subject).
+public enum FuzzSubject: String, CaseIterable, Sendable {
+    case frames, hpack
+    case errorBody = "error-body"
+    case native, wyscout, dfl
+    case gtfsRealtime = "gtfs-rt"
+
+    /// Ends the process when a promise is broken that holds for all bytes. That alone is no fault found: what the bytes
+    /// deserve, an error or a rejection, is of no interest here.
+    public func run(_ bytes: [UInt8]) {
+        switch self {
+        case .frames: runFrames(bytes)
+        case .hpack: runHPACK(bytes)
+        case .errorBody: runErrorBody(bytes)
+        case .native: runNative(bytes)
+        case .wyscout: DocumentFuzzing.run(bytes, as: .wyscout)
+        case .dfl: DocumentFuzzing.run(bytes, as: .dfl)
+        case .gtfsRealtime: DocumentFuzzing.run(bytes, as: .gtfsRealtime)
+        }
+    }
+}
+
+/// `precondition` that keeps its words in optimised builds.
+func promise(_ holds: Bool, _ what: @autoclosure () -> String) {
+    if !holds { fatalError("broken promise: \(what())") }
+}

@@ -1,0 +1,19 @@
+import Foundation
+import FuzzSubjects
+import Testing
+
+/// Replays what `make fuzz` has found worth keeping, and what once was a fault. A broken promise ends the process.
+@Suite(.serialized) struct CorpusTests {
+    @Test(arguments: FuzzSubject.allCases) func replay(_ subject: FuzzSubject) throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../Fuzz/Corpus/\(subject.rawValue)").standardized
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(!names.isEmpty, "no corpus for \(subject.rawValue)")
+        for name in names {
+            let bytes = Array(try Data(contentsOf: folder.appendingPathComponent(name)))
+            subject.run(bytes)
+            // And cut short, as a broken line would leave it.
+            for quarters in 0..<4 { subject.run(Array(bytes[..<(bytes.count * quarters / 4)])) }
+        }
+    }
+}
