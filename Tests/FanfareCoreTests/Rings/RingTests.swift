@@ -33,6 +33,48 @@ import Testing
         }
     }
 
+    /// The same for batches: what does not fit stays with the caller, and a batch may wrap.
+    @Test(arguments: [1, 2, 4, 8]) func movesBatches(capacity: Int) {
+        for start in 0..<capacity * 2 {
+            for count in 0...capacity + 2 {
+                for limit in 0...capacity + 1 {
+                    let ring = OneToOneRing<Int>(capacity: capacity)
+                    var producer = ring.takeProducer()
+                    var consumer = ring.takeConsumer()
+                    for value in 0..<start {
+                        _ = producer.tryPush(value)
+                        _ = consumer.pop()
+                    }
+                    let values = Array(0..<count)
+                    let pushed = producer.push(values.span)
+                    #expect(pushed == min(count, capacity))
+                    var drained: [Int] = []
+                    let first = consumer.drain(limit: limit) { drained.append($0) }
+                    #expect(first == min(pushed, limit))
+                    let again = producer.push(values.span)
+                    #expect(again == min(count, capacity - pushed + first))
+                    let rest = consumer.drain(limit: 2 * capacity) { drained.append($0) }
+                    #expect(rest == pushed - first + again)
+                    #expect(drained == Array(values.prefix(pushed) + values.prefix(again)))
+                }
+            }
+        }
+    }
+
+    @Test func releasesWhatABatchMoves() async {
+        await confirmation(expectedCount: 3) { released in
+            let ring = OneToOneRing<Counted>(capacity: 4)
+            var producer = ring.takeProducer()
+            var consumer = ring.takeConsumer()
+            var elements = (0..<3).map { _ in Counted { released() } }
+            let pushed = producer.push(elements.span)
+            #expect(pushed == 3)
+            elements = []
+            let drained = consumer.drain(limit: 2) { _ in }
+            #expect(drained == 2)
+        }
+    }
+
     final class Counted: Sendable {
         let onRelease: @Sendable () -> Void
         init(_ onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
@@ -70,6 +112,35 @@ import Testing
             }
             expected += 1
         }
+    }
+}
+
+extension RingTests {
+    /// Batches of all sizes on both sides, every element checked.
+    @Test(arguments: [1, 8, 1024]) func keepsOrderOfBatchesAcrossThreads(capacity: Int) {
+        let count = 200_000
+        let ring = OneToOneRing<Int>(capacity: capacity)
+        Thread {
+            var producer = ring.takeProducer()
+            var next = 0
+            while next < count {
+                let batch = Array(next..<min(count, next + 1 + next % 13))
+                let pushed = producer.push(batch.span)
+                if pushed == 0 { sched_yield() }
+                next += pushed
+            }
+        }.start()
+        var consumer = ring.takeConsumer()
+        var expected = 0
+        var wrong: (got: Int, due: Int)?
+        while expected < count, wrong == nil {
+            let drained = consumer.drain(limit: 1 + expected % 17) { value in
+                if value != expected { wrong = (value, expected) }
+                expected += 1
+            }
+            if drained == 0 { sched_yield() }
+        }
+        #expect(wrong == nil)
     }
 }
 
