@@ -114,6 +114,21 @@ if development {
     ]
 }
 
+// Micro-benchmarks beside their peers, in one process: Benchmarks/README.md.
+if Context.environment["FANFARE_BENCH"] != nil {
+    products += [.executable(name: "fanfare-bench", targets: ["fanfare-bench"])]
+    targets += [
+        // The peers at their best: without their assertions, and at the level CMake's release builds choose.
+        .target(
+            name: "CFanfareBench", path: "Benchmarks/harness",
+            cxxSettings: [.define("NDEBUG"), .unsafeFlags(["-O3"], .when(configuration: .release))],
+            linkerSettings: [.linkedLibrary("benchmark")]),
+        .executableTarget(
+            name: "fanfare-bench", dependencies: ["CFanfareBench", "FanfareCore"], path: "Benchmarks/fanfare-bench",
+            swiftSettings: swift),
+    ]
+}
+
 let package = Package(
     name: "fanfare", products: products, targets: targets, swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17)

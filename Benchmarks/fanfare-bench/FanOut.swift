@@ -1,0 +1,71 @@
+import CFanfareBench
+import FanfareCore
+
+/// Sweeps and publishing over one shard.
+enum FanOut {
+    /// Timed together: one publication is shorter than the clock's own cost.
+    private static let publicationsPerRun = 64
+
+    static func register(activities: Int) {
+        let sizes = [activities / 100, activities / 10, activities]
+        for size in sizes {
+            let fresh = Lazy { Fleet(activities: size) }
+            let churned = Lazy {
+                let fleet = Fleet(activities: size)
+                fleet.churnHalf(seed: 1)
+                return fleet
+            }
+            // As many pushes per run whatever the size.
+            let sweeps = activities / size
+            Benchmark.register("sweep/\(size)/fresh", checksum: 0) { sweep(fresh.value, times: sweeps) }
+            Benchmark.register("sweep/\(size)/churned", checksum: 0) { sweep(churned.value, times: sweeps) }
+            Benchmark.register("publish/\(size)", checksum: 0) { publish(fresh.value) }
+        }
+        let alone = Lazy { Fleet(activities: 1) }
+        Benchmark.register("publish/1", checksum: 0) { publish(alone.value) }
+    }
+
+    /// Publishes and brings everybody to the new version; the checksum is what the tokens read are off by.
+    private static func sweep(_ fleet: Fleet, times: Int) -> bench_result {
+        var pushes = 0
+        var sum: UInt64 = 0
+        let seconds = timed {
+            for _ in 0..<times {
+                fleet.publish()
+                let swept = fleet.sweep()
+                pushes += swept.pushes
+                sum &+= swept.sum
+            }
+        }
+        guard pushes == fleet.activities * times else { return bench_result() }
+        return bench_result(
+            seconds: seconds, items: Int64(pushes), checksum: sum &- fleet.tokenSum &* UInt64(times))
+    }
+
+    /// Publications in a row to an audience that was up to date; making them is not timed, bringing them out neither.
+    private static func publish(_ fleet: Fleet) -> bench_result {
+        let publications = (0..<publicationsPerRun).map { _ in fleet.nextPublication() }
+        let seconds = timed { for publication in publications { fleet.publish(publication) } }
+        let swept = fleet.sweep()
+        guard swept.pushes == fleet.activities else { return bench_result() }
+        return bench_result(
+            seconds: seconds, items: Int64(publications.count), checksum: swept.sum &- fleet.tokenSum)
+    }
+
+    private static func timed(_ body: () -> Void) -> Double {
+        let clock = ContinuousClock()
+        return clock.measure(body) / .seconds(1)
+    }
+}
+
+/// Made when first asked for, so that a filtered run does not load what it does not use.
+private final class Lazy<Value> {
+    private var make: (() -> Value)?
+    lazy var value: Value = {
+        guard let make else { preconditionFailure("a lazy value is made once") }
+        defer { self.make = nil }
+        return make()
+    }()
+
+    init(_ make: @escaping () -> Value) { self.make = make }
+}

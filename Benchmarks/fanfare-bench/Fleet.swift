@@ -1,0 +1,109 @@
+import FanfareCore
+
+/// One shard with activities that all follow one topic, and a transport that discards: reads every token byte and reports
+/// every push accepted by the normal path.
+final class Fleet {
+    let activities: Int
+    /// Bytes of all members' tokens together, and their sum: what a sweep must have read.
+    private(set) var tokenBytes = 0
+    private(set) var tokenSum: UInt64 = 0
+    private let shard = Shard()
+    private let topic = TopicID("match")
+    private var version: UInt32 = 0
+    private var batch = DeliveryBatch()
+    private var completions: [Completion] = []
+    /// A second passes with each publication, so that its stamp is due; sweeps are timed from outside.
+    private var moment = Moment(wallMilliseconds: 1_800_000_000_000, monotonicNanoseconds: 1_000_000_000)
+
+    private static let batchMax = 1024
+
+    /// Freshly loaded: slots, tokens and the audience's order all run the same way.
+    init(activities: Int) {
+        self.activities = activities
+        shard.reserve(activities: activities)
+        for number in 0..<activities { follow(UInt64(number)) }
+        publish()
+        _ = sweep()
+    }
+
+    /// A random half leaves in random order, and as many new ones follow: slots, tokens and the audience's order no longer run
+    /// the same way.
+    func churnHalf(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let leaving = (0..<UInt64(activities)).shuffled(using: &random).prefix(activities / 2)
+        for number in leaving {
+            let token = Fleet.token(number)
+            tokenBytes -= token.count
+            tokenSum &-= token.sum
+            shard.apply(.unfollow(ActivityID(number.mixed)), at: moment)
+        }
+        _ = sweep()  // their private ends; the slots are free after that
+        for number in leaving { follow(number + UInt64(activities)) }
+        _ = sweep()  // the joiners' first push
+    }
+
+    private func follow(_ number: UInt64) {
+        let token = Fleet.token(number)
+        tokenBytes += token.count
+        tokenSum &+= token.sum
+        shard.apply(.follow(ActivityID(number.mixed), .topic(topic), token: token), at: moment)
+    }
+
+    /// Nine of ten have 80 bytes, the others 54: both lengths have been seen.
+    private static func token(_ number: UInt64) -> [UInt8] {
+        var random = SplitMix64(seed: number)
+        let count = random.next() % 10 == 0 ? 54 : 80
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(80)
+        while bytes.count < count { withUnsafeBytes(of: random.next()) { bytes.append(contentsOf: $0) } }
+        return Array(bytes.prefix(count))
+    }
+
+    func nextPublication() -> Publication {
+        version += 1
+        let state = EncodedState(
+            ["home": .string("Reds"), "away": .string("Blues"), "minute": .int(Int64(version))])
+        return Publication(
+            serial: UInt64(version), topic: TopicIndex(0), topicID: topic, topicKind: .football, version: version,
+            event: .update, state: state, priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil)
+    }
+
+    func publish() { publish(nextPublication()) }
+
+    func publish(_ publication: Publication) {
+        moment.wallMilliseconds += 1000
+        moment.monotonicNanoseconds += 1_000_000_000
+        shard.apply(.publish(publication), at: moment)
+    }
+
+    /// Pulls and completes until nobody is owed anything.
+    /// - Returns: pushes made, and the sum of their tokens' bytes.
+    func sweep() -> (pushes: Int, sum: UInt64) {
+        var pushes = 0
+        var sum: UInt64 = 0
+        while true {
+            shard.pull(limit: Fleet.batchMax, at: moment, into: &batch)
+            guard !batch.deliveries.isEmpty else { break }
+            pushes += batch.deliveries.count
+            sum &+= batch.tokens.sum
+            for delivery in batch.deliveries {
+                completions.append(
+                    Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
+            }
+            batch.removeAll()
+            shard.complete(completions, at: moment)
+            completions.removeAll(keepingCapacity: true)
+            if shard.feedback.count > Shard.feedbackMax / 2 { _ = shard.takeFeedback() }
+        }
+        _ = shard.takeFeedback()
+        return (pushes, sum)
+    }
+}
+
+extension [UInt8] {
+    fileprivate var sum: UInt64 {
+        var sum: UInt64 = 0
+        for byte in self { sum &+= UInt64(byte) }
+        return sum
+    }
+}

@@ -1,0 +1,89 @@
+#include "bench.h"
+
+#include <benchmark/benchmark.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+#include <vector>
+
+using Clock = std::chrono::steady_clock;
+
+void bench_register(const char *name, bench_run run, void *context, uint64_t expected_checksum) {
+    // One iteration is one run: repetitions, which the library shuffles over all benchmarks, do the rest.
+    benchmark::RegisterBenchmark(name, [=](benchmark::State &state) {
+        int64_t items = 0;
+        for (auto _ : state) {
+            const bench_result result = run(context);
+            state.SetIterationTime(result.seconds);
+            items += result.items;
+            if (result.seconds <= 0) {
+                state.SkipWithError("the run failed");
+                break;
+            }
+            if (result.checksum != expected_checksum) {
+                state.SkipWithError("what came out is not what went in");
+                break;
+            }
+        }
+        state.SetItemsProcessed(items);
+    })->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+}
+
+int bench_main(int argc, char **argv) {
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    const size_t ran = benchmark::RunSpecifiedBenchmarks();
+    benchmark::Shutdown();
+    return ran > 0 ? 0 : 1;
+}
+
+bench_result bench_race(const bench_role *roles, int count, int64_t items) {
+    std::atomic<int> ready{0};
+    std::atomic<bool> go{false};
+    std::atomic<uint64_t> checksum{0};
+    std::vector<Clock::time_point> ends(count);
+    std::vector<std::thread> threads;
+    for (int index = 0; index < count; ++index) {
+        threads.emplace_back([&, index] {
+            cpu_set_t set;
+            CPU_ZERO(&set);
+            CPU_SET(roles[index].cpu, &set);
+            // A machine with fewer processors, or a container that forbids it: unpinned, still right.
+            pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+            ready.fetch_add(1);
+            while (!go.load(std::memory_order_acquire)) sched_yield();
+            const uint64_t sum = roles[index].run(roles[index].context);
+            ends[index] = Clock::now();
+            checksum.fetch_add(sum);
+        });
+    }
+    while (ready.load() < count) sched_yield();
+    const auto start = Clock::now();
+    go.store(true, std::memory_order_release);
+    for (auto &thread : threads) thread.join();
+    auto end = start;
+    for (const auto &each : ends) end = std::max(end, each);
+    return {std::chrono::duration<double>(end - start).count(), items, checksum.load()};
+}
+
+void bench_yield(void) { sched_yield(); }
+
+int64_t bench_resident_bytes(void) {
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == nullptr) return 0;
+    long size = 0, resident = 0;
+    const int fields = fscanf(file, "%ld %ld", &size, &resident);
+    fclose(file);
+    return fields == 2 ? int64_t(resident) * sysconf(_SC_PAGESIZE) : 0;
+}
+
+int64_t bench_peak_resident_bytes(void) {
+    rusage usage{};
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? int64_t(usage.ru_maxrss) * 1024 : 0;
+}
