@@ -6,10 +6,11 @@ export FANFARE_DEV := 1
 # The seed of `make demo`'s match day.
 SEED ?= 1
 
-.PHONY: help setup build release test test-tsan test-asan fuzz demo lint format proto clean
+.PHONY: help setup build release test test-tsan test-asan fuzz demo lint format proto bench \
+	bench-smoke bench-compare clean
 
 help: ## Print this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo: setup ## A match day at 60x to 1,000,000 subscribers over TLS, with a summary (SEED=N for another day)
 	@scripts/demo $(SEED)
@@ -36,13 +37,24 @@ setup: ## Install what is missing (Debian 12)
 	@scripts/setup
 
 lint: setup ## Check the format of every source
-	swift format lint --strict --parallel --recursive Sources Tests Load Examples Package.swift
+	swift format lint --strict --parallel --recursive Sources Tests Load Benchmarks Examples Package.swift
 
 format: setup ## Format every source
-	swift format --in-place --parallel --recursive Sources Tests Load Examples Package.swift
+	swift format --in-place --parallel --recursive Sources Tests Load Benchmarks Examples Package.swift
 
 proto: setup ## Generate the protobuf code anew
 	cd Sources/CFanfareGTFS && protoc-c --c_out=. gtfs-realtime.proto && mv gtfs-realtime.pb-c.h include/
 
+bench: ## Micro-benchmarks beside their peers (OUTPUT=FILE keeps the result; LARGE=--large goes to 10 M activities)
+	@scripts/setup bench
+	@Benchmarks/bench run $(LARGE) $(if $(OUTPUT),--output $(OUTPUT))
+
+bench-smoke: ## The same at tiny sizes: shows that they work, not how fast
+	@scripts/setup bench
+	@Benchmarks/bench run --smoke
+
+bench-compare: ## Ratios of two results, with noise bounds (OLD=FILE NEW=FILE)
+	@Benchmarks/bench compare $(OLD) $(NEW)
+
 clean: ## Remove everything that was built
-	rm -rf .build .build-tsan .build-asan .build-fuzz
+	rm -rf .build .build-tsan .build-asan .build-fuzz .build-bench
