@@ -12,6 +12,8 @@ final class Fleet {
     private var version: UInt32 = 0
     private var batch = DeliveryBatch()
     private var completions: [Completion] = []
+    private var feedbackIn: RingProducer<ShardFeedback>
+    private var feedbackOut: RingConsumer<ShardFeedback>
     /// A second passes with each publication, so that its stamp is due; sweeps are timed from outside.
     private var moment = Moment(wallMilliseconds: 1_800_000_000_000, monotonicNanoseconds: 1_000_000_000)
 
@@ -20,6 +22,9 @@ final class Fleet {
     /// Freshly loaded: slots, tokens and the audience's order all run the same way.
     init(activities: Int) {
         self.activities = activities
+        let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
+        feedbackIn = ring.takeProducer()
+        feedbackOut = ring.takeConsumer()
         shard.reserve(activities: activities)
         for number in 0..<activities { follow(UInt64(number)) }
         publish()
@@ -93,10 +98,14 @@ final class Fleet {
             batch.removeAll()
             shard.complete(completions, at: moment)
             completions.removeAll(keepingCapacity: true)
-            if shard.feedback.count > Shard.feedbackMax / 2 { _ = shard.takeFeedback() }
+            hearFeedback()
         }
-        _ = shard.takeFeedback()
         return (pushes, sum)
+    }
+
+    /// The core's part: takes what the shard reports and does nothing with it.
+    private func hearFeedback() {
+        while shard.sendFeedback(to: &feedbackIn) { _ = feedbackOut.drain(limit: 1024) { _ in } }
     }
 }
 
