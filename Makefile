@@ -5,8 +5,9 @@ SHELL := /bin/bash
 export FANFARE_DEV := 1
 # The seed of `make demo`'s match day.
 SEED ?= 1
+SOAK_MINUTES ?= 60
 
-.PHONY: help setup build release test test-tsan test-asan fuzz demo lint format proto bench \
+.PHONY: help setup build release test test-tsan test-asan fuzz soak mutants demo lint format proto bench \
 	bench-smoke bench-compare clean
 
 help: ## Print this
@@ -26,6 +27,14 @@ test-asan: setup ## Every test under AddressSanitizer and LeakSanitizer
 
 fuzz: setup ## libFuzzer on all that takes bytes from strangers (FUZZ_SECONDS=30 for each)
 	@scripts/fuzz
+
+soak: setup ## Simulated worlds, ever new ones, for SOAK_MINUTES (60); a violation names its seed
+	swift build -c release --product fanfare-sim
+	"$$(swift build -c release --show-bin-path)/fanfare-sim" --seed $$(date +%s)000000 --seeds 1000000000 \
+		--seconds $$(($(SOAK_MINUTES) * 60))
+
+mutants: setup ## Plant each fault of Tests/Mutants and see the simulation find it (about 10 minutes)
+	@scripts/mutants
 
 build: setup ## Debug build
 	swift build

@@ -79,6 +79,7 @@ if development {
     products += [
         .executable(name: "apns-simulator", targets: ["apns-simulator"]),
         .executable(name: "delivery-judge", targets: ["delivery-judge"]),
+        .executable(name: "fanfare-sim", targets: ["fanfare-sim"]),
     ]
     targets += [
         .systemLibrary(name: "CFanfareNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
@@ -98,6 +99,8 @@ if development {
         .executableTarget(
             name: "delivery-judge", dependencies: ["DeliveryJudge", "LoadJSON"], path: "Load/judge",
             exclude: ["Judge"], swiftSettings: swift),
+        .executableTarget(
+            name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: swift),
         .testTarget(
             name: "ApnsSimulatorTests",
             dependencies: ["APNsSimulator", "FanfareLoop", "LoadJSON", "apns-simulator", "delivery-judge"],
