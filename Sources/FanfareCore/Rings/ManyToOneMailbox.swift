@@ -10,15 +10,12 @@ public import Synchronization
 /// order for all producers. Inlinable for the reason given at `OneToOneRing`; positions count from 0 and never reach 2^64, so
 /// their arithmetic needs no overflow checks.
 public final class ManyToOneMailbox<Element: Sendable>: @unchecked Sendable {
-    @usableFromInline struct Cell: ~Copyable {
-        @usableFromInline let sequence: Atomic<UInt64>
-        @usableFromInline var element: Element?
-
-        init(sequence: UInt64) { self.sequence = Atomic(sequence) }
-    }
-
     @usableFromInline let capacity: UInt64
-    @usableFromInline let cells: UnsafeMutablePointer<Cell>
+    // Two arrays and not one of pairs: taking an element then is no access to the sequence number beside it, which other
+    // threads read meanwhile (ThreadSanitizer sees such an access as one to the whole pair).
+    @usableFromInline let sequences: UnsafeMutablePointer<Atomic<UInt64>>
+    /// Initialised where the sequence number says that it holds an element.
+    @usableFromInline let elements: UnsafeMutablePointer<Element>
     /// Next position to claim; all producers.
     @usableFromInline let tail = PaddedCounter()
     /// Next position to read; written by the consumer only.
@@ -28,31 +25,33 @@ public final class ManyToOneMailbox<Element: Sendable>: @unchecked Sendable {
     public init(capacity: Int) {
         precondition(capacity > 1 && capacity & (capacity - 1) == 0, "mailbox capacity must be a power of two")
         self.capacity = UInt64(capacity)
-        cells = .allocate(capacity: capacity)
-        for index in 0..<capacity {
-            (cells + index).initialize(to: Cell(sequence: UInt64(index)))
-        }
+        sequences = .allocate(capacity: capacity)
+        elements = .allocate(capacity: capacity)
+        for index in 0..<capacity { (sequences + index).initialize(to: Atomic(UInt64(index))) }
     }
 
     deinit {
-        cells.deinitialize(count: Int(capacity))
-        cells.deallocate()
+        // Nobody holds the mailbox any more, so no push is half done.
+        while pop() != nil { continue }
+        sequences.deinitialize(count: Int(capacity))
+        sequences.deallocate()
+        elements.deallocate()
     }
 
     /// From any thread. `false` when full.
     @inlinable public func tryPush(_ element: Element) -> Bool {
         var position = tail.value.load(ordering: .relaxed)
         while true {
-            let cell = cell(at: position)
+            let cell = index(of: position)
             // Meets the release in `pop`: the cell has been emptied before it is written again.
-            let turn = cell.pointee.sequence.load(ordering: .acquiring)
+            let turn = sequences[cell].load(ordering: .acquiring)
             if turn == position {
                 let (won, current) = tail.value.weakCompareExchange(
                     expected: position, desired: position &+ 1, ordering: .relaxed)
                 if won {
-                    cell.pointee.element = element
+                    (elements + cell).initialize(to: element)
                     // Publishes the element; meets the acquire in `pop`.
-                    cell.pointee.sequence.store(position &+ 1, ordering: .releasing)
+                    sequences[cell].store(position &+ 1, ordering: .releasing)
                     return true
                 }
                 position = current
@@ -67,17 +66,15 @@ public final class ManyToOneMailbox<Element: Sendable>: @unchecked Sendable {
     /// From the consumer's thread only.
     @inlinable public func pop() -> Element? {
         let position = head.value.load(ordering: .relaxed)
-        let cell = cell(at: position)
+        let cell = index(of: position)
         // Meets the release in `tryPush`.
-        guard cell.pointee.sequence.load(ordering: .acquiring) == position &+ 1 else { return nil }
-        let element = cell.pointee.element.take()
+        guard sequences[cell].load(ordering: .acquiring) == position &+ 1 else { return nil }
+        let element = (elements + cell).move()
         head.value.store(position &+ 1, ordering: .relaxed)
         // Gives the cell to the push one lap later; meets the acquire there.
-        cell.pointee.sequence.store(position &+ capacity, ordering: .releasing)
+        sequences[cell].store(position &+ capacity, ordering: .releasing)
         return element
     }
 
-    @inlinable func cell(at position: UInt64) -> UnsafeMutablePointer<Cell> {
-        cells + Int(truncatingIfNeeded: position & (capacity &- 1))
-    }
+    @inlinable func index(of position: UInt64) -> Int { Int(truncatingIfNeeded: position & (capacity &- 1)) }
 }

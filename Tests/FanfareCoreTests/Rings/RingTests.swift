@@ -155,6 +155,14 @@ extension RingTests {
         }
     }
 
+    @Test func releasesWhatIsLeftInside() async {
+        await confirmation(expectedCount: 2) { released in
+            let mailbox = ManyToOneMailbox<RingTests.Counted>(capacity: 4)
+            #expect(mailbox.tryPush(RingTests.Counted { released() }))
+            #expect(mailbox.tryPush(RingTests.Counted { released() }))
+        }
+    }
+
     /// Three producers; each one's elements arrive all and in its own order.
     @Test(arguments: [2, 64]) func losesNothingFromManyThreads(capacity: Int) {
         let producers = 3
