@@ -2,16 +2,18 @@
 import PackageDescription
 
 /// Load tools and the tests that need them want nghttp2's headers; a plain `swift build`, or a program that
-/// embeds Fanfare, must not. The Makefile sets the variable.
+/// embeds Fanfare, must not. Nor must a newer compiler's warning stop them, which it does here. The Makefile sets the
+/// variable.
 let development = Context.environment["FANFARE_DEV"] != nil
 /// `make fuzz`: the fuzzer links only with libFuzzer, which brings `main`.
 let fuzzing = Context.environment["FANFARE_FUZZ"] != nil
 
-let swift: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-]
+let swift: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ] + (development ? [.treatAllWarnings(as: .error)] : [])
 
 var products: [Product] = [
     .library(name: "Fanfare", targets: ["Fanfare"]),
