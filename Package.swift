@@ -8,12 +8,12 @@ let development = Context.environment["FANFARE_DEV"] != nil
 /// `make fuzz`: the fuzzer links only with libFuzzer, which brings `main`.
 let fuzzing = Context.environment["FANFARE_FUZZ"] != nil
 
-let swift: [SwiftSetting] =
-    [
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-    ] + (development ? [.treatAllWarnings(as: .error)] : [])
+let strictness: [SwiftSetting] = development ? [.treatAllWarnings(as: .error)] : []
+let swift: [SwiftSetting] = strictness + [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
 
 var products: [Product] = [
     .library(name: "Fanfare", targets: ["Fanfare"]),
