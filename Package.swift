@@ -9,11 +9,12 @@ let development = Context.environment["FANFARE_DEV"] != nil
 let fuzzing = Context.environment["FANFARE_FUZZ"] != nil
 
 let strictness: [SwiftSetting] = development ? [.treatAllWarnings(as: .error)] : []
-let swift: [SwiftSetting] = strictness + [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-]
+let swift: [SwiftSetting] =
+    strictness + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
 
 var products: [Product] = [
     .library(name: "Fanfare", targets: ["Fanfare"]),
