@@ -34,11 +34,13 @@ final class Audience {
     @exclusivity(unchecked) private(set) var open: [(version: UInt32, serial: UInt64)] = []
     /// Members that need a visit although the cursor has passed them. Each has its `queued` flag set; an entry whose slot lost
     /// the flag, or belongs elsewhere now, is skipped.
-    @exclusivity(unchecked) var again: [ActivitySlot] = []
+    @exclusivity(unchecked) private(set) var again: [ActivitySlot] = []
     /// Members that are owed a push.
     @exclusivity(unchecked) var owed = 0
     /// Unvisited members before which an alert has not come yet: while there are any, the sweep runs in the first lane.
     @exclusivity(unchecked) private var urgent = 0
+    /// The same for those in `again`. May count a few who have left meanwhile; an empty list counts none.
+    @exclusivity(unchecked) private var urgentAgain = 0
 
     @exclusivity(unchecked) private(set) var alerts: [PendingAlert] = []
     /// Version of the newest alert: who has had its chance at that one needs no look at the others.
@@ -126,8 +128,23 @@ final class Audience {
 
     /// Starts, ends and alerts before priority 10 before priority 5.
     var preferredLane: Int {
-        if event == .end || min(urgent, order.remaining) > 0 { return 0 }
+        if event == .end || min(urgent, order.remaining) > 0 || min(urgentAgain, again.count) > 0 { return 0 }
         return latest?.priority == .immediate ? 1 : 2
+    }
+
+    /// A member is to be visited although the cursor has passed it.
+    ///
+    /// - Parameter alerted: the alerts it has had its chance at.
+    func comeAgain(_ slot: ActivitySlot, alerted: UInt32) {
+        again.append(slot)
+        if alerted < newestAlert { urgentAgain += 1 }
+    }
+
+    /// That visit, or `nil` when there is none left. `alerted` tells what the member missed when it was queued, or less.
+    func nextAgain(alerted: (ActivitySlot) -> UInt32) -> ActivitySlot? {
+        guard let slot = again.popLast() else { return nil }
+        urgentAgain = again.isEmpty ? 0 : max(0, urgentAgain - (alerted(slot) < newestAlert ? 1 : 0))
+        return slot
     }
 
     /// The next member under the cursor.

@@ -18,7 +18,7 @@ extension Shard {
     }
 
     private func nextVisit(of audience: Audience) -> ActivitySlot? {
-        guard let slot = audience.again.popLast() else { return audience.nextOfSweep() }
+        guard let slot = audience.nextAgain(alerted: { store[$0].alerted }) else { return audience.nextOfSweep() }
         let activity = store[slot]
         guard activity.flags.contains(.queued), activity.audience != ActivityStore.noAudience,
             audiences[Int(activity.audience)] === audience
@@ -86,7 +86,7 @@ extension Shard {
         let audience = audiences[Int(store[slot].audience)]
         if !store[slot].flags.contains(.queued) {
             store[slot].flags.insert(.queued)
-            audience.again.append(slot)
+            audience.comeAgain(slot, alerted: store[slot].alerted)
         }
         lanes.enqueue(audience)
     }
