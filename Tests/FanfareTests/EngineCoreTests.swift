@@ -38,11 +38,13 @@ import Testing
         #expect(isQuiet)
         #expect(completed == 100_000)
         core.stop()
+        loop.close()
     }
 
     @Test(.timeLimit(.minutes(5))) func stopsWithEveryRingFull() throws {
-        let (_, core) = try EngineCoreTests.overrun()
+        let (loop, core) = try EngineCoreTests.overrun()
         #expect(core.isCongested)
         core.stop()
+        loop.close()
     }
 }
