@@ -101,22 +101,21 @@ public final class Loop {
         uv_idle_start(restless, stayAwake)
     }
 
-    /// Closes every handle that is still open, without calling anybody back, and frees the loop. Safe twice; from within a
-    /// callback it stops the loop, and `run()` closes it before it returns.
+    /// Closes every handle that is still open, without calling anybody back, and frees the loop. Safe twice. From within a
+    /// callback it closes the handles and stops the loop, and `run()` frees it before it returns.
     ///
     /// A name look-up that the system's resolver has begun cannot be called back, and is waited for. (So it would be when
     /// the process ends: libuv joins its thread pool then.)
     public func close() {
         guard !isClosed else { return }
+        // Now, not after the turn: other timers may be due in this same one.
+        closeHandles()
         guard !isRunning else {
             closesAfterRun = true
             stop()
             return
         }
         isClosed = true
-        onTurn = nil
-        for request in requests.values { request.cancel() }
-        uv_walk(raw, closeFound, nil)
         turnEnders = []
         turnEndersSpare = []
         turn.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_close($0, nil) }
@@ -124,6 +123,12 @@ public final class Loop {
         // Busy until the handles' close callbacks have run and the thread pool has let go of what it works on.
         while uv_loop_close(raw) == UV_EBUSY.rawValue { uv_run(raw, UV_RUN_ONCE) }
         free()
+    }
+
+    private func closeHandles() {
+        onTurn = nil
+        for request in requests.values { request.cancel() }
+        uv_walk(raw, closeFound, nil)
     }
 
     private func free() {

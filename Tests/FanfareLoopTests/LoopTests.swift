@@ -7,7 +7,7 @@ import Testing
     @Test func timersFireInTheOrderOfTheirDeadlines() throws {
         var fired: [Int] = []
         try withLoop { loop in
-            for (name, delay) in [(3, 30), (1, 5), (2, 15), (0, 0)] {
+            for (name, delay) in [(3, 180), (1, 60), (2, 120), (0, 0)] {
                 LoopTimer(loop: loop) {
                     fired.append(name)
                     if name == 3 { loop.stop() }
@@ -65,7 +65,6 @@ import Testing
         var fired: [String] = []
         try withLoop { loop in
             let later = LoopTimer(loop: loop) { fired.append("closed by another timer") }
-            later.start(after: .milliseconds(1))
             var own: LoopTimer?
             own = LoopTimer(loop: loop) {
                 fired.append("own")
@@ -75,6 +74,8 @@ import Testing
                 later.close()
             }
             own?.start(after: .zero, repeating: .milliseconds(1))
+            // Due in the same turn, after the one that closes it.
+            later.start(after: .zero)
             LoopTimer(loop: loop) { loop.stop() }.start(after: .milliseconds(10))
         }
         #expect(fired == ["own"])
@@ -83,12 +84,13 @@ import Testing
     @Test func closingTheLoopInACallbackClosesEverything() throws {
         let loop = try Loop()
         var fired = 0
-        let other = LoopTimer(loop: loop) { fired += 1 }
-        other.start(after: .milliseconds(1))
         LoopTimer(loop: loop) {
             fired += 10
             loop.close()
         }.start(after: .zero)
+        // Due in the same turn, after the one that closes.
+        let other = LoopTimer(loop: loop) { fired += 1 }
+        other.start(after: .zero)
         loop.run()
         #expect(fired == 10)
         #expect(loop.isClosed && other.isClosed)
