@@ -15,13 +15,15 @@ extension Topic {
     mutating func fold(_ event: FeedEvent) -> Folded {
         switch event.change {
         case .nothing: .nothing(nil)
-        case .patch(let patch): fold(patch, seq: event.seq, at: event.at)
+        case .patch(let patch): fold(seq: event.seq, at: event.at) { $0.merge(patch) }
+        case .contentState(let content): fold(seq: event.seq, at: event.at) { $0.replace(with: content) }
         case .fact(let fact): fold(fact)
         case .retraction(let id): retract(id, at: event.at)
         }
     }
 
-    private mutating func fold(_ patch: JSONObject, seq: UInt64?, at: FeedTime) -> Folded {
+    /// Changes the overlay, unless something newer is in place or the state would grow too large.
+    private mutating func fold(seq: UInt64?, at: FeedTime, _ change: (inout Topic) -> Void) -> Folded {
         if let seq, let newest = newestPatchSeq {
             if seq == newest { return .refused(.duplicate, "patch \(seq) was here before") }
             if seq < newest { return .refused(.late, "patch \(seq) after patch \(newest)") }
@@ -29,15 +31,7 @@ extension Topic {
             return .refused(.late, "patch late by \((newest - at).inSeconds), a newer one is in place")
         }
         let (overlayBefore, hiddenBefore, stateBefore) = (overlay, hidden, state)
-        for member in patch.members {
-            if member.value == .null {
-                // The facts' own value, if they have one, must not show again.
-                if ledger.reducer.state[member.key] != nil { hidden.insert(member.key) }
-            } else {
-                hidden.remove(member.key)
-            }
-        }
-        overlay.merge(quantised(patch))
+        change(&self)
         refreshState()
         if state != stateBefore {
             let size = EncodedState(state).bytes.count
@@ -50,6 +44,23 @@ extension Topic {
         newestPatchSeq = seq ?? newestPatchSeq
         newestPatchAt = max(at, newestPatchAt ?? at)
         return .patched
+    }
+
+    private mutating func merge(_ patch: JSONObject) {
+        for member in patch.members {
+            if member.value == .null {
+                // The facts' own value, if they have one, must not show again.
+                if ledger.reducer.state[member.key] != nil { hidden.insert(member.key) }
+            } else {
+                hidden.remove(member.key)
+            }
+        }
+        overlay.merge(quantised(patch))
+    }
+
+    private mutating func replace(with content: JSONObject) {
+        overlay = quantised(content)
+        hidden = Set(ledger.reducer.state.members.lazy.map(\.key).filter { content[$0] == nil })
     }
 
     private func quantised(_ patch: JSONObject) -> JSONObject {

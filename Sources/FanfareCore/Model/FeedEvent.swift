@@ -58,6 +58,8 @@ public struct FeedEvent: Sendable {
         case nothing
         /// JSON Merge Patch with absolute values.
         case patch(JSONObject)
+        /// The whole content state. What it lacks is gone, whether patches or facts had brought it.
+        case contentState(JSONObject)
         case fact(Fact)
         /// Withdraws the fact of this id.
         case retraction(of: String)

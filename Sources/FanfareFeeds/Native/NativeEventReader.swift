@@ -189,6 +189,7 @@ extension FeedEvent.Change {
         switch self {
         case .nothing: "event"
         case .patch: "patch"
+        case .contentState: "state"
         case .fact(let fact): fact.kind
         case .retraction: "retraction"
         }

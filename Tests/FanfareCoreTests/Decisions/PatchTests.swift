@@ -55,6 +55,29 @@ import Testing
         #expect(story.apply(feed.set(100, ["n": 6]), now: at(110)).outcome == .published)
     }
 
+    /// What a whole state lacks is gone: a member, a nested one, and what facts had brought.
+    @Test func aWholeStateReplacesTheOneBefore() {
+        var story = Scripted()
+        func whole(_ seconds: Double, _ state: JSONObject) -> FeedEvent {
+            feed.event(seconds, "state", .contentState(state))
+        }
+        story.apply(feed.set(0, ["eta": 5, "deep": ["x": 1, "y": 2]]))
+        let record = story.apply(whole(10, ["stop": "A", "deep": ["x": 1]]))
+        #expect(record.outcome == .published)
+        #expect(story.topic("order/1")?.state == ["stop": "A", "deep": ["x": 1]])
+        #expect(story.apply(whole(20, ["deep": ["x": 1], "stop": "A"])).outcome == .unchanged)
+        let late = story.apply(whole(15, ["stop": "B"]), now: at(21))
+        #expect(late.outcome == .late)
+        let tooLarge = JSONValue.string(String(repeating: "x", count: 4000))
+        #expect(story.apply(whole(30, ["stop": tooLarge])).outcome == .rejected)
+        #expect(story.topic("order/1")?.state == ["stop": "A", "deep": ["x": 1]])
+
+        let match = FootballFeed()
+        story.apply(match.start())
+        story.apply(match.event(0, "state", .contentState(["home": "Other"])))
+        #expect(story.topic("match/1")?.state == ["home": "Other"])
+    }
+
     @Test func duplicatesByEventID() {
         var story = Scripted()
         story.apply(feed.set(0, ["n": 1], id: "e1"))

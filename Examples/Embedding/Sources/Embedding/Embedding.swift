@@ -1,10 +1,18 @@
 import Dispatch
 import Fanfare
+import Foundation
 
-/// A feed backend in small: two people follow a match; it begins, and a goal falls.
+/// A feed backend in small: two people follow a match; it begins, and a goal falls. One of them waits for a ride, whose state
+/// is the app's own Swift struct.
 ///
 /// `.discard` takes every push and sends nothing. With `.apns(APNsOptions(…))` the same program serves phones.
 @main struct Embedding {
+    /// The same declaration as in the app's `ActivityAttributes`.
+    struct Ride: Codable, Hashable, Sendable {
+        var driver: String
+        var arrival: Date
+    }
+
     enum Trouble: Error { case full(String), undelivered(String) }
 
     static func main() throws {
@@ -35,6 +43,14 @@ import Fanfare
             // Only so that this example always prints the same: else the goal may overtake the kick-off.
             guard engine.settle(within: .seconds(10)) else { throw Trouble.undelivered(fact.id) }
         }
+
+        let ride = TopicID("ride/17")
+        engine.follow(
+            .topic(ride), activity: "anna-ride", subscriber: "anna", token: [UInt8](repeating: 0xCD, count: 80))
+        let state = Ride(driver: "Ben", arrival: Date(timeIntervalSince1970: 1_781_360_000))
+        guard try engine.publish(state, for: ride, alert: AlertText(title: "Ben is on his way", body: "Blue van")),
+            engine.settle(within: .seconds(10))
+        else { throw Trouble.undelivered("\(ride)") }
 
         let counted = DispatchSemaphore(value: 0)
         engine.counts { counts in

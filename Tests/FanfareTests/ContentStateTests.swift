@@ -1,0 +1,124 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Fanfare
+
+/// The app's structs: what goes in comes out of a default `JSONDecoder`, which is what ActivityKit has.
+@Suite struct ContentStateTests {
+    struct Ride: Codable, Hashable, Sendable {
+        enum Phase: String, Codable { case waiting, driving }
+        struct Driver: Codable, Hashable { var name: String, stars: Double }
+
+        var phase = Phase.waiting
+        var driver = Driver(name: "Zoë \"Z\" 🚕", stars: 4.9)
+        var arrival = Date(timeIntervalSince1970: 1_790_000_000.125)
+        var seen: Date?
+        var map = Data([0, 255, 62])
+        var link = URL(string: "https://example.com/ride?id=17&a=b")
+        var id = UUID(uuidString: "6F9619FF-8B86-D011-B42D-00CF4FC964FF")
+        var waitSeconds = 0...90
+        var fare = Decimal(string: "12.34")
+        var stops = ["A", "B"]
+        var counts = ["x": 1, "y": -2]
+        var whole = 3.0
+        var small = Float(0.1)
+        var largest = Int64.max
+    }
+
+    private func bytes(_ state: some Codable & Hashable) throws -> [UInt8] {
+        EncodedState(try JSONObject(contentState: state)).bytes
+    }
+
+    @Test func everyDefaultStrategyRoundTrips() throws {
+        var ride = Ride()
+        for seen in [nil, Date(timeIntervalSinceReferenceDate: 0), Date(timeIntervalSince1970: -1.5)] {
+            ride.seen = seen
+            #expect(try JSONDecoder().decode(Ride.self, from: Data(bytes(ride))) == ride)
+        }
+    }
+
+    @Test func datesCountFrom2001() throws {
+        struct Clock: Codable, Hashable { var end: Date }
+        let state = Clock(end: Date(timeIntervalSince1970: 1_790_000_000))
+        #expect(try String(decoding: bytes(state), as: UTF8.self) == #"{"end":811692800}"#)
+    }
+
+    @Test func equalStatesHaveEqualBytes() throws {
+        var a = Ride()
+        var b = Ride()
+        a.counts = ["one": 1, "two": 2, "three": 3]
+        b.counts = ["three": 3, "two": 2, "one": 1]
+        #expect(try bytes(a) == bytes(b))
+    }
+
+    @Test func whatAPhoneCannotReadIsSaid() throws {
+        struct Number: Codable, Hashable { var value: Double }
+        struct Large: Codable, Hashable { var value: UInt64 }
+        struct Exact: Codable, Hashable { var value: Decimal }
+        /// Reads what it does not write.
+        struct Shifting: Codable, Hashable {
+            var value: Int
+            init(value: Int) { self.value = value }
+            init(from decoder: any Decoder) throws {
+                value = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .value) + 1
+            }
+        }
+        func problem(_ state: some Codable & Hashable & Sendable) throws -> String {
+            let engine = try Engine(Engine.Options(transport: .discard))
+            defer { engine.stop() }
+            let fault = #expect(throws: ContentStateFault.self) {
+                try engine.publish(state, for: TopicID("ride/1"))
+            }
+            return fault?.description ?? ""
+        }
+        #expect(try problem(Number(value: .infinity)).hasPrefix("ride/1: the content state cannot be encoded: "))
+        #expect(try problem([1, 2]) == "ride/1: the content state is not encoded as a JSON object")
+        let differs = "ride/1: a phone would not read this content state as it is meant: "
+        #expect(try problem(Large(value: .max)).hasPrefix(differs))
+        #expect(try problem(Exact(value: Decimal(string: "0.12345678901234567890123")!)).hasPrefix(differs))
+        #expect(try problem(Shifting(value: 1)) == differs + "it decodes to another value")
+    }
+
+    /// Counts how often it is encoded.
+    struct Counted: Codable, Hashable, Sendable {
+        static let encodings = Atomic(0)
+        var score: Int
+        func encode(to encoder: any Encoder) throws {
+            Counted.encodings.add(1, ordering: .relaxed)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(score, forKey: .score)
+        }
+        enum CodingKeys: CodingKey { case score }
+    }
+
+    @Test func isEncodedOncePerUpdateHoweverManyFollow() throws {
+        let records = Mutex<[DecisionRecord]>([])
+        var observer = Engine.Observer()
+        observer.decided = { record in records.withLock { $0.append(record) } }
+        let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
+        let match = TopicID("match/1")
+        for subscriber in 0..<1000 {
+            engine.follow(
+                .topic(match), activity: "card \(subscriber)", subscriber: "\(subscriber)",
+                token: Array("token \(subscriber)".utf8))
+        }
+        let at = FeedTime(seconds: 1_790_000_000)
+        #expect(try engine.publish(Counted(score: 1), for: match, at: at))
+        #expect(try engine.publish(Counted(score: 1), for: match, at: at + .seconds(5)))
+        #expect(
+            try engine.publish(
+                Counted(score: 2), for: match, at: at + .seconds(10), alert: AlertText(title: "Goal", body: "2–0")))
+        #expect(try engine.publish(Counted(score: 2), for: match, at: at + .seconds(20), lifecycle: .end))
+        #expect(engine.settle(within: .seconds(20)))
+        let counted = Mutex<ShardCounts?>(nil)
+        #expect(engine.counts { counts in counted.withLock { $0 = counts } })
+        engine.stop()
+        #expect(Counted.encodings.load(ordering: .relaxed) == 4)
+        #expect(records.withLock { $0.map(\.outcome) } == [.published, .unchanged, .published, .published])
+        #expect(records.withLock { $0.map(\.alert) } == [nil, nil, .granted, nil])
+        // Everybody has had the end, whatever else there was time for.
+        #expect(counted.withLock { $0?.pushes.accepted ?? 0 } >= 1000)
+        #expect(counted.withLock { $0?.activities } == 0)
+    }
+}
