@@ -206,7 +206,7 @@ public final class ConnectionPool: Transport {
             bodyBytes = body.count
             let isSent = connection.send(
                 delivery, tokens: tokens, shape: requestFields.shape(of: payload), authorization: authorization,
-                fields: requestFields.expiration(of: payload), body: body, at: now)
+                fields: requestFields.fields(of: payload), body: body, at: now)
             if isSent {
                 inFlight += 1
                 statistics.sent += 1

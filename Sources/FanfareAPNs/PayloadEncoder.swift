@@ -4,6 +4,8 @@ public import FanfareCore
 public enum PayloadEncoder {
     /// Bytes; what APNs takes on the device path (spec §6.2, documented by Apple).
     public static let bodyBytesMax = 4096
+    /// Of `apns-collapse-id` (spec §2.2, documented).
+    public static let collapseIDBytesMax = 64
 
     /// The request body: `{"aps":{…}}`, the content state spliced in as it stands.
     ///
@@ -12,24 +14,27 @@ public enum PayloadEncoder {
     ///
     /// - Throws: when the payload could not be shown by a phone; such a payload must not be sent.
     public static func body(of payload: Payload) throws(PayloadFault) -> [UInt8] {
-        let leavesCardAsItIs = payload.event == .end && payload.state.isEmpty
-        // ActivityKit decodes a struct, so anything but an object would be dropped on the phone while APNs says 200.
-        guard leavesCardAsItIs || (payload.state.first == UInt8(ascii: "{") && payload.state.last == UInt8(ascii: "}"))
-        else { throw PayloadFault(subject: payload.subject, problem: .stateIsNotAnObject) }
-        let event: StaticString
-        switch payload.event {
-        case .update: event = "update"
-        case .end: event = "end"
-        case .start: throw PayloadFault(subject: payload.subject, problem: .startWithoutAttributes)
+        func fault(_ problem: PayloadFault.Problem) -> PayloadFault {
+            PayloadFault(subject: payload.subject, problem: problem)
         }
+        let leavesCardAsItIs = payload.event == .end && payload.state.isEmpty
+        guard leavesCardAsItIs || isObject(payload.state) else { throw fault(.stateIsNotAnObject) }
 
         var body: [UInt8] = []
-        body.reserveCapacity(payload.state.count + 256)
+        body.reserveCapacity(payload.state.count + (payload.start?.attributes.count ?? 0) + 256)
         body.append(#"{"aps":{"timestamp":"#)
         body.append(decimal: payload.stamp)
-        body.append(#","event":""#)
-        body.append(event)
-        body.append(#"""#)
+        switch payload.event {
+        case .update: body.append(#","event":"update""#)
+        case .end: body.append(#","event":"end""#)
+        case .start:
+            body.append(#","event":"start""#)
+            // Without an alert APNs says 200 and the phone starts nothing (spec §3.1, observed).
+            guard payload.alert != nil else { throw fault(.startWithoutAlert) }
+            guard let start = payload.start else { throw fault(.startWithoutAttributes) }
+            if let problem = problem(with: start) { throw fault(problem) }
+            append(start, to: &body)
+        }
         if !leavesCardAsItIs {
             body.append(#","content-state":"#)
             body.append(contentsOf: payload.state)
@@ -42,30 +47,89 @@ public enum PayloadEncoder {
             body.append(#","dismissal-date":"#)
             body.append(decimal: dismissalDate)
         }
-        if let alert = payload.alert {
-            body.append(#","alert":{"title":"#)
-            JSONValue.write(alert.title, to: &body)
-            body.append(#","body":"#)
-            JSONValue.write(alert.body, to: &body)
-            // Inside `alert`, unlike ordinary pushes (spec §3.1).
-            if let sound = alert.sound {
-                body.append(#","sound":"#)
-                JSONValue.write(sound, to: &body)
-            }
-            body.append("}")
+        if let score = payload.relevanceScore {
+            guard score.isFinite else { throw fault(.relevanceIsNotANumber) }
+            body.append(#","relevance-score":"#)
+            JSONValue.double(score).write(to: &body)
         }
+        if let alert = payload.alert { append(alert, to: &body) }
         body.append("}}")
 
-        guard body.count <= bodyBytesMax else {
-            throw PayloadFault(subject: payload.subject, problem: .tooLarge(bytes: body.count))
-        }
+        guard body.count <= bodyBytesMax else { throw fault(.tooLarge(bytes: body.count)) }
         return body
+    }
+
+    /// ActivityKit decodes structs, so anything else would be dropped on the phone while APNs says 200.
+    private static func isObject(_ json: [UInt8]) -> Bool {
+        json.first == UInt8(ascii: "{") && json.last == UInt8(ascii: "}")
+    }
+
+    private static func problem(with start: Payload.Start) -> PayloadFault.Problem? {
+        guard !start.attributesType.isEmpty, isObject(start.attributes) else { return .startWithoutAttributes }
+        if case .channel(let id) = start.updates {
+            let digits = id.utf8.allSatisfy {
+                switch $0 {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
+                    true
+                default: false
+                }
+            }
+            guard digits, !id.isEmpty else { return .channelIsNotBase64 }
+        }
+        if let id = start.collapseID {
+            guard (1...collapseIDBytesMax).contains(id.utf8.count), id.utf8.allSatisfy({ (0x21..<0x7f).contains($0) })
+            else { return .collapseID(bytes: id.utf8.count) }
+        }
+        return nil
+    }
+
+    private static func append(_ start: Payload.Start, to body: inout [UInt8]) {
+        body.append(#","attributes-type":"#)
+        JSONValue.write(start.attributesType, to: &body)
+        body.append(#","attributes":"#)
+        body.append(contentsOf: start.attributes)
+        // An activity has a token or a channel, never both (spec §5.3, documented).
+        switch start.updates {
+        case .token: body.append(#","input-push-token":1"#)
+        case .channel(let id):
+            body.append(#","input-push-channel":"#)
+            JSONValue.write(id, to: &body)
+        case nil: break
+        }
+    }
+
+    /// The sound stands inside, and localised lines are objects: ordinary pushes have both flat (spec §3.2, documented).
+    private static func append(_ alert: AlertText, to body: inout [UInt8]) {
+        func append(_ line: AlertText.Line) {
+            switch line {
+            case .text(let text): JSONValue.write(text, to: &body)
+            case .localized(let key, let arguments):
+                body.append(#"{"loc-key":"#)
+                JSONValue.write(key, to: &body)
+                if !arguments.isEmpty {
+                    body.append(#","loc-args":"#)
+                    JSONValue.array(arguments.map(JSONValue.string)).write(to: &body)
+                }
+                body.append("}")
+            }
+        }
+        body.append(#","alert":{"title":"#)
+        append(alert.title)
+        body.append(#","body":"#)
+        append(alert.body)
+        if let sound = alert.sound {
+            body.append(#","sound":"#)
+            JSONValue.write(sound, to: &body)
+        }
+        body.append("}")
     }
 
     /// `apns-expiration`, Unix seconds: until when APNs keeps a push for a phone that is away.
     ///
     /// An update is worth nothing once its state is stale. A missed end leaves a card that lies, so it is kept as long as
-    /// a card can be on a Lock Screen at all: 8 hours active and 4 hours ended (spec §3.4).
+    /// a card can be on a Lock Screen at all: 8 hours active and 4 hours ended (spec §3.4). A start must survive a moment
+    /// offline and no more: a late one shows old data. Ten minutes have worked (spec §11, observed).
     public static func expiration(of payload: Payload) -> Int64 {
         switch payload.event {
         case .update: max(payload.staleDate ?? 0, payload.stamp + updateKeptSeconds)
@@ -86,6 +150,10 @@ public struct PayloadFault: Error, Sendable, Equatable, CustomStringConvertible 
         case tooLarge(bytes: Int)
         case stateIsNotAnObject
         case startWithoutAttributes
+        case startWithoutAlert
+        case channelIsNotBase64
+        case collapseID(bytes: Int)
+        case relevanceIsNotANumber
     }
 
     /// The topic, or the lineup's topics.
@@ -96,9 +164,14 @@ public struct PayloadFault: Error, Sendable, Equatable, CustomStringConvertible 
         switch problem {
         case .tooLarge(let bytes):
             "\(subject): the payload has \(bytes) bytes, APNs takes \(PayloadEncoder.bodyBytesMax); "
-                + "shorten the content state"
+                + "shorten the content state or the attributes"
         case .stateIsNotAnObject: "\(subject): the content state is not a JSON object"
-        case .startWithoutAttributes: "\(subject): a start needs attributes, which this payload does not carry"
+        case .startWithoutAttributes: "\(subject): a start needs the attributes' type and the attributes, a JSON object"
+        case .startWithoutAlert: "\(subject): a start needs an alert; without one phones ignore it"
+        case .channelIsNotBase64: "\(subject): the channel of a start should be its id as APNs gave it out, base64"
+        case .collapseID(let bytes):
+            "\(subject): a collapse id has 1 to \(PayloadEncoder.collapseIDBytesMax) printable ASCII bytes, this has \(bytes)"
+        case .relevanceIsNotANumber: "\(subject): the relevance score is not a finite number"
         }
     }
 }

@@ -2,7 +2,7 @@ import FanfareCore
 import FanfareHTTP2
 
 /// The header fields of a push (spec §2.2), encoded as rarely as they change: topic, push type and priority once, the JWT
-/// once per minting, the expiration once per second. The path is the token's and made by the session.
+/// once per minting, expiration and collapse id once per second or payload. The path is the token's and made by the session.
 ///
 /// There is no `apns-id`: APNs invents one, and nobody would read ours.
 struct RequestFields {
@@ -15,7 +15,7 @@ struct RequestFields {
     private let immediate: RequestShape
     private let conserving: RequestShape
     private var authorization: Authorization?
-    private var expiration: (seconds: Int64, field: LiteralFields)?
+    private var perPayload: (expiration: Int64, collapseID: String?, fields: LiteralFields)?
 
     init(endpoint: Endpoint, bundleID: String) {
         func shape(_ priority: Priority) -> RequestShape {
@@ -33,13 +33,19 @@ struct RequestFields {
 
     func shape(of payload: Payload) -> RequestShape { payload.priority == .immediate ? immediate : conserving }
 
-    mutating func expiration(of payload: Payload) -> LiteralFields {
-        let seconds = PayloadEncoder.expiration(of: payload)
-        if let expiration, expiration.seconds == seconds { return expiration.field }
-        var field = LiteralFields()
-        field.append(HeaderField("apns-expiration", "\(seconds)"))
-        expiration = (seconds, field)
-        return field
+    /// The expiration, and of a start its collapse id. Updates and ends have none: a stored one must not be collapsed away
+    /// (spec §11).
+    mutating func fields(of payload: Payload) -> LiteralFields {
+        let expiration = PayloadEncoder.expiration(of: payload)
+        let collapseID = payload.start?.collapseID
+        if let perPayload, perPayload.expiration == expiration, perPayload.collapseID == collapseID {
+            return perPayload.fields
+        }
+        var fields = LiteralFields()
+        fields.append(HeaderField("apns-expiration", "\(expiration)"))
+        if let collapseID { fields.append(HeaderField("apns-collapse-id", collapseID)) }
+        perPayload = (expiration, collapseID, fields)
+        return fields
     }
 
     mutating func authorization(_ issue: ProviderToken.Issue) -> Authorization {

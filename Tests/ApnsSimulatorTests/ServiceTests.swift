@@ -166,6 +166,41 @@ import Testing
             "\"event\":\"start\",\"timestamp\":1790000000,\"content-state\":{},\"attributes-type\":\"M\",\"attributes\":{}",
             "alert"
         ),
+        (
+            "\"event\":\"start\",\"timestamp\":1790000000,\"content-state\":{},\"attributes-type\":\"M\",\"attributes\":{},"
+                + "\"alert\":{\"title\":\"t\",\"body\":\"b\"},\"input-push-token\":true",
+            "input-push-token is not 1"
+        ),
+        (
+            "\"event\":\"start\",\"timestamp\":1790000000,\"content-state\":{},\"attributes-type\":\"M\",\"attributes\":{},"
+                + "\"alert\":{\"title\":\"t\",\"body\":\"b\"},\"input-push-channel\":\"a-b\"",
+            "not base64"
+        ),
+        (
+            "\"event\":\"start\",\"timestamp\":1790000000,\"content-state\":{},\"attributes-type\":\"M\",\"attributes\":{},"
+                + "\"alert\":{\"title\":\"t\",\"body\":\"b\"},\"input-push-token\":1,\"input-push-channel\":\"aGk=\"",
+            "beside"
+        ),
+        (
+            "\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":{},"
+                + "\"input-push-token\":1",
+            "belong to a start"
+        ),
+        (
+            "\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":{},"
+                + "\"alert\":{\"title-loc-key\":\"goal\",\"title\":\"t\",\"body\":\"b\"}",
+            "title-loc-key"
+        ),
+        (
+            "\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":{},"
+                + "\"alert\":{\"title\":{\"loc-key\":\"goal\",\"loc-args\":[1]},\"body\":\"b\"}",
+            "loc-args"
+        ),
+        (
+            "\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":{},"
+                + "\"alert\":{\"title\":\"t\",\"body\":\"b\",\"sound\":{}}",
+            "sound"
+        ),
     ])
     func whatAPhoneWouldDropIsRefusedWithItsReason(_ aps: String, _ fault: String) throws {
         let service = ServiceTests.service()
@@ -181,6 +216,7 @@ import Testing
         "\"event\":\"update\",\"timestamp\":1790028800,\"content-state\":{},\"relevance-score\":75.5,\"other\":[1]",
         "\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":{},\"stale-date\":1790000600.25",
         "\"event\":\"start\",\"timestamp\":1790000000,\"content-state\":{},\"attributes-type\":\"M\",\"attributes\":{},"
+            + "\"input-push-channel\":\"aGk=\","
             + "\"alert\":{\"title\":{\"loc-key\":\"goal\",\"loc-args\":[\"x\"]},\"body\":\"\",\"sound\":\"a.caf\"}",
     ])
     func whatAPhoneTakesIsAccepted(_ aps: String) {

@@ -144,6 +144,43 @@ import Testing
         #expect(world.harness.reports.count { $0.hasPrefix("match/1: the payload has 5") } == 1)
     }
 
+    /// Every shape of request, as the simulator's own reading of the specification sees it.
+    @Test(arguments: ["update", "localised", "end", "private end", "start", "start with a channel", "start, bare"])
+    func everyShapeIsAccepted(name: String) throws {
+        let now = Clock.wallMilliseconds() / 1000
+        let alert = AlertText(title: "Kick-off", body: "Spurs – Leicester", sound: "default")
+        func start(_ updates: Payload.Start.Updates?, collapseID: String?) -> Payload.Start {
+            Payload.Start(
+                attributesType: "MatchAttributes", attributes: Array(#"{"matchId":"m1"}"#.utf8), updates: updates,
+                collapseID: collapseID)
+        }
+        func payload(
+            _ event: Payload.Event, state: String = #"{"away":1,"home":2}"#, stale: Int64? = 600,
+            dismissal: Int64? = nil, alert: AlertText? = nil, relevance: Double? = 75.5, start: Payload.Start? = nil
+        ) -> Payload {
+            Payload(
+                event: event, subject: name, state: Array(state.utf8), stamp: now, staleDate: stale.map { now + $0 },
+                dismissalDate: dismissal.map { now + $0 }, alert: alert, priority: .conserving,
+                relevanceScore: relevance, start: start)
+        }
+        let shape =
+            switch name {
+            case "update": payload(.update)
+            case "localised":
+                payload(.update, alert: AlertText(title: .localized(key: "G", arguments: ["2", "1"]), body: "Kane"))
+            case "end": payload(.end, dismissal: 900, alert: alert)
+            case "private end": payload(.end, state: "", stale: nil, dismissal: -1, relevance: nil)
+            case "start": payload(.start, alert: alert, start: start(.token, collapseID: "match-1"))
+            case "start with a channel":
+                payload(.start, alert: alert, start: start(.channel("dHN0LXNyY2gtY2hubA=="), collapseID: nil))
+            default: payload(.start, stale: nil, alert: alert, relevance: nil, start: start(nil, collapseID: nil))
+            }
+        let world = try World(activities: 3, payload: shape)
+        world.runUntilSettled()
+        world.close()
+        #expect(world.source.count(.accepted) == 3, "\(world.simulator.statistics.payloadFaults)")
+    }
+
     // MARK: Misconfiguration
 
     @Test func aWrongBundleIDStopsAfterTwentyFaults() throws {

@@ -10,11 +10,11 @@ import Testing
 
     static func payload(
         _ event: Payload.Event, state: String = #"{"home":2}"#, stale: Int64? = nil, dismissal: Int64? = nil,
-        alert: AlertText? = nil
+        alert: AlertText? = nil, relevance: Double? = nil, start: Payload.Start? = nil
     ) -> Payload {
         Payload(
             event: event, subject: "match/1", state: Array(state.utf8), stamp: 1_790_000_000, staleDate: stale,
-            dismissalDate: dismissal, alert: alert, priority: .immediate)
+            dismissalDate: dismissal, alert: alert, priority: .immediate, relevanceScore: relevance, start: start)
     }
 
     static func encoded(_ state: JSONValue) -> String {
@@ -88,7 +88,9 @@ import Testing
             try PayloadEncoder.body(of: Self.payload(.update, state: state(4097 - around)))
         }
         #expect(fault?.problem == .tooLarge(bytes: 4097))
-        #expect(fault?.description == "match/1: the payload has 4097 bytes, APNs takes 4096; shorten the content state")
+        #expect(
+            fault?.description == "match/1: the payload has 4097 bytes, APNs takes 4096; shorten the content state "
+                + "or the attributes")
     }
 
     @Test(arguments: ["", "7", "[1]", "{", "null"])
@@ -98,10 +100,94 @@ import Testing
         }
     }
 
-    @Test func startIsRefusedWithoutAttributes() {
-        #expect(throws: PayloadFault(subject: "match/1", problem: .startWithoutAttributes)) {
-            try PayloadEncoder.body(of: Self.payload(.start))
+    // MARK: Every shape
+
+    static let kickOffAlert = AlertText(title: "Kick-off", body: "The match has started", sound: "default")
+
+    static func start(
+        type: String = "MatchAttributes", attributes: String = #"{"matchId":"m1"}"#,
+        updates: Payload.Start.Updates? = .token, collapseID: String? = nil
+    ) -> Payload.Start {
+        Payload.Start(
+            attributesType: type, attributes: Array(attributes.utf8), updates: updates, collapseID: collapseID)
+    }
+
+    @Test func startAsksForAToken() throws {
+        let payload = Self.payload(
+            .start, stale: 1_790_003_600, alert: Self.kickOffAlert, relevance: 75, start: Self.start())
+        #expect(
+            String(decoding: try PayloadEncoder.body(of: payload), as: UTF8.self)
+                == #"{"aps":{"timestamp":1790000000,"event":"start","attributes-type":"MatchAttributes","#
+                + #""attributes":{"matchId":"m1"},"input-push-token":1,"content-state":{"home":2},"#
+                + #""stale-date":1790003600,"relevance-score":75,"#
+                + #""alert":{"title":"Kick-off","body":"The match has started","sound":"default"}}}"#)
+    }
+
+    @Test func startSubscribesToAChannel() throws {
+        let payload = Self.payload(
+            .start, alert: Self.kickOffAlert, start: Self.start(updates: .channel("dHN0LXNyY2gtY2hubA==")))
+        let body = String(decoding: try PayloadEncoder.body(of: payload), as: UTF8.self)
+        #expect(body.contains(#","input-push-channel":"dHN0LXNyY2gtY2hubA==","#))
+        #expect(!body.contains("input-push-token"))
+    }
+
+    @Test func localisedLinesAreObjects() throws {
+        let alert = AlertText(
+            title: .localized(key: "GOAL %@", arguments: ["Spurs \"A\""]), body: .localized(key: "NO_ARGUMENTS"),
+            sound: "goal.caf")
+        #expect(
+            String(decoding: try PayloadEncoder.body(of: Self.payload(.update, alert: alert)), as: UTF8.self)
+                == #"{"aps":{"timestamp":1790000000,"event":"update","content-state":{"home":2},"alert":"#
+                + #"{"title":{"loc-key":"GOAL %@","loc-args":["Spurs \"A\""]},"body":{"loc-key":"NO_ARGUMENTS"},"#
+                + #""sound":"goal.caf"}}}"#)
+    }
+
+    @Test(arguments: [(0, "0"), (75, "75"), (-1.5, "-1.5"), (0.1, "0.1")] as [(Double, String)])
+    func relevanceIsAnyNumber(score: Double, text: String) throws {
+        let body = try PayloadEncoder.body(of: Self.payload(.update, relevance: score))
+        #expect(String(decoding: body, as: UTF8.self).hasSuffix(",\"relevance-score\":\(text)}}"))
+    }
+
+    @Test func whatAPhoneWouldIgnoreIsRefusedWithTheTopic() {
+        func problem(_ payload: Payload) -> PayloadFault.Problem? {
+            let fault = #expect(throws: PayloadFault.self) { try PayloadEncoder.body(of: payload) }
+            #expect(fault?.description.hasPrefix("match/1: ") == true)
+            return fault?.problem
         }
+        func problem(_ start: Payload.Start?) -> PayloadFault.Problem? {
+            problem(Self.payload(.start, alert: Self.kickOffAlert, start: start))
+        }
+        #expect(problem(nil) == .startWithoutAttributes)
+        #expect(problem(Self.start(type: "")) == .startWithoutAttributes)
+        #expect(problem(Self.start(attributes: "[]")) == .startWithoutAttributes)
+        #expect(problem(Self.start(updates: .channel(""))) == .channelIsNotBase64)
+        #expect(problem(Self.start(updates: .channel("a-b"))) == .channelIsNotBase64)
+        #expect(problem(Self.start(collapseID: "")) == .collapseID(bytes: 0))
+        #expect(problem(Self.start(collapseID: "a b")) == .collapseID(bytes: 3))
+        #expect(problem(Self.start(collapseID: String(repeating: "x", count: 65))) == .collapseID(bytes: 65))
+        #expect(problem(Self.payload(.start, start: Self.start())) == .startWithoutAlert)
+        #expect(problem(Self.payload(.update, relevance: .nan)) == .relevanceIsNotANumber)
+        let large = #"{"x":"\#(String(repeating: "x", count: 4096))"}"#
+        guard case .tooLarge = problem(Self.start(attributes: large)) else {
+            Issue.record("attributes count, too")
+            return
+        }
+    }
+
+    /// A start that waits for a phone is kept for minutes, never 0: one moment offline would lose it.
+    @Test func startsAreKeptForMinutes() {
+        #expect(PayloadEncoder.expiration(of: Self.payload(.start, start: Self.start())) == 1_790_000_600)
+    }
+
+    @Test func onlyStartsCollapse() {
+        var fields = RequestFields(endpoint: .sandbox, bundleID: "com.example.app")
+        let update = fields.fields(of: Self.payload(.update))
+        let start = fields.fields(of: Self.payload(.start, start: Self.start()))
+        let collapsing = fields.fields(of: Self.payload(.start, start: Self.start(collapseID: "match-1")))
+        let other = fields.fields(of: Self.payload(.start, start: Self.start(collapseID: "match-2")))
+        #expect(start == update)
+        #expect(collapsing != update && other != collapsing)
+        #expect(fields.fields(of: Self.payload(.update)) == update)
     }
 
     @Test func updatesExpireWithTheirStatesAndEndsAreKept() {

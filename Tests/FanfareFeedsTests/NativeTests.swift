@@ -49,6 +49,16 @@ import Testing
         #expect(events[2].alert == AlertText(title: "Here", body: "At the door", sound: "bell"))
     }
 
+    @Test func alertsMayNameWordsThatTheAppHas() {
+        let items = decode(
+            #"{"topic":"t","at":1,"alert":{"title":{"loc-key":"GOAL","loc-args":["Spurs","2"]},"body":{"loc-key":"B"}}}"#
+        )
+        #expect(
+            items.first?.event?.alert
+                == AlertText(
+                    title: .localized(key: "GOAL", arguments: ["Spurs", "2"]), body: .localized(key: "B")))
+    }
+
     @Test func skipsBlankLinesAndAByteOrderMark() {
         let items = decode(
             "\u{FEFF}{\"topic\":\"t\",\"at\":1,\"kind\":\"start\"}\r\n\r\n  \n{\"topic\":\"t\",\"at\":2}\n")
@@ -82,6 +92,10 @@ import Testing
         BadLine(line: #"{"topic":"t","at":1,"fact":{"id":"a"}}"#, reason: "neither `kind` nor `fact.kind`"),
         BadLine(line: #"{"topic":"t","at":1,"set":{},"retracts":"a"}"#, reason: "more than one of"),
         BadLine(line: #"{"topic":"t","at":1,"alert":{"body":"b"}}"#, reason: "`alert` has no `title`"),
+        BadLine(line: #"{"topic":"t","at":1,"alert":{"title":{}}}"#, reason: "`alert.title` has no `loc-key`"),
+        BadLine(
+            line: #"{"topic":"t","at":1,"alert":{"title":{"loc-key":"k","loc-args":[1]}}}"#,
+            reason: "`alert.title.loc-args` is not a string"),
         BadLine(line: #"{"topic":"t","at":1,"id":{}}"#, reason: "`id` is neither"),
     ])
     func rejectsABadLineAndGoesOn(_ bad: BadLine) throws {

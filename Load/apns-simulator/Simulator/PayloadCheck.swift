@@ -56,6 +56,7 @@ enum PayloadCheck {
             // APNs takes it and the phone drops it, observed (spec §3.1).
             if aps["alert"] == nil { throw Fault(text: "a start without aps.alert") }
         }
+        try checkUpdateSource(aps, event)
         return PayloadFacts(
             event: event, stamp: stamp, state: state.map(canonical), alert: try alert(aps["alert"]).map(canonical))
     }
@@ -76,15 +77,41 @@ enum PayloadCheck {
         return Int64(seconds)
     }
 
+    /// How a new activity hears of updates: a token or a channel, of starts only (spec §3.1, §5.3).
+    private static func checkUpdateSource(_ aps: JSON.Object, _ event: PayloadFacts.Event) throws(Fault) {
+        let (token, channel) = (aps["input-push-token"], aps["input-push-channel"])
+        if token != nil || channel != nil, event != .start {
+            throw Fault(text: "aps.input-push-token and -channel belong to a start")
+        }
+        if token != nil, channel != nil { throw Fault(text: "aps.input-push-token beside aps.input-push-channel") }
+        if let token, token.intValue != 1 { throw Fault(text: "aps.input-push-token is not 1") }
+        if let channel {
+            let digits = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=".utf8)
+            guard let id = channel.stringValue, !id.isEmpty, id.utf8.allSatisfy(digits.contains) else {
+                throw Fault(text: "aps.input-push-channel is not base64")
+            }
+        }
+    }
+
     /// Title and body, each a text or a localised one; the sound is no part of what an alert says.
     private static func alert(_ value: JSON?) throws(Fault) -> JSON? {
         guard let value else { return nil }
         guard let alert = value.objectValue else { throw Fault(text: "aps.alert is no object") }
+        // Ordinary pushes have it flat; whether a Live Activity is then localised is nowhere said (spec §3.2).
+        for key in ["title-loc-key", "loc-key"] where alert[key] != nil {
+            throw Fault(text: "aps.alert.\(key): localised lines of a Live Activity are objects")
+        }
+        if let sound = alert["sound"], sound.stringValue == nil { throw Fault(text: "aps.alert.sound is no file name") }
         var members: [JSON.Object.Member] = []
         for key in ["title", "body"] {
             let text = alert[key]
             guard text?.stringValue != nil || text?["loc-key"]?.stringValue != nil else {
                 throw Fault(text: "aps.alert.\(key) is neither a text nor an object with loc-key")
+            }
+            if let arguments = text?["loc-args"] {
+                guard arguments.arrayValue?.allSatisfy({ $0.stringValue != nil }) == true else {
+                    throw Fault(text: "aps.alert.\(key).loc-args is no array of texts")
+                }
             }
             if let text { members.append(JSON.Object.Member(key: key, value: text)) }
         }

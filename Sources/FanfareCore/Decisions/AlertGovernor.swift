@@ -26,7 +26,7 @@ struct AlertGovernor: Sendable {
     mutating func rule(
         on kind: OccasionKind, _ rule: AlertRule, text: AlertText, cause: String, now: FeedTime
     ) -> Ruling {
-        let bytes = text.title.utf8.count + text.body.utf8.count + (text.sound?.utf8.count ?? 0)
+        let bytes = text.byteCount
         guard bytes <= bytesMax else { return .demoted("text of \(bytes) bytes, at most \(bytesMax)") }
         guard !granted.contains(cause) else { return .demoted("already alerted for \(cause)") }
 

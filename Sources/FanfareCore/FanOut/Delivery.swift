@@ -26,6 +26,33 @@ public struct ActivitySlot: Hashable, Sendable {
 public final class Payload {
     public enum Event: Sendable { case start, update, end }
 
+    /// What a start has beside its content state: what the new activity is, and how it hears of updates.
+    public struct Start: Sendable, Hashable {
+        /// iOS 18 and newer.
+        public enum Updates: Sendable, Hashable {
+            /// The phone gives the app an update token, which the app reports to us.
+            case token
+            /// The phone subscribes the activity to this channel (its id, base64). Older phones start nothing at all then.
+            case channel(String)
+        }
+
+        /// Name of the app's attributes struct, as it is spelt there.
+        public var attributesType: String
+        /// The attributes, a JSON object.
+        public var attributes: [UInt8]
+        /// `nil` asks for neither; the app may still report a token of its own accord.
+        public var updates: Updates?
+        /// Starts with one id that wait for a phone become one card. At most 64 bytes.
+        public var collapseID: String?
+
+        public init(attributesType: String, attributes: [UInt8], updates: Updates?, collapseID: String?) {
+            self.attributesType = attributesType
+            self.attributes = attributes
+            self.updates = updates
+            self.collapseID = collapseID
+        }
+    }
+
     public let event: Event
     /// The topic, or the lineup's topics: for messages to people only.
     public let subject: String
@@ -39,12 +66,16 @@ public final class Payload {
     public let dismissalDate: Int64?
     public let alert: AlertText?
     public let priority: Priority
+    /// Among this app's activities on a phone the highest has the Dynamic Island.
+    public let relevanceScore: Double?
+    /// Starts only.
+    public let start: Start?
     /// The request body, encoded by the transport on first use.
     public var wire: [UInt8]?
 
     public init(
         event: Event, subject: String, state: [UInt8], stamp: Int64, staleDate: Int64?, dismissalDate: Int64?,
-        alert: AlertText?, priority: Priority
+        alert: AlertText?, priority: Priority, relevanceScore: Double? = nil, start: Start? = nil
     ) {
         self.event = event
         self.subject = subject
@@ -54,6 +85,8 @@ public final class Payload {
         self.dismissalDate = dismissalDate
         self.alert = alert
         self.priority = priority
+        self.relevanceScore = relevanceScore
+        self.start = start
     }
 }
 

@@ -37,15 +37,46 @@ public struct Fact: Hashable, Sendable {
 
 /// Text of a request for attention, as people read it.
 public struct AlertText: Hashable, Sendable {
-    public var title: String
-    public var body: String
+    /// Words as they stand, or the name of words that the app brings along in each of its languages.
+    public enum Line: Hashable, Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
+        case text(String)
+        /// A key of the app's strings file, and what goes in the places it leaves open.
+        case localized(key: String, arguments: [String] = [])
+
+        public init(stringLiteral text: String) { self = .text(text) }
+
+        public var description: String {
+            switch self {
+            case .text(let text): text
+            case .localized(let key, let arguments): ([key] + arguments).joined(separator: " ")
+            }
+        }
+
+        var byteCount: Int {
+            switch self {
+            case .text(let text): text.utf8.count
+            case .localized(let key, let arguments): arguments.reduce(key.utf8.count) { $0 + $1.utf8.count }
+            }
+        }
+    }
+
+    public var title: Line
+    public var body: Line
+    /// Name of a file that the app brings along, or `default`.
     public var sound: String?
 
     public init(title: String, body: String, sound: String? = nil) {
+        self.init(title: .text(title), body: .text(body), sound: sound)
+    }
+
+    public init(title: Line, body: Line, sound: String? = nil) {
         self.title = title
         self.body = body
         self.sound = sound
     }
+
+    /// UTF-8 bytes of all its words.
+    public var byteCount: Int { title.byteCount + body.byteCount + (sound?.utf8.count ?? 0) }
 }
 
 /// One timestamped thing in a feed: what a decoder hands to the decision core.

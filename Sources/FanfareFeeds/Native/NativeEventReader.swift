@@ -132,9 +132,25 @@ struct NativeEventReader {
 
     private static func text(ofAlert alert: JSONElement) throws(Failure) -> AlertText {
         guard let title = alert["title"] else { throw Failure(reason: "`alert` has no `title`") }
-        let body = try alert["body"].map { (body) throws(Failure) in try text(body, "alert.body", orEmpty: true) }
+        let body = try alert["body"].map { (body) throws(Failure) in try line(body, "alert.body", orEmpty: true) }
         let sound = try alert["sound"].map { (sound) throws(Failure) in try text(sound, "alert.sound") }
-        return AlertText(title: try text(title, "alert.title"), body: body ?? "", sound: sound)
+        return AlertText(title: try line(title, "alert.title"), body: body ?? "", sound: sound)
+    }
+
+    /// Words, or `{"loc-key":…,"loc-args":[…]}` as ActivityKit has it.
+    private static func line(
+        _ element: JSONElement, _ name: String, orEmpty: Bool = false
+    ) throws(Failure) -> AlertText.Line {
+        guard element.isObject else { return .text(try text(element, name, orEmpty: orEmpty)) }
+        guard let key = element["loc-key"] else { throw Failure(reason: "`\(name)` has no `loc-key`") }
+        var arguments: [String] = []
+        if let list = element["loc-args"] {
+            guard list.isArray else { throw Failure(reason: "`\(name).loc-args` is not an array") }
+            for argument in list.elements {
+                arguments.append(try text(argument, "\(name).loc-args", orEmpty: true))
+            }
+        }
+        return .localized(key: try text(key, "\(name).loc-key"), arguments: arguments)
     }
 
     private static func text(

@@ -59,7 +59,7 @@ import Testing
     func periodsThatAlert(period: String, title: String) {
         var story = started()
         #expect(story.apply(feed.period(60, period)).alert == .granted)
-        #expect(story.publications.last?.alert?.text.title == title)
+        #expect(story.publications.last?.alert?.text.title == .text(title))
     }
 
     // MARK: - Late facts
