@@ -11,16 +11,17 @@ public struct APNsOptions: Sendable, Equatable {
     public var port: UInt16
     /// PEM file with the authority that signed the server's certificate; `nil` takes the system's trust store.
     public var caFile: String?
-    /// The `.p8` file of the provider key.
+    /// The `.p8` file of the provider key, or a link to it. When it changes, the new key takes over within seconds.
     public var keyFile: String
-    public var keyID: String
+    /// `nil` takes it from the file's name, `AuthKey_<id>.p8`, and so rotates with the file.
+    public var keyID: String?
     public var teamID: String
     /// Bare bundle id; the push type's suffix is ours to add.
     public var bundleID: String
     public var connectionsPerShard: Int
 
     public init(
-        host: String, port: UInt16, caFile: String? = nil, keyFile: String, keyID: String, teamID: String,
+        host: String, port: UInt16, caFile: String? = nil, keyFile: String, keyID: String?, teamID: String,
         bundleID: String, connectionsPerShard: Int = 2
     ) {
         self.host = host

@@ -51,6 +51,8 @@ public final class ConnectionPool: Transport {
     private let clock: () -> Moment
     let onReport: (String) -> Void
     private var requestFields: RequestFields
+    /// Of the key that the connections belong to; 0 before the first push.
+    private var keySerial: UInt64 = 0
     var random = SystemRandomNumberGenerator()
     var reports = ReportLog()
 
@@ -236,11 +238,25 @@ public final class ConnectionPool: Transport {
 
     private func authorization(at moment: Moment) -> RequestFields.Authorization? {
         do {
-            return requestFields.authorization(try credentials.current(wallSeconds: moment.wallSeconds))
+            let issue = try credentials.current(wallSeconds: moment.wallSeconds)
+            if let complaint = issue.complaint { report(complaint, at: moment.monotonicNanoseconds) }
+            guard keySerial == 0 || keySerial == issue.keySerial else {
+                changeKey(to: issue.keySerial, at: moment)
+                return nil
+            }
+            keySerial = issue.keySerial
+            return requestFields.authorization(issue)
         } catch {
             couldNotSign(error, at: moment.monotonicNanoseconds)
             return nil
         }
+    }
+
+    /// A connection belongs to the key that was first used on it (spec §9.2, documented).
+    private func changeKey(to serial: UInt64, at moment: Moment) {
+        keySerial = serial
+        report("the provider key has changed; connections are replaced", at: moment.monotonicNanoseconds)
+        for connection in seats.compactMap(\.connection) { replace(connection, at: moment) }
     }
 
     private func finish(_ delivery: Delivery, _ outcome: DeliveryOutcome) {

@@ -8,8 +8,9 @@ struct PullGate {
     /// and each accepted push takes 1 away. At 1 in 9 the balance grows; below that the odd 503 costs its own push only.
     static let troubleWeight = 8
     static let troubleMax = 32
-    /// Configuration faults in a row. APNs cuts off senders that go on erring, and every push would fail alike.
-    static let faultsInARowMax = 20
+    /// Configuration faults in a row. APNs cuts off senders that go on erring, and every push would fail alike. Ten, because
+    /// each connection may have one more on its way: so a pool of the usual size stops before the twentieth.
+    static let faultsInARowMax = 10
     /// A person has to act; a try per minute notices when one has.
     static let faultWait = Duration.seconds(60)
 

@@ -23,8 +23,10 @@ extension ReplayCommand {
           --seed N             of the subscribers' tokens and lineups (1)
           --shards N           worker threads that push (1)
           --transport discard            takes every push and sends nothing (this is the default)
-          --transport apns://HOST:PORT   HTTP/2 over TLS; needs the next four
-          --key FILE.p8 --key-id K --team-id T --bundle-id B
+          --transport apns://HOST:PORT   HTTP/2 over TLS; needs the next three
+          --key FILE.p8 --team-id T --bundle-id B
+                               the key may be a link; when it changes, the new one takes over within seconds
+          --key-id K           of the key; taken from AuthKey_K.p8 when left out
           --ca FILE            trust this authority (PEM) instead of the system's
           --connections N      per shard (2)
 

@@ -153,8 +153,8 @@ private struct APNsFlags {
             }
             return .discard
         }
-        guard let keyFile, let keyID, let teamID, let bundleID else {
-            let missing = identity.filter { $0.1 == nil }.map(\.0).joined(separator: ", ")
+        guard let keyFile, let teamID, let bundleID else {
+            let missing = identity.filter { $0.1 == nil && $0.0 != "--key-id" }.map(\.0).joined(separator: ", ")
             throw UsageError("--transport apns://\(host):\(port): also needs \(missing)")
         }
         var apns = APNsOptions(

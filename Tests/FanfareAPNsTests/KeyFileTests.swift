@@ -50,4 +50,111 @@ import Testing
             #expect(error?.description.contains(path) == true)
         }
     }
+
+    // MARK: Rotation
+
+    private static let start: Int64 = 1_790_000_000
+
+    /// The `kid` of a JWT.
+    private func keyID(_ issue: ProviderToken.Issue) throws -> String? {
+        struct Header: Decodable { let kid: String }
+        let part = String(decoding: issue.authorization, as: UTF8.self).dropFirst("bearer ".count).split(
+            separator: ".")[0]
+        let padding = String(repeating: "=", count: (4 - part.count % 4) % 4)
+        let data = try #require(Data(base64Encoded: part + padding))
+        return try JSONDecoder().decode(Header.self, from: data).kid
+    }
+
+    private func isSigned(_ issue: ProviderToken.Issue, by key: ES256PrivateKey) -> Bool {
+        let parts = String(decoding: issue.authorization, as: UTF8.self).dropFirst("bearer ".count).split(
+            separator: ".")
+        let standard = parts[2].replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+        guard let signature = Data(base64Encoded: standard + "==") else { return false }
+        return key.publicKey.verify(Array(signature), of: Array("\(parts[0]).\(parts[1])".utf8))
+    }
+
+    private func replace(_ path: String, with text: String, mode: Int = 0o600) throws {
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+
+    @Test func aNewKeyInThePlaceOfTheOldOneSigns() throws {
+        let (old, new) = (try ES256PrivateKey.generate(), try ES256PrivateKey.generate())
+        try withKeyFile(old.pem(), mode: 0o600) { path in
+            let token = try load(path)
+            let first = try token.current(wallSeconds: Self.start)
+            #expect(isSigned(first, by: old) && first.keySerial == 1)
+            try replace(path, with: new.pem())
+            #expect(try token.current(wallSeconds: Self.start + 9).serial == first.serial, "not looked at yet")
+            let second = try token.current(wallSeconds: Self.start + 10)
+            #expect(isSigned(second, by: new) && !isSigned(second, by: old))
+            #expect(second.keySerial == 2 && second.serial == first.serial + 1 && second.complaint == nil)
+            let later = try token.current(wallSeconds: Self.start + 20)
+            #expect(later.serial == second.serial, "an unchanged file is not read again")
+        }
+    }
+
+    @Test func allWhoAskGetTheNewKeysOneToken() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).p8").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try replace(path, with: ES256PrivateKey.generate().pem())
+        let token = try load(path)
+        _ = try token.current(wallSeconds: Self.start)
+        try replace(path, with: ES256PrivateKey.generate().pem())
+        let serials = try await withThrowingTaskGroup(of: UInt64.self) { group in
+            for _ in 0..<16 { group.addTask { try token.current(wallSeconds: Self.start + 10).serial } }
+            return try await group.reduce(into: Set<UInt64>()) { $0.insert($1) }
+        }
+        #expect(serials == [2])
+    }
+
+    /// What cannot be used is said and the old key goes on; when it has been mended, it takes over.
+    @Test func aNewKeyThatCannotBeUsedLeavesTheOldOne() throws {
+        let (old, new) = (try ES256PrivateKey.generate(), try ES256PrivateKey.generate())
+        try withKeyFile(old.pem(), mode: 0o600) { path in
+            let token = try load(path)
+            let first = try token.current(wallSeconds: Self.start)
+            var now = Self.start
+            func complaint() throws -> String {
+                now += 10
+                let issue = try token.current(wallSeconds: now)
+                #expect(issue.serial == first.serial && issue.authorization == first.authorization)
+                return issue.complaint ?? ""
+            }
+            try replace(path, with: new.pem(), mode: 0o644)
+            #expect(try complaint().hasSuffix("chmod 600 \(path); the key read before stays in use"))
+            try replace(path, with: "half of a k")
+            #expect(try complaint().contains(path))
+            try FileManager.default.removeItem(atPath: path)
+            #expect(try complaint().hasPrefix("key file \(path): No such file"))
+            try replace(path, with: new.pem())
+            let mended = try token.current(wallSeconds: now + 10)
+            #expect(isSigned(mended, by: new) && mended.complaint == nil && mended.keySerial == 2)
+        }
+    }
+
+    @Test func aLinkBringsTheKeysIDWithIt() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("fanfare-keys-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+        for id in ["AAAAAAAAAA", "BBBBBBBBBB"] {
+            try replace(path("AuthKey_\(id).p8"), with: ES256PrivateKey.generate().pem())
+        }
+        func point(to name: String) throws {
+            try? FileManager.default.removeItem(atPath: path("current"))
+            try FileManager.default.createSymbolicLink(atPath: path("current"), withDestinationPath: path(name))
+        }
+        try point(to: "AuthKey_AAAAAAAAAA.p8")
+        let token = try ProviderToken(keyFile: path("current"), keyID: nil, teamID: "T123456789")
+        #expect(try keyID(token.current(wallSeconds: Self.start)) == "AAAAAAAAAA")
+        try point(to: "AuthKey_BBBBBBBBBB.p8")
+        #expect(try keyID(token.current(wallSeconds: Self.start + 10)) == "BBBBBBBBBB")
+
+        try replace(path("key.p8"), with: ES256PrivateKey.generate().pem())
+        let fault = #expect(throws: CredentialsFault.self) {
+            try ProviderToken(keyFile: path("key.p8"), keyID: nil, teamID: "T123456789")
+        }
+        #expect(fault?.description.hasSuffix("give the key's id, or leave the file its name, AuthKey_<id>.p8") == true)
+    }
 }

@@ -82,7 +82,7 @@ import Testing
         ("f --transport apns://:1", "apns://HOST:PORT"),
         ("f --transport apns://h:0", "apns://HOST:PORT"),
         ("f --transport apns://h:65536", "apns://HOST:PORT"),
-        ("f --transport apns://h:1 --key k --team-id T", "--key-id, --bundle-id"),
+        ("f --transport apns://h:1 --key k", "--team-id, --bundle-id"),
         ("f --key k", "--key"),
         ("f --decisions f", "read and written"),
         ("f - --json", "standard input"),
