@@ -89,7 +89,7 @@ import Testing
         let loop = try Loop()
         let relay = try Relay(loop: loop, to: nil)
         let text = trouble(
-            try pool(loop, Endpoint(host: "127.0.0.1", port: relay.port)) { $0.connectTimeout = .milliseconds(50) })
+            try pool(loop, Endpoint(host: "127.0.0.1", port: relay.port)) { $0.connectTimeout = .milliseconds(500) })
         #expect(text == "127.0.0.1:\(relay.port): no answer while connecting; trying again")
     }
 

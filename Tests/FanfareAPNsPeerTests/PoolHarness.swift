@@ -26,7 +26,7 @@ final class PoolHarness {
     deinit { loop.close() }
 
     /// Runs the loop until the condition holds after some turn; records an issue when `limit` passes first.
-    func run(limit: Duration = .seconds(60), _ what: String, until condition: @escaping () -> Bool) {
+    func run(limit: Duration = .seconds(180), _ what: String, until condition: @escaping () -> Bool) {
         if condition() { return }
         let deadline = LoopTimer(loop: loop) { [unowned self] in
             Issue.record("\(what): not within \(limit); \(pool.statistics), trouble: \(pool.trouble?.text ?? "none")")

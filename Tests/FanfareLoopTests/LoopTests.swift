@@ -184,7 +184,7 @@ import Testing
                         let mine = counts.written.add(1, ordering: .acquiringAndReleasing).newValue
                         signal.signal()
                         guard round.isMultiple(of: 64) else { continue }
-                        let patience = Clock.monotonicNanoseconds() + 10_000_000_000
+                        let patience = Clock.monotonicNanoseconds() + 60_000_000_000
                         while counts.asked.load(ordering: .acquiring) < mine {
                             if Clock.monotonicNanoseconds() > patience { return }
                         }

@@ -4,7 +4,7 @@ import Testing
 
 /// Runs a loop until the body's condition stops it, and fails the test rather than hanging when it does not.
 func withLoop(
-    deadline: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation,
+    deadline: Duration = .seconds(120), sourceLocation: SourceLocation = #_sourceLocation,
     _ body: (Loop) throws -> Void
 ) throws {
     let loop = try Loop()

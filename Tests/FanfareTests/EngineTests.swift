@@ -20,7 +20,7 @@ import Testing
                     subscriber: "subscriber \(subscriber)", token: Array("token \(subscriber)".utf8)))
         }
         for match in 0..<4 { #expect(engine.ingest(EngineTests.goal(match, 1))) }
-        #expect(engine.settle(within: .seconds(20)))
+        #expect(engine.settle(within: .seconds(120)))
         let counted = Mutex<ShardCounts?>(nil)
         #expect(engine.counts { counts in counted.withLock { $0 = counts } })
         engine.stop()
@@ -36,7 +36,7 @@ import Testing
         observer.decided = { decided.note($0) }
         let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
         for number in 1...500 { #expect(engine.ingest(EngineTests.goal(0, number))) }
-        #expect(engine.settle(within: .seconds(20)))
+        #expect(engine.settle(within: .seconds(120)))
         engine.stop()
         #expect(decided.sequences == Array(1...500))
     }
@@ -53,7 +53,7 @@ import Testing
         while taken < 100, engine.ingest(EngineTests.goal(0, taken + 1)) { taken += 1 }
         #expect(taken < 100)
         gate.open()
-        #expect(engine.settleWhenThereIsRoom(within: .seconds(20)))
+        #expect(engine.settleWhenThereIsRoom(within: .seconds(120)))
         engine.stop()
     }
 
