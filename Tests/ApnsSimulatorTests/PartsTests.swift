@@ -170,6 +170,78 @@ import Testing
     }
 }
 
+@Suite struct TroubleTests {
+    typealias Schedule = SimulatorOptions.Schedule
+
+    /// Every millisecond of a few rounds, against the words' meaning.
+    @Test(arguments: [nil, 12] as [Int?]) func schedulesChangeWhenTheySay(round: Int?) {
+        let schedule = Schedule(5, [.init(at: 3, value: 1), .init(at: 7, value: 9)], round: round)
+        func meant(_ now: Int) -> Int {
+            let now = round.map { now % $0 } ?? now
+            return now < 3 ? 5 : now < 7 ? 1 : 9
+        }
+        for now in 0..<40 {
+            #expect(schedule.value(at: now) == meant(now))
+            let next = (now + 1..<60).first { meant($0) != meant($0 - 1) }
+            #expect(schedule.change(after: now) == next, "at \(now)")
+        }
+        #expect(Schedule(5).change(after: 0) == nil)
+    }
+
+    @Test func skewedLatenciesHaveTheirMedianAndTheirTail() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var state = seed
+        let latency = SimulatorOptions.Latency.skewed(median: 50, p99: 400)
+        let delays = (0..<20_000).map { _ in
+            latency.draw {
+                state &+= 1
+                return mixed(state)
+            }
+        }.sorted()
+        #expect(abs(delays[10_000] - 50) <= 3, "seed \(seed)")
+        #expect(abs(delays[19_800] - 400) <= 80, "seed \(seed)")
+        #expect(delays[19_999] <= latency.most, "seed \(seed)")
+    }
+
+    @Test func mixesGoByHowATokenBegins() {
+        func covers(_ prefix: String, _ token: [UInt8]) -> Bool {
+            SimulatorOptions.Mix(prefix: prefix, answer: .expiredToken).covers(token[...])
+        }
+        #expect(covers("", [0]) && covers("0", [0x0f]) && covers("0a", [0x0a]) && covers("0ab", [0x0a, 0xb1]))
+        #expect(!covers("1", [0x0f]) && !covers("0ab", [0x0a]) && !covers("0b", [0x0a]))
+    }
+
+    /// What is said of a token is said for good and stands in the ledger; what is said of a request is drawn each time.
+    @Test func aMixIsAboutTokensOrAboutRequests() throws {
+        let behaviour = Behaviour(
+            seed: 5, deadShare: 0, throttleShare: 0, errorShare: 0, throttleMilliseconds: 1,
+            mixes: [
+                .init(prefix: "0", answer: .unregistered, share: 0.5),
+                .init(prefix: "1", answer: .serviceUnavailable, share: 0.5),
+            ])
+        let service = ServiceTests.service(behaviour)
+        var dead = 0
+        var failed = 0
+        for number in 0..<400 {
+            for digit in ["0", "1", "2"] {
+                var sketch = ServiceTests.Sketch()
+                sketch.path = "/3/device/\(digit)\(String(number + 4096, radix: 16))f"
+                sketch.path += sketch.path.utf8.count % 2 == 0 ? "" : "0"
+                let answers = (0..<8).map { _ in ServiceTests.answer(sketch, by: service).0 }
+                switch digit {
+                case "0":
+                    #expect(Set(answers).count == 1)
+                    dead += answers[0] == .unregistered ? 1 : 0
+                case "1": failed += answers.count { $0 == .serviceUnavailable }
+                default: #expect(Set(answers) == [.accepted])
+                }
+            }
+        }
+        #expect(abs(dead - 200) < 60 && service.ledger.tokens.count { $0.isDead } == dead)
+        #expect(abs(failed - 1600) < 150)
+    }
+}
+
 @Suite struct OptionsTests {
     private let needed = ["--cert", "c", "--key", "k", "--public-key", "p", "--bundle-id", "b"]
 
@@ -184,14 +256,41 @@ import Testing
         #expect(options.host == "::1" && options.port == 8443 && options.certificateFile == "c")
         #expect(options.keyID == "K" && options.teamID == "T" && options.dumpFile == "d")
         #expect(options.deadShare == 0.05 && options.throttleShare == 0.1 && options.errorShare == 1)
-        #expect(options.losesConnection == .milliseconds(100) && options.goAwayEvery == 1000)
-        #expect(options.latencyMilliseconds == 5...20 && options.streamsMax == 50 && options.window == 100_000)
+        #expect(options.losesConnection == .milliseconds(100) && options.goesAway == .requests(1000))
+        #expect(options.latency == .even(5...20))
+        #expect(options.streams == .init(50) && options.windows == .init(100_000))
         #expect(!options.isStrictAtStart && options.seed == 42 && options.throttleMilliseconds == 500)
         let other = try SimulatorOptions(arguments: needed + ["--lose-connections", "10", "--latency", "7"])
-        #expect(other.losesConnection == .requests(10) && other.latencyMilliseconds == 7...7)
+        #expect(other.losesConnection == .requests(10) && other.latency == .even(7...7))
+    }
+
+    @Test func everyTroubleIsRead() throws {
+        let options = try SimulatorOptions(
+            arguments: needed + [
+                "--goaway-every", "250ms", "--answer", "0A=ExpiredToken", "--answer", "=ServiceUnavailable*0.25",
+                "--refuse-share", "0.1", "--reset-share", "0.2", "--refuse-connections", "0.3", "--down", "100..2000",
+                "--silent-after", "7", "--read-rate", "9000", "--latency", "20~300", "--max-streams",
+                "1000,1@2000,500@2500/5000", "--window", "65535,10@50",
+            ])
+        #expect(options.goesAway == .milliseconds(250))
+        #expect(
+            options.mixes == [
+                .init(prefix: "0a", answer: .expiredToken), .init(prefix: "", answer: .serviceUnavailable, share: 0.25),
+            ])
+        #expect(options.refuseShare == 0.1 && options.resetShare == 0.2 && options.refuseConnectionsShare == 0.3)
+        #expect(options.outageMilliseconds == 100..<2000)
+        #expect(options.silentAfterRequests == 7 && options.readBytesPerSecond == 9000)
+        #expect(options.latency == .skewed(median: 20, p99: 300))
+        #expect(
+            options.streams == .init(1000, [.init(at: 2000, value: 1), .init(at: 2500, value: 500)], round: 5000))
+        #expect(options.windows == .init(65_535, [.init(at: 50, value: 10)]))
     }
 
     @Test(arguments: [
+        ["--answer", "ExpiredToken"], ["--answer", "0g=ExpiredToken"], ["--answer", "00=accepted"],
+        ["--answer", "00=ExpiredToken*2"], ["--down", "5..5"], ["--down", "7"], ["--latency", "9~5"],
+        ["--latency", "0~5"], ["--max-streams", "5,1"], ["--max-streams", "5,1@20,2@20"], ["--max-streams", "5/20"],
+        ["--max-streams", "5,1@20/20"], ["--window", "0"], ["--silent-after", "0"], ["--read-rate", "0"],
         ["--listen", "8443"], ["--listen", "127.0.0.1:x"], ["--dead-share", "2"], ["--latency", "5.."],
         ["--latency", "9..5"], ["--latency", "5.5"], ["--lose-connections", "0"], ["--lose-connections", "ms"],
         ["--seed", "-1"], ["--nonsense", "1"], ["--seed"], ["--strict-start", "maybe"], ["--listen", "0.0.0.0:1"],
@@ -207,7 +306,10 @@ import Testing
     }
 
     @Test func theHelpNamesEveryOption() {
-        for option in ["--listen", "--public", "--window", "--strict-start", "--throttle-interval"] {
+        for option in [
+            "--listen", "--public", "--window", "--strict-start", "--throttle-interval", "--answer", "--refuse-share",
+            "--reset-share", "--refuse-connections", "--down", "--silent-after", "--read-rate",
+        ] {
             #expect(SimulatorOptions.help.contains(option))
         }
     }

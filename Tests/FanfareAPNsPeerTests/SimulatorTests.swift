@@ -99,7 +99,7 @@ import Testing
 
     /// A GOAWAY says which requests were processed, so nothing is unknown and nothing is sent twice.
     @Test func goAway() throws {
-        let world = try World(activities: 5000) { $0.goAwayEvery = 700 }
+        let world = try World(activities: 5000) { $0.goesAway = .requests(700) }
         world.runUntilSettled()
         world.close()
         #expect(world.simulator.statistics.goAways >= 7)
@@ -182,6 +182,108 @@ import Testing
         #expect(world.source.count(.accepted) == 3, "\(world.simulator.statistics.payloadFaults)")
     }
 
+    // MARK: What the simulator does to connections
+
+    /// Between one and a thousand, again and again: what is refused on the way was not processed, and nothing is lost.
+    @Test func streamLimitsThatShrinkAndGrow() throws {
+        let world = try World(activities: 20_000) {
+            $0.streams = .init(1000, [.init(at: 20, value: 1), .init(at: 40, value: 1000)], round: 60)
+            $0.windows = .init(65_535, [.init(at: 30, value: 300)], round: 50)
+        }
+        world.runUntilSettled()
+        world.close()
+        #expect(world.source.count(.accepted) == 20_000)
+        #expect(world.source.count(.unknown) == 0)
+        #expect(world.simulator.statistics[.accepted] == 20_000)
+        #expect(world.pool.statistics.connectionsLost == 0)
+    }
+
+    @Test func goAwayByTheClock() throws {
+        let world = try World(activities: 20_000) { $0.goesAway = .milliseconds(15) }
+        world.runUntilSettled()
+        world.close()
+        #expect(world.simulator.statistics.goAways > 2)
+        #expect(world.source.count(.accepted) == 20_000)
+        #expect(world.simulator.statistics[.accepted] == 20_000)
+        #expect(world.source.count(.unknown) == 0)
+    }
+
+    /// A refused stream is sent again; of a reset one nobody knows.
+    @Test func streamsThatAreReset() throws {
+        let world = try World(activities: 5000) {
+            $0.refuseShare = 0.02
+            $0.resetShare = 0.02
+        }
+        world.runUntilSettled()
+        world.close()
+        let simulator = world.simulator.statistics
+        #expect(simulator.refusedStreams > 50 && simulator.failedStreams > 50)
+        #expect(world.source.count(.notProcessed) >= simulator.refusedStreams)
+        #expect(world.source.count(.unknown) == simulator.failedStreams)
+        #expect(simulator.unanswered == simulator.failedStreams)
+        #expect(simulator[.accepted] == 5000 + simulator.unanswered)
+    }
+
+    @Test func connectionsThatFallSilent() throws {
+        let world = try World(activities: 400) {
+            $0.silentAfterRequests = 100
+        } pool: {
+            $0.pingAfter = .milliseconds(500)
+            $0.pingTimeout = .milliseconds(500)
+        }
+        world.runUntilSettled()
+        world.close()
+        #expect(world.simulator.statistics.connectionsSilent >= 2)
+        #expect(world.source.count(.accepted) == 400)
+        #expect(world.source.count(.unknown) > 0)
+        // At least the request that made it fall silent.
+        #expect(world.simulator.statistics.unanswered >= world.simulator.statistics.connectionsSilent)
+        #expect(world.harness.reports.contains { $0.hasSuffix("the server went silent; connecting again") })
+    }
+
+    /// A lower bound of the time it takes follows from the rate; how long it takes really is nobody's business here.
+    @Test func aServerThatReadsSlowly() throws {
+        let world = try World(activities: 1000) {
+            $0.readBytesPerSecond = 400_000
+        } pool: {
+            $0.connections = 1
+        }
+        let started = ContinuousClock.now
+        world.runUntilSettled()
+        let bytes = Double(world.pool.statistics.bodyBytes)
+        #expect(ContinuousClock.now - started > .seconds(bytes / 400_000 / 2))
+        world.close()
+        #expect(world.source.count(.accepted) == 1000)
+    }
+
+    @Test func anOutageAndAnUnwillingServer() throws {
+        let world = try World(activities: 20_000) {
+            $0.outageMilliseconds = 30..<300
+            $0.refuseConnectionsShare = 0.3
+        }
+        world.runUntilSettled()
+        world.close()
+        #expect(world.source.count(.accepted) == 20_000)
+        #expect(world.pool.statistics.connectFailures > 0)
+        #expect(world.simulator.statistics[.accepted] - 20_000 <= world.simulator.statistics.unanswered)
+    }
+
+    @Test func answersByHowATokenBegins() throws {
+        let world = try World(activities: 3200) {
+            $0.mixes = [
+                .init(prefix: "0", answer: .badDeviceToken), .init(prefix: "1", answer: .tooManyRequests, share: 0.5),
+                .init(prefix: "2f", answer: .internalServerError, share: 0.5),
+            ]
+        }
+        world.runUntilSettled()
+        world.close()
+        let dead = (0..<3200 as Range<UInt32>).count { MemorySource.token($0)[0] < 16 }
+        #expect(world.source.count(.deadToken) == dead)
+        #expect(world.source.count(.accepted) == 3200 - dead)
+        #expect(world.source.count(.throttled) > 100)
+        #expect(world.source.count(.notProcessed) > 2)
+    }
+
     // MARK: Misconfiguration
 
     @Test func aWrongBundleIDStopsBeforeTwentyFaults() throws {
@@ -261,14 +363,17 @@ import Testing
             activities: 500, simulator: { $0.publicKeyFile = right.path("apns.pub.pem") }, credentials: credentials,
             clock: { time() })
         world.harness.run("the stop") { [pool = world.pool] in pool.trouble != nil }
-        let refused = world.source.count(.refused)
-        #expect(refused < 20)
         try FileManager.default.removeItem(atPath: keys.path("apns.p8"))
         try FileManager.default.copyItem(atPath: right.path("apns.p8"), toPath: keys.path("apns.p8"))
         time.seconds += 61
-        world.pool.workAvailable()
+        // The pool's timer knows nothing of the minute that has passed at once.
+        let nudge = LoopTimer(loop: world.harness.loop) { [pool = world.pool] in pool.workAvailable() }
+        nudge.start(after: .zero, repeating: .milliseconds(20))
         world.runUntilSettled()
+        nudge.close()
         world.close()
+        let refused = world.source.count(.refused)
+        #expect(refused < 20)
         #expect(world.source.count(.accepted) == 500 - refused)
         #expect(world.pool.trouble == nil)
     }
@@ -308,7 +413,7 @@ import Testing
 
     @Test func anOverdueAnswerIsUnknown() throws {
         let world = try World(
-            activities: 200, simulator: { $0.latencyMilliseconds = 20_000...20_000 },
+            activities: 200, simulator: { $0.latency = .even(20_000...20_000) },
             pool: { $0.requestTimeout = .milliseconds(200) }, settles: { $0 == .unknown })
         world.harness.run("the timeouts") { [source = world.source] in source.count(.unknown) >= 4 }
         #expect(world.pool.statistics.connectionsLost == 0, "the connection is well")
@@ -316,7 +421,7 @@ import Testing
     }
 
     @Test func closingWaitsForAnswers() throws {
-        let world = try World(activities: 2) { $0.latencyMilliseconds = 300...300 }
+        let world = try World(activities: 2) { $0.latency = .even(300...300) }
         world.harness.run("two in flight") { [source = world.source] in source.handedOut == 2 }
         world.close()
         #expect(world.source.count(.accepted) == 2)
@@ -324,7 +429,7 @@ import Testing
 
     @Test func closingDoesNotWaitForEver() throws {
         let world = try World(activities: 2) {
-            $0.latencyMilliseconds = 20_000...20_000
+            $0.latency = .even(20_000...20_000)
         } pool: {
             $0.drainTimeout = .milliseconds(100)
         }

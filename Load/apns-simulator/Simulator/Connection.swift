@@ -15,13 +15,17 @@ final class Connection: SessionHandler {
     private var isBroken = false
     /// Nothing is read or answered any more.
     private(set) var isLost = false
-    private(set) var hasCarriedRequests = false
+    private(set) var requests = 0
+    /// Bytes that may be read before the next tick; negative after a large read. `nil`: all there is.
+    private var mayStillRead: Int?
+    var hasCarriedRequests: Bool { requests > 0 }
 
     var expected: Expected { simulator.service.expected }
 
     init(id: UInt32, simulator: Simulator, tcp: TCPStream, context: TLSContext) throws(LoopError) {
         self.id = id
         self.simulator = simulator
+        mayStillRead = simulator.bytesPerTick
         stream = try TLSStream(over: tcp, context: context)
         stream.onReady = { [unowned self] in ready($0) }
         stream.onRead = { [unowned self] in read($0) }
@@ -43,6 +47,10 @@ final class Connection: SessionHandler {
     private func read(_ bytes: UnsafeRawBufferPointer) {
         guard !isLost, let session else { return }
         simulator.readClock()
+        if let left = mayStillRead {
+            mayStillRead = left - bytes.count
+            if left - bytes.count <= 0 { stream.pauseReading() }
+        }
         do { try session.receive(bytes) } catch {
             simulator.report("\(stream.peer): \(error)")
             isBroken = true
@@ -70,7 +78,14 @@ final class Connection: SessionHandler {
         session?.outputLeft()
         guard isReadingPaused, !isLost else { return }
         isReadingPaused = false
-        stream.resumeReading()
+        if mayStillRead ?? 1 > 0 { stream.resumeReading() }
+    }
+
+    /// A tick of slow reading.
+    func mayRead(_ bytes: Int?) {
+        guard let bytes, let left = mayStillRead, !isLost else { return }
+        mayStillRead = min(bytes, left + bytes)
+        if left <= 0, left + bytes > 0, !isReadingPaused { stream.resumeReading() }
     }
 
     // MARK: - SessionHandler
@@ -80,7 +95,7 @@ final class Connection: SessionHandler {
     }
 
     func receive(_ head: RequestHead, body: [UInt8], stream: Int32) -> Reception {
-        hasCarriedRequests = true
+        requests += 1
         return simulator.receive(head, body: body, stream: stream, on: self)
     }
 
@@ -95,6 +110,20 @@ final class Connection: SessionHandler {
     }
 
     func goAway() { session?.goAway(reason: "Shutdown") }
+
+    func change(_ settings: Session.Settings) {
+        guard !isLost, let session else { return }
+        session.change(streamsMax: settings.streamsMax, window: settings.window)
+        simulator.hasOutput(self)
+    }
+
+    /// Half open: what the client sends is taken from the network and not looked at, until it goes.
+    func fallSilent() {
+        guard !isLost else { return }
+        simulator.service.countSilence()
+        isLost = true
+        session?.lose(outputLeaves: true)
+    }
 
     /// The connection is lost: what was read was read, its answers that have not left never will. Answers that did leave
     /// arrive: the connection ends in order behind them, so that `unanswered` in the dump is exact. What the client still

@@ -105,7 +105,8 @@ final class Ledger {
         let id = digest(Array(bytes))
         tokens.append(
             Token(
-                key: key, id: id, requests: 1, isDead: behaviour.isDead(id), isThrottled: behaviour.isThrottled(id)))
+                key: key, id: id, requests: 1, isDead: behaviour.isDead(id, bytes),
+                isThrottled: behaviour.isThrottled(id)))
         table[slot] = UInt32(tokens.count)
         if tokens.count * 2 > table.count { growTable() }
         return TokenIndex(rawValue: UInt32(tokens.count - 1))

@@ -30,14 +30,25 @@ public struct SimulatorOptions: Sendable {
     public var errorShare = 0.0
     /// A connection is lost, with the answers that have not left.
     public var losesConnection: Every?
-    /// After so many requests the connection that brought the last one gets a GOAWAY.
-    public var goAwayEvery: Int?
-    /// Answers wait so long, evenly spread over the range.
-    public var latencyMilliseconds: ClosedRange<Int> = 0...0
+    /// A connection gets a GOAWAY: the one that brought the last of so many requests, or a drawn one.
+    public var goesAway: Every?
+    public var mixes: [Mix] = []
+    /// Shares of requests whose stream is reset: before the request was looked at, and after it was taken.
+    public var refuseShare = 0.0
+    public var resetShare = 0.0
+    /// Share of connections closed as soon as they are there.
+    public var refuseConnectionsShare = 0.0
+    /// Nobody listens, and all connections are lost, between these milliseconds since the start.
+    public var outageMilliseconds: Range<Int>?
+    /// After so many requests a connection is neither read nor written any more, and stays.
+    public var silentAfterRequests: Int?
+    /// A connection is read no faster.
+    public var readBytesPerSecond: Int?
+    public var latency = Latency.none
     /// SETTINGS_MAX_CONCURRENT_STREAMS, as seen at APNs.
-    public var streamsMax = 1000
+    public var streams = Schedule(1000)
     /// Flow-control window of each stream; of the connection too, when above HTTP/2's 65,535.
-    public var window = 65_535
+    public var windows = Schedule(65_535)
     /// One stream until the first authenticated answer.
     public var isStrictAtStart = true
     public var seed: UInt64 = 1
@@ -71,10 +82,20 @@ extension SimulatorOptions {
           --error-share S         share of requests answered 503
           --lose-connections N    loses a connection every N requests, or every N milliseconds with `ms` (100ms);
                                   its last answers never leave
-          --goaway-every N        GOAWAY to a connection every N requests
-          --latency MS[..MS]      answers wait so long (0)
-          --max-streams N         concurrent streams per connection (1000)
-          --window BYTES          flow-control window (65535)
+          --goaway-every N        GOAWAY to a connection every N requests, or every N milliseconds with `ms`
+          --answer PREFIX=REASON[*S]  tokens whose hex begins so get this answer: a share S of their requests, or of
+                                  the tokens where the answer is about the token (410, BadDeviceToken); repeatable
+          --refuse-share S        share of requests whose stream is refused (REFUSED_STREAM): not looked at
+          --reset-share S         share of requests taken and then reset (INTERNAL_ERROR): never answered
+          --refuse-connections S  share of connections closed as soon as they are there
+          --down MS..MS           nobody listens from the first to the second moment after the start
+          --silent-after N        after N requests a connection stays open and says nothing any more
+          --read-rate BYTES       a connection is read no faster, per second
+          --latency MS[..MS]      answers wait so long (0), evenly spread
+          --latency MS~MS         most wait near the first, one in a hundred longer than the second (log-normal)
+          --max-streams N[,N@MS]… concurrent streams per connection (1000), and later values: 1000,1@2000,1000@2500
+                                  is 1 from 2 s to 2.5 s after the start; `/5000` behind it repeats that every 5 s
+          --window N[,N@MS]…      flow-control window of a stream, bytes (65535), in the same way
           --strict-start on|off   one stream until the first authenticated answer (on)
           --seed N                of all that is drawn (1)
 
@@ -125,6 +146,34 @@ extension SimulatorOptions {
             guard let value = Double(text), (0...1).contains(value) else { throw wrong("a share from 0 to 1") }
             return value
         }
+        func every() throws(UsageError) -> Every {
+            text.hasSuffix("ms")
+                ? .milliseconds(try number(1...86_400_000, text.dropLast(2))) : .requests(try number(1...Int.max, text))
+        }
+        /// Two numbers with this between them; `nil` when it is not there.
+        func pair(_ separator: String, _ range: ClosedRange<Int>) throws(UsageError) -> (Int, Int)? {
+            guard let middle = text.firstRange(of: separator) else { return nil }
+            return (
+                try number(range, text[..<middle.lowerBound]), try number(range, text[middle.upperBound...])
+            )
+        }
+        func schedule(_ range: ClosedRange<Int>) throws(UsageError) -> Schedule {
+            let halves = text.split(separator: "/", omittingEmptySubsequences: false)
+            guard halves.count <= 2 else { throw wrong("one / at most") }
+            let values = halves[0].split(separator: ",", omittingEmptySubsequences: false)
+            var schedule = Schedule(try number(range, values[0]))
+            for value in values.dropFirst() {
+                let ends = value.split(separator: "@", omittingEmptySubsequences: false)
+                guard ends.count == 2 else { throw wrong("N@MS behind each comma") }
+                let at = try number((schedule.steps.last?.at ?? 0) + 1...86_400_000, ends[1])
+                schedule.steps.append(Schedule.Step(at: at, value: try number(range, ends[0])))
+            }
+            if halves.count == 2 {
+                guard let last = schedule.steps.last else { throw wrong("something to repeat before the /") }
+                schedule.round = try number(last.at + 1...86_400_000, halves[1])
+            }
+            return schedule
+        }
         switch option {
         case "--listen":
             guard let colon = text.lastIndex(of: ":"), colon != text.startIndex,
@@ -144,19 +193,39 @@ extension SimulatorOptions {
         case "--throttle-interval": throttleMilliseconds = try number(1...86_400_000, text)
         case "--error-share": errorShare = try share()
         case "--lose-connections":
-            losesConnection =
-                text.hasSuffix("ms")
-                ? .milliseconds(try number(1...86_400_000, text.dropLast(2))) : .requests(try number(1...Int.max, text))
-        case "--goaway-every": goAwayEvery = try number(1...Int.max, text)
+            losesConnection = try every()
+        case "--goaway-every": goesAway = try every()
+        case "--answer":
+            guard let equals = text.firstIndex(of: "=") else { throw wrong("PREFIX=REASON or PREFIX=REASON*SHARE") }
+            let parts = text[text.index(after: equals)...].split(separator: "*", maxSplits: 1)
+            let prefix = text[..<equals].lowercased()
+            let answer = Answer.allCases.first { $0 != .accepted && $0.reason == parts.first.map(String.init) }
+            let share = parts.count == 2 ? Double(parts[1]) ?? -1 : 1
+            guard let answer, (0...1).contains(share), prefix.allSatisfy(\.isHexDigit) else {
+                throw wrong("hex digits, = and a reason such as ExpiredToken, perhaps * and a share")
+            }
+            mixes.append(Mix(prefix: prefix, answer: answer, share: share))
+        case "--refuse-share": refuseShare = try share()
+        case "--reset-share": resetShare = try share()
+        case "--refuse-connections": refuseConnectionsShare = try share()
+        case "--down":
+            guard let (from, to) = try pair("..", 0...86_400_000), from < to else { throw wrong("MS..MS") }
+            outageMilliseconds = from..<to
+        case "--silent-after": silentAfterRequests = try number(1...Int.max, text)
+        case "--read-rate": readBytesPerSecond = try number(1...Int(Int32.max), text)
         case "--latency":
-            let ends = text.split(separator: ".", omittingEmptySubsequences: true)
-            let isRange = ends.count == 2 && text == "\(ends[0])..\(ends[1])"
-            guard ends.count == 1 && text == ends[0] || isRange else { throw wrong("MS or MS..MS") }
-            let first = try number(0...DelayQueue.millisecondsMax, ends[0])
-            let last = isRange ? try number(first...DelayQueue.millisecondsMax, ends[1]) : first
-            latencyMilliseconds = first...last
-        case "--max-streams": streamsMax = try number(1...1_000_000, text)
-        case "--window": window = try number(1...Int(Int32.max), text)
+            if let (first, last) = try pair("..", 0...DelayQueue.millisecondsMax) {
+                guard first <= last else { throw wrong("the smaller one first") }
+                latency = .even(first...last)
+            } else if let (median, p99) = try pair("~", 1...DelayQueue.millisecondsMax) {
+                guard median < p99 else { throw wrong("the smaller one first") }
+                latency = .skewed(median: median, p99: p99)
+            } else {
+                let delay = try number(0...DelayQueue.millisecondsMax, text)
+                latency = .even(delay...delay)
+            }
+        case "--max-streams": streams = try schedule(1...1_000_000)
+        case "--window": windows = try schedule(1...Int(Int32.max))
         case "--strict-start":
             guard text == "on" || text == "off" else { throw wrong("on or off") }
             isStrictAtStart = text == "on"

@@ -1,7 +1,14 @@
+internal import FanfareLoop
+
 /// Unix seconds and milliseconds since the simulator's start, read once per batch of requests.
 struct Instant {
     var unixSeconds: Int64
     var sinceStartMilliseconds: UInt32
+
+    /// 49 days of them, then it begins anew.
+    static func milliseconds(since start: Int64) -> UInt32 {
+        UInt32(truncatingIfNeeded: (Clock.monotonicNanoseconds() - start) / 1_000_000)
+    }
 }
 
 /// Decides what is said to a request and records what was accepted. No sockets, no HTTP/2, no clock: one request in, one
@@ -65,6 +72,11 @@ final class Service {
             return (.accepted, nil)
         }
         let token = ledger[index]
+        if !behaviour.mixes.isEmpty,
+            let answer = behaviour.mix(token.id, head.token, request: token.requests)
+        {
+            return (answer, nil)
+        }
         if token.isDead { return (behaviour.farewell(token.id), nil) }
         if behaviour.fails(token.id, request: token.requests) { return (.serviceUnavailable, nil) }
         if token.isThrottled, let last = ledger.lastArrival(index),
@@ -122,5 +134,13 @@ final class Service {
     func countUnanswered() { statistics.unanswered += 1 }
     func countConnection() { statistics.connections += 1 }
     func countLostConnection() { statistics.connectionsLost += 1 }
+    func count(_ reset: StreamReset) {
+        switch reset {
+        case .refused: statistics.refusedStreams += 1
+        case .failed: statistics.failedStreams += 1
+        }
+    }
+    func countRefusedConnection() { statistics.connectionsRefused += 1 }
+    func countSilence() { statistics.connectionsSilent += 1 }
     func countGoAway() { statistics.goAways += 1 }
 }

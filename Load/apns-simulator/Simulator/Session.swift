@@ -18,6 +18,7 @@ enum Reception {
     case answerLater(Answer, EntryIndex?)
     /// As `answer`, and nothing after this request is read: the connection is about to be lost.
     case answerAndStop(Answer, EntryIndex?)
+    case reset(StreamReset)
 }
 
 /// The peer broke HTTP/2; the connection is to be closed after what is left to say has been written.
@@ -92,7 +93,7 @@ final class Session {
         }
     }
 
-    private let settings: Settings
+    private var settings: Settings
     private unowned let handler: any SessionHandler
     private let expected: Expected
     private var session: OpaquePointer?
@@ -228,6 +229,13 @@ final class Session {
         case .answerLater(let answer, let entry):
             slots[slot].entry = entry
             slots[slot].answer = answer
+        case .reset(.refused):
+            // Nobody waits for an answer to what was not looked at.
+            slots[slot].isInUse = false
+            reset(stream, NGHTTP2_REFUSED_STREAM)
+        case .reset(.failed(let entry)):
+            slots[slot].entry = entry
+            reset(stream, NGHTTP2_INTERNAL_ERROR)
         }
         if case .answerAndStop = reception { isStopped = true }
         return !isStopped
@@ -323,6 +331,20 @@ final class Session {
                 if index == 17 { bits = mixed(answersGiven &+ settings.seed) }
             }
         }
+    }
+
+    private func reset(_ stream: Int32, _ code: nghttp2_error_code) {
+        // Fails only without memory; then the stream stays without an answer.
+        _ = nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code.rawValue)
+    }
+
+    /// Tells the client other limits.
+    func change(streamsMax: UInt32, window: Int32) {
+        guard streamsMax != settings.streamsMax || window != settings.window else { return }
+        settings.streamsMax = streamsMax
+        settings.window = window
+        // Fails only without memory; then the limits stay.
+        try? submitSettings()
     }
 
     private func submitSettings() throws(SessionError) {

@@ -13,24 +13,27 @@ public final class Simulator {
     private static let farewellMilliseconds = 2000
     private static let reportsMax = 20
 
-    private let options: SimulatorOptions
-    private let loop: Loop
+    let options: SimulatorOptions
+    let loop: Loop
     private let context: TLSContext
     let service: Service
-    private let sessionSettings: Session.Settings
-    private let startedNanoseconds = Clock.monotonicNanoseconds()
+    var sessionSettings: Session.Settings
+    let startedNanoseconds = Clock.monotonicNanoseconds()
     private(set) var now: Instant
 
     private var listener: TCPListener?
-    private var connections: [UInt32: Connection] = [:]
+    private(set) var connections: [UInt32: Connection] = [:]
     private var connectionsMade: UInt32 = 0
     private var withOutput: [Connection] = []
-    /// To be lost at the end of this turn: their sessions are being read just now.
+    /// To be lost, or to fall silent, at the end of this turn: their sessions are being read just now.
     private var losing: [Connection] = []
+    private var silencing: [Connection] = []
     private var delayed: DelayQueue
     private var delayTimer: LoopTimer?
     private var isDelayTimerRunning = false
-    private var lossTimer: LoopTimer?
+    /// Stream limits and windows change.
+    var settingsTimer: LoopTimer?
+    private var troubleTimers: [LoopTimer] = []
     private var farewellTimer: LoopTimer?
     /// Ended connections and when they are closed for good, oldest first.
     private var farewells: [(connection: UInt32, due: UInt32)] = []
@@ -51,7 +54,8 @@ public final class Simulator {
             place: options.publicKeyFile)
         let behaviour = Behaviour(
             seed: options.seed, deadShare: options.deadShare, throttleShare: options.throttleShare,
-            errorShare: options.errorShare, throttleMilliseconds: Int64(options.throttleMilliseconds))
+            errorShare: options.errorShare, throttleMilliseconds: Int64(options.throttleMilliseconds),
+            mixes: options.mixes)
         service = Service(
             bundleID: options.bundleID, behaviour: behaviour,
             ledger: Ledger(behaviour: behaviour, digest: firstDigestWord),
@@ -60,22 +64,20 @@ public final class Simulator {
             })
         let wall = Clock.wallMilliseconds()
         sessionSettings = Session.Settings(
-            streamsMax: UInt32(options.streamsMax), isStrictAtStart: options.isStrictAtStart,
-            window: Int32(options.window), deadSince: wall - 86_400_000, seed: options.seed)
+            streamsMax: UInt32(options.streams.first), isStrictAtStart: options.isStrictAtStart,
+            window: Int32(options.windows.first), deadSince: wall - 86_400_000, seed: options.seed)
         now = Instant(unixSeconds: wall / 1000, sinceStartMilliseconds: 0)
-        delayed = DelayQueue(delayMax: options.latencyMilliseconds.upperBound, now: 0)
-        listener = try TCPListener(loop: loop, host: options.host, port: options.port) { [unowned self] in accept($0) }
+        delayed = DelayQueue(delayMax: options.latency.most, now: 0)
+        port = options.port
+        try listen()
         delayTimer = LoopTimer(loop: loop) { [unowned self] in answerDelayed() }
         farewellTimer = LoopTimer(loop: loop) { [unowned self] in closeForgotten() }
-        if case .milliseconds(let interval) = options.losesConnection {
-            lossTimer = LoopTimer(loop: loop) { [unowned self] in loseAny() }
-            lossTimer?.start(after: .milliseconds(interval), repeating: .milliseconds(interval))
-        }
+        startTrouble()
         loop.onTurn = { [unowned self] in writeOutput() }
     }
 
     /// The port that is listened on.
-    public var port: UInt16 { listener?.port ?? 0 }
+    public private(set) var port: UInt16
     public var statistics: Statistics { service.statistics }
     /// Tokens seen, dead ones included.
     public var tokenCount: Int { service.ledger.tokens.count }
@@ -85,7 +87,8 @@ public final class Simulator {
         loop.onTurn = nil
         listener?.close()
         delayTimer?.close()
-        lossTimer?.close()
+        settingsTimer?.close()
+        for timer in troubleTimers { timer.close() }
         farewellTimer?.close()
         for connection in connections.values { connection.close() }
     }
@@ -105,26 +108,35 @@ public final class Simulator {
 
     func readClock() {
         now.unixSeconds = Clock.wallMilliseconds() / 1000
-        now.sinceStartMilliseconds = UInt32(
-            truncatingIfNeeded: (Clock.monotonicNanoseconds() - startedNanoseconds) / 1_000_000)
+        now.sinceStartMilliseconds = Instant.milliseconds(since: startedNanoseconds)
     }
 
     func receive(_ head: RequestHead, body: [UInt8], stream: Int32, on connection: Connection) -> Reception {
+        if options.refuseShare > 0, drawShare() < options.refuseShare {
+            service.count(.refused)
+            return .reset(.refused)
+        }
         let (answer, entry) = service.answer(head, body: body, at: now)
         requests += 1
+        if connection.requests == options.silentAfterRequests {
+            silencing.append(connection)
+            return .answerAndStop(answer, entry)
+        }
+        if options.resetShare > 0, drawShare() < options.resetShare {
+            service.count(.failed(entry))
+            return .reset(.failed(entry))
+        }
         if case .requests(let every) = options.losesConnection, requests % every == 0 {
             losing.append(connection)
             return .answerAndStop(answer, entry)
         }
-        if let every = options.goAwayEvery, requests % every == 0 {
+        if case .requests(let every) = options.goesAway, requests % every == 0 {
             service.countGoAway()
             connection.goAway()
         }
-        guard options.latencyMilliseconds.upperBound > 0 else { return .answer(answer, entry) }
-        let range = options.latencyMilliseconds
-        let delay = range.lowerBound + Int(draw() % UInt64(range.count))
+        guard options.latency != .none else { return .answer(answer, entry) }
         delayed.add(
-            DelayQueue.Waiting(connection: connection.id, stream: stream), delay: delay,
+            DelayQueue.Waiting(connection: connection.id, stream: stream), delay: options.latency.draw(draw),
             at: Int64(now.sinceStartMilliseconds))
         if !isDelayTimerRunning {
             isDelayTimerRunning = true
@@ -157,6 +169,10 @@ public final class Simulator {
     // MARK: - Turns and timers
 
     private func accept(_ tcp: TCPStream) {
+        if options.refuseConnectionsShare > 0, drawShare() < options.refuseConnectionsShare {
+            service.countRefusedConnection()
+            return tcp.close()
+        }
         connectionsMade &+= 1
         service.countConnection()
         do {
@@ -171,6 +187,8 @@ public final class Simulator {
     private func writeOutput() {
         for connection in losing { connection.lose() }
         losing.removeAll(keepingCapacity: true)
+        for connection in silencing { connection.fallSilent() }
+        silencing.removeAll(keepingCapacity: true)
         for connection in withOutput { connection.writeOutput() }
         withOutput.removeAll(keepingCapacity: true)
     }
@@ -186,14 +204,6 @@ public final class Simulator {
         }
     }
 
-    /// One of the connections that carry requests, drawn.
-    private func loseAny() {
-        readClock()
-        let candidates = connections.values.filter { $0.hasCarriedRequests && !$0.isLost }.sorted { $0.id < $1.id }
-        guard !candidates.isEmpty else { return }
-        candidates[Int(draw() % UInt64(candidates.count))].lose()
-    }
-
     private func closeForgotten() {
         readClock()
         while let first = farewells.first, first.due <= now.sinceStartMilliseconds {
@@ -205,7 +215,39 @@ public final class Simulator {
         }
     }
 
-    private func draw() -> UInt64 {
+    // MARK: - For what goes by the clock
+
+    func listen() throws(LoopError) {
+        listener = try TCPListener(loop: loop, host: options.host, port: port) { [unowned self] in accept($0) }
+        port = listener?.port ?? 0
+    }
+
+    func stopListening() {
+        listener?.close()
+        listener = nil
+    }
+
+    func after(_ milliseconds: Int, _ body: @escaping () -> Void) {
+        let timer = LoopTimer(loop: loop) { [unowned self] in
+            readClock()
+            body()
+        }
+        troubleTimers.append(timer)
+        timer.start(after: .milliseconds(milliseconds))
+    }
+
+    func repeating(_ milliseconds: Int, _ body: @escaping () -> Void) {
+        let timer = LoopTimer(loop: loop) { [unowned self] in
+            readClock()
+            body()
+        }
+        troubleTimers.append(timer)
+        timer.start(after: .milliseconds(milliseconds), repeating: .milliseconds(milliseconds))
+    }
+
+    private func drawShare() -> Double { Double(draw() >> 11) * 0x1p-53 }
+
+    func draw() -> UInt64 {
         draws &+= 1
         return mixed(options.seed ^ mixed(draws))
     }

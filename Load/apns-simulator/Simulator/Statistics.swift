@@ -13,6 +13,12 @@ public struct Statistics: Sendable {
     /// Killed on purpose (`--lose-connections`).
     public internal(set) var connectionsLost = 0
     public internal(set) var goAways = 0
+    /// Closed before they could say anything (`--refuse-connections`), and fallen silent (`--silent-after`).
+    public internal(set) var connectionsRefused = 0
+    public internal(set) var connectionsSilent = 0
+    /// Streams reset before (`--refuse-share`) and after (`--reset-share`) their request was taken.
+    public internal(set) var refusedStreams = 0
+    public internal(set) var failedStreams = 0
     /// Requests whose answer never left.
     public internal(set) var unanswered = 0
     /// Requests in the busiest second.
@@ -46,7 +52,9 @@ public struct Statistics: Sendable {
         }
         parts += [
             "unanswered=\(unanswered)", "connections=\(connections)", "lost=\(connectionsLost)", "goaways=\(goAways)",
-            "peak_per_second=\(peakPerSecond)", "cpu_seconds=\((cpuSeconds * 100).rounded() / 100)",
+            "refused=\(connectionsRefused)", "silent=\(connectionsSilent)", "refused_streams=\(refusedStreams)",
+            "reset_streams=\(failedStreams)", "peak_per_second=\(peakPerSecond)",
+            "cpu_seconds=\((cpuSeconds * 100).rounded() / 100)",
         ]
         return parts.joined(separator: " ")
     }
@@ -60,7 +68,9 @@ public struct Statistics: Sendable {
             "requests": .int(Int64(requests)), "answers": JSON.Object(byAnswer).map(JSON.object) ?? .null,
             "payloadFaults": JSON.Object(faults).map(JSON.object) ?? .null, "unanswered": .int(Int64(unanswered)),
             "connections": .int(Int64(connections)), "connectionsLost": .int(Int64(connectionsLost)),
-            "goAways": .int(Int64(goAways)), "peakPerSecond": .int(Int64(peakPerSecond)),
+            "goAways": .int(Int64(goAways)), "connectionsRefused": .int(Int64(connectionsRefused)),
+            "connectionsSilent": .int(Int64(connectionsSilent)), "refusedStreams": .int(Int64(refusedStreams)),
+            "resetStreams": .int(Int64(failedStreams)), "peakPerSecond": .int(Int64(peakPerSecond)),
         ]
     }
 }

@@ -1,0 +1,185 @@
+internal import FanfareLoop
+internal import Glibc
+
+extension SimulatorOptions {
+    /// A number that changes while the simulator runs.
+    public struct Schedule: Sendable, Equatable {
+        public struct Step: Sendable, Equatable {
+            /// Milliseconds since the simulator's start, or since the start of a round.
+            public var at: Int
+            public var value: Int
+            public init(at: Int, value: Int) {
+                self.at = at
+                self.value = value
+            }
+        }
+
+        public var first: Int
+        /// In the order of their times, the first later than 0.
+        public var steps: [Step]
+        /// Milliseconds after which it begins anew, later than the last step; `nil`: never.
+        public var round: Int?
+
+        public init(_ first: Int, _ steps: [Step] = [], round: Int? = nil) {
+            self.first = first
+            self.steps = steps
+            self.round = round
+        }
+
+        public func value(at now: Int) -> Int {
+            let now = round.map { now % $0 } ?? now
+            return steps.last { $0.at <= now }?.value ?? first
+        }
+
+        /// When it changes next; `nil`: no more.
+        public func change(after now: Int) -> Int? {
+            guard let last = steps.last else { return nil }
+            guard let round else { return now < last.at ? steps.first { $0.at > now }?.at : nil }
+            let start = now - now % round
+            return start + (steps.first { $0.at > now - start }?.at ?? round)
+        }
+    }
+
+    /// How long answers wait, milliseconds.
+    public enum Latency: Sendable, Equatable {
+        case even(ClosedRange<Int>)
+        /// Log-normal: most near the median, one in a hundred beyond `p99`.
+        case skewed(median: Int, p99: Int)
+
+        public static let none = Latency.even(0...0)
+
+        /// No answer waits longer.
+        var most: Int {
+            switch self {
+            case .even(let range): range.upperBound
+            case .skewed(_, let p99): min(DelayQueue.millisecondsMax, 10 * p99)
+            }
+        }
+
+        /// - Parameter random: gives evenly spread bits.
+        func draw(_ random: () -> UInt64) -> Int {
+            switch self {
+            case .even(let range): return range.lowerBound + Int(random() % UInt64(range.count))
+            case .skewed(let median, let p99):
+                // Box and Muller's normal number; 2.326 standard deviations are the 99th percentile.
+                let u = (Double(random() >> 11) + 1) * 0x1p-53
+                let v = Double(random() >> 11) * 0x1p-53
+                let normal = (-2 * log(u)).squareRoot() * cos(2 * .pi * v)
+                let factor = exp(normal * log(Double(p99) / Double(median)) / 2.326)
+                return min(most, Int(Double(median) * factor))
+            }
+        }
+    }
+
+    /// What tokens that begin so are answered.
+    public struct Mix: Sendable, Equatable {
+        /// Hex digits, lower case.
+        public var prefix: String
+        public var answer: Answer
+        /// From 0 to 1: of such tokens where the answer is about the token (410, `BadDeviceToken`), else of their requests.
+        public var share: Double
+
+        public init(prefix: String, answer: Answer, share: Double = 1) {
+            self.prefix = prefix
+            self.answer = answer
+            self.share = share
+        }
+
+        func covers(_ token: ArraySlice<UInt8>) -> Bool {
+            let digits = Array(prefix.utf8)
+            guard digits.count <= 2 * token.count else { return false }
+            for (index, digit) in digits.enumerated() {
+                let byte = token[token.startIndex + index / 2]
+                let nibble = index % 2 == 0 ? byte >> 4 : byte & 15
+                if (nibble < 10 ? 48 + nibble : 87 + nibble) != digit { return false }
+            }
+            return true
+        }
+    }
+}
+
+extension Answer {
+    /// Whether it says that the token will never work again.
+    var isFarewell: Bool {
+        switch self {
+        case .expiredToken, .unregistered, .badDeviceToken, .deviceTokenNotForTopic: true
+        default: false
+        }
+    }
+}
+
+/// How streams of a connection are reset.
+enum StreamReset {
+    /// REFUSED_STREAM: the request was not looked at.
+    case refused
+    /// INTERNAL_ERROR: what became of the request, the client cannot know.
+    case failed(EntryIndex?)
+}
+
+/// What happens to connections by the clock: stream limits and windows that change, GOAWAYs and losses, slow reading, an
+/// outage.
+extension Simulator {
+    static let readingTickMilliseconds = 50
+
+    func startTrouble() {
+        if case .milliseconds(let interval) = options.losesConnection { every(interval) { $0.lose() } }
+        if case .milliseconds(let interval) = options.goesAway {
+            every(interval) { [unowned self] in
+                service.countGoAway()
+                $0.goAway()
+                hasOutput($0)
+            }
+        }
+        settingsTimer = LoopTimer(loop: loop) { [unowned self] in
+            changeSettings()
+            armSettingsChange()
+        }
+        armSettingsChange()
+        if options.readBytesPerSecond != nil {
+            let tick = Self.readingTickMilliseconds
+            repeating(tick) { [unowned self] in
+                for connection in connections.values { connection.mayRead(bytesPerTick) }
+            }
+        }
+        if let outage = options.outageMilliseconds {
+            after(outage.lowerBound) { [unowned self] in goDown() }
+            after(outage.upperBound) { [unowned self] in comeUp() }
+        }
+    }
+
+    /// What a connection may read between two ticks; `nil`: all there is.
+    var bytesPerTick: Int? {
+        options.readBytesPerSecond.map { max(1, $0 * Self.readingTickMilliseconds / 1000) }
+    }
+
+    /// To one of the connections that carry requests, drawn.
+    private func every(_ interval: Int, _ body: @escaping (Connection) -> Void) {
+        repeating(interval) { [unowned self] in
+            let candidates = connections.values.filter { $0.hasCarriedRequests && !$0.isLost }.sorted { $0.id < $1.id }
+            guard !candidates.isEmpty else { return }
+            body(candidates[Int(draw() % UInt64(candidates.count))])
+        }
+    }
+
+    private func armSettingsChange() {
+        let now = Int(Instant.milliseconds(since: startedNanoseconds))
+        let changes = [options.streams, options.windows].compactMap { $0.change(after: now) }
+        if let next = changes.min() { settingsTimer?.start(after: .milliseconds(next - now)) }
+    }
+
+    private func changeSettings() {
+        let now = Int(Instant.milliseconds(since: startedNanoseconds))
+        sessionSettings.streamsMax = UInt32(options.streams.value(at: now))
+        sessionSettings.window = Int32(options.windows.value(at: now))
+        for connection in connections.values { connection.change(sessionSettings) }
+    }
+
+    private func goDown() {
+        stopListening()
+        for connection in connections.values where !connection.isLost { connection.lose() }
+    }
+
+    private func comeUp() {
+        do { try listen() } catch { report("\(error)") }
+    }
+}
