@@ -62,18 +62,11 @@ extension UInt64: BenchItem {
 }
 
 struct CacheLine: BenchItem {
-    private var words: InlineArray<8, UInt64>
+    private var words: SIMD8<UInt64>
 
-    init(first: UInt64) {
-        words = InlineArray(repeating: first)
-        for index in 0..<8 { words[index] &+= UInt64(index) }
-    }
+    init(first: UInt64) { words = SIMD8(repeating: first) &+ SIMD8(0, 1, 2, 3, 4, 5, 6, 7) }
 
-    var sum: UInt64 {
-        var sum: UInt64 = 0
-        for index in 0..<8 { sum &+= words[index] }
-        return sum
-    }
+    var sum: UInt64 { words.wrappedSum() }
 }
 
 private func raceRing<Item: BenchItem>(_ work: bench_queue_work, _: Item.Type) -> bench_result {
@@ -94,7 +87,8 @@ private func raceRing<Item: BenchItem>(_ work: bench_queue_work, _: Item.Type) -
             var buffer = [Item](repeating: Item(first: 0), count: batch)
             while next < items {
                 let count = min(batch, items - next)
-                for index in 0..<count { buffer[index] = Item(first: UInt64(next + index)) }
+                var filling = buffer.mutableSpan
+                for index in 0..<count { filling[index] = Item(first: UInt64(truncatingIfNeeded: next &+ index)) }
                 var done = 0
                 while done < count {
                     let pushed = producer.push(buffer.span.extracting(done..<count))
