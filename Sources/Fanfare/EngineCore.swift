@@ -118,7 +118,7 @@ final class EngineCore {
 
     private func takeFeedback() {
         for index in shards.indices {
-            while let fact = shards[index].nextFeedback() { take(fact, from: index) }
+            shards[index].hear { take($0, from: index) }
             let wasCongested = shards[index].isCongested
             shards[index].flush()
             if wasCongested, !isCongested { onRelief?() }

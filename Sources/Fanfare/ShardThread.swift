@@ -69,17 +69,12 @@ final class ShardThread {
             wakeup.signal()
         }
         guard !backlog.isEmpty else { return }
-        var sent = 0
-        while sent < backlog.count, commands.tryPush(backlog[sent]) { sent += 1 }
-        backlog.removeFirst(sent)
+        backlog.removeFirst(commands.push(backlog.span))
         wakeup.signal()
     }
 
-    func nextFeedback() -> ShardFeedback? {
-        guard let fact = feedback.pop() else { return nil }
-        heard += 1
-        return fact
-    }
+    /// Hands over what the shard has told; once per turn of the core.
+    func hear(_ take: (ShardFeedback) -> Void) { heard += feedback.drain(limit: ShardThread.feedbackMax, take) }
 
     /// Delivers what is on its way, closes, and ends the thread. Commands that still wait are not carried out: nobody may have to
     /// make room for this one while the core waits in `join`.
@@ -117,8 +112,10 @@ private final class ShardRunner {
     private var hasToldReady = false
     private var isStopping = false
 
-    /// Commands per turn; then the connections have their turn.
-    private static let drainMax = 4096
+    /// Commands taken together: what they tell the core may come on top of a feedback that is full.
+    private static let batchMax = 64
+    /// 4,096 commands a turn; then the connections have theirs.
+    private static let batchesPerTurn = 64
 
     init(
         loop: Loop, commands: consuming RingConsumer<ShardCommand>, feedback: consuming RingProducer<ShardFeedback>,
@@ -147,13 +144,13 @@ private final class ShardRunner {
         }
         let moment = Moment.now()
         tell()  // the core may have made room
-        for _ in 0..<ShardRunner.drainMax {
+        for _ in 0..<ShardRunner.batchesPerTurn {
             guard !shard.isHeldUp else { return }
-            guard let command = commands.pop() else {
+            let taken = commands.drain(limit: ShardRunner.batchMax) { shard.apply($0, at: moment) }
+            guard taken == ShardRunner.batchMax else {
                 transport?.workAvailable()
                 return
             }
-            shard.apply(command, at: moment)
         }
         wakeup.signal.signal()  // more is waiting; the transport runs first
         transport?.workAvailable()

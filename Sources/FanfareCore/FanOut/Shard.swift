@@ -67,8 +67,7 @@ public final class Shard: DeliverySource {
     ///
     /// - Returns: whether anything went.
     public func sendFeedback(to ring: inout RingProducer<ShardFeedback>) -> Bool {
-        var sent = 0
-        while sent < feedback.count, ring.tryPush(feedback[sent]) { sent += 1 }
+        let sent = feedback.isEmpty ? 0 : ring.push(feedback.span)
         feedback.removeFirst(sent)
         return sent > 0
     }
