@@ -89,7 +89,7 @@ if development {
         // The judges share no JSON with the engine they judge.
         .target(name: "LoadJSON", path: "Load/json", swiftSettings: swift),
         .target(
-            name: "APNsSimulator", dependencies: ["CFanfareNghttp2", "FanfareLoop", "LoadJSON"],
+            name: "APNsSimulator", dependencies: ["CFanfareNghttp2", "FanfareHTTP2", "FanfareLoop", "LoadJSON"],
             path: "Load/apns-simulator/Simulator",
             // Its state changes in nghttp2's callbacks, ten per request, on one thread; debug builds check that.
             swiftSettings: swift + [
@@ -106,7 +106,9 @@ if development {
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: swift),
         .testTarget(
             name: "ApnsSimulatorTests",
-            dependencies: ["APNsSimulator", "FanfareLoop", "LoadJSON", "apns-simulator", "delivery-judge"],
+            dependencies: [
+                "APNsSimulator", "FanfareHTTP2", "FanfareLoop", "LoadJSON", "apns-simulator", "delivery-judge",
+            ],
             exclude: ["client.py"], swiftSettings: swift),
         .testTarget(
             name: "DeliveryJudgeTests", dependencies: ["DeliveryJudge", "LoadJSON"], swiftSettings: swift),

@@ -12,7 +12,11 @@ private func run() -> Int32 {
     do {
         let options = try SimulatorOptions(arguments: arguments)
         let loop = try Loop()
-        let simulator = try Simulator(options, loop: loop)
+        let simulator: any APNsStandIn =
+            switch options.mode {
+            case .faithful: try Simulator(options, loop: loop)
+            case .fast: try FastSimulator(options, loop: loop)
+            }
         simulator.onReport = { complain($0) }
         let watchers = try [SignalWatcher.Signal.interrupt, .terminate].map { signal in
             try SignalWatcher(loop: loop, signal: signal) { loop.stop() }
@@ -22,8 +26,9 @@ private func run() -> Int32 {
         loop.run()
         watchers.forEach { $0.close() }
         simulator.close()
-        if let path = options.dumpFile { try simulator.writeDump(to: path) }
-        print("summary", simulator.statistics.summary(cpuSeconds: Double(Clock.processCPUNanoseconds()) / 1e9))
+        // The options let only a faithful one have a dump.
+        if let path = options.dumpFile { try (simulator as? Simulator)?.writeDump(to: path) }
+        print("summary", simulator.summary(cpuSeconds: Double(Clock.processCPUNanoseconds()) / 1e9))
         loop.close()
         return 0
     } catch let error as UsageError {

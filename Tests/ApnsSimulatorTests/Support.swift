@@ -121,14 +121,17 @@ final class RunningSimulator {
         var unanswered: Int { accepted.count { $0.last == "unanswered" } }
     }
 
-    init(_ arguments: [String] = []) throws {
+    private let isFast: Bool
+
+    init(_ arguments: [String] = [], isFast: Bool = false) throws {
+        self.isFast = isFast
         dump = FileManager.default.temporaryDirectory.appendingPathComponent("fanfare-dump-\(UUID().uuidString)")
         process.executableURL = URL(fileURLWithPath: Bench.built("apns-simulator"))
         process.arguments =
-            try [
-                "--cert", Bench.file("server.pem"), "--key", Bench.file("server.key"), "--public-key",
-                Bench.file("apns.pub.pem"), "--bundle-id", Bench.bundleID, "--dump", dump.path,
-            ] + arguments
+            try ["--cert", Bench.file("server.pem"), "--key", Bench.file("server.key")] + arguments
+            + (isFast
+                ? ["--mode", "fast"]
+                : ["--public-key", Bench.file("apns.pub.pem"), "--bundle-id", Bench.bundleID, "--dump", dump.path])
         process.standardOutput = output
         process.standardError = errors
         try process.run()
@@ -152,7 +155,7 @@ final class RunningSimulator {
         process.terminate()
         let summary = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        let lines = try Data(contentsOf: dump).split(separator: 0x0A).map { try JSON(parsing: Array($0)) }
+        let lines = isFast ? [] : try Data(contentsOf: dump).split(separator: 0x0A).map { try JSON(parsing: Array($0)) }
         return Record(status: process.terminationStatus, summary: summary, complaints: readErrors(), dump: lines)
     }
 

@@ -1,11 +1,19 @@
 /// How a simulator behaves. Everything not said is like APNs on a good day.
 public struct SimulatorOptions: Sendable {
+    public enum Mode: String, Sendable {
+        /// Checks what APNs checks, on nghttp2: `Simulator`.
+        case faithful
+        /// Answers as fast as it can, on Fanfare's own codec: `FastSimulator`.
+        case fast
+    }
+
     /// How often something happens.
     public enum Every: Sendable, Equatable {
         case requests(Int)
         case milliseconds(Int)
     }
 
+    public var mode = Mode.faithful
     public var host = "127.0.0.1"
     /// 0 takes a free one.
     public var port: UInt16 = 0
@@ -64,19 +72,21 @@ public struct UsageError: Error, CustomStringConvertible {
 extension SimulatorOptions {
     public static let help = """
         apns-simulator: an HTTP/2 server that checks what APNs checks, answers what APNs answers, and remembers
-        what it accepted.
+        what it accepted; or, with --mode fast, one that answers a million requests a second and checks nearly nothing.
 
         usage: apns-simulator --cert FILE --key FILE --public-key FILE --bundle-id ID [options]
+               apns-simulator --mode fast --cert FILE --key FILE [options]
 
-          --listen HOST:PORT      default 127.0.0.1:0; port 0 takes a free one. `listening on HOST:PORT` is printed
-          --public                allows an address other than loopback
-          --cert FILE --key FILE  the server's certificate and key (PEM); Load/certificates.sh makes some
+          --mode faithful|fast    fast knows the options marked with * (faithful)
+        * --listen HOST:PORT      default 127.0.0.1:0; port 0 takes a free one. `listening on HOST:PORT` is printed
+        * --public                allows an address other than loopback
+        * --cert FILE --key FILE  the server's certificate and key (PEM); Load/certificates.sh makes some
           --public-key FILE       the public half of the key that signs provider tokens (PEM)
           --bundle-id ID          topics are ID.push-type.liveactivity
           --key-id K --team-id T  compared with the provider token's kid and iss
           --dump FILE             written at the end: what was accepted, per token (see README.md)
 
-          --dead-share S          share of tokens that are dead: 410 (0 to 1)
+        * --dead-share S          share of tokens that are dead: 410 (0 to 1)
           --throttle-share S      share of tokens that take one push per interval: else 429
           --throttle-interval MS  that interval (2000)
           --error-share S         share of requests answered 503
@@ -91,13 +101,14 @@ extension SimulatorOptions {
           --down MS..MS           nobody listens from the first to the second moment after the start
           --silent-after N        after N requests a connection stays open and says nothing any more
           --read-rate BYTES       a connection is read no faster, per second
-          --latency MS[..MS]      answers wait so long (0), evenly spread
+        * --latency MS[..MS]      answers wait so long (0), evenly spread; fast knows one number
           --latency MS~MS         most wait near the first, one in a hundred longer than the second (log-normal)
-          --max-streams N[,N@MS]… concurrent streams per connection (1000), and later values: 1000,1@2000,1000@2500
-                                  is 1 from 2 s to 2.5 s after the start; `/5000` behind it repeats that every 5 s
+        * --max-streams N[,N@MS]… concurrent streams per connection (1000), and later values: 1000,1@2000,1000@2500
+                                  is 1 from 2 s to 2.5 s after the start; `/5000` behind it repeats that every 5 s;
+                                  fast knows one number
           --window N[,N@MS]…      flow-control window of a stream, bytes (65535), in the same way
           --strict-start on|off   one stream until the first authenticated answer (on)
-          --seed N                of all that is drawn (1)
+        * --seed N                of all that is drawn (1)
 
         SIGTERM or SIGINT ends it: the dump is written, one line `summary …` is printed, the exit status is 0.
 
@@ -112,7 +123,9 @@ extension SimulatorOptions {
     /// Reads the command line without the program's name.
     public init(arguments: [String]) throws(UsageError) {
         var rest = arguments[...]
+        var given: [String] = []
         while let option = rest.popFirst() {
+            given.append(option)
             if option == "--public" {
                 isPublic = true
                 continue
@@ -122,13 +135,30 @@ extension SimulatorOptions {
             }
             try set(option, text)
         }
-        for (option, value) in [
-            ("--cert", certificateFile), ("--key", keyFile), ("--public-key", publicKeyFile), ("--bundle-id", bundleID),
-        ] where value.isEmpty {
-            throw UsageError(description: "\(option) is missing")
+        var needed = [("--cert", certificateFile), ("--key", keyFile)]
+        switch mode {
+        case .faithful: needed += [("--public-key", publicKeyFile), ("--bundle-id", bundleID)]
+        case .fast: try checkFast(given)
         }
+        for (option, value) in needed where value.isEmpty { throw UsageError(description: "\(option) is missing") }
         guard isPublic || ["127.0.0.1", "::1", "localhost"].contains(host) else {
             throw UsageError(description: "--listen \(host): not a loopback address; add --public if that is meant")
+        }
+    }
+
+    private func checkFast(_ given: [String]) throws(UsageError) {
+        let known = [
+            "--mode", "--listen", "--public", "--cert", "--key", "--dead-share", "--latency", "--max-streams", "--seed",
+        ]
+        if let option = given.first(where: { !known.contains($0) }) {
+            throw UsageError(
+                description: "\(option): --mode fast does not support it; it knows \(known.joined(separator: ", "))")
+        }
+        guard case .even(let delay) = latency, delay.count == 1 else {
+            throw UsageError(description: "--latency: --mode fast knows one number of milliseconds, no range")
+        }
+        guard streams.steps.isEmpty else {
+            throw UsageError(description: "--max-streams: --mode fast knows one number, no later values")
         }
     }
 
@@ -175,6 +205,9 @@ extension SimulatorOptions {
             return schedule
         }
         switch option {
+        case "--mode":
+            guard let value = Mode(rawValue: text) else { throw wrong("faithful or fast") }
+            mode = value
         case "--listen":
             guard let colon = text.lastIndex(of: ":"), colon != text.startIndex,
                 let port = UInt16(text[text.index(after: colon)...])

@@ -3,9 +3,6 @@ internal import Glibc
 /// The fields of one request as they arrive, checked on the way: what is kept is a verdict per field and the token's
 /// bytes, never a `String`.
 struct RequestHead {
-    /// Longer than any token seen in the wild (spec §1: up to 80 bytes); Apple names no size.
-    static let tokenBytesMax = 256
-
     private enum Path { case absent, foreign, withoutToken, badToken, device }
 
     private var seen: Set = []
@@ -16,7 +13,7 @@ struct RequestHead {
     private(set) var priority: UInt8 = 10
     private(set) var authorization: Answer? = .missingProviderToken
     /// Decoded from hex into a buffer that stays: only the first `tokenCount` bytes count.
-    private var tokenSpace = [UInt8](repeating: 0, count: tokenBytesMax)
+    private var tokenSpace = [UInt8](repeating: 0, count: DevicePath.tokenBytesMax)
     private var tokenCount = 0
     /// The client's `apns-id`, to be echoed; empty when there was none.
     private(set) var apnsID: [UInt8] = []
@@ -112,31 +109,14 @@ struct RequestHead {
     }
 
     private mutating func readPath(_ value: UnsafeRawBufferPointer) {
-        let prefix: StaticString = "/3/device/"
-        guard value.count >= prefix.utf8CodeUnitCount,
-            UnsafeRawBufferPointer(rebasing: value[..<prefix.utf8CodeUnitCount]).equals(prefix)
-        else {
-            path = .foreign
-            return
+        switch DevicePath.read(value, into: &tokenSpace) {
+        case .foreign: path = .foreign
+        case .withoutToken: path = .withoutToken
+        case .badToken: path = .badToken
+        case .device(let tokenBytes):
+            path = .device
+            tokenCount = tokenBytes
         }
-        let digits = value[prefix.utf8CodeUnitCount...]
-        guard !digits.isEmpty else {
-            path = .withoutToken
-            return
-        }
-        path = .badToken
-        guard digits.count % 2 == 0, digits.count <= 2 * RequestHead.tokenBytesMax else { return }
-        var faults: UInt16 = 0
-        tokenSpace.withUnsafeMutableBufferPointer { space in
-            for index in 0..<digits.count / 2 {
-                let high = hexValue(value[digits.startIndex + 2 * index], &faults)
-                let low = hexValue(value[digits.startIndex + 2 * index + 1], &faults)
-                space[index] = high << 4 | low
-            }
-        }
-        guard faults == 0 else { return }
-        tokenCount = digits.count / 2
-        path = .device
     }
 
     /// Decimal digits only, at most 18 of them.
@@ -190,8 +170,8 @@ struct Expected {
 /// 2100-01-01: a moment in Unix seconds lies before, one in milliseconds (any since 1970-02-17) beyond.
 let unixSecondsEnd: Int64 = 4_102_444_800
 
-/// A hex digit's value. Sets a bit of `faults` for what is none. Without a branch: the digits of a token are random, and
-/// every second guess about them would be wrong.
+/// A hex digit's value. Sets a bit of `faults` for what is none. Without a branch: digits are random, and every second guess
+/// about them would be wrong.
 @inline(__always)
 private func hexValue(_ byte: UInt8, _ faults: inout UInt16) -> UInt8 {
     // The upper byte is all ones for what lies in the range, else zero.

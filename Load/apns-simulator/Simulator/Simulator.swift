@@ -1,5 +1,17 @@
 public import FanfareLoop
 
+/// What the program needs of a simulator, whatever its mode.
+public protocol APNsStandIn: AnyObject {
+    /// The port that is listened on.
+    var port: UInt16 { get }
+    /// What an operator should read: broken clients, failed handshakes. Set by the program; never holds a token.
+    var onReport: ((String) -> Void)? { get set }
+    /// Stops listening and closes every connection.
+    func close()
+    /// One line of `key=value`, for people and for `grep`.
+    func summary(cpuSeconds: Double) -> String
+}
+
 /// The APNs simulator on a loop: accepts connections, reads the clock, and makes trouble as its options say.
 ///
 ///     let simulator = try Simulator(options, loop: loop)
@@ -8,7 +20,7 @@ public import FanfareLoop
 ///     try simulator.writeDump(to: "dump.ndjson")
 ///
 /// Confined to its loop's thread.
-public final class Simulator {
+public final class Simulator: APNsStandIn {
     /// A connection that was ended waits so long for the client to notice.
     private static let farewellMilliseconds = 2000
     private static let reportsMax = 20
@@ -41,7 +53,6 @@ public final class Simulator {
     private var draws: UInt64 = 0
     private var reports = 0
 
-    /// What an operator should read: broken clients, failed handshakes. Set by the program; never holds a token.
     public var onReport: ((String) -> Void)?
 
     /// Listens at once.
@@ -76,13 +87,12 @@ public final class Simulator {
         loop.onTurn = { [unowned self] in writeOutput() }
     }
 
-    /// The port that is listened on.
     public private(set) var port: UInt16
     public var statistics: Statistics { service.statistics }
+    public func summary(cpuSeconds: Double) -> String { statistics.summary(cpuSeconds: cpuSeconds) }
     /// Tokens seen, dead ones included.
     public var tokenCount: Int { service.ledger.tokens.count }
 
-    /// Stops listening and closes every connection.
     public func close() {
         loop.onTurn = nil
         listener?.close()

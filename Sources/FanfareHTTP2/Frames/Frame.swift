@@ -1,66 +1,66 @@
 /// RFC 9113 §4.1: what stands in front of every frame.
-struct FrameHeader {
-    static let count = 9
+package struct FrameHeader {
+    package static let count = 9
 
     /// Bytes of payload that follow.
-    var length: Int
-    var type: UInt8
-    var flags: UInt8
-    var stream: UInt32
+    package var length: Int
+    package var type: UInt8
+    package var flags: UInt8
+    package var stream: UInt32
 
     /// Reads the first nine bytes; the reserved bit is ignored, as it must be.
-    init(_ bytes: Span<UInt8>) {
+    package init(_ bytes: Span<UInt8>) {
         length = Int(bytes[0]) << 16 | Int(bytes[1]) << 8 | Int(bytes[2])
         type = bytes[3]
         flags = bytes[4]
         stream = bytes.bigEndian32(at: 5) & StreamID.max
     }
 
-    func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
+    package func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
 }
 
-enum FrameType {
-    static let data: UInt8 = 0x0
-    static let headers: UInt8 = 0x1
-    static let priority: UInt8 = 0x2
-    static let resetStream: UInt8 = 0x3
-    static let settings: UInt8 = 0x4
-    static let pushPromise: UInt8 = 0x5
-    static let ping: UInt8 = 0x6
-    static let goAway: UInt8 = 0x7
-    static let windowUpdate: UInt8 = 0x8
-    static let continuation: UInt8 = 0x9
+package enum FrameType {
+    package static let data: UInt8 = 0x0
+    package static let headers: UInt8 = 0x1
+    package static let priority: UInt8 = 0x2
+    package static let resetStream: UInt8 = 0x3
+    package static let settings: UInt8 = 0x4
+    package static let pushPromise: UInt8 = 0x5
+    package static let ping: UInt8 = 0x6
+    package static let goAway: UInt8 = 0x7
+    package static let windowUpdate: UInt8 = 0x8
+    package static let continuation: UInt8 = 0x9
 }
 
-enum FrameFlag {
-    static let endStream: UInt8 = 0x1
-    static let acknowledgement: UInt8 = 0x1
-    static let endHeaders: UInt8 = 0x4
-    static let padded: UInt8 = 0x8
-    static let priority: UInt8 = 0x20
+package enum FrameFlag {
+    package static let endStream: UInt8 = 0x1
+    package static let acknowledgement: UInt8 = 0x1
+    package static let endHeaders: UInt8 = 0x4
+    package static let padded: UInt8 = 0x8
+    package static let priority: UInt8 = 0x20
 }
 
-enum SettingID {
-    static let headerTableSize: UInt16 = 0x1
-    static let enablePush: UInt16 = 0x2
-    static let maxConcurrentStreams: UInt16 = 0x3
-    static let initialWindowSize: UInt16 = 0x4
-    static let maxFrameSize: UInt16 = 0x5
-    static let maxHeaderListSize: UInt16 = 0x6
+package enum SettingID {
+    package static let headerTableSize: UInt16 = 0x1
+    package static let enablePush: UInt16 = 0x2
+    package static let maxConcurrentStreams: UInt16 = 0x3
+    package static let initialWindowSize: UInt16 = 0x4
+    package static let maxFrameSize: UInt16 = 0x5
+    package static let maxHeaderListSize: UInt16 = 0x6
 }
 
-enum StreamID {
-    static let max: UInt32 = 0x7fff_ffff
+package enum StreamID {
+    package static let max: UInt32 = 0x7fff_ffff
 }
 
 /// Numbers that RFC 9113 fixes.
-enum FlowControl {
+package enum FlowControl {
     /// Before SETTINGS and WINDOW_UPDATE, in bytes (§6.9.2).
-    static let defaultWindow = 65_535
-    static let windowMax = 0x7fff_ffff
+    package static let defaultWindow = 65_535
+    package static let windowMax = 0x7fff_ffff
     /// SETTINGS_MAX_FRAME_SIZE until the peer says more; and what we accept, as answers are short (§4.2).
-    static let defaultFrameSize = 16_384
-    static let frameSizeMax = 0xff_ffff
+    package static let defaultFrameSize = 16_384
+    package static let frameSizeMax = 0xff_ffff
 }
 
 /// RFC 9113 §7. Open: peers may invent more.
@@ -95,16 +95,21 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConve
 }
 
 /// What ends the connection: the code for GOAWAY, and words for people.
-struct ConnectionError: Error {
-    let code: ErrorCode
-    let text: String
+package struct ConnectionError: Error {
+    package let code: ErrorCode
+    package let text: String
+
+    package init(code: ErrorCode, text: String) {
+        self.code = code
+        self.text = text
+    }
 }
 
 extension Span<UInt8> {
-    func bigEndian32(at index: Int) -> UInt32 {
+    package func bigEndian32(at index: Int) -> UInt32 {
         UInt32(self[index]) << 24 | UInt32(self[index + 1]) << 16 | UInt32(self[index + 2]) << 8
             | UInt32(self[index + 3])
     }
 
-    func bigEndian16(at index: Int) -> UInt16 { UInt16(self[index]) << 8 | UInt16(self[index + 1]) }
+    package func bigEndian16(at index: Int) -> UInt16 { UInt16(self[index]) << 8 | UInt16(self[index + 1]) }
 }

@@ -1,6 +1,6 @@
 /// Bytes on their way out: written at the end, taken from the front, in storage that is kept. The one place of this
 /// module that owns memory by pointer.
-struct OutputBuffer: ~Copyable {
+package struct OutputBuffer: ~Copyable {
     private var memory: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     private var start = 0
@@ -8,25 +8,25 @@ struct OutputBuffer: ~Copyable {
     /// Bytes taken since the beginning: where in the connection's output `start` is.
     private(set) var taken: UInt64 = 0
 
-    init(capacity: Int) {
+    package init(capacity: Int) {
         self.capacity = capacity
         memory = .allocate(capacity: capacity)
     }
 
     deinit { memory.deallocate() }
 
-    var count: Int { end - start }
+    package var count: Int { end - start }
     /// Where in the connection's output the next byte goes.
     var position: UInt64 { taken + UInt64(count) }
 
-    func withBytes<Result, Failure: Error>(
+    package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(start: memory + start, count: end - start))
     }
 
     /// - Precondition: no more than there is.
-    mutating func take(_ count: Int) {
+    package mutating func take(_ count: Int) {
         precondition(count >= 0 && count <= end - start, "took \(count) of \(end - start) bytes")
         taken += UInt64(count)
         start += count
@@ -57,7 +57,7 @@ struct OutputBuffer: ~Copyable {
         (start, end) = (0, held)
     }
 
-    mutating func append(_ byte: UInt8) {
+    package mutating func append(_ byte: UInt8) {
         reserve(1)
         memory[end] = byte
         end += 1
@@ -75,7 +75,7 @@ struct OutputBuffer: ~Copyable {
         end += 2
     }
 
-    mutating func append(_ bytes: Span<UInt8>) {
+    package mutating func append(_ bytes: Span<UInt8>) {
         reserve(bytes.count)
         bytes.withUnsafeBufferPointer { source in
             guard let base = source.baseAddress else { return }
@@ -84,7 +84,7 @@ struct OutputBuffer: ~Copyable {
         end += bytes.count
     }
 
-    mutating func append(_ bytes: [UInt8]) { append(bytes.span) }
+    package mutating func append(_ bytes: [UInt8]) { append(bytes.span) }
 
     /// RFC 7541 §5.1, as `PrefixInteger.write`.
     mutating func appendInteger(_ value: Int, prefix: Int, pattern: UInt8) {
@@ -116,7 +116,7 @@ struct OutputBuffer: ~Copyable {
 
 /// Frames that have a fixed form (RFC 9113 §6).
 extension OutputBuffer {
-    mutating func appendHeader(length: Int, type: UInt8, flags: UInt8, stream: UInt32) {
+    package mutating func appendHeader(length: Int, type: UInt8, flags: UInt8, stream: UInt32) {
         reserve(FrameHeader.count)
         append(UInt32(truncatingIfNeeded: length) << 8 | UInt32(type))
         append(flags)
@@ -141,7 +141,7 @@ extension OutputBuffer {
         return Array(UnsafeBufferPointer(start: memory + from, count: end - from))
     }
 
-    mutating func appendSettings(_ settings: [(id: UInt16, value: UInt32)]) {
+    package mutating func appendSettings(_ settings: [(id: UInt16, value: UInt32)]) {
         appendHeader(length: 6 * settings.count, type: FrameType.settings, flags: 0, stream: 0)
         for setting in settings {
             append(setting.id)
@@ -149,28 +149,28 @@ extension OutputBuffer {
         }
     }
 
-    mutating func appendSettingsAcknowledgement() {
+    package mutating func appendSettingsAcknowledgement() {
         appendHeader(length: 0, type: FrameType.settings, flags: FrameFlag.acknowledgement, stream: 0)
     }
 
-    mutating func appendPing(_ opaque: UInt64, acknowledges: Bool) {
+    package mutating func appendPing(_ opaque: UInt64, acknowledges: Bool) {
         appendHeader(
             length: 8, type: FrameType.ping, flags: acknowledges ? FrameFlag.acknowledgement : 0, stream: 0)
         append(UInt32(truncatingIfNeeded: opaque >> 32))
         append(UInt32(truncatingIfNeeded: opaque))
     }
 
-    mutating func appendWindowUpdate(_ increment: Int, stream: UInt32) {
+    package mutating func appendWindowUpdate(_ increment: Int, stream: UInt32) {
         appendHeader(length: 4, type: FrameType.windowUpdate, flags: 0, stream: stream)
         append(UInt32(increment))
     }
 
-    mutating func appendReset(_ code: ErrorCode, stream: UInt32) {
+    package mutating func appendReset(_ code: ErrorCode, stream: UInt32) {
         appendHeader(length: 4, type: FrameType.resetStream, flags: 0, stream: stream)
         append(code.rawValue)
     }
 
-    mutating func appendGoAway(_ code: ErrorCode, lastStream: UInt32, debug: String) {
+    package mutating func appendGoAway(_ code: ErrorCode, lastStream: UInt32, debug: String) {
         let text = Array(debug.utf8)
         appendHeader(length: 8 + text.count, type: FrameType.goAway, flags: 0, stream: 0)
         append(lastStream)

@@ -1,9 +1,9 @@
 /// The complete HPACK decoder (RFC 7541): all representations, size updates, eviction, and every limit.
 ///
 /// One per connection, as its dynamic table must see every block in order, including those of streams that are gone.
-struct HeaderDecoder {
+package struct HeaderDecoder {
     private(set) var table: DynamicTable
-    private(set) var list = HeaderList()
+    package private(set) var list = HeaderList()
     /// Of a decoded list, by RFC 7541's count: what we announced as SETTINGS_MAX_HEADER_LIST_SIZE.
     private let listLimit: Int
     /// What a size update may ask for: our SETTINGS_HEADER_TABLE_SIZE, once the peer has acknowledged it.
@@ -17,13 +17,16 @@ struct HeaderDecoder {
     /// - Parameters:
     ///   - tableCapacity: the greatest table size we shall ever allow.
     ///   - listLimit: greatest size of one decoded header list.
-    init(tableCapacity: Int, listLimit: Int) {
+    package init(tableCapacity: Int, listLimit: Int) {
         // Until the peer knows better it uses the default, so there must be room for that.
         let capacity = max(tableCapacity, HPACK.defaultTableSize)
         table = DynamicTable(capacity: capacity, limit: HPACK.defaultTableSize)
         tableLimit = HPACK.defaultTableSize
         self.listLimit = listLimit
     }
+
+    /// As long as it stays the same, equal blocks mean equal fields.
+    package var generation: UInt64 { table.generation }
 
     /// The peer has acknowledged our table size.
     mutating func setTableLimit(_ limit: Int) {
@@ -33,7 +36,7 @@ struct HeaderDecoder {
 
     /// Decodes one whole block into `list`. A list over the limit is cut short and marked, and is no error here: the table
     /// has still seen every field.
-    mutating func decode(_ block: Span<UInt8>) throws(HPACKError) {
+    package mutating func decode(_ block: Span<UInt8>) throws(HPACKError) {
         list.removeAll()
         var cursor = BlockCursor()
         var sizeUpdates = 0

@@ -17,34 +17,34 @@ public struct HeaderField: Sendable, Hashable {
 }
 
 /// Numbers of RFC 7541 that several files need.
-enum HPACK {
+package enum HPACK {
     /// Added to name and value when a field's size is counted (§4.1).
     static let entryOverhead = 32
     /// The dynamic table's size before any SETTINGS (RFC 9113 §6.5.2).
-    static let defaultTableSize = 4096
+    package static let defaultTableSize = 4096
 }
 
 /// A header block that cannot be decoded. The compression state is lost with it, and so is the connection.
-struct HPACKError: Error, Equatable {
-    let text: String
+package struct HPACKError: Error, Equatable {
+    package let text: String
     init(_ text: String) { self.text = text }
 }
 
 /// Decoded fields, back to back in storage that is reused from block to block.
-struct HeaderList {
-    struct Field {
+package struct HeaderList {
+    package struct Field {
         let start: Int32
         let nameCount: Int32
         let valueCount: Int32
     }
 
     private(set) var bytes: [UInt8] = []
-    private(set) var fields: [Field] = []
+    package private(set) var fields: [Field] = []
     /// Sum of the fields' sizes, those that were left out included.
     private(set) var size = 0
     /// More than the limit arrived. Fields beyond it are not kept, but the dynamic table has seen them all, so the
     /// connection may go on.
-    private(set) var isOverLimit = false
+    package private(set) var isOverLimit = false
 
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
@@ -53,11 +53,11 @@ struct HeaderList {
         isOverLimit = false
     }
 
-    func name(_ field: Field) -> ArraySlice<UInt8> {
+    package func name(_ field: Field) -> ArraySlice<UInt8> {
         bytes[Int(field.start)..<Int(field.start + field.nameCount)]
     }
 
-    func value(_ field: Field) -> ArraySlice<UInt8> {
+    package func value(_ field: Field) -> ArraySlice<UInt8> {
         let start = Int(field.start + field.nameCount)
         return bytes[start..<start + Int(field.valueCount)]
     }

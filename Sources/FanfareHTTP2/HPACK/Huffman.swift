@@ -1,6 +1,6 @@
 /// RFC 7541 Appendix B. The code is canonical: ordered by length, then by symbol, each code is its predecessor's plus
 /// one. So the lengths are the whole table.
-enum Huffman {
+package enum Huffman {
     /// Bits of each symbol's code; the last one is EOS.
     static let lengths: [UInt8] = [
         13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28,
@@ -125,7 +125,7 @@ extension Huffman {
     }()
 
     /// Appends the decoded string. A code that runs on for more than seven bits, wrong padding and EOS are errors.
-    static func decode(_ string: Span<UInt8>, into bytes: inout [UInt8]) throws(HPACKError) {
+    package static func decode(_ string: Span<UInt8>, into bytes: inout [UInt8]) throws(HPACKError) {
         let steps = steps
         var node = 0
         var mayEnd = true

@@ -19,8 +19,10 @@ enum PrefixInteger {
 }
 
 /// Walks over one header block.
-struct BlockCursor {
-    var position = 0
+package struct BlockCursor {
+    package var position: Int
+
+    package init(position: Int = 0) { self.position = position }
 
     mutating func byte(of block: Span<UInt8>) throws(HPACKError) -> UInt8 {
         guard position < block.count else { throw HPACKError("header block ends inside a field") }
@@ -29,7 +31,7 @@ struct BlockCursor {
     }
 
     /// Reads the integer whose first byte is at the position.
-    mutating func integer(prefix: Int, of block: Span<UInt8>) throws(HPACKError) -> Int {
+    package mutating func integer(prefix: Int, of block: Span<UInt8>) throws(HPACKError) -> Int {
         let limit = (1 << prefix) - 1
         var value = try Int(byte(of: block)) & limit
         guard value == limit else { return value }
@@ -44,7 +46,7 @@ struct BlockCursor {
     }
 
     /// Takes `count` bytes; the caller extracts them.
-    mutating func skip(_ count: Int, of block: Span<UInt8>) throws(HPACKError) -> Range<Int> {
+    package mutating func skip(_ count: Int, of block: Span<UInt8>) throws(HPACKError) -> Range<Int> {
         guard count <= block.count - position else {
             throw HPACKError("string of \(count) bytes in a header block with \(block.count - position) left")
         }

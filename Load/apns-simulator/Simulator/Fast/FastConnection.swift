@@ -1,0 +1,90 @@
+internal import FanfareLoop
+
+/// One client's connection to a fast simulator. Confined to the simulator's loop.
+final class FastConnection {
+    /// A client that does not read its answers is not read from either.
+    private static let unreadBytesMax = 1 << 20
+
+    let id: UInt32
+    private unowned let simulator: FastSimulator
+    private let stream: TLSStream
+    private let session: FastSession
+    private var isReady = false
+    private var isReadingPaused = false
+    private var isEnding = false
+    private var isListed = false
+
+    init(
+        id: UInt32, simulator: FastSimulator, tcp: TCPStream, context: TLSContext, settings: FastSession.Settings
+    ) throws(LoopError) {
+        self.id = id
+        self.simulator = simulator
+        session = FastSession(settings: settings, service: simulator.service)
+        stream = try TLSStream(over: tcp, context: context)
+        stream.onReady = { [unowned self] in ready($0) }
+        stream.onRead = { [unowned self] in read($0) }
+        stream.onDrain = { [unowned self] in drained() }
+        stream.onClose = { [unowned self] _ in closed() }
+    }
+
+    private func ready(_ alpn: String?) {
+        guard alpn == "h2" else {
+            simulator.report("\(stream.peer): the client does not speak h2 (ALPN)")
+            return close()
+        }
+        isReady = true
+        listOutput()
+    }
+
+    private func read(_ bytes: UnsafeRawBufferPointer) {
+        guard !isEnding else { return }
+        if let fault = session.receive(bytes, at: simulator.readClock()) {
+            simulator.report("\(stream.peer): \(fault)")
+        }
+        if session.isWaiting { simulator.startAnswering() }
+        listOutput()
+    }
+
+    /// Gives answers whose time has come. Returns whether more wait.
+    func answerWaiting(at now: UInt32) -> Bool {
+        guard session.isWaiting, !session.isClosed else { return false }
+        session.answerWaiting(at: now)
+        listOutput()
+        return session.isWaiting
+    }
+
+    private func listOutput() {
+        guard !isListed else { return }
+        isListed = true
+        simulator.hasOutput(self)
+    }
+
+    /// Once per turn, when something was read or an answer's time had come.
+    func writeOutput() {
+        isListed = false
+        guard isReady, !isEnding, !stream.isClosed else { return }
+        session.takeOutput { stream.write($0) }
+        if session.isClosed {
+            isEnding = true
+            stream.finish()
+            return simulator.awaitFarewell(self)
+        }
+        if stream.writeQueueBytes > FastConnection.unreadBytesMax, !isReadingPaused {
+            isReadingPaused = true
+            stream.pauseReading()
+        }
+    }
+
+    private func drained() {
+        guard isReadingPaused, !isEnding else { return }
+        isReadingPaused = false
+        stream.resumeReading()
+    }
+
+    func close() {
+        stream.close()
+        closed()
+    }
+
+    private func closed() { simulator.gone(self, unanswered: session.answersToCome) }
+}

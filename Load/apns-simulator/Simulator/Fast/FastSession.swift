@@ -1,0 +1,506 @@
+internal import FanfareHTTP2
+
+/// One connection's HTTP/2 server for load: bytes in, requests to the service, bytes out. It reads everything a client may
+/// send, decodes every header block, keeps the windows, and does nothing else per request. Knows nothing of sockets.
+///
+/// Confined to the simulator's loop.
+final class FastSession {
+    struct Settings {
+        /// SETTINGS_MAX_CONCURRENT_STREAMS.
+        var streamsMax = 1000
+        /// An answer waits so long.
+        var latencyMilliseconds: UInt32 = 0
+        /// Milliseconds; the time in a 410.
+        var deadSince: Int64 = 0
+    }
+
+    /// A request whose end has not come.
+    private struct Request {
+        let stream: UInt32
+        /// The token's fingerprint.
+        let token: UInt64
+        let refusal: Answer?
+        var bodyBytes = 0
+        /// What the stream's window lacks.
+        var windowUsed = 0
+    }
+
+    private struct Waiting {
+        let stream: UInt32
+        let answer: Answer
+        /// Milliseconds on the clock that `receive` is given.
+        let due: UInt32
+    }
+
+    private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+    private static let headerListMax = 8000
+    /// Of one header block, however many frames it comes in.
+    private static let headerBlockMax = 16_384
+    /// Of the whole connection: all streams' bodies fit many times over, so no client ever waits for it.
+    private static let receiveWindowMax = 1 << 24
+    /// Kinds of requests that are remembered; the oldest makes room.
+    private static let knownHeadersMax = 8
+
+    private let settings: Settings
+    private let service: FastService
+    private var decoder = HeaderDecoder(tableCapacity: HPACK.defaultTableSize, listLimit: FastSession.headerListMax)
+    /// The decoder's; asking it copies it.
+    private var tableGeneration: UInt64 = 0
+    private var knownHeaders: [KnownHeaders] = []
+    /// The one that fitted last: it is asked first.
+    private var lastKnown = 0
+    private var path: [UInt8] = []
+    private var token = [UInt8](repeating: 0, count: DevicePath.tokenBytesMax)
+
+    private var prefaceBytesRead = 0
+    private var settingsReceived = false
+    private(set) var isClosed = false
+    /// The beginning of a frame whose rest has not come.
+    private var partialFrame: [UInt8] = []
+    /// The header block that CONTINUATION frames go on with.
+    private var partialBlock: (stream: UInt32, endsStream: Bool, bytes: [UInt8])?
+
+    private var highestStream: UInt32 = 0
+    /// The request that came last. Bodies follow their heads, so the next DATA frame is nearly always its.
+    private var current: Request?
+    /// Others that have begun: their client waits for a window, or writes them side by side.
+    private var others: [UInt32: Request] = [:]
+    /// Answers whose time has not come, by due time; those before `waitingFrom` have been given.
+    private var waiting: [Waiting] = []
+    private var waitingFrom = 0
+    /// Answers whose body the client's window has no room for.
+    private var blocked: [(stream: UInt32, answer: Answer)] = []
+
+    private var receiveWindow = FastSession.receiveWindowMax
+    private var sendWindow = FlowControl.defaultWindow
+    private var peerInitialWindow = FlowControl.defaultWindow
+    /// The client's decoder allows less than HTTP/2's default and must be told that we use no table at all (RFC 7541 §4.2).
+    private var owesSizeUpdate = false
+    private var output = OutputBuffer(capacity: 4096)
+
+    init(settings: Settings, service: FastService) {
+        self.settings = settings
+        self.service = service
+        output.appendSettings([
+            (SettingID.maxConcurrentStreams, UInt32(settings.streamsMax)),
+            (SettingID.maxHeaderListSize, UInt32(FastSession.headerListMax)),
+        ])
+        output.appendWindowUpdate(FastSession.receiveWindowMax - FlowControl.defaultWindow, stream: 0)
+    }
+
+    /// Requests that have begun and are not answered.
+    private var openStreams: Int { (current == nil ? 0 : 1) + others.count + answersToCome }
+    /// Answers that are decided and not given.
+    var answersToCome: Int { waiting.count - waitingFrom + blocked.count }
+    /// Whether answers wait for their time.
+    var isWaiting: Bool { waiting.count > waitingFrom }
+
+    func takeOutput(_ body: (UnsafeRawBufferPointer) -> Void) {
+        guard output.count > 0 else { return }
+        output.withBytes(body)
+        output.take(output.count)
+    }
+
+    /// Takes bytes from the connection, cut anywhere. Ignored once closed.
+    /// - Parameter now: milliseconds; never goes back.
+    /// - Returns: what the client did wrong; then the output ends in a GOAWAY, and the connection is to be closed behind it.
+    func receive(_ bytes: UnsafeRawBufferPointer, at now: UInt32) -> String? {
+        guard !isClosed else { return nil }
+        do throws(ConnectionError) {
+            try receive(Span(_unsafeElements: bytes.bindMemory(to: UInt8.self)), now)
+            return nil
+        } catch {
+            isClosed = true
+            output.appendGoAway(error.code, lastStream: highestStream, debug: error.text)
+            return error.text
+        }
+    }
+
+    /// Gives the answers whose time has come.
+    func answerWaiting(at now: UInt32) {
+        while waitingFrom < waiting.count, waiting[waitingFrom].due <= now {
+            give(waiting[waitingFrom].answer, to: waiting[waitingFrom].stream)
+            waitingFrom += 1
+        }
+        // What was given goes when it is at least half: each answer is moved once on average.
+        if 2 * waitingFrom >= waiting.count {
+            waiting.removeFirst(waitingFrom)
+            waitingFrom = 0
+        }
+    }
+
+    // MARK: - Frames
+
+    private func receive(_ input: Span<UInt8>, _ now: UInt32) throws(ConnectionError) {
+        var position = try readPreface(input)
+        while !partialFrame.isEmpty {
+            var needed = FrameHeader.count
+            if partialFrame.count >= needed {
+                let header = FastSession.header(partialFrame)
+                try check(header)
+                needed += header.length
+                if partialFrame.count == needed {
+                    // Moved out while it is read, and back for its storage.
+                    var frame: [UInt8] = []
+                    swap(&frame, &partialFrame)
+                    try process(header, frame.span.extracting(FrameHeader.count..<needed), now)
+                    frame.removeAll(keepingCapacity: true)
+                    swap(&frame, &partialFrame)
+                    break
+                }
+            }
+            let count = min(needed - partialFrame.count, input.count - position)
+            guard count > 0 else { return }
+            keep(input.extracting(position..<position + count))
+            position += count
+        }
+        while input.count - position >= FrameHeader.count {
+            let header = FrameHeader(input.extracting(position..<position + FrameHeader.count))
+            try check(header)
+            let end = position + FrameHeader.count + header.length
+            guard end <= input.count else { break }
+            try process(header, input.extracting(position + FrameHeader.count..<end), now)
+            position = end
+        }
+        keep(input.extracting(position...))
+    }
+
+    private static func header(_ frame: [UInt8]) -> FrameHeader { FrameHeader(frame.span) }
+    private func keep(_ bytes: Span<UInt8>) { bytes.withUnsafeBufferPointer { partialFrame.append(contentsOf: $0) } }
+
+    /// Returns how many bytes of the input belong to the preface (RFC 9113 §3.4).
+    private func readPreface(_ input: Span<UInt8>) throws(ConnectionError) -> Int {
+        var position = 0
+        while prefaceBytesRead < FastSession.preface.count, position < input.count {
+            guard input[position] == FastSession.preface[prefaceBytesRead] else {
+                throw ConnectionError(code: .protocolError, text: "no HTTP/2 preface")
+            }
+            position += 1
+            prefaceBytesRead += 1
+        }
+        return position
+    }
+
+    private func check(_ header: FrameHeader) throws(ConnectionError) {
+        guard header.length <= FlowControl.defaultFrameSize else {
+            throw ConnectionError(
+                code: .frameSizeError,
+                text: "frame of \(header.length) bytes, at most \(FlowControl.defaultFrameSize) are allowed")
+        }
+        if !settingsReceived, header.type != FrameType.settings || header.has(FrameFlag.acknowledgement) {
+            throw ConnectionError(
+                code: .protocolError, text: "the first frame is of type \(header.type) and not SETTINGS")
+        }
+        if let partialBlock, header.type != FrameType.continuation || header.stream != partialBlock.stream {
+            throw ConnectionError(
+                code: .protocolError, text: "frame of type \(header.type) inside the header block of another")
+        }
+    }
+
+    private func process(
+        _ header: FrameHeader, _ payload: Span<UInt8>, _ now: UInt32
+    ) throws(ConnectionError) {
+        switch header.type {
+        case FrameType.data: try receiveData(header, payload, now)
+        case FrameType.headers: try receiveHeaders(header, payload, now)
+        case FrameType.continuation: try receiveContinuation(header, payload, now)
+        case FrameType.settings: try receiveSettings(header, payload)
+        case FrameType.windowUpdate: try receiveWindowUpdate(header, payload)
+        case FrameType.resetStream: try receiveReset(header)
+        case FrameType.ping: try receivePing(header, payload)
+        case FrameType.pushPromise:
+            throw ConnectionError(code: .protocolError, text: "PUSH_PROMISE from a client")
+        // PRIORITY, GOAWAY, and what is unknown, change nothing.
+        default: break
+        }
+    }
+
+    private func require(_ isRight: Bool, _ code: ErrorCode, _ text: @autoclosure () -> String) throws(ConnectionError)
+    {
+        guard isRight else { throw ConnectionError(code: code, text: text()) }
+    }
+
+    private func requireBegun(_ header: FrameHeader) throws(ConnectionError) {
+        try require(
+            header.stream % 2 == 1 && header.stream <= highestStream, .protocolError,
+            "frame of type \(header.type) on stream \(header.stream), which is not open")
+    }
+
+    // MARK: - Requests
+
+    private func receiveHeaders(
+        _ header: FrameHeader, _ payload: Span<UInt8>, _ now: UInt32
+    ) throws(ConnectionError) {
+        try require(header.stream % 2 == 1, .protocolError, "HEADERS on stream \(header.stream)")
+        var content = try unpadded(header, payload)
+        if header.has(FrameFlag.priority) {
+            try require(content.count >= 5, .frameSizeError, "HEADERS of \(header.length) bytes with a priority")
+            content.removeFirst(5)
+        }
+        let endsStream = header.has(FrameFlag.endStream)
+        guard header.has(FrameFlag.endHeaders) else {
+            partialBlock = (
+                header.stream, endsStream, payload.extracting(content).withUnsafeBufferPointer { Array($0) }
+            )
+            return
+        }
+        try receiveBlock(payload.extracting(content), stream: header.stream, endsStream: endsStream, now)
+    }
+
+    private func receiveContinuation(
+        _ header: FrameHeader, _ payload: Span<UInt8>, _ now: UInt32
+    ) throws(ConnectionError) {
+        guard var block = partialBlock else {
+            throw ConnectionError(code: .protocolError, text: "CONTINUATION of nothing")
+        }
+        partialBlock = nil
+        payload.withUnsafeBufferPointer { block.bytes.append(contentsOf: $0) }
+        // Empty ones would go on for ever.
+        try require(
+            !payload.isEmpty && block.bytes.count <= FastSession.headerBlockMax || header.has(FrameFlag.endHeaders),
+            .enhanceYourCalm, "header block over \(FastSession.headerBlockMax) bytes, or an empty CONTINUATION")
+        guard header.has(FrameFlag.endHeaders) else {
+            partialBlock = block
+            return
+        }
+        try receiveBlock(block.bytes.span, stream: block.stream, endsStream: block.endsStream, now)
+    }
+
+    /// A head, or the trailers of a request.
+    private func receiveBlock(
+        _ block: Span<UInt8>, stream: UInt32, endsStream: Bool, _ now: UInt32
+    ) throws(ConnectionError) {
+        guard stream > highestStream else {
+            try decode(block)
+            guard let request = take(stream) else {
+                // Reset, or refused: the block was on its way.
+                return
+            }
+            try require(endsStream, .protocolError, "trailers that do not end stream \(stream)")
+            return finish(request, now)
+        }
+        highestStream = stream
+        guard let (path, refusal) = try readHead(block) else {
+            return output.appendReset(.protocolError, stream: stream)
+        }
+        guard openStreams < settings.streamsMax else { return output.appendReset(.refusedStream, stream: stream) }
+        let request: Request
+        switch path {
+        case .device(let count):
+            let fingerprint = token.withUnsafeBytes { Fingerprint(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            request = Request(stream: stream, token: fingerprint.low, refusal: refusal)
+        case .foreign: request = Request(stream: stream, token: 0, refusal: refusal ?? .badPath)
+        case .withoutToken: request = Request(stream: stream, token: 0, refusal: refusal ?? .missingDeviceToken)
+        case .badToken: request = Request(stream: stream, token: 0, refusal: refusal ?? .badDeviceToken)
+        }
+        if endsStream { return finish(request, now) }
+        if let current { others[current.stream] = current }
+        current = request
+    }
+
+    /// What a head asks for, and what else is wrong with it; `nil` when it is no request at all.
+    private func readHead(_ block: Span<UInt8>) throws(ConnectionError) -> (DevicePath, refusal: Answer?)? {
+        for attempt in 0..<knownHeaders.count {
+            let index = attempt == 0 ? lastKnown : attempt <= lastKnown ? attempt - 1 : attempt
+            guard let literal = knownHeaders[index].path(in: block, generation: tableGeneration) else { continue }
+            lastKnown = index
+            return try (readPath(block.extracting(literal.range), literal.isHuffman), knownHeaders[index].refusal)
+        }
+        let before = tableGeneration
+        try decode(block)
+        guard let (path, refusal) = readFields() else { return nil }
+        if tableGeneration != before {
+            knownHeaders.removeAll(keepingCapacity: true)
+            lastKnown = 0
+        } else if let known = KnownHeaders(block, generation: before, refusal: refusal) {
+            if knownHeaders.count == FastSession.knownHeadersMax { knownHeaders.removeFirst() }
+            knownHeaders.append(known)
+            lastKnown = knownHeaders.count - 1
+        }
+        return (path, refusal)
+    }
+
+    private func decode(_ block: Span<UInt8>) throws(ConnectionError) {
+        do throws(HPACKError) { try decoder.decode(block) } catch {
+            throw ConnectionError(code: .compressionError, text: error.text)
+        }
+        tableGeneration = decoder.generation
+    }
+
+    private func readPath(_ literal: Span<UInt8>, _ isHuffman: Bool) throws(ConnectionError) -> DevicePath {
+        guard isHuffman else { return literal.withUnsafeBytes { DevicePath.read($0, into: &token) } }
+        path.removeAll(keepingCapacity: true)
+        do throws(HPACKError) { try Huffman.decode(literal, into: &path) } catch {
+            throw ConnectionError(code: .compressionError, text: error.text)
+        }
+        return path.withUnsafeBytes { DevicePath.read($0, into: &token) }
+    }
+
+    /// The same from the decoded list.
+    private func readFields() -> (DevicePath, refusal: Answer?)? {
+        guard !decoder.list.isOverLimit else { return nil }
+        var found: DevicePath?
+        var isPost: Bool?
+        for field in decoder.list.fields {
+            let name = decoder.list.name(field)
+            if name.elementsEqual(":path".utf8) {
+                guard found == nil else { return nil }
+                found = Array(decoder.list.value(field)).withUnsafeBytes { DevicePath.read($0, into: &token) }
+            } else if name.elementsEqual(":method".utf8) {
+                guard isPost == nil else { return nil }
+                isPost = decoder.list.value(field).elementsEqual("POST".utf8)
+            }
+        }
+        guard let found, let isPost else { return nil }
+        return (found, isPost ? nil : .methodNotAllowed)
+    }
+
+    private func receiveData(
+        _ header: FrameHeader, _ payload: Span<UInt8>, _ now: UInt32
+    ) throws(ConnectionError) {
+        try requireBegun(header)
+        receiveWindow -= header.length
+        try require(receiveWindow >= 0, .flowControlError, "\(header.length) bytes of DATA overrun the window")
+        if receiveWindow < FastSession.receiveWindowMax / 2 {
+            output.appendWindowUpdate(FastSession.receiveWindowMax - receiveWindow, stream: 0)
+            receiveWindow = FastSession.receiveWindowMax
+        }
+        let count = try unpadded(header, payload).count
+        // None: reset, refused or answered; this was on its way.
+        guard var request = take(header.stream) else { return }
+        request.bodyBytes += count
+        guard !header.has(FrameFlag.endStream) else { return finish(request, now) }
+        request.windowUsed += header.length
+        if request.windowUsed > FlowControl.defaultWindow / 2 {
+            // A body of that size is refused, but its client may want to send it to the end.
+            output.appendWindowUpdate(request.windowUsed, stream: header.stream)
+            request.windowUsed = 0
+        }
+        if let current { others[current.stream] = current }
+        current = request
+    }
+
+    /// The frame's content without padding (RFC 9113 §6.1).
+    private func unpadded(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) -> Range<Int> {
+        guard header.has(FrameFlag.padded) else { return 0..<payload.count }
+        guard payload.count > 0, Int(payload[0]) < payload.count else {
+            throw ConnectionError(code: .protocolError, text: "more padding than frame")
+        }
+        return 1..<payload.count - Int(payload[0])
+    }
+
+    /// Takes a request that has begun out of the books.
+    private func take(_ stream: UInt32) -> Request? {
+        if let request = current, request.stream == stream {
+            current = nil
+            return request
+        }
+        return others.isEmpty ? nil : others.removeValue(forKey: stream)
+    }
+
+    private func finish(_ request: Request, _ now: UInt32) {
+        let answer = service.answer(token: request.token, refusal: request.refusal, bodyBytes: request.bodyBytes)
+        if settings.latencyMilliseconds == 0 {
+            give(answer, to: request.stream)
+        } else {
+            waiting.append(
+                Waiting(stream: request.stream, answer: answer, due: now &+ settings.latencyMilliseconds))
+        }
+    }
+
+    // MARK: - Answers
+
+    private func give(_ answer: Answer, to stream: UInt32) {
+        guard answer == .accepted else { return refuse(answer, stream) }
+        output.appendHeader(
+            length: owesSizeUpdate ? 2 : 1, type: FrameType.headers,
+            flags: FrameFlag.endHeaders | FrameFlag.endStream, stream: stream)
+        appendSizeUpdate()
+        output.append(0x88)  // `:status 200` in the static table
+    }
+
+    private func refuse(_ answer: Answer, _ stream: UInt32) {
+        let body = answer.body(deadSince: settings.deadSince)
+        // A window that will never be large enough: the status has to do.
+        let isMute = peerInitialWindow < body.count
+        guard isMute || body.count <= sendWindow else { return blocked.append((stream, answer)) }
+        let status = answer.statusText
+        output.appendHeader(
+            length: (owesSizeUpdate ? 3 : 2) + status.utf8CodeUnitCount, type: FrameType.headers,
+            flags: isMute ? FrameFlag.endHeaders | FrameFlag.endStream : FrameFlag.endHeaders, stream: stream)
+        appendSizeUpdate()
+        output.append(0x08)  // a literal without indexing, named `:status` by the static table
+        output.append(UInt8(status.utf8CodeUnitCount))
+        status.withUTF8Buffer { output.append($0.span) }
+        guard !isMute else { return }
+        sendWindow -= body.count
+        output.appendHeader(length: body.count, type: FrameType.data, flags: FrameFlag.endStream, stream: stream)
+        output.append(body)
+    }
+
+    private func appendSizeUpdate() {
+        guard owesSizeUpdate else { return }
+        owesSizeUpdate = false
+        output.append(0x20)
+    }
+
+    private func giveBlocked() {
+        let answers = blocked
+        blocked = []
+        for (stream, answer) in answers { give(answer, to: stream) }
+    }
+
+    // MARK: - The connection
+
+    private func receiveSettings(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
+        try require(header.stream == 0, .protocolError, "SETTINGS on stream \(header.stream)")
+        guard !header.has(FrameFlag.acknowledgement) else {
+            return try require(header.length == 0, .frameSizeError, "acknowledgement of SETTINGS with a content")
+        }
+        try require(header.length % 6 == 0, .frameSizeError, "SETTINGS of \(header.length) bytes")
+        for index in stride(from: 0, to: payload.count, by: 6) {
+            let value = Int(payload.bigEndian32(at: index + 2))
+            switch payload.bigEndian16(at: index) {
+            case SettingID.headerTableSize:
+                if value < HPACK.defaultTableSize { owesSizeUpdate = true }
+            case SettingID.initialWindowSize:
+                try require(value <= FlowControl.windowMax, .flowControlError, "initial window of \(value) bytes")
+                peerInitialWindow = value
+            default: break
+            }
+        }
+        settingsReceived = true
+        output.appendSettingsAcknowledgement()
+        giveBlocked()
+    }
+
+    private func receiveWindowUpdate(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
+        try require(header.length == 4, .frameSizeError, "WINDOW_UPDATE of \(header.length) bytes")
+        // A stream's window is used for one short body, which its initial size has room for.
+        guard header.stream == 0 else { return try requireBegun(header) }
+        let increment = Int(payload.bigEndian32(at: 0) & UInt32(FlowControl.windowMax))
+        try require(increment > 0, .protocolError, "WINDOW_UPDATE of 0 bytes")
+        sendWindow += increment
+        try require(sendWindow <= FlowControl.windowMax, .flowControlError, "WINDOW_UPDATE overflows the window")
+        if !blocked.isEmpty { giveBlocked() }
+    }
+
+    private func receiveReset(_ header: FrameHeader) throws(ConnectionError) {
+        try require(header.length == 4, .frameSizeError, "RST_STREAM of \(header.length) bytes")
+        try requireBegun(header)
+        guard take(header.stream) == nil, answersToCome > 0 else { return }
+        // Rare, and bounded by the streams that may be open.
+        let before = answersToCome
+        waiting.removeAll { $0.stream == header.stream }
+        blocked.removeAll { $0.stream == header.stream }
+        service.countUnanswered(before - answersToCome)
+    }
+
+    private func receivePing(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
+        try require(header.stream == 0, .protocolError, "PING on stream \(header.stream)")
+        try require(header.length == 8, .frameSizeError, "PING of \(header.length) bytes")
+        guard !header.has(FrameFlag.acknowledgement) else { return }
+        let opaque = UInt64(payload.bigEndian32(at: 0)) << 32 | UInt64(payload.bigEndian32(at: 4))
+        output.appendPing(opaque, acknowledges: true)
+    }
+}

@@ -1,0 +1,129 @@
+public import FanfareLoop
+
+/// The simulator for load: it answers a million requests a second and more on one core, because it reads HTTP/2 with Fanfare's
+/// own codec and checks next to nothing. For everything else there is `Simulator`.
+///
+/// Confined to its loop's thread.
+public final class FastSimulator: APNsStandIn {
+    /// A connection that was ended waits so long for the client to notice.
+    private static let farewell = Duration.seconds(2)
+    private static let reportsMax = 20
+
+    private let context: TLSContext
+    let service: FastService
+    private let settings: FastSession.Settings
+    private let startedNanoseconds = Clock.monotonicNanoseconds()
+    private let loop: Loop
+
+    private var listener: TCPListener?
+    private var connections: [UInt32: FastConnection] = [:]
+    private var connectionsMade: UInt32 = 0
+    private var withOutput: [FastConnection] = []
+    private var farewells: [(connection: UInt32, timer: LoopTimer)] = []
+    private var answerTimer: LoopTimer?
+    private var isAnswering = false
+    private var reports = 0
+
+    public var onReport: ((String) -> Void)?
+
+    /// Listens at once.
+    public init(_ options: SimulatorOptions, loop: Loop) throws(LoopError) {
+        self.loop = loop
+        context = try TLSContext.server(certificateFile: options.certificateFile, keyFile: options.keyFile)
+        service = FastService(seed: options.seed, deadShare: options.deadShare)
+        settings = FastSession.Settings(
+            streamsMax: options.streams.first, latencyMilliseconds: UInt32(options.latency.most),
+            deadSince: Clock.wallMilliseconds() - 86_400_000)
+        listener = try TCPListener(loop: loop, host: options.host, port: options.port) { [unowned self] in accept($0) }
+        answerTimer = LoopTimer(loop: loop) { [unowned self] in answerWaiting() }
+        loop.onTurn = { [unowned self] in endTurn() }
+    }
+
+    public var port: UInt16 { listener?.port ?? 0 }
+    public var statistics: Statistics { service.statistics }
+
+    /// One line of `key=value`, as `Statistics` has it, and how many pushes how many tokens accepted.
+    public func summary(cpuSeconds: Double) -> String {
+        service.countAccepted()
+        var line = statistics.summary(cpuSeconds: cpuSeconds) + " tokens=\(service.tokens.tokens)"
+        if let range = service.tokens.range {
+            line += " fewest_per_token=\(range.lowerBound) most_per_token=\(range.upperBound)"
+        }
+        return line
+    }
+
+    public func close() {
+        loop.onTurn = nil
+        listener?.close()
+        answerTimer?.close()
+        for farewell in farewells { farewell.timer.close() }
+        for connection in connections.values { connection.close() }
+    }
+
+    // MARK: - Called by connections
+
+    /// Milliseconds since the start.
+    func readClock() -> UInt32 {
+        let milliseconds = (Clock.monotonicNanoseconds() - startedNanoseconds) / 1_000_000
+        service.second = UInt32(truncatingIfNeeded: milliseconds / 1000)
+        return UInt32(truncatingIfNeeded: milliseconds)
+    }
+
+    func hasOutput(_ connection: FastConnection) { withOutput.append(connection) }
+
+    func startAnswering() {
+        guard !isAnswering else { return }
+        isAnswering = true
+        answerTimer?.start(after: .milliseconds(1), repeating: .milliseconds(1))
+    }
+
+    /// The client has been told that the connection ends; it is closed when the client does, or after a while.
+    func awaitFarewell(_ connection: FastConnection) {
+        let id = connection.id
+        let timer = LoopTimer(loop: loop) { [unowned self] in connections[id]?.close() }
+        timer.start(after: FastSimulator.farewell)
+        farewells.append((id, timer))
+    }
+
+    func gone(_ connection: FastConnection, unanswered: Int) {
+        guard connections.removeValue(forKey: connection.id) != nil else { return }
+        service.countUnanswered(unanswered)
+        guard let index = farewells.firstIndex(where: { $0.connection == connection.id }) else { return }
+        farewells.remove(at: index).timer.close()
+    }
+
+    func report(_ text: String) {
+        reports += 1
+        if reports <= FastSimulator.reportsMax { onReport?(text) }
+        if reports == FastSimulator.reportsMax { onReport?("further reports of this kind are left out") }
+    }
+
+    // MARK: - Turns and timers
+
+    private func accept(_ tcp: TCPStream) {
+        connectionsMade &+= 1
+        service.countConnection()
+        do {
+            connections[connectionsMade] = try FastConnection(
+                id: connectionsMade, simulator: self, tcp: tcp, context: context, settings: settings)
+        } catch {
+            report("\(error)")
+            tcp.close()
+        }
+    }
+
+    private func endTurn() {
+        for connection in withOutput { connection.writeOutput() }
+        withOutput.removeAll(keepingCapacity: true)
+        service.countAccepted()
+    }
+
+    private func answerWaiting() {
+        let now = readClock()
+        var isWaiting = false
+        for connection in connections.values where connection.answerWaiting(at: now) { isWaiting = true }
+        guard !isWaiting else { return }
+        isAnswering = false
+        answerTimer?.stop()
+    }
+}

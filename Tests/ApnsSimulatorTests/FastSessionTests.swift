@@ -1,0 +1,473 @@
+import FanfareHTTP2
+import Testing
+
+@testable import APNsSimulator
+
+/// The fast mode's HTTP/2 without a network, its time injected.
+@Suite struct FastSessionTests {
+    /// Our client's session and the fast mode's, joined by hand; bytes are cut anywhere.
+    private final class Exchange {
+        let service: FastService
+        let session: FastSession
+        var client = ClientSession(configuration: .init())
+        var random: UInt64
+        var now: UInt32 = 0
+        private(set) var statuses: [UInt64: Int] = [:]
+        private(set) var reasons: [UInt64: String] = [:]
+        private(set) var failures: [String] = []
+
+        init(seed: UInt64 = 1, deadShare: Double = 0, settings: FastSession.Settings = .init()) {
+            random = seed
+            service = FastService(seed: seed, deadShare: deadShare)
+            session = FastSession(settings: settings, service: service)
+        }
+
+        func draw(_ bound: Int) -> Int {
+            random = mixed(random)
+            return Int(random % UInt64(bound))
+        }
+
+        /// Until neither has anything to say.
+        func talk() {
+            var batch = EventBatch()
+            while true {
+                let sent = client.withOutput { Array($0) }
+                client.take(sent.count)
+                deliver(sent) { piece in session.receive(piece, at: now).map { failures.append($0) } }
+                service.countAccepted()
+                var answered: [UInt8] = []
+                session.takeOutput { answered += Array($0) }
+                deliver(answered) { client.receive($0) }
+                client.takeEvents(into: &batch)
+                for event in batch.events {
+                    switch event {
+                    case .response(let response):
+                        statuses[response.tag] = response.status
+                        reasons[response.tag] = batch.text(response.body)
+                    case .failed(_, let text): failures.append(batch.text(text))
+                    case .notProcessed(let tag), .lost(let tag, _): statuses[tag] = 0
+                    default: break
+                    }
+                }
+                if sent.isEmpty && answered.isEmpty { return }
+            }
+        }
+
+        private func deliver(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) -> Void) {
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let piece = rest.prefix(1 + draw(draw(4) == 0 ? 20 : 60_000))
+                rest = rest.dropFirst(piece.count)
+                piece.withUnsafeBytes { body($0) }
+            }
+        }
+    }
+
+    private static func shape(_ priority: String) -> RequestShape {
+        RequestShape(authority: "localhost", fields: [HeaderField("apns-priority", priority)])
+    }
+
+    private static func id(_ token: [UInt8]) -> UInt64 { token.withUnsafeBytes { Fingerprint($0).low } }
+
+    @Test func everyPushIsAcceptedAndCountedForItsToken() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        let exchange = Exchange(seed: seed)
+        let shapes = ["5", "10", "7"].map { FastSessionTests.shape($0) }
+        var expected: [[UInt8]: Int] = [:]
+        exchange.talk()
+        for tag in 0..<3000 {
+            // Few tokens, so that some come again; a shape that is new changes the dynamic table in the middle.
+            let token = (0..<1 + exchange.draw(90)).map { _ in UInt8(exchange.draw(3)) }
+            expected[token, default: 0] += 1
+            let shape = shapes[min(exchange.draw(2) + tag / 1500, 2)]
+            let isSent = exchange.client.request(
+                shape: shape, token: token.span, body: Array(repeating: 1, count: 1 + exchange.draw(4096)),
+                tag: UInt64(tag))
+            #expect(isSent)
+            if exchange.client.freeStreams == 0 || exchange.draw(50) == 0 { exchange.talk() }
+        }
+        exchange.talk()
+        #expect(exchange.failures.isEmpty, "seed \(seed): \(exchange.failures)")
+        #expect(exchange.statuses.count == 3000 && exchange.statuses.values.allSatisfy { $0 == 200 }, "seed \(seed)")
+        #expect(exchange.service.tokens.tokens == expected.count, "seed \(seed)")
+        for (token, count) in expected {
+            #expect(exchange.service.tokens[FastSessionTests.id(token)] == count, "seed \(seed)")
+        }
+        #expect(exchange.service.tokens.range == (expected.values.min() ?? 0)...(expected.values.max() ?? 0))
+    }
+
+    @Test func aShareOfTheTokensIsDeadAndStaysSo() {
+        let exchange = Exchange(seed: 3, deadShare: 0.3)
+        exchange.talk()
+        let shape = FastSessionTests.shape("10")
+        for round in 0..<2 {
+            for tag in 0..<UInt64(900) {
+                let token = [UInt8(tag >> 8), UInt8(tag & 255)]
+                exchange.client.request(shape: shape, token: token.span, body: [1], tag: tag + UInt64(round) * 1000)
+            }
+            exchange.talk()
+        }
+        let dead = exchange.statuses.filter { $0.value == 410 }
+        #expect(abs(dead.count - 540) < 100)
+        for tag in 0..<UInt64(900) { #expect(exchange.statuses[tag] == exchange.statuses[tag + 1000]) }
+        #expect(dead.keys.allSatisfy { exchange.reasons[$0]?.contains("\"timestamp\":") == true })
+        #expect(exchange.service.statistics[.accepted] == 1800 - dead.count)
+    }
+
+    @Test func anAnswerTakesItsTimeAndNotLonger() {
+        let exchange = Exchange(settings: .init(latencyMilliseconds: 50))
+        exchange.talk()
+        let shape = FastSessionTests.shape("10")
+        func push(_ tag: UInt64) {
+            exchange.client.request(shape: shape, token: [1, 2].span, body: [1], tag: tag)
+            exchange.talk()
+        }
+        exchange.now = 100
+        push(1)
+        push(2)
+        exchange.now = 120
+        push(3)
+        exchange.session.answerWaiting(at: 149)
+        exchange.talk()
+        #expect(exchange.statuses.isEmpty && exchange.session.answersToCome == 3)
+        exchange.session.answerWaiting(at: 150)
+        exchange.talk()
+        #expect(exchange.statuses == [1: 200, 2: 200] && exchange.session.isWaiting)
+        // A request that its client gave up gets no answer.
+        exchange.client.cancel(tag: 3)
+        exchange.talk()
+        exchange.session.answerWaiting(at: 1000)
+        exchange.talk()
+        #expect(exchange.statuses == [1: 200, 2: 200, 3: 0] && exchange.failures.isEmpty)
+        #expect(exchange.service.statistics.unanswered == 1 && !exchange.session.isWaiting)
+    }
+
+    // MARK: - Frames by hand
+
+    private struct Frame: Equatable {
+        let type: UInt8
+        let flags: UInt8
+        let stream: UInt32
+        let payload: [UInt8]
+    }
+
+    private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+    private static let begin = preface + frame(FrameType.settings)
+
+    private static func frame(_ type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, _ payload: [UInt8] = []) -> [UInt8] {
+        let length = UInt32(payload.count)
+        return big(length << 8 | UInt32(type)) + [flags] + big(stream) + payload
+    }
+
+    private static func big(_ value: UInt32) -> [UInt8] {
+        stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: value >> UInt32($0)) }
+    }
+
+    /// POST or GET of a path that is a literal.
+    private static func head(_ path: String, isPost: Bool = true) -> [UInt8] {
+        [isPost ? 0x83 : 0x82, 0x87, 0x04, UInt8(path.utf8.count)] + Array(path.utf8)
+    }
+
+    private static func session(_ settings: FastSession.Settings = .init()) -> FastSession {
+        FastSession(settings: settings, service: FastService(seed: 1, deadShare: 0))
+    }
+
+    private static func receive(_ bytes: [UInt8], by session: FastSession) -> String? {
+        bytes.withUnsafeBytes { session.receive($0, at: 0) }
+    }
+
+    private static func frames(from session: FastSession) -> [Frame] {
+        var bytes: [UInt8] = []
+        session.takeOutput { bytes += Array($0) }
+        var frames: [Frame] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let header = FrameHeader(Array(rest.prefix(9)).span)
+            frames.append(
+                Frame(
+                    type: header.type, flags: header.flags, stream: header.stream,
+                    payload: Array(rest.dropFirst(9).prefix(header.length))))
+            rest = rest.dropFirst(9 + header.length)
+        }
+        return frames
+    }
+
+    @Test func whatBreaksHTTP2EndsInAGoAwayWithItsCode() {
+        typealias Test = FastSessionTests
+        let open = Test.frame(FrameType.headers, flags: FrameFlag.endHeaders, stream: 1, Test.head("/3/device/aa"))
+        let cases: [(String, [UInt8], ErrorCode)] = [
+            ("garbage", Array("GET / HTTP/1.1\r\n".utf8), .protocolError),
+            (
+                "first frame", Test.preface + Test.frame(FrameType.ping, stream: 0, Test.big(1) + Test.big(1)),
+                .protocolError
+            ),
+            (
+                "too long", Test.begin + Test.frame(FrameType.data, stream: 1, .init(repeating: 0, count: 16_385)),
+                .frameSizeError
+            ),
+            ("idle stream", Test.begin + Test.frame(FrameType.data, stream: 1, [1]), .protocolError),
+            (
+                "even stream",
+                Test.begin + Test.frame(FrameType.headers, flags: FrameFlag.endHeaders, stream: 2, [0x82]),
+                .protocolError
+            ),
+            (
+                "no such index",
+                Test.begin + Test.frame(FrameType.headers, flags: FrameFlag.endHeaders, stream: 1, [0xff, 0x7f]),
+                .compressionError
+            ),
+            ("lone CONTINUATION", Test.begin + Test.frame(FrameType.continuation, stream: 1, [1]), .protocolError),
+            (
+                "CONTINUATION without end",
+                Test.begin + Test.frame(FrameType.headers, stream: 1, [0x82])
+                    + (0..<40).flatMap { _ in
+                        Test.frame(FrameType.continuation, stream: 1, .init(repeating: 0x82, count: 999))
+                    },
+                .enhanceYourCalm
+            ),
+            (
+                "empty CONTINUATION",
+                Test.begin + Test.frame(FrameType.headers, stream: 1, [0x82])
+                    + Test.frame(FrameType.continuation, stream: 1),
+                .enhanceYourCalm
+            ),
+            (
+                "another frame inside a block",
+                Test.begin + Test.frame(FrameType.headers, stream: 1, [0x82])
+                    + Test.frame(FrameType.ping, Test.big(1) + Test.big(1)),
+                .protocolError
+            ),
+            (
+                "padding", Test.begin + open + Test.frame(FrameType.data, flags: FrameFlag.padded, stream: 1, [2, 0]),
+                .protocolError
+            ),
+            ("trailers that do not end", Test.begin + open + open, .protocolError),
+            ("no increment", Test.begin + Test.frame(FrameType.windowUpdate, Test.big(0)), .protocolError),
+            (
+                "window overflow", Test.begin + Test.frame(FrameType.windowUpdate, Test.big(0x7fff_ffff)),
+                .flowControlError
+            ),
+            ("SETTINGS of 5", Test.begin + Test.frame(FrameType.settings, [1, 2, 3, 4, 5]), .frameSizeError),
+            (
+                "initial window", Test.begin + Test.frame(FrameType.settings, [0, 4] + Test.big(0x8000_0000)),
+                .flowControlError
+            ),
+            ("PING of 7", Test.begin + Test.frame(FrameType.ping, .init(repeating: 0, count: 7)), .frameSizeError),
+            (
+                "RST_STREAM of 3", Test.begin + open + Test.frame(FrameType.resetStream, stream: 1, [1, 2, 3]),
+                .frameSizeError
+            ),
+            (
+                "PUSH_PROMISE", Test.begin + Test.frame(FrameType.pushPromise, stream: 1, [1, 2, 3, 4]),
+                .protocolError
+            ),
+        ]
+        for (name, bytes, code) in cases {
+            // In one piece, and byte by byte.
+            for step in [bytes.count, 1] {
+                let session = Test.session()
+                var fault: String?
+                for start in stride(from: 0, to: bytes.count, by: step) {
+                    fault = fault ?? Test.receive(Array(bytes[start..<min(start + step, bytes.count)]), by: session)
+                }
+                #expect(fault != nil && session.isClosed, "\(name)")
+                let last = Test.frames(from: session).last
+                #expect(last?.type == FrameType.goAway, "\(name)")
+                #expect(last?.payload.dropFirst(4).prefix(4).elementsEqual(Test.big(code.rawValue)) == true, "\(name)")
+                // Whatever follows is ignored.
+                #expect(Test.receive(Test.begin + open, by: session) == nil)
+                #expect(Test.frames(from: session).isEmpty)
+            }
+        }
+    }
+
+    @Test func refusalsNameTheirReason() throws {
+        let session = FastSessionTests.session()
+        let cases: [(head: [UInt8], body: [UInt8], status: String, reason: String)] = [
+            (FastSessionTests.head("/3/device/aa", isPost: false), [1], "405", "MethodNotAllowed"),
+            (FastSessionTests.head("/2/device/aa"), [1], "404", "BadPath"),
+            (FastSessionTests.head("/3/device/"), [1], "400", "MissingDeviceToken"),
+            (FastSessionTests.head("/3/device/aag0"), [1], "400", "BadDeviceToken"),
+            (FastSessionTests.head("/3/device/aaa"), [1], "400", "BadDeviceToken"),
+            (FastSessionTests.head("/3/device/aa"), [], "400", "PayloadEmpty"),
+            (FastSessionTests.head("/3/device/aa"), .init(repeating: 1, count: 4097), "413", "PayloadTooLarge"),
+        ]
+        #expect(FastSessionTests.receive(FastSessionTests.begin, by: session) == nil)
+        _ = FastSessionTests.frames(from: session)
+        for (index, test) in cases.enumerated() {
+            let stream = UInt32(2 * index + 1)
+            let request =
+                FastSessionTests.frame(FrameType.headers, flags: FrameFlag.endHeaders, stream: stream, test.head)
+                + FastSessionTests.frame(FrameType.data, flags: FrameFlag.endStream, stream: stream, test.body)
+            #expect(FastSessionTests.receive(request, by: session) == nil)
+            let frames = FastSessionTests.frames(from: session)
+            let reason = Array("{\"reason\":\"\(test.reason)\"}".utf8)
+            #expect(
+                frames.map(\.type) == [FrameType.headers, FrameType.data] && frames.map(\.stream) == [stream, stream])
+            #expect(frames.first?.payload == [0x08, 3] + Array(test.status.utf8))
+            #expect(frames.last?.payload == reason && frames.last?.flags == FrameFlag.endStream)
+        }
+        // No request at all, and one too many.
+        let malformed = FastSessionTests.frame(FrameType.headers, flags: FrameFlag.endHeaders, stream: 101, [0x83])
+        #expect(FastSessionTests.receive(malformed, by: session) == nil)
+        #expect(FastSessionTests.frames(from: session).map(\.type) == [FrameType.resetStream])
+        let full = FastSessionTests.session(.init(streamsMax: 1))
+        let heads = [1, 3].flatMap {
+            FastSessionTests.frame(
+                FrameType.headers, flags: FrameFlag.endHeaders, stream: $0, FastSessionTests.head("/3/device/aa"))
+        }
+        #expect(FastSessionTests.receive(FastSessionTests.begin + heads, by: full) == nil)
+        let refused = try #require(FastSessionTests.frames(from: full).last)
+        #expect(refused.type == FrameType.resetStream && refused.stream == 3)
+        #expect(refused.payload == FastSessionTests.big(ErrorCode.refusedStream.rawValue))
+    }
+
+    @Test func reasonsWaitForTheClientsWindow() {
+        let session = FastSessionTests.session(.init(streamsMax: 3000))
+        var bytes = FastSessionTests.begin
+        for index in 0..<3000 as Range<UInt32> {
+            bytes += FastSessionTests.frame(
+                FrameType.headers, flags: FrameFlag.endHeaders | FrameFlag.endStream, stream: 2 * index + 1,
+                FastSessionTests.head("/3/device/aa", isPost: false))
+        }
+        #expect(FastSessionTests.receive(bytes, by: session) == nil)
+        func answers() -> Int { FastSessionTests.frames(from: session).count { $0.type == FrameType.data } }
+        let size = "{\"reason\":\"MethodNotAllowed\"}".utf8.count
+        #expect(answers() == 65_535 / size && session.answersToCome == 3000 - 65_535 / size)
+        let update = FastSessionTests.frame(FrameType.windowUpdate, FastSessionTests.big(1000))
+        #expect(FastSessionTests.receive(update, by: session) == nil)
+        #expect(answers() == (65_535 + 1000) / size - 65_535 / size)
+    }
+
+    @Test func aClientWithoutATableIsToldThatNoneIsUsed() {
+        let session = FastSessionTests.session()
+        let requests = [1, 3].flatMap {
+            FastSessionTests.frame(
+                FrameType.headers, flags: FrameFlag.endHeaders, stream: $0, FastSessionTests.head("/3/device/aa"))
+                + FastSessionTests.frame(FrameType.data, flags: FrameFlag.endStream, stream: $0, [1])
+        }
+        let settings = FastSessionTests.frame(FrameType.settings, [0, 1] + FastSessionTests.big(0))
+        #expect(FastSessionTests.receive(FastSessionTests.preface + settings + requests, by: session) == nil)
+        let answers = FastSessionTests.frames(from: session).filter { $0.type == FrameType.headers }
+        #expect(answers.map(\.payload) == [[0x20, 0x88], [0x88]])
+    }
+
+    /// Bodies of any length are read to their end, and no window ever runs dry.
+    @Test func endlessBodiesGetTheirWindowBack() {
+        let session = FastSessionTests.session()
+        let head = FastSessionTests.frame(
+            FrameType.headers, flags: FrameFlag.endHeaders, stream: 1, FastSessionTests.head("/3/device/aa"))
+        #expect(FastSessionTests.receive(FastSessionTests.begin + head, by: session) == nil)
+        var windows: [UInt32: Int] = [0: 65_535, 1: 65_535]
+        for _ in 0..<4000 {
+            for update in FastSessionTests.frames(from: session) where update.type == FrameType.windowUpdate {
+                let increment = update.payload.reduce(0) { $0 << 8 | Int($1) }
+                windows[update.stream, default: 0] += increment
+            }
+            let piece = [UInt8](repeating: 7, count: 16_384)
+            for stream in windows.keys { windows[stream]? -= piece.count }
+            #expect(windows.values.allSatisfy { $0 >= 0 })
+            let fault = FastSessionTests.receive(
+                FastSessionTests.frame(FrameType.data, stream: 1, piece), by: session)
+            #expect(fault == nil)
+        }
+        let end = FastSessionTests.frame(FrameType.data, flags: FrameFlag.endStream, stream: 1)
+        #expect(FastSessionTests.receive(end, by: session) == nil)
+        #expect(FastSessionTests.frames(from: session).first { $0.type == FrameType.headers }?.payload.last == 0x33)
+    }
+
+    /// Good bytes with a few of them wrong: whatever they have come to mean, nothing traps.
+    @Test func wrongBytesDoNoHarm() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = seed
+        func draw(_ bound: Int) -> Int {
+            random = mixed(random)
+            return Int(random % UInt64(bound))
+        }
+        var good = FastSessionTests.begin
+        for index in 0..<20 as Range<UInt32> {
+            good += FastSessionTests.frame(
+                FrameType.headers, flags: FrameFlag.endHeaders, stream: 2 * index + 1,
+                FastSessionTests.head("/3/device/aabbccddeeff0011") + [0x40, 1, 0x61, 1, UInt8(index)])
+            good += FastSessionTests.frame(
+                FrameType.data, flags: FrameFlag.endStream | FrameFlag.padded, stream: 2 * index + 1, [2, 1, 1, 0, 0])
+        }
+        var faults = 0
+        for _ in 0..<3000 {
+            var bytes = good
+            for _ in 0...draw(4) { bytes[draw(bytes.count)] = UInt8(draw(256)) }
+            let session = FastSessionTests.session()
+            if FastSessionTests.receive(bytes, by: session) != nil { faults += 1 }
+            #expect(FastSessionTests.frames(from: session).count < 500, "seed \(seed)")
+        }
+        #expect(faults > 300 && faults < 3000, "seed \(seed)")
+    }
+}
+
+@Suite struct FastPartsTests {
+    @Test func tokenCountsAgreeWithADictionary() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = seed
+        var counts = TokenCounts()
+        var model: [UInt64: Int] = [:]
+        for _ in 0..<50 {
+            let tokens = (0..<400).map { _ in
+                random = mixed(random)
+                return random % 9000
+            }
+            for token in tokens { model[token, default: 0] += 1 }
+            counts.count(tokens)
+        }
+        #expect(counts.tokens == model.count, "seed \(seed)")
+        for (token, count) in model { #expect(counts[token] == count, "seed \(seed)") }
+        #expect(counts[9001] == 0 && counts.range == (model.values.min() ?? 0)...(model.values.max() ?? 0))
+        #expect(TokenCounts().range == nil)
+    }
+
+    /// Every length, and every byte in every place, beside the obvious way.
+    @Test func hexIsReadInBothCasesAndNothingElseIs() {
+        var space = [UInt8](repeating: 0, count: DevicePath.tokenBytesMax)
+        func read(_ digits: [UInt8]) -> DevicePath {
+            (Array("/3/device/".utf8) + digits).withUnsafeBytes { DevicePath.read($0, into: &space) }
+        }
+        let alphabet = Array("0123456789abcdefABCDEF".utf8)
+        for count in 1...520 {
+            let digits = (0..<count).map { alphabet[($0 * 7 + count) % alphabet.count] }
+            guard count % 2 == 0, count <= 512 else {
+                #expect(read(digits) == .badToken)
+                continue
+            }
+            #expect(read(digits) == .device(tokenBytes: count / 2))
+            let values = digits.map { UInt8(Character(Unicode.Scalar($0)).hexDigitValue ?? 0) }
+            #expect(
+                space.prefix(count / 2).elementsEqual((0..<count / 2).map { values[2 * $0] << 4 | values[2 * $0 + 1] }))
+        }
+        for count in [2, 8, 18] {
+            for place in 0..<count {
+                for byte in UInt8.min...UInt8.max where !alphabet.contains(byte) {
+                    var digits = [UInt8](repeating: UInt8(ascii: "a"), count: count)
+                    digits[place] = byte
+                    #expect(read(digits) == .badToken)
+                }
+            }
+        }
+    }
+
+    @Test func fastModeRefusesWhatItDoesNotKnow() throws {
+        let needed = ["--mode", "fast", "--cert", "c", "--key", "k"]
+        let options = try SimulatorOptions(
+            arguments: needed + ["--latency", "50", "--max-streams", "9", "--dead-share", "0.1", "--seed", "4"])
+        #expect(options.mode == .fast && options.latency == .even(50...50) && options.streams.first == 9)
+        for arguments in [
+            ["--dump", "d"], ["--public-key", "p"], ["--error-share", "0.1"], ["--goaway-every", "5"],
+            ["--latency", "5..9"], ["--latency", "5~9"], ["--max-streams", "9,1@5"], ["--window", "100000"],
+        ] {
+            let error = #expect(throws: UsageError.self) { try SimulatorOptions(arguments: needed + arguments) }
+            #expect(error?.description.hasPrefix(arguments[0]) == true)
+            #expect(error?.description.contains("--mode fast") == true)
+        }
+        let missing = #expect(throws: UsageError.self) { try SimulatorOptions(arguments: ["--mode", "fast"]) }
+        #expect(missing?.description == "--cert is missing")
+        #expect(throws: UsageError.self) { try SimulatorOptions(arguments: ["--mode", "quick"]) }
+    }
+}
