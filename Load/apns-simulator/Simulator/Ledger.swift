@@ -68,8 +68,9 @@ final class Ledger {
     private let behaviour: Behaviour
     let digest: ([UInt8]) -> UInt64
     private(set) var tokens: [Token] = []
-    /// Open addressing, linear probing, at most half full: token index plus 1, or 0.
-    private var table = [UInt32](repeating: 0, count: 1 << 10)
+    /// Open addressing, linear probing, at most half full: token index plus 1, or 0. Half a megabyte at first, so that a run
+    /// of ordinary size is not slowed down by its growth.
+    private var table = [UInt32](repeating: 0, count: 1 << 17)
     private var chunks: [[Entry]] = []
     private(set) var entryCount = 0
     private(set) var states: [[UInt8]] = []
@@ -87,6 +88,7 @@ final class Ledger {
         self.behaviour = behaviour
         self.limits = limits
         self.digest = digest
+        tokens.reserveCapacity(min(table.count / 2, limits.tokensMax))
     }
 
     /// The token with these bytes, added when it is new; `nil` when it is new and the ledger is full.

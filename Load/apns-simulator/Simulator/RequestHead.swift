@@ -156,8 +156,8 @@ struct RequestHead {
     }
 }
 
-/// What a request's fields are compared with.
-struct Expected {
+/// What a request's fields are compared with. A class, as each field of each request is handed one reference to it.
+final class Expected: Sendable {
     let bundleID: [UInt8]
     let topic: [UInt8]
 

@@ -108,18 +108,20 @@ final class Session {
     private var answersGiven: UInt64 = 0
     /// Requests whose answers were taken as output and may not have left yet.
     private var leaving: [EntryIndex?] = []
-    private var identifier = [UInt8](repeating: 0, count: 36)
+    private var identifier: [UInt8]
 
     init(settings: Settings, handler: any SessionHandler) throws(SessionError) {
         self.settings = settings
         self.handler = handler
         expected = handler.expected
+        identifier = Session.identifier(seed: settings.seed)
         isThrottledToOneStream = settings.isStrictAtStart && settings.streamsMax > 1
         var session: OpaquePointer?
-        let code = nghttp2_session_server_new2(
+        var memory = SessionMemory.shared.callbacks  // copied by nghttp2
+        let code = nghttp2_session_server_new3(
             &session, SessionCallbacks.shared.callbacks, Unmanaged.passUnretained(self).toOpaque(),
-            SessionCallbacks.shared.options)
-        guard code == 0 else { throw Session.error(code, "nghttp2_session_server_new2") }
+            SessionCallbacks.shared.options, &memory)
+        guard code == 0 else { throw Session.error(code, "nghttp2_session_server_new3") }
         self.session = session
         try submitSettings()
     }
@@ -316,19 +318,31 @@ final class Session {
             flags: UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | flag.rawValue))
     }
 
-    /// A UUID of version 4 in form; from the seed, so that a run can be repeated.
+    /// A UUID of version 4 in form; from the seed, so that a run can be repeated. Only its last digits change from answer to
+    /// answer: they count.
     private func writeIdentifier() {
-        var bits = mixed(settings.seed ^ mixed(answersGiven))
-        for index in 0..<36 {
+        var bits = answersGiven
+        var index = 35
+        repeat {
+            let nibble = UInt8(bits & 15)
+            identifier[index] = nibble < 10 ? 48 + nibble : 87 + nibble
+            bits >>= 4
+            index -= 1
+        } while bits != 0 && index > 23
+    }
+
+    private static func identifier(seed: UInt64) -> [UInt8] {
+        var bits = mixed(seed)
+        return (0..<36).map { index in
             switch index {
-            case 8, 13, 18, 23: identifier[index] = UInt8(ascii: "-")
-            case 14: identifier[index] = UInt8(ascii: "4")
-            case 19: identifier[index] = UInt8(ascii: "8")
+            case 8, 13, 18, 23: return UInt8(ascii: "-")
+            case 14: return UInt8(ascii: "4")
+            case 19: return UInt8(ascii: "8")
+            case 24...: return UInt8(ascii: "0")
             default:
                 let nibble = UInt8(bits & 15)
-                identifier[index] = nibble < 10 ? 48 + nibble : 87 + nibble
                 bits >>= 4
-                if index == 17 { bits = mixed(answersGiven &+ settings.seed) }
+                return nibble < 10 ? 48 + nibble : 87 + nibble
             }
         }
     }
@@ -398,53 +412,64 @@ private struct SessionCallbacks: @unchecked Sendable {
     }
 
     static let readBody: nghttp2_data_source_read_callback = { _, stream, space, count, flags, _, user in
-        guard let session = session(user), let space, let flags else { return 0 }
-        let (read, isLast) = session.readBody(stream, into: UnsafeMutableRawBufferPointer(start: space, count: count))
-        if isLast { flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }
-        return read
+        guard let space, let flags else { return 0 }
+        return with(user, otherwise: 0) { session in
+            let (read, isLast) = session.readBody(
+                stream, into: UnsafeMutableRawBufferPointer(start: space, count: count))
+            if isLast { flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }
+            return read
+        }
     }
 }
 
-/// `user` is the session itself: it outlives nghttp2's object, which it deletes.
-private func session(_ user: UnsafeMutableRawPointer?) -> Session? {
-    user.map { Unmanaged<Session>.fromOpaque($0).takeUnretainedValue() }
+/// `user` is the session itself: it outlives nghttp2's object, which it deletes. So nothing is retained for a call, and there
+/// are fifteen calls per request.
+@inline(__always)
+private func with<Result>(_ user: UnsafeMutableRawPointer?, otherwise: Result, _ body: (Session) -> Result) -> Result {
+    guard let user else { return otherwise }
+    return Unmanaged<Session>.fromOpaque(user)._withUnsafeGuaranteedRef(body)
 }
 
 private let beginHeaders: nghttp2_on_begin_headers_callback = { _, frame, user in
-    guard let session = session(user), let frame else { return 0 }
-    session.beginHeaders(frame.pointee.hd.stream_id)
-    return 0
+    guard let frame else { return 0 }
+    return with(user, otherwise: 0) { session in
+        session.beginHeaders(frame.pointee.hd.stream_id)
+        return 0
+    }
 }
 
 private let header: nghttp2_on_header_callback = { _, frame, name, nameCount, value, valueCount, _, user in
-    guard let session = session(user), let frame else { return 0 }
-    let isBounded = session.header(
-        frame.pointee.hd.stream_id, UnsafeRawBufferPointer(start: name, count: nameCount),
-        UnsafeRawBufferPointer(start: value, count: valueCount))
+    guard let frame else { return 0 }
+    let isBounded = with(user, otherwise: true) {
+        $0.header(
+            frame.pointee.hd.stream_id, UnsafeRawBufferPointer(start: name, count: nameCount),
+            UnsafeRawBufferPointer(start: value, count: valueCount))
+    }
     return isBounded ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
 }
 
 private let data: nghttp2_on_data_chunk_recv_callback = { _, _, stream, bytes, count, user in
-    session(user)?.data(stream, UnsafeRawBufferPointer(start: bytes, count: count))
+    with(user, otherwise: ()) { $0.data(stream, UnsafeRawBufferPointer(start: bytes, count: count)) }
     return 0
 }
 
 private let frameReceived: nghttp2_on_frame_recv_callback = { _, frame, user in
-    guard let session = session(user), let frame else { return 0 }
+    guard let frame else { return 0 }
     let head = frame.pointee.hd
     let endsStream = head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
     let type = UInt32(head.type)
     guard endsStream, type == NGHTTP2_DATA.rawValue || type == NGHTTP2_HEADERS.rawValue else { return 0 }
-    return session.endOfRequest(head.stream_id) ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
+    let goesOn = with(user, otherwise: true) { $0.endOfRequest(head.stream_id) }
+    return goesOn ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
 }
 
 private let frameSent: nghttp2_on_frame_send_callback = { _, frame, user in
-    guard let session = session(user), let frame else { return 0 }
-    if UInt32(frame.pointee.hd.type) == NGHTTP2_HEADERS.rawValue { session.answerSent(frame.pointee.hd.stream_id) }
+    guard let frame, UInt32(frame.pointee.hd.type) == NGHTTP2_HEADERS.rawValue else { return 0 }
+    with(user, otherwise: ()) { $0.answerSent(frame.pointee.hd.stream_id) }
     return 0
 }
 
 private let streamClosed: nghttp2_on_stream_close_callback = { _, stream, _, user in
-    session(user)?.streamClosed(stream)
+    with(user, otherwise: ()) { $0.streamClosed(stream) }
     return 0
 }

@@ -1,0 +1,77 @@
+internal import CFanfareNghttp2
+internal import Glibc
+
+/// Where nghttp2's small pieces come from: a request costs a dozen of them, of few sizes, and hundreds of requests are open
+/// at a time, which is more than the C library keeps at hand for a thread. What is given back waits in a list of its
+/// size. Shared by all sessions, and confined to the simulator's loop.
+final class SessionMemory: @unchecked Sendable {  // read once per process; its lists are the loop's alone
+    static let shared = SessionMemory()
+
+    /// In front of each piece: its size class. Keeps pieces aligned as `malloc` does.
+    private static let headerBytes = 16
+    private static let classBytes = 64
+    /// Pieces of up to 1 KB are kept; larger ones (nghttp2's buffers) live as long as their session.
+    private static let classes = 17
+
+    /// Per class the piece given back last, whose first word points to the one before. Never freed: bounded by what was in
+    /// use at once.
+    private let free = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: classes)
+    private(set) var callbacks = nghttp2_mem()
+
+    private init() {
+        free.initialize(repeating: nil, count: SessionMemory.classes)
+        callbacks = nghttp2_mem(
+            mem_user_data: Unmanaged.passUnretained(self).toOpaque(),
+            malloc: { count, memory in with(memory) { $0.take(count) } },
+            free: { piece, memory in with(memory) { $0.giveBack(piece) } },
+            calloc: { count, size, memory in
+                // nghttp2 never asks for as much as overflows.
+                let piece = with(memory) { $0.take(count * size) }
+                if let piece { memset(piece, 0, count * size) }
+                return piece
+            },
+            realloc: { piece, count, memory in with(memory) { $0.resize(piece, count) } })
+    }
+
+    private func take(_ count: Int) -> UnsafeMutableRawPointer? {
+        let list = (count + SessionMemory.headerBytes + SessionMemory.classBytes - 1) / SessionMemory.classBytes
+        let bytes: Int
+        if list < SessionMemory.classes {
+            if let piece = free[list] {
+                free[list] = piece.load(as: UnsafeMutableRawPointer?.self)
+                return piece
+            }
+            bytes = list * SessionMemory.classBytes
+        } else {
+            bytes = count + SessionMemory.headerBytes
+        }
+        guard let memory = malloc(bytes) else { return nil }
+        memory.storeBytes(of: bytes, as: Int.self)
+        return memory + SessionMemory.headerBytes
+    }
+
+    private func giveBack(_ piece: UnsafeMutableRawPointer?) {
+        guard let piece else { return }
+        let memory = piece - SessionMemory.headerBytes
+        let list = memory.load(as: Int.self) / SessionMemory.classBytes
+        guard list < SessionMemory.classes else { return Glibc.free(memory) }
+        piece.storeBytes(of: free[list], as: UnsafeMutableRawPointer?.self)
+        free[list] = piece
+    }
+
+    private func resize(_ piece: UnsafeMutableRawPointer?, _ count: Int) -> UnsafeMutableRawPointer? {
+        guard let piece else { return take(count) }
+        let room = (piece - SessionMemory.headerBytes).load(as: Int.self) - SessionMemory.headerBytes
+        guard count > room else { return piece }
+        guard let larger = take(count) else { return nil }
+        memcpy(larger, piece, room)
+        giveBack(piece)
+        return larger
+    }
+}
+
+/// `memory` is the shared object, which lives as long as the program.
+@inline(__always)
+private func with<Result>(_ memory: UnsafeMutableRawPointer?, _ body: (SessionMemory) -> Result) -> Result {
+    Unmanaged<SessionMemory>.fromOpaque(memory!)._withUnsafeGuaranteedRef(body)
+}
