@@ -154,7 +154,9 @@ import Testing
                 #expect(try cursor.integer(prefix: prefix, of: written.span) == value)
                 #expect(cursor.position == written.count)
                 var output = OutputBuffer(capacity: 1)
-                output.appendInteger(value, prefix: prefix, pattern: 0)
+                var place = output.cursor(room: OutputCursor.integerBytesMax)
+                place.put(integer: value, prefix: prefix, pattern: 0)
+                output.commit(place)
                 let direct = output.withBytes { Array($0) }
                 #expect(direct == written)
             }

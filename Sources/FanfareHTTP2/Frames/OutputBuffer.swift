@@ -1,5 +1,5 @@
-/// Bytes on their way out: written at the end, taken from the front, in storage that is kept. The one place of this
-/// module that owns memory by pointer.
+/// Bytes on their way out: written at the end, taken from the front, in storage that is kept. The one file of this module
+/// that holds memory by pointer.
 package struct OutputBuffer: ~Copyable {
     private var memory: UnsafeMutablePointer<UInt8>
     private var capacity: Int
@@ -57,80 +57,140 @@ package struct OutputBuffer: ~Copyable {
         (start, end) = (0, held)
     }
 
+    /// Lends room for `count` bytes at the end; `commit` makes those written part of the output.
+    @inline(__always)
+    mutating func cursor(room count: Int) -> OutputCursor {
+        reserve(count)
+        return OutputCursor(next: memory + end)
+    }
+
+    @inline(__always)
+    mutating func commit(_ cursor: OutputCursor) {
+        let written = cursor.next - memory
+        precondition(written >= end && written <= capacity)
+        end = written
+    }
+
     package mutating func append(_ byte: UInt8) {
-        reserve(1)
-        memory[end] = byte
-        end += 1
-    }
-
-    mutating func append(_ value: UInt32) {
-        reserve(4)
-        UnsafeMutableRawPointer(memory + end).storeBytes(of: value.bigEndian, as: UInt32.self)
-        end += 4
-    }
-
-    mutating func append(_ value: UInt16) {
-        reserve(2)
-        UnsafeMutableRawPointer(memory + end).storeBytes(of: value.bigEndian, as: UInt16.self)
-        end += 2
+        var cursor = cursor(room: 1)
+        cursor.put(byte)
+        commit(cursor)
     }
 
     package mutating func append(_ bytes: Span<UInt8>) {
-        reserve(bytes.count)
-        bytes.withUnsafeBufferPointer { source in
-            guard let base = source.baseAddress else { return }
-            (memory + end).initialize(from: base, count: source.count)
-        }
-        end += bytes.count
+        var cursor = cursor(room: bytes.count)
+        cursor.put(bytes)
+        commit(cursor)
     }
 
     package mutating func append(_ bytes: [UInt8]) { append(bytes.span) }
+}
 
-    /// RFC 7541 §5.1, as `PrefixInteger.write`.
-    mutating func appendInteger(_ value: Int, prefix: Int, pattern: UInt8) {
-        let limit = (1 << prefix) - 1
-        guard value >= limit else { return append(pattern | UInt8(value)) }
-        append(pattern | UInt8(limit))
-        var rest = value - limit
-        while rest >= 128 {
-            append(UInt8(rest & 127) | 128)
-            rest >>= 7
-        }
-        append(UInt8(rest))
+/// Writes into room that an `OutputBuffer` has lent. Each byte is written once, and nothing is asked twice: whoever took the
+/// cursor has added up what goes in.
+struct OutputCursor {
+    fileprivate(set) var next: UnsafeMutablePointer<UInt8>
+
+    @inline(__always)
+    mutating func put(_ byte: UInt8) {
+        next.pointee = byte
+        next += 1
     }
 
-    /// Two lower-case digits per byte, in one pass.
-    mutating func appendHex(_ bytes: Span<UInt8>) {
-        reserve(2 * bytes.count)
-        func digit(_ nibble: UInt8) -> UInt8 { nibble &+ (nibble < 10 ? 48 : 87) }
-        // Room for all is there, so the loop writes without looking at this buffer again.
-        let digits = memory + end
-        for index in bytes.indices {
-            let byte = bytes[index]
-            digits[2 * index] = digit(byte >> 4)
-            digits[2 * index + 1] = digit(byte & 15)
+    @inline(__always)
+    mutating func put(_ value: UInt32) {
+        UnsafeMutableRawPointer(next).storeBytes(of: value.bigEndian, as: UInt32.self)
+        next += 4
+    }
+
+    @inline(__always)
+    mutating func put(_ value: UInt16) {
+        UnsafeMutableRawPointer(next).storeBytes(of: value.bigEndian, as: UInt16.self)
+        next += 2
+    }
+
+    @inline(__always)
+    mutating func put(_ bytes: Span<UInt8>) {
+        bytes.withUnsafeBufferPointer { source in
+            guard let base = source.baseAddress else { return }
+            next.initialize(from: base, count: source.count)
+            next += source.count
         }
-        end += 2 * bytes.count
+    }
+
+    @inline(__always)
+    mutating func put(_ bytes: [UInt8]) { put(bytes.span) }
+
+    /// RFC 7541 §5.1, as `PrefixInteger.write`; at most `integerBytesMax` bytes.
+    mutating func put(integer value: Int, prefix: Int, pattern: UInt8) {
+        let limit = (1 << prefix) - 1
+        guard value >= limit else { return put(pattern | UInt8(value)) }
+        put(pattern | UInt8(limit))
+        var rest = value - limit
+        while rest >= 128 {
+            put(UInt8(rest & 127) | 128)
+            rest >>= 7
+        }
+        put(UInt8(rest))
+    }
+
+    static let integerBytesMax = 10
+
+    @inline(__always)
+    static func bytes(ofInteger value: Int, prefix: Int) -> Int {
+        let limit = (1 << prefix) - 1
+        guard value >= limit else { return 1 }
+        // Seven bits a byte, and one byte for nothing at all.
+        return 2 + (Int.bitWidth - 1 - max(1, value - limit).leadingZeroBitCount) / 7
+    }
+
+    /// Two lower-case digits per byte, four bytes at a time.
+    mutating func put(hexOf bytes: Span<UInt8>) {
+        bytes.withUnsafeBytes { source in
+            var digits = UnsafeMutableRawPointer(next)
+            var index = 0
+            while index + 4 <= source.count {
+                let four = UInt32(littleEndian: source.loadUnaligned(fromByteOffset: index, as: UInt32.self))
+                digits.storeBytes(of: OutputCursor.hexDigits(four).littleEndian, as: UInt64.self)
+                digits += 8
+                index += 4
+            }
+            while index < source.count {
+                let two = UInt16(truncatingIfNeeded: OutputCursor.hexDigits(UInt32(source[index])))
+                digits.storeBytes(of: two.littleEndian, as: UInt16.self)
+                digits += 2
+                index += 1
+            }
+            next += 2 * source.count
+        }
+    }
+
+    /// The digits of four bytes, the lowest byte's first; all eight are worked out side by side in one word.
+    @inline(__always)
+    private static func hexDigits(_ four: UInt32) -> UInt64 {
+        var lanes = UInt64(four)
+        lanes = (lanes | lanes << 16) & 0x0000_ffff_0000_ffff
+        lanes = (lanes | lanes << 8) & 0x00ff_00ff_00ff_00ff
+        let nibbles = lanes >> 4 & 0x000f_000f_000f_000f | lanes << 8 & 0x0f00_0f00_0f00_0f00
+        // One in every lane whose nibble is ten or more: those begin at "a", 39 above what follows "9".
+        let letters = (nibbles &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return nibbles &+ 0x3030_3030_3030_3030 &+ letters &* 39
+    }
+
+    @inline(__always)
+    mutating func putHeader(length: Int, type: UInt8, flags: UInt8, stream: UInt32) {
+        put(UInt32(truncatingIfNeeded: length) << 8 | UInt32(type))
+        put(flags)
+        put(stream)
     }
 }
 
 /// Frames that have a fixed form (RFC 9113 §6).
 extension OutputBuffer {
     package mutating func appendHeader(length: Int, type: UInt8, flags: UInt8, stream: UInt32) {
-        reserve(FrameHeader.count)
-        append(UInt32(truncatingIfNeeded: length) << 8 | UInt32(type))
-        append(flags)
-        append(stream)
-    }
-
-    /// Fills in length and flags of a frame that began with a header at `position`, none of which has been taken.
-    mutating func finishFrame(at position: UInt64, length: Int, flags: UInt8) {
-        precondition(position >= taken && length <= FlowControl.frameSizeMax)
-        let header = memory + start + Int(position - taken)
-        header[0] = UInt8(truncatingIfNeeded: length >> 16)
-        header[1] = UInt8(truncatingIfNeeded: length >> 8)
-        header[2] = UInt8(truncatingIfNeeded: length)
-        header[4] = flags
+        var cursor = cursor(room: FrameHeader.count)
+        cursor.putHeader(length: length, type: type, flags: flags, stream: stream)
+        commit(cursor)
     }
 
     /// Removes everything from `position` on, none of which has been taken, and returns it.
@@ -141,12 +201,20 @@ extension OutputBuffer {
         return Array(UnsafeBufferPointer(start: memory + from, count: end - from))
     }
 
+    private mutating func append(_ value: UInt32) {
+        var cursor = cursor(room: 4)
+        cursor.put(value)
+        commit(cursor)
+    }
+
     package mutating func appendSettings(_ settings: [(id: UInt16, value: UInt32)]) {
         appendHeader(length: 6 * settings.count, type: FrameType.settings, flags: 0, stream: 0)
+        var cursor = cursor(room: 6 * settings.count)
         for setting in settings {
-            append(setting.id)
-            append(setting.value)
+            cursor.put(setting.id)
+            cursor.put(setting.value)
         }
+        commit(cursor)
     }
 
     package mutating func appendSettingsAcknowledgement() {

@@ -10,9 +10,6 @@ package struct HeaderDecoder {
     private var tableLimit: Int
     /// Our limit fell below what the peer's encoder used: its next block must begin with a size update (§4.2).
     private var owesSizeUpdate = false
-    /// Decoded name and value of one literal, copied before the table may evict what the name came from.
-    private var name: [UInt8] = []
-    private var value: [UInt8] = []
 
     /// - Parameters:
     ///   - tableCapacity: the greatest table size we shall ever allow.
@@ -64,52 +61,52 @@ package struct HeaderDecoder {
             if first & 0x80 != 0 {
                 try appendIndexed(cursor.integer(prefix: 7, of: block))
             } else if first & 0x40 != 0 {
-                try readLiteral(prefix: 6, of: block, at: &cursor)
-                let (name, value) = (name, value)
-                table.insert(name: name.span, value: value.span)
+                try readLiteral(prefix: 6, of: block, at: &cursor, isRemembered: true)
             } else {
                 // Without indexing, and never indexed: the difference matters to intermediaries only.
-                try readLiteral(prefix: 4, of: block, at: &cursor)
+                try readLiteral(prefix: 4, of: block, at: &cursor, isRemembered: false)
             }
         }
     }
 
     private mutating func appendIndexed(_ index: Int) throws(HPACKError) {
         if 1...StaticTable.count ~= index {
-            let field = StaticTable[index]
-            guard list.admit(nameCount: field.name.count, valueCount: field.value.count, limit: listLimit) else {
-                return
-            }
-            list.append(name: field.name.span, value: field.value.span)
+            let (name, value) = StaticTable.places[index - 1]
+            let storage = StaticTable.bytes
+            list.append(
+                name: storage.span.extracting(name), value: storage.span.extracting(value), limit: listLimit)
         } else if index > 0, let (name, value) = table.field(index - StaticTable.count - 1) {
-            guard list.admit(nameCount: name.count, valueCount: value.count, limit: listLimit) else { return }
             let storage = table.storage
-            list.append(name: storage.span.extracting(name), value: storage.span.extracting(value))
+            list.append(
+                name: storage.span.extracting(name), value: storage.span.extracting(value), limit: listLimit)
         } else {
             throw HPACKError("field index \(index) of \(StaticTable.count + table.count)")
         }
     }
 
+    /// Name and value go straight to the end of the list, from where the table takes its copy.
     private mutating func readLiteral(
-        prefix: Int, of block: Span<UInt8>, at cursor: inout BlockCursor
+        prefix: Int, of block: Span<UInt8>, at cursor: inout BlockCursor, isRemembered: Bool
     ) throws(HPACKError) {
         let index = try cursor.integer(prefix: prefix, of: block)
-        name.removeAll(keepingCapacity: true)
+        let start = list.bytes.count
         if index == 0 {
-            try HeaderDecoder.readString(of: block, at: &cursor, into: &name)
+            try HeaderDecoder.readString(of: block, at: &cursor, into: &list.bytes)
         } else if index <= StaticTable.count {
-            name.append(contentsOf: StaticTable[index].name)
+            list.bytes.append(contentsOf: StaticTable.bytes[StaticTable.places[index - 1].name])
         } else if let (range, _) = table.field(index - StaticTable.count - 1) {
-            name.append(contentsOf: table.storage[range])
+            list.bytes.append(contentsOf: table.storage[range])
         } else {
             throw HPACKError("name index \(index) of \(StaticTable.count + table.count)")
         }
-        value.removeAll(keepingCapacity: true)
-        try HeaderDecoder.readString(of: block, at: &cursor, into: &value)
-        let (name, value) = (name, value)
-        if list.admit(nameCount: name.count, valueCount: value.count, limit: listLimit) {
-            list.append(name: name.span, value: value.span)
+        let valueStart = list.bytes.count
+        try HeaderDecoder.readString(of: block, at: &cursor, into: &list.bytes)
+        if isRemembered {
+            let bytes = list.bytes
+            table.insert(
+                name: bytes.span.extracting(start..<valueStart), value: bytes.span.extracting(valueStart...))
         }
+        list.close(from: start, valueStart: valueStart, limit: listLimit)
     }
 
     /// Bounded by the block, which the session bounds; Huffman's shortest code makes a string at most 8/5 of it.

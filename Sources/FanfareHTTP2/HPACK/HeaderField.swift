@@ -36,9 +36,14 @@ package struct HeaderList {
         let start: Int32
         let nameCount: Int32
         let valueCount: Int32
+
+        /// Where in the list's `bytes` they stand.
+        var name: Range<Int> { Int(start)..<Int(start + nameCount) }
+        var value: Range<Int> { Int(start + nameCount)..<Int(start + nameCount + valueCount) }
     }
 
-    private(set) var bytes: [UInt8] = []
+    /// The decoder appends a literal's name and value as it reads them, and then says `close`.
+    var bytes: [UInt8] = []
     package private(set) var fields: [Field] = []
     /// Sum of the fields' sizes, those that were left out included.
     private(set) var size = 0
@@ -53,23 +58,30 @@ package struct HeaderList {
         isOverLimit = false
     }
 
-    package func name(_ field: Field) -> ArraySlice<UInt8> {
-        bytes[Int(field.start)..<Int(field.start + field.nameCount)]
-    }
-
-    package func value(_ field: Field) -> ArraySlice<UInt8> {
-        let start = Int(field.start + field.nameCount)
-        return bytes[start..<start + Int(field.valueCount)]
-    }
+    package func name(_ field: Field) -> ArraySlice<UInt8> { bytes[field.name] }
+    package func value(_ field: Field) -> ArraySlice<UInt8> { bytes[field.value] }
 
     /// Counts a field towards the limit; `false` when it must not be stored.
-    mutating func admit(nameCount: Int, valueCount: Int, limit: Int) -> Bool {
+    private mutating func admit(nameCount: Int, valueCount: Int, limit: Int) -> Bool {
         size += nameCount + valueCount + HPACK.entryOverhead
         if size > limit { isOverLimit = true }
         return !isOverLimit
     }
 
-    mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
+    /// The bytes from `start` on are a field, its value from `valueStart` on. They are dropped when the list is too long.
+    mutating func close(from start: Int, valueStart: Int, limit: Int) {
+        let nameCount = valueStart - start
+        let valueCount = bytes.count - valueStart
+        guard admit(nameCount: nameCount, valueCount: valueCount, limit: limit) else {
+            return bytes.removeLast(bytes.count - start)
+        }
+        fields.append(Field(start: Int32(start), nameCount: Int32(nameCount), valueCount: Int32(valueCount)))
+    }
+
+    /// A field that stands in a table.
+    mutating func append(name: Span<UInt8>, value: Span<UInt8>, limit: Int) {
+        // Asked first: an index of one byte may stand for a long field, again and again.
+        guard admit(nameCount: name.count, valueCount: value.count, limit: limit) else { return }
         let start = bytes.count
         bytes.append(name)
         bytes.append(value)

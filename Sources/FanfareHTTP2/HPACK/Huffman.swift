@@ -64,81 +64,127 @@ package enum Huffman {
 }
 
 extension Huffman {
-    /// What reading four bits does to a decoder. Packed into 32 bits: next node (0–7), symbol (8–15), then flags.
+    /// What the next twelve bits begin with: two symbols where both fit, else one, or none when its code is longer. Packed:
+    /// the symbols (bits 0–7 and 8–15), the first one's length (16–19), the length of all (20–23), how many (24–25).
     private struct Step {
-        let bits: UInt32
-        var node: Int { Int(bits & 0xff) }
-        var symbol: UInt8 { UInt8(truncatingIfNeeded: bits >> 8) }
-        var emits: Bool { bits & Step.emits != 0 }
-        var mayEnd: Bool { bits & Step.mayEnd != 0 }
-        var fails: Bool { bits & Step.fails != 0 }
-
-        static let emits: UInt32 = 1 << 16
-        static let mayEnd: UInt32 = 1 << 17
-        static let fails: UInt32 = 1 << 18
+        var bits: UInt32 = 0
+        var first: UInt8 { UInt8(truncatingIfNeeded: bits) }
+        var second: UInt8 { UInt8(truncatingIfNeeded: bits >> 8) }
+        var firstLength: UInt64 { UInt64(bits >> 16 & 15) }
+        var length: UInt64 { UInt64(bits >> 20 & 15) }
+        var symbols: Int { Int(bits >> 24) }
     }
 
-    /// The code's tree has 256 inner nodes, so a node fits a byte; every node has 16 steps. No code is shorter than five
-    /// bits: four bits never complete two symbols.
+    private static let stepBits: UInt64 = 12
+
+    /// 16 KB, of which text made of digits and small letters touches a few.
     private static let steps: [Step] = {
-        // Children of inner nodes: an inner node's number, or -1 - symbol for a leaf.
-        var children: [(Int, Int)] = [(0, 0)]
-        var depth = [0]
-        var onlyOnes = [true]
-        for symbol in lengths.indices {
-            var node = 0
-            for bit in stride(from: Int(lengths[symbol]) - 1, through: 0, by: -1) {
-                let one = codes[symbol] >> UInt32(bit) & 1 == 1
-                var child = one ? children[node].1 : children[node].0
-                if bit == 0 {
-                    child = -1 - symbol
-                } else if child == 0 {
-                    child = children.count
-                    children.append((0, 0))
-                    depth.append(depth[node] + 1)
-                    onlyOnes.append(onlyOnes[node] && one)
-                }
-                if one { children[node].1 = child } else { children[node].0 = child }
-                node = max(0, child)
+        var steps = [Step](repeating: Step(), count: 1 << stepBits)
+        let short = (0..<256).filter { lengths[$0] <= stepBits }
+        func fill(_ code: UInt32, _ length: UInt64, _ step: UInt32) {
+            let free = stepBits - length
+            let start = Int(code) << Int(free)
+            for index in start..<start + 1 << Int(free) { steps[index].bits = step }
+        }
+        for first in short {
+            let length = UInt64(lengths[first])
+            fill(codes[first], length, UInt32(first) | UInt32(length) << 16 | UInt32(length) << 20 | 1 << 24)
+        }
+        for first in short {
+            for second in short where lengths[first] + lengths[second] <= stepBits {
+                let (length, both) = (UInt64(lengths[first]), UInt64(lengths[first] + lengths[second]))
+                fill(
+                    codes[first] << UInt32(lengths[second]) | codes[second], both,
+                    UInt32(first) | UInt32(second) << 8 | UInt32(length) << 16 | UInt32(both) << 20 | 2 << 24)
             }
         }
-        return children.indices.flatMap { start in
-            (0..<16).map { nibble in
-                var node = start
-                var bits: UInt32 = 0
-                for bit in stride(from: 3, through: 0, by: -1) {
-                    let child = nibble >> bit & 1 == 1 ? children[node].1 : children[node].0
-                    if child >= 0 {
-                        node = child
-                    } else if child == -1 - endOfString {
-                        return Step(bits: Step.fails)
-                    } else {
-                        bits |= Step.emits | UInt32(-1 - child) << 8
-                        node = 0
-                    }
-                }
-                // Padding is at most seven bits of EOS, which is all ones (§5.2).
-                if onlyOnes[node], depth[node] < 8 { bits |= Step.mayEnd }
-                return Step(bits: bits | UInt32(node))
-            }
-        }
+        return steps
     }()
+
+    /// Symbols by code, and per length the first code (left-aligned in 32 bits) beyond those of this length or less, and how
+    /// far a code of this length lies above its symbol's position.
+    private static let order = lengths.indices.sorted { (lengths[$0], $0) < (lengths[$1], $1) }
+    private static let ends: [(end: UInt64, offset: Int)] = (0...30).map { length in
+        let upTo = order.filter { lengths[$0] <= length }
+        guard length > 0, let last = upTo.last else { return (0, 0) }
+        let end = (UInt64(codes[last]) + 1) << UInt64(32 - lengths[last])
+        let code = codes[last] << UInt32(length - Int(lengths[last]))
+        return (end, Int(code) - (upTo.count - 1))
+    }
+
+    /// A symbol whose code has more than `stepBits` bits; nil when it has more than the `count` that are left.
+    private static func longSymbol(_ bits: UInt64, _ count: UInt64) -> (symbol: Int, length: UInt64)? {
+        let code = bits >> 32
+        // Some length fits: the last code, EOS, is thirty ones.
+        for length in Int(stepBits) + 1...30 where code < ends[length].end {
+            guard length <= count else { return nil }
+            return (order[Int(code >> UInt64(32 - length)) - ends[length].offset], UInt64(length))
+        }
+        return nil
+    }
 
     /// Appends the decoded string. A code that runs on for more than seven bits, wrong padding and EOS are errors.
     package static func decode(_ string: Span<UInt8>, into bytes: inout [UInt8]) throws(HPACKError) {
-        let steps = steps
-        var node = 0
-        var mayEnd = true
-        for index in string.indices {
-            let byte = string[index]
-            for shift: UInt8 in stride(from: 4, through: 0, by: -4) {
-                let step = steps[node * 16 + Int(byte >> shift & 15)]
-                if step.fails { throw HPACKError("Huffman-coded string contains EOS") }
-                if step.emits { bytes.append(step.symbol) }
-                node = step.node
-                mayEnd = step.mayEnd
+        var fault: HPACKError?
+        // No code is shorter than five bits.
+        bytes.append(addingCapacity: string.count * 8 / 5) { output in
+            output.withUnsafeMutableBufferPointer { room, filled in
+                string.withUnsafeBytes { fault = decode($0, into: room, &filled) }
             }
         }
-        guard mayEnd else { throw HPACKError("Huffman-coded string ends inside a code") }
+        if let fault { throw fault }
+    }
+
+    private static func decode(
+        _ string: UnsafeRawBufferPointer, into room: UnsafeMutableBufferPointer<UInt8>, _ filled: inout Int
+    ) -> HPACKError? {
+        steps.withUnsafeBufferPointer { steps in
+            // Left-aligned. The first `count` count; those behind are the string's next ones, or zeros at its end.
+            var bits: UInt64 = 0
+            var count: UInt64 = 0
+            var index = 0
+            while true {
+                if count < 32 {
+                    if index + 8 <= string.count {
+                        let next = UInt64(bigEndian: string.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                        bits |= next &>> count
+                        let taken = (63 &- count) &>> 3
+                        index += Int(taken)
+                        count += taken &* 8
+                    }
+                    while count <= 56, index < string.count {
+                        bits |= UInt64(string[index]) &<< (56 &- count)
+                        count += 8
+                        index += 1
+                    }
+                }
+                let step = steps[Int(bits &>> (64 &- stepBits))]
+                if step.symbols == 2, step.length <= count {
+                    room[filled] = step.first
+                    room[filled + 1] = step.second
+                    filled += 2
+                    bits &<<= step.length
+                    count -= step.length
+                } else if step.symbols > 0, step.firstLength <= count {
+                    room[filled] = step.first
+                    filled += 1
+                    bits &<<= step.firstLength
+                    count -= step.firstLength
+                } else if step.symbols == 0, let (symbol, length) = longSymbol(bits, count) {
+                    if symbol == endOfString { return HPACKError("Huffman-coded string contains EOS") }
+                    room[filled] = UInt8(symbol)
+                    filled += 1
+                    bits &<<= length
+                    count -= length
+                } else {
+                    break
+                }
+            }
+            // Padding is at most seven bits of EOS, which is all ones (§5.2).
+            guard count < 8, bits == ~(~0 &>> count) else {
+                return HPACKError("Huffman-coded string ends inside a code")
+            }
+            return nil
+        }
     }
 }

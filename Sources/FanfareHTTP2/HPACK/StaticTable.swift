@@ -18,6 +18,17 @@ enum StaticTable {
         ("user-agent", ""), ("vary", ""), ("via", ""), ("www-authenticate", ""),
     ].map { HeaderField($0.0, $0.1) }
 
+    /// All names and values one behind the other, and where each entry's stand: so that reading one counts one reference.
+    static let bytes = entries.flatMap { $0.name + $0.value }
+    static let places: [(name: Range<Int>, value: Range<Int>)] = {
+        var end = 0
+        return entries.map { entry in
+            let name = end..<end + entry.name.count
+            end = name.upperBound + entry.value.count
+            return (name, name.upperBound..<end)
+        }
+    }()
+
     /// The entry at an index of 1...61.
     static subscript(index: Int) -> HeaderField { entries[index - 1] }
 

@@ -44,7 +44,7 @@ extension ClientSession {
             try process(header, input.extracting(position + FrameHeader.count..<end))
             position = end
         }
-        partialFrame.append(input.extracting(position..<input.count))
+        if position < input.count { partialFrame.append(input.extracting(position..<input.count)) }
     }
 
     /// What can be said before the payload is there.

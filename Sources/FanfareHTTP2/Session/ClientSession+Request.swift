@@ -15,13 +15,8 @@ extension ClientSession {
         shape: RequestShape, token: Span<UInt8>, authorization: LiteralFields = LiteralFields(),
         fields: LiteralFields = LiteralFields(), body: [UInt8], tag: UInt64
     ) -> Bool {
-        guard freeStreams > 0 else { return false }
-        let (start, encoded) = beginRequest(shape)
-        appendPathHeader(count: shape.pathPrefix.count + 2 * token.count)
-        output.append(shape.pathPrefix)
-        output.appendHex(token)
-        endRequest(from: start, encoded, authorization, fields, body: body, tag: tag)
-        return true
+        request(
+            shape, .token, token, authorization: authorization, fields: fields, body: body, tag: tag)
     }
 
     /// The same with a whole path instead of a token.
@@ -30,67 +25,64 @@ extension ClientSession {
         shape: RequestShape, path: Span<UInt8>, authorization: LiteralFields = LiteralFields(),
         fields: LiteralFields = LiteralFields(), body: [UInt8], tag: UInt64
     ) -> Bool {
+        request(
+            shape, .whole, path, authorization: authorization, fields: fields, body: body, tag: tag)
+    }
+
+    private enum PathForm { case token, whole }
+
+    @inline(__always)
+    private mutating func request(
+        _ shape: RequestShape, _ form: PathForm, _ path: Span<UInt8>, authorization: LiteralFields,
+        fields: LiteralFields, body: [UInt8], tag: UInt64
+    ) -> Bool {
         guard freeStreams > 0 else { return false }
-        let (start, encoded) = beginRequest(shape)
-        appendPathHeader(count: path.count)
-        output.append(path)
-        endRequest(from: start, encoded, authorization, fields, body: body, tag: tag)
+        let start = output.position
+        let encoded = shapes.prepare(shape, with: &encoder)
+        let pathCount = form == .token ? shape.pathPrefix.count + 2 * path.count : path.count
+        let pathFieldCount = 1 + OutputCursor.bytes(ofInteger: pathCount, prefix: 7) + pathCount
+        let blockCount =
+            shapes.entries[encoded].pseudoFields.count + pathFieldCount + shapes.entries[encoded].fields.count
+            + authorization.bytes.count + fields.bytes.count
+        // What nearly every request is: one frame of fields, one of body, nothing in their way.
+        let isWhole =
+            blockCount <= peerFrameSizeMax
+            && body.count <= min(peerFrameSizeMax, sendWindow, peerInitialWindow)
+        var cursor = output.cursor(room: 2 * FrameHeader.count + blockCount + (isWhole ? body.count : 0))
+        cursor.putHeader(
+            length: blockCount, type: FrameType.headers,
+            flags: FrameFlag.endHeaders | (body.isEmpty ? FrameFlag.endStream : 0), stream: nextStream)
+        cursor.put(shapes.entries[encoded].pseudoFields)
+        // `:path` (4 in the static table) as a literal that is never indexed, not Huffman-coded.
+        cursor.put(0x14 as UInt8)
+        cursor.put(integer: pathCount, prefix: 7, pattern: 0)
+        if form == .token {
+            cursor.put(shape.pathPrefix)
+            cursor.put(hexOf: path)
+        } else {
+            cursor.put(path)
+        }
+        cursor.put(shapes.entries[encoded].fields)
+        cursor.put(authorization.bytes)
+        cursor.put(fields.bytes)
+        var window = peerInitialWindow
+        if isWhole, !body.isEmpty {
+            cursor.putHeader(
+                length: body.count, type: FrameType.data, flags: FrameFlag.endStream, stream: nextStream)
+            cursor.put(body)
+            sendWindow -= body.count
+            window -= body.count
+        }
+        output.commit(cursor)
+        if blockCount > peerFrameSizeMax { splitBlock(from: start, endStream: body.isEmpty) }
+        let position = streams.open(Stream(id: nextStream, tag: tag, startsAt: start, sendWindow: window))
+        advanceStreamID()
+        if !isWhole, !body.isEmpty { beginBody(body, position) }
         return true
     }
 
-    /// Writes a HEADERS frame as far as the path. Its length is filled in at the end.
-    private mutating func beginRequest(_ shape: RequestShape) -> (start: UInt64, encoded: Int) {
-        let start = output.position
-        output.appendHeader(length: 0, type: FrameType.headers, flags: FrameFlag.endHeaders, stream: nextStream)
-        if encoder.owesSizeUpdate {
-            var update: [UInt8] = []
-            encoder.beginBlock(into: &update)
-            output.append(update)
-        }
-        let encoded = shapes.prepare(shape, with: &encoder)
-        output.append(shapes.pseudoFields(encoded))
-        return (start, encoded)
-    }
-
-    /// `:path` (4 in the static table) as a literal that is never indexed, not Huffman-coded.
-    private mutating func appendPathHeader(count: Int) {
-        output.append(0x14 as UInt8)
-        output.appendInteger(count, prefix: 7, pattern: 0)
-    }
-
-    private mutating func endRequest(
-        from start: UInt64, _ encoded: Int, _ authorization: LiteralFields, _ fields: LiteralFields, body: [UInt8],
-        tag: UInt64
-    ) {
-        output.append(shapes.fields(encoded))
-        output.append(authorization.bytes)
-        output.append(fields.bytes)
-        let endStream = body.isEmpty ? FrameFlag.endStream : 0
-        let blockCount = Int(output.position - start) - FrameHeader.count
-        if blockCount <= peerFrameSizeMax {
-            output.finishFrame(at: start, length: blockCount, flags: FrameFlag.endHeaders | endStream)
-        } else {
-            splitBlock(from: start, endStream: endStream)
-        }
-
-        let position = streams.open(nextStream)
-        streams[position].tag = tag
-        streams[position].startsAt = start
-        streams[position].sendWindow = peerInitialWindow
-        streams[position].receiveWindow = FlowControl.defaultWindow
-        advanceStreamID()
-        guard !body.isEmpty else { return }
-        streams[position].unsent = body
-        guard !sendBody(position) else { return }
-        // Bounded even if the peer opens no window and resets every request.
-        if stalled.count > 2 * configuration.streamsMax {
-            stalled.removeAll(where: { streams.position(of: $0) == nil })
-        }
-        stalled.append(streams[position].id)
-    }
-
     /// Spreads a header block that is too long for one frame over CONTINUATION frames.
-    private mutating func splitBlock(from start: UInt64, endStream: UInt8) {
+    private mutating func splitBlock(from start: UInt64, endStream: Bool) {
         let block = Array(output.cut(from: start).dropFirst(FrameHeader.count))
         var sent = 0
         while sent < block.count {
@@ -98,7 +90,8 @@ extension ClientSession {
             let isLast = piece.endIndex == block.count
             output.appendHeader(
                 length: piece.count, type: sent == 0 ? FrameType.headers : FrameType.continuation,
-                flags: (sent == 0 ? endStream : 0) | (isLast ? FrameFlag.endHeaders : 0), stream: nextStream)
+                flags: (sent == 0 && endStream ? FrameFlag.endStream : 0) | (isLast ? FrameFlag.endHeaders : 0),
+                stream: nextStream)
             output.append(Array(piece))
             sent = piece.endIndex
         }
@@ -114,11 +107,22 @@ extension ClientSession {
 
     // MARK: Bodies
 
+    /// A body that does not go out in one frame: too large for one, or for a window.
+    private mutating func beginBody(_ body: [UInt8], _ position: Int) {
+        streams[partial: position].unsent = body
+        guard !sendBody(position) else { return }
+        // Bounded even if the peer opens no window and resets every request.
+        if stalled.count > 2 * configuration.streamsMax {
+            stalled.removeAll(where: { streams.position(of: $0) == nil })
+        }
+        stalled.append(streams[position].id)
+    }
+
     /// Sends as much of a body as windows allow; `true` when nothing of it is left.
     mutating func sendBody(_ position: Int) -> Bool {
         let id = streams[position].id
-        let body = streams[position].unsent
-        var from = streams[position].unsentFrom
+        let body = streams[partial: position].unsent
+        var from = streams[partial: position].unsentFrom
         while from < body.count {
             let count = min(body.count - from, peerFrameSizeMax, sendWindow, streams[position].sendWindow)
             guard count > 0 else { break }
@@ -131,8 +135,8 @@ extension ClientSession {
             streams[position].sendWindow -= count
         }
         let isDone = from == body.count
-        streams[position].unsent = isDone ? [] : body
-        streams[position].unsentFrom = isDone ? 0 : from
+        streams[partial: position].unsent = isDone ? [] : body
+        streams[partial: position].unsentFrom = isDone ? 0 : from
         return isDone
     }
 

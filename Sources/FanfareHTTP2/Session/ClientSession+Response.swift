@@ -54,25 +54,34 @@ extension ClientSession {
         }
         guard let position = streams.position(of: id) else { return try countIdleFrame() }
         guard !decoder.list.isOverLimit else { return reset(position, .enhanceYourCalm) }
-        if streams[position].status == 0 {
-            guard let head = ResponseHead(decoder.list) else { return reset(position, .protocolError) }
-            if head.isInterim {
-                guard !endsStream else { return reset(position, .protocolError) }
-                return try countIdleFrame()
-            }
-            streams[position].status = head.status
-            streams[position].contentLength = head.contentLength
-            if let field = head.apnsID {
-                let value = decoder.list.value(field)
-                streams[position].held.append(contentsOf: value)
-                streams[position].apnsIDCount = value.count
-            }
-        } else {
+        let hasHead = streams.isPartial(position) && streams[partial: position].status != 0
+        guard !hasHead else {
             // Trailers, of which we need nothing.
             guard endsStream, ResponseHead.isWellFormedTrailer(decoder.list) else {
                 return reset(position, .protocolError)
             }
+            return finish(position)
         }
+        guard let head = ResponseHead(decoder.list) else { return reset(position, .protocolError) }
+        if head.isInterim {
+            guard !endsStream else { return reset(position, .protocolError) }
+            return try countIdleFrame()
+        }
+        let fields = decoder.list.bytes
+        let apnsID = head.apnsID?.value ?? 0..<0
+        if endsStream, !streams.isPartial(position) {
+            // What nearly every answer is: complete in one frame, to a request that is complete.
+            guard head.contentLength ?? 0 == 0 else { return reset(position, .protocolError) }
+            return report(
+                Response(
+                    stream: id, tag: streams[position].tag, status: head.status, body: .none, bodyIsCut: false,
+                    apnsID: events.store(fields.span.extracting(apnsID))),
+                position)
+        }
+        streams[partial: position].status = head.status
+        streams[partial: position].contentLength = head.contentLength
+        streams[partial: position].held.append(fields.span.extracting(apnsID))
+        streams[partial: position].apnsIDCount = apnsID.count
         if endsStream { finish(position) }
     }
 
@@ -94,17 +103,20 @@ extension ClientSession {
         let endsStream = header.has(FrameFlag.endStream)
         guard let position = open else { return try countIdleFrame() }
         if content.isEmpty, !endsStream { try countIdleFrame() }
-        guard streams[position].status != 0 else { return reset(position, .protocolError) }
+        guard streams.isPartial(position), streams[partial: position].status != 0 else {
+            return reset(position, .protocolError)
+        }
         streams[position].receiveWindow -= payload.count
         guard streams[position].receiveWindow >= 0 else { return reset(position, .flowControlError) }
 
-        let room = configuration.bodyMax - streams[position].bodyCount
-        streams[position].bodyCount += content.count
+        let room = configuration.bodyMax - streams[partial: position].bodyCount
+        streams[partial: position].bodyCount += content.count
         if content.count > room {
-            streams[position].held.append(payload.extracting(content.lowerBound..<content.lowerBound + room))
+            streams[partial: position].held.append(
+                payload.extracting(content.lowerBound..<content.lowerBound + room))
             return finish(position, bodyIsCut: true)
         }
-        streams[position].held.append(payload.extracting(content))
+        streams[partial: position].held.append(payload.extracting(content))
         if endsStream { return finish(position) }
         if streams[position].receiveWindow < FlowControl.defaultWindow / 2 {
             output.appendWindowUpdate(
@@ -113,19 +125,26 @@ extension ClientSession {
         }
     }
 
-    /// The answer is complete, or complete enough.
+    /// An answer that came in pieces is complete, or complete enough.
     private mutating func finish(_ position: Int, bodyIsCut: Bool = false) {
-        if !bodyIsCut, let announced = streams[position].contentLength, announced != streams[position].bodyCount {
+        let announced = streams[partial: position].contentLength
+        if !bodyIsCut, let announced, announced != streams[partial: position].bodyCount {
             return reset(position, .protocolError)
         }
         let id = streams[position].id
         // An early answer: the rest of the request is of no use any more.
-        if bodyIsCut || !streams[position].unsent.isEmpty { output.appendReset(.cancel, stream: id) }
-        let apnsIDCount = streams[position].apnsIDCount
-        let response = Response(
-            stream: id, tag: streams[position].tag, status: streams[position].status,
-            body: events.store(streams[position].held[apnsIDCount...]), bodyIsCut: bodyIsCut,
-            apnsID: events.store(streams[position].held[..<apnsIDCount]))
+        if bodyIsCut || !streams[partial: position].unsent.isEmpty { output.appendReset(.cancel, stream: id) }
+        let held = streams[partial: position].held
+        let apnsIDCount = streams[partial: position].apnsIDCount
+        report(
+            Response(
+                stream: id, tag: streams[position].tag, status: streams[partial: position].status,
+                body: events.store(held.span.extracting(apnsIDCount...)), bodyIsCut: bodyIsCut,
+                apnsID: events.store(held.span.extracting(..<apnsIDCount))),
+            position)
+    }
+
+    private mutating func report(_ response: Response, _ position: Int) {
         events.events.append(.response(response))
         streams.close(position)
         idleFrames = 0
@@ -155,11 +174,13 @@ struct ResponseHead {
     var isInterim: Bool { status < 200 }
 
     init?(_ list: HeaderList) {
+        let bytes = list.bytes.span
         var regularSeen = false
-        for field in list.fields {
-            let name = list.name(field)
-            let value = list.value(field)
-            if name.first == UInt8(ascii: ":") {
+        for index in list.fields.indices {
+            let field = list.fields[index]
+            let name = bytes.extracting(field.name)
+            let value = bytes.extracting(field.value)
+            if name.count > 0, name[0] == UInt8(ascii: ":") {
                 guard !regularSeen, status == 0, ResponseHead.matches(name, ":status"), value.count == 3,
                     let number = ResponseHead.number(value), 100...599 ~= number, number != 101
                 else { return nil }
@@ -179,34 +200,61 @@ struct ResponseHead {
     }
 
     static func isWellFormedTrailer(_ list: HeaderList) -> Bool {
-        list.fields.allSatisfy { isAllowed(list.name($0)) && isAllowed(value: list.value($0)) }
+        let bytes = list.bytes.span
+        return list.fields.allSatisfy {
+            isAllowed(bytes.extracting($0.name)) && isAllowed(value: bytes.extracting($0.value))
+        }
     }
 
-    private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
+    private static func number(_ digits: Span<UInt8>) -> Int? {
         // Eighteen digits cannot overflow.
-        guard 1...18 ~= digits.count, digits.allSatisfy({ 48...57 ~= $0 }) else { return nil }
-        return digits.reduce(0) { $0 * 10 + Int($1 - 48) }
+        guard 1...18 ~= digits.count else { return nil }
+        var number = 0
+        for index in digits.indices {
+            guard 48...57 ~= digits[index] else { return nil }
+            number = number * 10 + Int(digits[index] - 48)
+        }
+        return number
     }
 
-    private static func matches(_ name: ArraySlice<UInt8>, _ text: StaticString) -> Bool {
+    private static func matches(_ name: Span<UInt8>, _ text: StaticString) -> Bool {
         // Lengths differ nearly always, and looking at them costs nothing.
-        name.count == text.utf8CodeUnitCount && text.withUTF8Buffer { name.elementsEqual($0) }
+        guard name.count == text.utf8CodeUnitCount else { return false }
+        return text.withUTF8Buffer { text in
+            for index in text.indices where text[index] != name[index] { return false }
+            return true
+        }
+    }
+
+    private static func isAllowed(_ name: Span<UInt8>) -> Bool {
+        guard name.count > 0 else { return false }
+        // All bytes are looked at, whatever the first ones are: a loop without a way out is worked off many bytes at a time.
+        var isAllowed = true
+        for index in name.indices {
+            let byte = name[index]
+            let isUpper = byte &- 0x41 < 26
+            isAllowed = isAllowed && !(byte <= 0x20 || byte >= 0x7f || isUpper || byte == UInt8(ascii: ":"))
+        }
+        return isAllowed && !isOfConnection(name)
     }
 
     /// Fields that HTTP/1.1 needs and HTTP/2 forbids (§8.2.2).
-    private static let connectionFields: [StaticString] = [
-        "connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade",
-    ]
-
-    private static func isAllowed(_ name: ArraySlice<UInt8>) -> Bool {
-        guard !name.isEmpty else { return false }
-        for byte in name where byte <= 0x20 || byte >= 0x7f || 0x41...0x5a ~= byte || byte == UInt8(ascii: ":") {
-            return false
+    private static func isOfConnection(_ name: Span<UInt8>) -> Bool {
+        switch name.count {
+        case 7: matches(name, "upgrade")
+        case 10: matches(name, "connection") || matches(name, "keep-alive")
+        case 16: matches(name, "proxy-connection")
+        case 17: matches(name, "transfer-encoding")
+        default: false
         }
-        return !connectionFields.contains { matches(name, $0) }
     }
 
-    private static func isAllowed(value: ArraySlice<UInt8>) -> Bool {
-        !value.contains { $0 == 0 || $0 == 0x0a || $0 == 0x0d }
+    private static func isAllowed(value: Span<UInt8>) -> Bool {
+        var isAllowed = true
+        for index in value.indices {
+            let byte = value[index]
+            isAllowed = isAllowed && !(byte == 0 || byte == 0x0a || byte == 0x0d)
+        }
+        return isAllowed
     }
 }

@@ -70,6 +70,7 @@ public struct EventBatch: Sendable {
     }
 
     mutating func store(_ bytes: Span<UInt8>) -> EventBytes {
+        guard !bytes.isEmpty else { return .none }
         let start = storage.count
         storage.append(bytes)
         return EventBytes(start: Int32(start), count: Int32(bytes.count))

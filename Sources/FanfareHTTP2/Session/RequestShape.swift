@@ -22,49 +22,57 @@ public final class RequestShape: Sendable {
 
 /// A connection's shapes in the bytes that its encoder gives them.
 struct ShapeCache {
-    private struct Encoded {
+    struct Encoded {
         let shape: RequestShape
-        var pseudoFields: [UInt8] = []
-        var fields: [UInt8] = []
+        /// Begin with the table size updates that the peer is owed, if any; such bytes are used once.
+        fileprivate(set) var pseudoFields: [UInt8] = []
+        fileprivate(set) var fields: [UInt8] = []
         /// The table's generation that the bytes are good for, any number of times. Nil while they add to the table
         /// themselves: such bytes are used once.
-        var generation: UInt64?
+        fileprivate var generation: UInt64?
     }
 
-    private var entries: [Encoded] = []
+    private(set) var entries: [Encoded] = []
     /// Kinds of requests are few; beyond this the oldest is encoded anew when it comes back.
     private static let entriesMax = 16
     private var oldest = 0
-
-    func pseudoFields(_ index: Int) -> [UInt8] { entries[index].pseudoFields }
-    func fields(_ index: Int) -> [UInt8] { entries[index].fields }
+    /// The one asked for last: a sweep asks for one again and again.
+    private var latest = 0
 
     /// Where the shape's bytes are, made or made anew if need be. They must go out before the next call.
+    @inline(__always)
     mutating func prepare(_ shape: RequestShape, with encoder: inout HeaderEncoder) -> Int {
-        if let index = entries.firstIndex(where: { $0.shape === shape }) {
-            if entries[index].generation != encoder.table.generation { encode(index, with: &encoder) }
-            return index
+        if latest < entries.count, entries[latest].shape === shape,
+            entries[latest].generation == encoder.table.generation, !encoder.owesSizeUpdate
+        {
+            return latest
         }
-        let index: Int
+        latest = find(shape)
+        encode(latest, with: &encoder)
+        return latest
+    }
+
+    private mutating func find(_ shape: RequestShape) -> Int {
+        if let index = entries.firstIndex(where: { $0.shape === shape }) { return index }
         if entries.count < ShapeCache.entriesMax {
-            index = entries.count
             entries.append(Encoded(shape: shape))
-        } else {
-            index = oldest
-            oldest = (oldest + 1) % entries.count
-            entries[index] = Encoded(shape: shape)
+            return entries.count - 1
         }
-        encode(index, with: &encoder)
-        return index
+        defer { oldest = (oldest + 1) % entries.count }
+        entries[oldest] = Encoded(shape: shape)
+        return oldest
     }
 
     private mutating func encode(_ index: Int, with encoder: inout HeaderEncoder) {
+        guard entries[index].generation != encoder.table.generation || encoder.owesSizeUpdate else { return }
         let before = encoder.table.generation
+        let isOwing = encoder.owesSizeUpdate
         let shape = entries[index].shape
         entries[index].pseudoFields.removeAll(keepingCapacity: true)
+        encoder.beginBlock(into: &entries[index].pseudoFields)
         for field in shape.pseudoFields { encoder.encode(field, .incremental, into: &entries[index].pseudoFields) }
         entries[index].fields.removeAll(keepingCapacity: true)
         for field in shape.fields { encoder.encode(field, .incremental, into: &entries[index].fields) }
-        entries[index].generation = encoder.table.generation == before ? before : nil
+        entries[index].generation = !isOwing && encoder.table.generation == before ? before : nil
     }
 }

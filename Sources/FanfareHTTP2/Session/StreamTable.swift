@@ -1,18 +1,25 @@
-/// A request in flight.
+/// A request in flight. Plain numbers: opening and closing one counts no references.
 struct Stream {
     /// 0: the slot is free.
     var id: UInt32 = 0
-    /// 0 until the final answer's header has come.
-    var status = 0
+    /// Where in the table's `partial` the rest of this exchange is; -1 as long as the request is out and nothing has come back,
+    /// and then when all comes back at once.
+    fileprivate(set) var partialIndex: Int32 = -1
     var tag: UInt64 = 0
     /// Where in the connection's output the request begins: what was never taken was never sent.
     var startsAt: UInt64 = 0
     /// Bytes the peer lets us send on this stream; negative after it shrank its initial window (RFC 9113 §6.9.2).
     var sendWindow = 0
-    var receiveWindow = 0
+    var receiveWindow = FlowControl.defaultWindow
+}
+
+/// What only a stream needs whose body waits for a window, or whose answer comes in pieces.
+struct PartialExchange {
     /// The request's body from `unsentFrom` on waits for a window.
     var unsent: [UInt8] = []
     var unsentFrom = 0
+    /// 0 until the final answer's header has come.
+    var status = 0
     /// What the answer said, or nil.
     var contentLength: Int?
     /// Bytes of the answer's body so far, padding excluded.
@@ -21,14 +28,14 @@ struct Stream {
     var held: [UInt8] = []
     var apnsIDCount = 0
 
-    /// A buffer as small as this stays with its slot, so that short error answers allocate nothing.
+    /// A buffer as small as this stays, so that short error answers allocate nothing.
     static let heldCapacityKept = 256
 
     mutating func reset() {
         var held = held
         self.held = []
-        held.removeAll(keepingCapacity: held.capacity <= Stream.heldCapacityKept)
-        self = Stream()
+        held.removeAll(keepingCapacity: held.capacity <= PartialExchange.heldCapacityKept)
+        self = PartialExchange()
         self.held = held
     }
 }
@@ -40,6 +47,9 @@ struct Stream {
 struct StreamTable {
     private var slots: [Stream]
     private(set) var count = 0
+    /// Reused, so that there are as many as were needed at once.
+    private var partial: [PartialExchange] = []
+    private var partialFree: [Int32] = []
 
     init(streamsMax: Int) {
         var capacity = 2
@@ -66,17 +76,41 @@ struct StreamTable {
     }
 
     /// - Precondition: the ID's place is free.
-    mutating func open(_ id: UInt32) -> Int {
-        let place = place(id)
+    mutating func open(_ stream: Stream) -> Int {
+        let place = place(stream.id)
         precondition(slots[place].id == 0)
-        slots[place].id = id
+        slots[place] = stream
         count += 1
         return place
     }
 
     mutating func close(_ position: Int) {
-        slots[position].reset()
+        let index = slots[position].partialIndex
+        slots[position].id = 0
         count -= 1
+        guard index >= 0 else { return }
+        partial[Int(index)].reset()
+        partialFree.append(index)
+    }
+
+    func isPartial(_ position: Int) -> Bool { slots[position].partialIndex >= 0 }
+
+    /// Of the stream at this position; begun when there is none yet.
+    subscript(partial position: Int) -> PartialExchange {
+        mutating get { partial[partialIndex(position)] }
+        _modify { yield &partial[partialIndex(position)] }
+    }
+
+    private mutating func partialIndex(_ position: Int) -> Int {
+        if slots[position].partialIndex < 0 {
+            if let free = partialFree.popLast() {
+                slots[position].partialIndex = free
+            } else {
+                slots[position].partialIndex = Int32(partial.count)
+                partial.append(PartialExchange())
+            }
+        }
+        return Int(slots[position].partialIndex)
     }
 
     /// Moves the send windows of all open streams; returns one that this makes too large, if any.
