@@ -21,7 +21,7 @@ extension ConnectionPool {
     func accepted(_ request: RequestTable.Request) {
         statistics.accepted += 1
         gate.accepted()
-        trouble = nil
+        if trouble != nil { trouble = nil }
         finish(request, .accepted)
     }
 

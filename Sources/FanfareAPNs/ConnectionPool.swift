@@ -59,14 +59,15 @@ public final class ConnectionPool: Transport {
     private var seats: [Seat]
     /// Connections that take no new requests and wait for their last answers, or for the peer's farewell.
     private var draining: [Connection] = []
-    var gate = PullGate()
+    // Unchecked for the reason given in `Connection`.
+    @exclusivity(unchecked) var gate = PullGate()
     /// On all connections.
-    var inFlight = 0
+    @exclusivity(unchecked) var inFlight = 0
     /// False from a pull that brought less than was asked for until the source says otherwise, or completions may have
     /// made more due.
     private var sourceMayHaveWork = true
-    private var batch = DeliveryBatch()
-    var completions: [Completion] = []
+    @exclusivity(unchecked) private var batch = DeliveryBatch()
+    @exclusivity(unchecked) var completions: [Completion] = []
     private var completionsSpare: [Completion] = []
     private var isTurning = false
     /// The last turn ended before the source or the room did.
@@ -81,9 +82,9 @@ public final class ConnectionPool: Transport {
     private var closesBy = Int64.max
     private var isClosing: Bool { closesBy != .max }
 
-    public internal(set) var statistics = TransportStatistics()
+    @exclusivity(unchecked) public internal(set) var statistics = TransportStatistics()
     /// `nil` while pushes are accepted, and before anything has gone wrong.
-    public internal(set) var trouble: Trouble?
+    @exclusivity(unchecked) public internal(set) var trouble: Trouble?
 
     /// Opens its connections at once.
     ///
@@ -196,28 +197,26 @@ public final class ConnectionPool: Transport {
         batch.removeAll()
         source.pull(limit: limit, at: moment, into: &batch)
         sourceMayHaveWork = batch.deliveries.count == limit
-        let tokens = batch.tokens
         var allSent = true
-        for delivery in batch.deliveries {
-            let payload = batch.payload(of: delivery)
+        var next = 0
+        while next < batch.deliveries.count {
+            let run = batch.run(from: next)
+            next = run.upperBound
+            let payload = batch.payload(of: batch.deliveries[run.lowerBound])
             guard let body = body(of: payload, at: now) else {
-                statistics.unencodable += 1
-                finish(delivery, .refused)
+                statistics.unencodable += UInt64(run.count)
+                finish(run, .refused)
                 continue
             }
             bodyBytes = body.count
-            let isSent = connection.send(
-                delivery, tokens: tokens, shape: requestFields.shape(of: payload), authorization: authorization,
-                fields: requestFields.fields(of: payload), body: body, at: now)
-            if isSent {
-                inFlight += 1
-                statistics.sent += 1
-                statistics.bodyBytes += UInt64(body.count)
-            } else {
-                // The connection ran out of stream ids just now: nobody has seen this one.
-                allSent = false
-                finish(delivery, .notProcessed)
-            }
+            let form = requestFields.form(of: payload, body: body, authorization: authorization)
+            let sent = connection.send(run, of: batch, as: form, at: now)
+            inFlight += sent
+            statistics.sent += UInt64(sent)
+            statistics.bodyBytes += UInt64(sent * body.count)
+            // The connection ran out of stream ids just now: nobody has seen the rest.
+            finish(run.dropFirst(sent), .notProcessed)
+            allSent = allSent && sent == run.count
         }
         return allSent
     }
@@ -259,8 +258,10 @@ public final class ConnectionPool: Transport {
         for connection in seats.compactMap(\.connection) { replace(connection, at: moment) }
     }
 
-    private func finish(_ delivery: Delivery, _ outcome: DeliveryOutcome) {
-        completions.append(Completion(slot: delivery.slot, generation: delivery.generation, outcome: outcome))
+    private func finish(_ run: Range<Int>, _ outcome: DeliveryOutcome) {
+        for delivery in batch.deliveries[run] {
+            completions.append(Completion(slot: delivery.slot, generation: delivery.generation, outcome: outcome))
+        }
     }
 
     // MARK: Connections
@@ -327,7 +328,7 @@ public final class ConnectionPool: Transport {
         draining.removeAll { $0 === connection }
         if lingers { draining.append(connection) }
         if let index = seats.firstIndex(where: { $0.connection === connection }) {
-            vacate(index, waits: true, at: now)
+            vacate(index, waits: !connection.wasWorthwhile, at: now)
         }
         switch ending {
         case .drained: break

@@ -4,10 +4,10 @@
 /// of their own. The gate closes, opens a crack for one push after a wait, and opens wholly when that one is accepted.
 /// Times are monotonic nanoseconds.
 struct PullGate {
-    /// Share of 500s, 503s and resets that APNs may answer with before the gate closes, as a balance: each adds `troubleWeight`
-    /// and each accepted push takes 1 away. At 1 in 9 the balance grows; below that the odd 503 costs its own push only.
-    static let troubleWeight = 8
-    static let troubleMax = 32
+    /// How many more answers were 500s, 503s and resets than were accepted before the gate closes; the count never goes below
+    /// zero. So it closes soon once half of the answers are such, and with fewer it stays open: each costs its own push,
+    /// which goes again, and throughput falls in proportion.
+    static let troubleMax = 16
     /// Configuration faults in a row. APNs cuts off senders that go on erring, and every push would fail alike. Ten, because
     /// each connection may have one more on its way: so a pool of the usual size stops before the twentieth.
     static let faultsInARowMax = 10
@@ -53,7 +53,7 @@ struct PullGate {
     /// APNs answered 500 or 503, or reset a request.
     /// - Returns: how long the gate has closed for, when this is what closed it.
     mutating func trouble(at now: Int64, using random: inout some RandomNumberGenerator) -> Duration? {
-        troubleBalance += Self.troubleWeight
+        troubleBalance += 1
         guard state == .trying || (state == .open && troubleBalance >= Self.troubleMax) else { return nil }
         return close(for: backoff.next(using: &random), at: now)
     }

@@ -12,6 +12,15 @@ struct RequestFields {
         let field: LiteralFields
     }
 
+    /// Everything about a request but the token: the same for all deliveries that carry one payload.
+    struct Form {
+        let shape: RequestShape
+        let authorization: Authorization
+        /// Those that belong to the payload.
+        let fields: LiteralFields
+        let body: [UInt8]
+    }
+
     private let immediate: RequestShape
     private let conserving: RequestShape
     private var authorization: Authorization?
@@ -31,7 +40,11 @@ struct RequestFields {
         conserving = shape(.conserving)
     }
 
-    func shape(of payload: Payload) -> RequestShape { payload.priority == .immediate ? immediate : conserving }
+    mutating func form(of payload: Payload, body: [UInt8], authorization: Authorization) -> Form {
+        Form(
+            shape: payload.priority == .immediate ? immediate : conserving, authorization: authorization,
+            fields: fields(of: payload), body: body)
+    }
 
     /// The expiration, and of a start its collapse id. Updates and ends have none: a stored one must not be collapsed away
     /// (spec §11).

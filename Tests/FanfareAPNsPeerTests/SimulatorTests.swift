@@ -97,6 +97,24 @@ import Testing
         #expect(simulator[.accepted] - 5000 <= simulator.unanswered)
     }
 
+    /// Connections that break again and again, and a fifth of the answers 503: nobody waits for anything, so nothing depends on
+    /// how long. The clock stands still, and what had to be waited for would never happen.
+    @Test func troubleCostsItsShareAndNothingElse() throws {
+        let start = ConnectionPool.systemClock()
+        let world = try World(
+            activities: 20_000,
+            simulator: {
+                $0.losesConnection = .requests(1500)
+                $0.errorShare = 0.2
+            }, clock: { start })
+        world.runUntilSettled()
+        world.close()
+        #expect(world.source.count(.accepted) == 20_000)
+        #expect(world.source.count(.notProcessed) > 3000)
+        #expect(world.simulator.statistics.connectionsLost > 10)
+        #expect(world.pool.trouble == nil)
+    }
+
     /// A GOAWAY says which requests were processed, so nothing is unknown and nothing is sent twice.
     @Test func goAway() throws {
         let world = try World(activities: 5000) { $0.goesAway = .requests(700) }

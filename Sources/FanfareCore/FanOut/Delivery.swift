@@ -129,6 +129,14 @@ public struct DeliveryBatch {
     /// - Parameter delivery: one of this batch.
     public func payload(of delivery: Delivery) -> Payload { payloads[Int(delivery.payload)] }
 
+    /// The deliveries from `start` on that carry one payload, so that what follows from it is looked up once for all.
+    public func run(from start: Int) -> Range<Int> {
+        let payload = deliveries[start].payload
+        var end = start + 1
+        while end < deliveries.count, deliveries[end].payload == payload { end += 1 }
+        return start..<end
+    }
+
     public mutating func removeAll() {
         deliveries.removeAll(keepingCapacity: true)
         payloads.removeAll(keepingCapacity: true)
