@@ -8,10 +8,10 @@ SEED ?= 1
 SOAK_MINUTES ?= 60
 
 .PHONY: help setup build release test test-tsan test-asan fuzz soak mutants demo lint format proto bench \
-	bench-smoke bench-compare clean
+	bench-smoke bench-compare bench-apns bench-apns-smoke clean
 
 help: ## Print this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
 demo: setup ## A match day at 60x to 1,000,000 subscribers over TLS, with a summary (SEED=N for another day)
 	@scripts/demo $(SEED)
@@ -64,6 +64,12 @@ bench-smoke: ## The same at tiny sizes: shows that they work, not how fast
 
 bench-compare: ## Ratios of two results, with noise bounds (OLD=FILE NEW=FILE)
 	@Benchmarks/bench compare $(OLD) $(NEW)
+
+bench-apns: setup ## CPU per push beside h2load and beside the floor, on two processors (OUTPUT=FILE keeps the result)
+	@Benchmarks/bench-apns $(if $(OUTPUT),--output $(OUTPUT))
+
+bench-apns-smoke: setup ## The same at tiny sizes: shows that it works, not how fast
+	@Benchmarks/bench-apns --smoke
 
 clean: ## Remove everything that was built
 	rm -rf .build .build-tsan .build-asan .build-fuzz .build-bench

@@ -81,6 +81,8 @@ if fuzzing {
 if development {
     products += [
         .executable(name: "apns-simulator", targets: ["apns-simulator"]),
+        .executable(name: "apns-load", targets: ["apns-load"]),
+        .executable(name: "apns-floor", targets: ["apns-floor"]),
         .executable(name: "delivery-judge", targets: ["delivery-judge"]),
         .executable(name: "fanfare-sim", targets: ["fanfare-sim"]),
     ]
@@ -98,6 +100,11 @@ if development {
         .executableTarget(
             name: "apns-simulator", dependencies: ["APNsSimulator", "FanfareLoop"], path: "Load/apns-simulator",
             exclude: ["README.md", "Simulator"], swiftSettings: swift),
+        // `make bench-apns`: our client alone, and the floor under any client.
+        .executableTarget(
+            name: "apns-load", dependencies: ["FanfareAPNs", "FanfareCore", "FanfareHTTP2", "FanfareLoop"],
+            path: "Load/apns-load", swiftSettings: swift),
+        .executableTarget(name: "apns-floor", dependencies: ["CFanfareOpenSSL"], path: "Load/apns-floor"),
         .target(name: "DeliveryJudge", dependencies: ["LoadJSON"], path: "Load/judge/Judge", swiftSettings: swift),
         .executableTarget(
             name: "delivery-judge", dependencies: ["DeliveryJudge", "LoadJSON"], path: "Load/judge",
@@ -107,7 +114,8 @@ if development {
         .testTarget(
             name: "ApnsSimulatorTests",
             dependencies: [
-                "APNsSimulator", "FanfareHTTP2", "FanfareLoop", "LoadJSON", "apns-simulator", "delivery-judge",
+                "APNsSimulator", "FanfareHTTP2", "FanfareLoop", "LoadJSON", "apns-simulator", "apns-load", "apns-floor",
+                "delivery-judge",
             ],
             exclude: ["client.py"], swiftSettings: swift),
         .testTarget(

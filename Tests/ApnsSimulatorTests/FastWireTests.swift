@@ -67,6 +67,30 @@ import Testing
         #expect(record.summary.hasPrefix("summary requests=6 accepted=1 "), "\(record.summary)")
     }
 
+    /// Our client alone, and the C program that sends its bytes: the same tokens, each equally often.
+    @Test func theBenchmarksClientsSendTheSame() throws {
+        let simulator = try RunningSimulator(["--max-streams", "100"], isFast: true)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("fanfare-load-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let common = ["--port", String(simulator.port), "--key", try Bench.file("apns.p8"), "--activities", "500"]
+        let preparation = try Bench.run(Bench.built("apns-load"), ["prepare", "--output", folder.path] + common)
+        #expect(preparation.status == 0, "\(preparation.errors)")
+        #expect(try Data(contentsOf: folder.appendingPathComponent("body")).count == 317)
+        let floor = try Bench.run(
+            Bench.built("apns-floor"), [String(simulator.port), folder.path, "1500", "100"])
+        #expect(floor.text == "pushes=1500 accepted=1500\n", "\(floor.errors)")
+        let load = try Bench.run(
+            Bench.built("apns-load"), ["push", "--ca", Bench.file("ca.pem"), "--pushes", "1500"] + common)
+        #expect(load.text.hasPrefix("pushes=1500 seconds="), "\(load.errors)")
+        let record = try simulator.stop()
+        #expect(record.summary.hasPrefix("summary requests=3000 accepted=3000 unanswered=0 connections=2 "))
+        // The floor's opening carries the first token once more, and the last one has its turn once less.
+        #expect(number("tokens", in: record) == 500)
+        #expect(number("fewest_per_token", in: record) == 5 && number("most_per_token", in: record) == 7)
+        #expect(try Bench.run(Bench.built("apns-load"), ["push", "--pushes", "x"]).status == 2)
+    }
+
     /// python-h2 raises an error on whatever breaks HTTP/2.
     @Test(.enabled(if: Bench.hasPythonH2, WireTests.skipPython)) func aStrictClientFindsNothingWrong() throws {
         let simulator = try RunningSimulator(["--dead-share", "0.5", "--max-streams", "40"], isFast: true)

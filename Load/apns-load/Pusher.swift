@@ -1,0 +1,100 @@
+import FanfareAPNs
+import FanfareCore
+import FanfareLoop
+
+/// One shard and its connection pool on one loop, as the engine has them: publishes, waits until everybody has it, publishes
+/// again.
+final class Pusher {
+    struct Options {
+        var endpoint = Endpoint(host: "127.0.0.1", port: 0)
+        var keyFile = ""
+        var activities = 100_000
+        var pushes = 100_000
+        var connections = 1
+    }
+
+    struct Result {
+        var accepted: Int
+        /// From each publication to the last accepted push of it.
+        var seconds: [Double]
+    }
+
+    /// Longer than any measurement; then something hangs.
+    private static let patience = Duration.seconds(120)
+
+    private let loop: Loop
+    private let workload: Workload
+    private let shard: Shard
+    private let rounds: Int
+    private var pool: ConnectionPool! = nil  // set in `init`, whose callbacks need `self`
+    private var round = 0
+    private var isDone = false
+    private var publishedAt: Int64 = 0
+    private var seconds: [Double] = []
+    private var reports: [String] = []
+    private var feedbackIn: RingProducer<ShardFeedback>
+    private var feedbackOut: RingConsumer<ShardFeedback>
+
+    static func run(_ options: Options) throws -> Result {
+        let loop = try Loop()
+        defer { loop.close() }
+        let pusher = try Pusher(options, loop: loop)
+        return try pusher.run(expected: options.pushes)
+    }
+
+    private init(_ options: Options, loop: Loop) throws {
+        self.loop = loop
+        workload = try Workload(activities: options.activities)
+        rounds = options.pushes / options.activities
+        shard = workload.shard(at: .now())
+        let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
+        feedbackIn = ring.takeProducer()
+        feedbackOut = ring.takeConsumer()
+        let credentials = try ProviderToken(
+            keyFile: options.keyFile, keyID: Workload.keyID, teamID: Workload.teamID)
+        let configuration = ConnectionPool.Configuration(
+            endpoint: options.endpoint, bundleID: Workload.bundleID, connections: options.connections)
+        pool = try ConnectionPool(
+            loop: loop, source: shard, credentials: credentials, configuration: configuration,
+            onReport: { [unowned self] in reports.append($0) })
+    }
+
+    private func run(expected: Int) throws -> Result {
+        let deadline = LoopTimer(loop: loop) { [unowned self] in
+            reports.append("not done within \(Pusher.patience)")
+            loop.stop()
+        }
+        deadline.start(after: Pusher.patience)
+        loop.onTurn = { [unowned self] in endTurn() }
+        loop.run()
+        loop.onTurn = nil
+        deadline.close()
+        let accepted = shard.statistics.pushes.accepted
+        guard accepted == expected else {
+            throw LoadError("\(accepted) of \(expected) pushes accepted: \(reports.joined(separator: "; "))")
+        }
+        return Result(accepted: accepted, seconds: seconds)
+    }
+
+    private func endTurn() {
+        // The core's part.
+        while shard.sendFeedback(to: &feedbackIn) { _ = feedbackOut.drain(limit: 1024) { _ in } }
+        guard pool.isReady, shard.isQuiet, !isDone else { return }
+        let now = Clock.monotonicNanoseconds()
+        if round > 0 { seconds.append(Double(now - publishedAt) / 1e9) }
+        guard round < rounds else {
+            isDone = true
+            return pool.close { [loop] in loop.stop() }
+        }
+        round += 1
+        publishedAt = now
+        shard.apply(.publish(workload.publication(round)), at: .now())
+        pool.workAvailable()
+    }
+}
+
+extension Moment {
+    static func now() -> Moment {
+        Moment(wallMilliseconds: Clock.wallMilliseconds(), monotonicNanoseconds: Clock.monotonicNanoseconds())
+    }
+}

@@ -1,0 +1,81 @@
+import FanfareAPNs
+import FanfareCore
+
+/// The pushes that every client of `make bench-apns` sends: 80-byte tokens, and updates of one topic with a body of 317 bytes.
+struct Workload {
+    static let bundleID = "com.example.scores"
+    static let keyID = "BENCHKEY12"
+    static let teamID = "BENCHTEAM1"
+    static let bodyBytes = 317
+    private static let topicID = TopicID("match/1")
+    /// The first one, so that all have equally many digits.
+    private static let firstVersion: UInt32 = 1_000_000
+
+    let activities: Int
+    /// Fills the body up to its size.
+    private let filler: String
+
+    init(activities: Int) throws {
+        self.activities = activities
+        let empty = try Workload.body(of: Workload.publication(1, filler: ""))
+        filler = String(repeating: "x", count: Workload.bodyBytes - empty.count)
+    }
+
+    /// The body as it is sent, and the fields beside it.
+    func body() throws -> [UInt8] { try Workload.body(of: publication(1)) }
+    var expiration: Int64 { get throws { PayloadEncoder.expiration(of: try Workload.payload(of: publication(1))) } }
+
+    func publication(_ round: Int) -> Publication { Workload.publication(round, filler: filler) }
+
+    func token(_ number: Int) -> [UInt8] {
+        var random = SplitMix64(seed: UInt64(number))
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(80)
+        while bytes.count < 80 { withUnsafeBytes(of: random.next()) { bytes.append(contentsOf: $0) } }
+        return bytes
+    }
+
+    /// A shard whose activities all follow the topic.
+    func shard(at moment: Moment) -> Shard {
+        let shard = Shard()
+        shard.reserve(activities: activities)
+        for number in 0..<activities {
+            let id = ActivityID(UInt64(number).mixed)
+            shard.apply(.follow(id, .topic(Workload.topicID), token: token(number)), at: moment)
+        }
+        return shard
+    }
+
+    private static func publication(_ round: Int, filler: String) -> Publication {
+        let version = firstVersion + UInt32(round)
+        let state = EncodedState([
+            "home": .string("Reds"), "away": .string("Blues"), "change": .int(Int64(version)), "text": .string(filler),
+        ])
+        return Publication(
+            serial: UInt64(round), topic: TopicIndex(0), topicID: topicID, topicKind: .football, version: version,
+            event: .update, state: state, priority: .immediate, alert: nil, staleAfter: .seconds(900),
+            dismissAfter: nil)
+    }
+
+    /// What a shard makes of a publication.
+    private static func payload(of publication: Publication) throws -> Payload {
+        let shard = Shard()
+        let moment = Moment.now()
+        shard.apply(.follow(ActivityID(1), .topic(topicID), token: [1]), at: moment)
+        shard.apply(.publish(publication), at: moment)
+        var batch = DeliveryBatch()
+        shard.pull(limit: 1, at: moment, into: &batch)
+        guard let delivery = batch.deliveries.first else { throw LoadError("a shard delivers nothing") }
+        return batch.payload(of: delivery)
+    }
+
+    private static func body(of publication: Publication) throws -> [UInt8] {
+        try PayloadEncoder.body(of: payload(of: publication))
+    }
+}
+
+/// Why there is no result, for people.
+struct LoadError: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,88 @@
+import FanfareAPNs
+import FanfareLoop
+@preconcurrency import Glibc
+
+private let help = """
+    apns-load: pushes to an APNs simulator through Fanfare's shard and connection pool, on one thread, and nothing else.
+
+    usage: apns-load push --port P --ca FILE --key FILE.p8 [options]
+           apns-load prepare --port P --key FILE.p8 --output FOLDER [--activities N]
+
+      push       publishes to N activities again and again, each time when everybody has the one before; prints
+                 `pushes=… seconds=…` with the seconds from each publication to its last accepted push
+      prepare    writes the same pushes as files, for h2load and apns-floor
+
+      --activities N    each with a token of 80 bytes (100000)
+      --pushes N        a multiple of the activities (as many)
+      --connections N   (1)
+
+    The server is localhost. `make bench-apns` runs all of it: Benchmarks/README.md.
+
+    """
+
+private struct UsageError: Error {
+    let text: String
+}
+
+private func run() throws -> Int32 {
+    var arguments = CommandLine.arguments.dropFirst()
+    let command = arguments.popFirst() ?? "--help"
+    guard command != "--help", command != "-h" else {
+        print(help, terminator: "")
+        return 0
+    }
+    var options = Pusher.Options()
+    var pushes: Int?
+    var output = ""
+    var caFile: String?
+    var port: UInt16 = 0
+    while let option = arguments.popFirst() {
+        guard let value = arguments.popFirst() else { throw UsageError(text: "\(option): unknown, or without a value") }
+        func number(_ most: Int) throws -> Int {
+            guard let number = Int(value), 1...most ~= number else {
+                throw UsageError(text: "\(option) \(value): expected a number from 1 to \(most)")
+            }
+            return number
+        }
+        switch option {
+        case "--port": port = UInt16(try number(65_535))
+        case "--ca": caFile = value
+        case "--key": options.keyFile = value
+        case "--output": output = value
+        case "--activities": options.activities = try number(100_000_000)
+        case "--pushes": pushes = try number(1_000_000_000)
+        case "--connections": options.connections = try number(1000)
+        default: throw UsageError(text: "\(option): unknown option")
+        }
+    }
+    options.pushes = pushes ?? options.activities
+    guard options.pushes % options.activities == 0 else {
+        throw UsageError(text: "--pushes \(options.pushes): no multiple of \(options.activities) activities")
+    }
+    options.endpoint = Endpoint(host: "localhost", port: port, caFile: caFile)
+    switch command {
+    case "push":
+        let result = try Pusher.run(options)
+        let seconds = result.seconds.map { "\(($0 * 10_000).rounded() / 10_000)" }.joined(separator: ",")
+        print("pushes=\(result.accepted) seconds=\(seconds)")
+    case "prepare":
+        let workload = try Workload(activities: options.activities)
+        try Preparation.write(
+            workload, keyFile: options.keyFile, host: options.endpoint.host, to: output)
+    default: throw UsageError(text: "\(command): no such command")
+    }
+    return 0
+}
+
+/// Not at top level: what libuv calls back must not belong to the main actor.
+private func runAndReport() -> Int32 {
+    do { return try run() } catch let error as UsageError {
+        fputs("apns-load: \(error.text); --help says what there is\n", stderr)
+        return 2
+    } catch {
+        fputs("apns-load: \(error)\n", stderr)
+        return 1
+    }
+}
+
+exit(runAndReport())
