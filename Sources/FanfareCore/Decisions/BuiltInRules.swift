@@ -1,6 +1,9 @@
 extension Rules {
     /// What the engine knows without a rules file.
-    public static let builtIn = Rules(kinds: [.football: .football, .transit: .transit], other: .generic)
+    public static let builtIn = Rules(
+        kinds: [
+            .football: .football, .transit: .transit, .delivery: .delivery, .ride: .ride, .queue: .queue,
+        ], other: .generic)
 }
 
 extension TopicRules {
@@ -35,14 +38,94 @@ extension TopicRules {
             .periodChange: OccasionRule(essential: true),
         ],
         // A whole half can pass without a scoreboard event; the longest recorded one lasted 58 minutes.
-        staleAfter: .seconds(3600))
+        staleAfter: .fixed(.seconds(3600)))
 
     public static let transit = TopicRules(
         reducer: TransitReducer(),
+        fields: ["arrivesAt": .quantised(.minute)],
         occasions: [
             .arriving: OccasionRule(
                 essential: true, alert: AlertRule(.ordinary, burst: 1, refill: .seconds(1800), freshFor: .seconds(120)))
         ],
         // The next stop changes every few minutes; a train that shows nothing new for ten is worth a doubt.
-        staleAfter: .seconds(600))
+        staleAfter: .fixed(.seconds(600)))
+
+    /// An order on its way. The last mile is what people wait for; who drives is theirs to know by an initial only.
+    public static let delivery = TopicRules(
+        reducer: CountingReducer(),
+        fields: ["arrivesAt": .quantised(.minute), "courier": .redacted(Redaction(.initial))],
+        occasions: [
+            "outForDelivery": .status(
+                "outForDelivery", .ordinary, title: "On its way", body: "Stops before yours: {stopsBefore}"),
+            "arriving": .status(
+                "arriving", .essential, relevance: 80, title: "Almost there", body: "Your order arrives"),
+            "delivered": .status("delivered", .essential, title: "Delivered"),
+            "cancelled": .status("cancelled", .essential, title: "Order cancelled"),
+        ],
+        endsWhen: [Condition("status", .oneOf(["delivered", "cancelled"]))],
+        minimumInterval: .seconds(10),
+        staleAfter: .rhythm(times: 4, StaleAfter.Bounds(atLeast: .seconds(300), atMost: .seconds(1800))),
+        dismissal: .after(.seconds(900)), relevance: 50)
+
+    /// A ride. The plate matters once there is a car, the fare when it is over; nobody else on the Lock Screen needs them.
+    public static let ride = TopicRules(
+        reducer: CountingReducer(),
+        fields: [
+            "arrivesAt": .quantised(.minute),
+            "plate": .redacted(
+                Redaction(
+                    .removed,
+                    unless: [
+                        Condition("status", .oneOf(["driverAssigned", "arriving", "waiting", "onTrip", "ended"]))
+                    ])),
+            "fare": .redacted(Redaction(.removed, unless: [Condition("status", .oneOf(["ended"]))])),
+        ],
+        occasions: [
+            "driverAssigned": .status("driverAssigned", .ordinary, title: "Driver found", body: "{plate}"),
+            "arriving": .status("arriving", .essential, relevance: 80, title: "Your driver arrives", body: "{plate}"),
+            "waiting": .status("waiting", .essential, relevance: 90, title: "Your driver is here", body: "{plate}"),
+            "onTrip": .status("onTrip"),
+            "ended": .status("ended"),
+        ],
+        endsWhen: [Condition("status", .oneOf(["ended"]))],
+        minimumInterval: .seconds(5),
+        staleAfter: .rhythm(times: 6, StaleAfter.Bounds(atLeast: .seconds(120), atMost: .seconds(900))),
+        relevance: 60)
+
+    /// A place in a queue. It ends when people are called, and nobody needs to look at it any more.
+    public static let queue = TopicRules(
+        reducer: CountingReducer(),
+        fields: [
+            "estimateMinutes": .quantised(Quantiser(step: 5, hysteresis: 4)), "progress": .quantised(.percent(5)),
+        ],
+        occasions: [
+            "nextInLine": OccasionRule(
+                when: [Condition("position", .atMost(1))], essential: true, relevance: 90,
+                alert: AlertRule(
+                    .essential, burst: 1, refill: .seconds(1800), freshFor: .seconds(300),
+                    words: AlertRule.Words(title: "You are next", sound: "default")))
+        ],
+        endsWhen: [Condition("position", .atMost(0))],
+        minimumInterval: .seconds(10),
+        staleAfter: .rhythm(times: 4, StaleAfter.Bounds(atLeast: .seconds(300), atMost: .seconds(1800))),
+        dismissal: .immediate, relevance: 50)
+}
+
+extension OccasionRule {
+    /// Essential, because a new status is what people wait for; silent.
+    fileprivate static func status(_ status: String) -> OccasionRule {
+        OccasionRule(when: [Condition("status", .oneOf([.string(status)]))], essential: true)
+    }
+
+    /// Each status comes once, or by a mistake that is soon put right: one alert, and one more in half an hour.
+    fileprivate static func status(
+        _ status: String, _ class: AlertClass, relevance: Int? = nil, title: Template, body: Template = ""
+    ) -> OccasionRule {
+        var rule = OccasionRule.status(status)
+        rule.relevance = relevance
+        rule.alert = AlertRule(
+            `class`, burst: 1, refill: .seconds(1800), freshFor: .seconds(600),
+            words: AlertRule.Words(title: title, body: body, sound: "default"))
+        return rule
+    }
 }

@@ -9,6 +9,8 @@ public protocol Reducer: Sendable {
     /// What is wrong with a fact of an understood kind, for people; `nil` when it can be folded.
     func fault(in fact: Fact) -> String?
     mutating func fold(_ entry: LedgerEntry)
+    /// Called once, before anything is folded: how the topic's rules want fields shown that the reducer quantises itself.
+    mutating func follow(_ fields: [String: FieldRule])
 
     /// Flat: no member is an object. Patches are merged over it.
     var state: JSONObject { get }
@@ -20,6 +22,10 @@ public protocol Reducer: Sendable {
     /// What an entry amounts to, for attention: called after `entry` was folded. `before` and `shown` are the topic's state
     /// without and with it.
     func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion?
+}
+
+extension Reducer {
+    public mutating func follow(_ fields: [String: FieldRule]) {}
 }
 
 /// What happened, in the order in which it happened.
@@ -46,14 +52,15 @@ public enum LedgerEntry: Sendable, Hashable {
     }
 }
 
-/// Something that may deserve attention, with the words for it.
+/// Something that may deserve attention.
 public struct Occasion: Sendable, Hashable {
     public let kind: OccasionKind
     /// The content state key that it is about.
     public let highlight: String?
-    public let text: AlertText
+    /// The reducer's words for it; rules may have others.
+    public let text: AlertText?
 
-    public init(_ kind: OccasionKind, highlight: String?, text: AlertText) {
+    public init(_ kind: OccasionKind, highlight: String?, text: AlertText?) {
         self.kind = kind
         self.highlight = highlight
         self.text = text

@@ -4,6 +4,7 @@ extension Topic {
         var record = DecisionRecord(
             origin: .event, topic: id, at: event.at, now: now, id: event.id, seq: event.seq, kind: event.kind,
             outcome: .unchanged, reason: "nothing people can see")
+        heard(at: now)
         decide(event, now: now, record: &record, serial: &serial, into: &decisions)
         if event.alert != nil, record.alert == nil {
             record.alert = .demoted
@@ -73,10 +74,14 @@ extension Topic {
                 if record.outcome == .unchanged, folded.changesState { record.reason = "not enough to start with" }
                 return
             }
+            guard isStart || !isOver else {
+                if record.outcome == .unchanged { record.reason = "over before it was shown" }
+                return
+            }
             news.reason = isStart ? "start" : "first state"
             news.mustPass = true
             show(news, now: now, record: &record, serial: &serial, into: &decisions)
-        } else if let ending = ledger.reducer.ending, folded.changesState {
+        } else if folded.changesState, let ending = ledger.reducer.ending ?? (isOver ? "the rules' end" : nil) {
             news.reason = ending
             end(news, now: now, record: &record, serial: &serial, into: &decisions)
         } else if folded.changesState, !looksAlike(state, before) {
@@ -87,6 +92,7 @@ extension Topic {
     }
 
     private var isPresentable: Bool { ledger.reducer.isPresentable || !overlay.isEmpty }
+    private var isOver: Bool { !rules.endsWhen.isEmpty && rules.endsWhen.hold(in: state) }
 
     // MARK: - Showing
 
@@ -120,15 +126,23 @@ extension Topic {
             return
         }
         let encoded = EncodedState(state)
-        guard encoded.bytes.count <= limits.stateBytesMax else {
+        guard encoded.bytes.count <= stateBytesMax else {
             // The fact is folded all the same, and the next state that fits carries it.
             pending.add(news.cause, max: limits.causesMax)
             record.outcome = .rejected
             record.reason = oversize(encoded.bytes.count)
             return
         }
-        let occasion = news.entry.flatMap { ledger.reducer.occasion(of: $0, before: news.before, shown: state) }
-        let essential = occasion.flatMap { rules.occasions[$0.kind]?.essential } ?? false
+        let occasion = occasion(of: news)
+        record.occasion = occasion?.kind
+        let rule = occasion.flatMap { rules.occasions[$0.kind] }
+        if let limit = rule?.droppableAfter, let lateBy = news.lateBy, lateBy > limit, !news.mustPass {
+            pending.add(news.cause, max: limits.causesMax)
+            record.outcome = .late
+            record.reason = "late by \(lateBy.inSeconds), too old for an update of its own: the next one carries it"
+            return
+        }
+        let essential = rule?.essential ?? false
         let alert = alert(for: news, occasion, now: now, record: &record)
 
         let passesFrom = publishedAt.map { $0 + rules.minimumInterval } ?? now
@@ -147,9 +161,18 @@ extension Topic {
         }
         pending.add(news.cause, max: limits.causesMax)
         publish(
-            .update, state, encoded, priority: essential || alert != nil ? .immediate : .conserving, alert: alert,
-            now: now,
-            record: &record, serial: &serial, into: &decisions)
+            .update, state, encoded, priority: essential || alert != nil ? .immediate : rules.priority, alert: alert,
+            relevance: rule?.relevance, now: now, record: &record, serial: &serial, into: &decisions)
+    }
+
+    /// What the news amounts to: the reducer tells of facts, the rules of what has come to hold of the state.
+    private func occasion(of news: News) -> Occasion? {
+        let told = news.entry.flatMap { ledger.reducer.occasion(of: $0, before: news.before, shown: state) }
+        if let told, rules.occasions[told.kind] != nil { return told }
+        for (kind, rule) in rules.triggers where rule.when.hold(in: state) && !rule.when.hold(in: news.before) {
+            return Occasion(kind, highlight: rule.when.first?.key, text: nil)
+        }
+        return told
     }
 
     /// Ends the topic with its newest state, because of an event or (without news) of its age. An end always goes out.
@@ -159,27 +182,28 @@ extension Topic {
     ) {
         var alert: Alert?
         if let news {
-            let occasion = news.entry.flatMap { ledger.reducer.occasion(of: $0, before: news.before, shown: state) }
+            let occasion = occasion(of: news)
+            record.occasion = occasion?.kind
             alert = self.alert(for: news, occasion, now: now, record: &record)
             pending.add(news.cause, max: limits.causesMax)
             record.reason = news.reason
         }
         var last = state
         var encoded = EncodedState(last)
-        if encoded.bytes.count > limits.stateBytesMax {
+        if encoded.bytes.count > stateBytesMax {
             record.reason += "; \(oversize(encoded.bytes.count)), so it ends with what was shown last"
             last = published ?? JSONObject()
             encoded = EncodedState(last)
         }
         publish(
-            .end, last, encoded, priority: .immediate, alert: alert, now: now, record: &record, serial: &serial,
-            into: &decisions)
+            .end, last, encoded, priority: .immediate, alert: alert, relevance: nil, now: now, record: &record,
+            serial: &serial, into: &decisions)
     }
 
     private mutating func publish(
         _ event: Publication.Event, _ shown: JSONObject, _ encoded: EncodedState, priority: Priority, alert: Alert?,
-        now: FeedTime,
-        record: inout DecisionRecord, serial: inout UInt64, into decisions: inout [Decision]
+        relevance: Int?, now: FeedTime, record: inout DecisionRecord, serial: inout UInt64,
+        into decisions: inout [Decision]
     ) {
         let started = startedAt ?? now
         if startedAt == nil { endAt = now + rules.maximumDuration }
@@ -197,7 +221,9 @@ extension Topic {
             .publish(
                 Publication(
                     serial: serial, topic: index, topicID: id, topicKind: kind, version: version, event: event,
-                    state: encoded, priority: priority, alert: alert, staleAfter: rules.staleAfter,
+                    state: encoded, priority: priority, alert: alert,
+                    relevance: [relevance, rules.relevance].compactMap(\.self).max(),
+                    staleAfter: rules.staleAfter.duration(gap: gap),
                     dismissAfter: event == .end ? rules.dismissal.duration(ofActivityLasting: now - started) : nil)))
         record.outcome = .published
         record.version = version
@@ -232,7 +258,7 @@ extension Topic {
             if news.lateBy != nil { return nil }
             cause = news.event.id ?? "\(news.event.kind)/\(version + 1)"
         }
-        guard let text = news.event.alert ?? (rule == nil ? nil : occasion?.text) else { return nil }
+        guard let text = news.event.alert ?? rule.flatMap({ text(by: $0, of: news, occasion) }) else { return nil }
         let kind = rule == nil ? OccasionKind.requested : occasion?.kind ?? .requested
         let governing = rule ?? rules.requestedAlerts
         switch governor.rule(on: kind, governing, text: text, cause: cause, now: now) {
@@ -241,12 +267,24 @@ extension Topic {
             record.alertReason = "\(kind)"
             return Alert(
                 cause: cause, class: governing.class, text: text, freshFor: governing.freshFor,
-                highlight: occasion?.highlight)
+                highlight: occasion.flatMap { rules.occasions[$0.kind]?.highlight ?? $0.highlight })
         case .demoted(let reason):
             record.alert = .demoted
             record.alertReason = reason
             return nil
         }
+    }
+
+    private func text(by rule: AlertRule, of news: News, _ occasion: Occasion?) -> AlertText? {
+        guard let words = rule.words else { return occasion?.text }
+        var fact = JSONObject()
+        switch news.entry {
+        case .fact(let told), .withdrawal(let told, _): fact = rules.redacted(told.values, in: state)
+        case nil: break
+        }
+        return AlertText(
+            title: words.title.text(topic: id, state: state, fact: fact),
+            body: words.body.text(topic: id, state: state, fact: fact), sound: words.sound)
     }
 
     // MARK: - Timers
@@ -272,14 +310,14 @@ extension Topic {
         if let published, looksAlike(state, published) {
             record.reason = "back to what version \(version) shows"
             pending = Causes()
-        } else if encoded.bytes.count > limits.stateBytesMax {
+        } else if encoded.bytes.count > stateBytesMax {
             record.outcome = .rejected
             record.reason = oversize(encoded.bytes.count)
         } else {
             record.reason = pending.count == 1 ? "one change waited" : "\(pending.count) changes waited"
             publish(
-                .update, state, encoded, priority: .conserving, alert: nil, now: now, record: &record, serial: &serial,
-                into: &decisions)
+                .update, state, encoded, priority: rules.priority, alert: nil, relevance: nil, now: now,
+                record: &record, serial: &serial, into: &decisions)
         }
     }
 }

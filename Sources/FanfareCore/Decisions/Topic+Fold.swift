@@ -33,9 +33,10 @@ extension Topic {
         let (overlayBefore, hiddenBefore, stateBefore) = (overlay, hidden, state)
         change(&self)
         refreshState()
-        if state != stateBefore {
-            let size = EncodedState(state).bytes.count
-            if size > limits.stateBytesMax {
+        // What a redaction hides is remembered all the same, and must be bounded like the rest.
+        if state != stateBefore || rules.hidesFields {
+            let size = max(EncodedState(state).bytes.count, rules.hidesFields ? EncodedState(overlay).bytes.count : 0)
+            if size > stateBytesMax {
                 // Not kept: the overlay would grow without bound.
                 (overlay, hidden, state) = (overlayBefore, hiddenBefore, stateBefore)
                 return .refused(.rejected, oversize(size))
@@ -66,10 +67,8 @@ extension Topic {
     private func quantised(_ patch: JSONObject) -> JSONObject {
         var result = patch
         for (key, rule) in rules.fields {
-            guard case .quantised(let quantiser) = rule, let value = patch[key]?.doubleValue,
-                let whole = Int64(exactly: value.rounded())
-            else { continue }
-            result[key] = .int(quantiser.quantise(whole, shown: state[key]?.intValue))
+            guard case .quantised(let quantiser) = rule, let value = patch[key] else { continue }
+            result[key] = quantiser.quantise(value, shown: state[key]) ?? value
         }
         return result
     }
@@ -123,7 +122,7 @@ extension Topic {
     }
 
     func oversize(_ bytes: Int) -> String {
-        "the state of \(id) would have \(bytes) bytes, at most \(limits.stateBytesMax)"
+        "the state of \(id) would have \(bytes) bytes, at most \(stateBytesMax)"
     }
 }
 

@@ -22,7 +22,10 @@ struct Topic: Sendable {
     var recentIDs: RecentIDs
     /// Greatest event time so far; what is older is late.
     var newestAt: FeedTime?
-    /// All of it together: the facts' fold, patched.
+    /// The usual time between two events: their mean, recent ones weighing more.
+    private(set) var gap: Duration?
+    private var newestNow: FeedTime?
+    /// All of it together: the facts' fold, patched, as people may see it.
     var state: JSONObject
 
     // What was shown.
@@ -49,10 +52,11 @@ struct Topic: Sendable {
         isKindKnown = kind != nil
         limits = rules.limits
         self.rules = kind.map { rules[$0] } ?? rules.other
-        ledger = FactLedger(kind == nil ? KindUnknown() : self.rules.reducer, limits: limits)
+        ledger = FactLedger(kind == nil ? KindUnknown() : self.rules.newReducer, limits: limits)
         recentIDs = RecentIDs(capacity: limits.eventIDsMax)
         governor = AlertGovernor(self.rules, limits: limits)
-        state = ledger.reducer.state
+        state = JSONObject()
+        refreshState()
     }
 
     /// The kind has become known: the facts kept so far are folded as that kind does it.
@@ -61,19 +65,33 @@ struct Topic: Sendable {
         self.rules = rules
         isKindKnown = true
         governor = AlertGovernor(rules, limits: limits)
-        ledger.refold(with: rules.reducer)
+        ledger.refold(with: rules.newReducer)
         refreshState()
     }
 
     mutating func refreshState() {
-        state = ledger.reducer.state
-        guard !state.isEmpty else {
-            state = overlay
-            return
+        var whole = ledger.reducer.state
+        if whole.isEmpty {
+            whole = overlay
+        } else {
+            for key in hidden { whole[key] = nil }
+            whole.merge(overlay)
         }
-        for key in hidden { state[key] = nil }
-        state.merge(overlay)
+        state = rules.presented(whole, topic: id)
     }
+
+    /// An event has come, whatever became of it.
+    mutating func heard(at now: FeedTime) {
+        if let newestNow, now > newestNow {
+            let last = now - newestNow
+            // The mean of about the last eight.
+            gap = gap.map { .milliseconds(($0.milliseconds * 7 + last.milliseconds) / 8) } ?? last
+        }
+        newestNow = now
+    }
+
+    /// Canonical bytes that a content state of this topic may have.
+    var stateBytesMax: Int { min(limits.stateBytesMax, TopicRules.pushBytesMax - rules.attributesReserve) }
 
     /// Whether people would see the same in both: ignored fields may differ.
     func looksAlike(_ a: JSONObject, _ b: JSONObject) -> Bool {
@@ -123,9 +141,17 @@ struct Causes: Sendable {
     }
 }
 
+extension TopicRules {
+    fileprivate var newReducer: any Reducer {
+        var reducer = reducer
+        reducer.follow(fields)
+        return reducer
+    }
+}
+
 extension JSONValue {
     /// Equal as people read it: `3` and `3.0` are.
-    fileprivate func looksLike(_ other: JSONValue) -> Bool {
+    func looksLike(_ other: JSONValue) -> Bool {
         switch (self, other) {
         case (.int, .double), (.double, .int): intValue != nil && intValue == other.intValue
         case (.array(let a), .array(let b)):

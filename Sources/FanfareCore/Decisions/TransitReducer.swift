@@ -10,7 +10,7 @@ public struct TransitReducer: Reducer {
     /// Anywhere else it may come back: one recorded train did so after 8 polls of a minute.
     private static let withdrawnAfter = Duration.seconds(600)
 
-    private let arrival: Quantiser
+    private var arrival: Quantiser
     private var position: Fact?
     /// Unix seconds, whole minutes.
     private var arrivalShown: Int64?
@@ -19,6 +19,10 @@ public struct TransitReducer: Reducer {
     private var status: String?
 
     public init(arrival: Quantiser = .minute) { self.arrival = arrival }
+
+    public mutating func follow(_ fields: [String: FieldRule]) {
+        if case .quantised(let quantiser) = fields["arrivesAt"] { arrival = quantiser }
+    }
 
     public func understands(factKind: String) -> Bool { factKind == "position" || factKind == "absent" }
 

@@ -30,6 +30,8 @@ public struct DecisionRecord: Sendable, Equatable {
     /// The event's kind, or the timer's name.
     public var kind: String
     public var outcome: Outcome
+    /// What the event amounts to under the topic's rules. Not part of the log.
+    public var occasion: OccasionKind?
     /// Present when published.
     public var version: UInt32?
     /// Ids (or kinds, where events have no id) of the events whose changes this version carries.

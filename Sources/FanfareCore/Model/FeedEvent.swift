@@ -14,6 +14,9 @@ public struct TopicKind: Hashable, Sendable, CustomStringConvertible {
 
     public static let football = TopicKind("football")
     public static let transit = TopicKind("transit")
+    public static let delivery = TopicKind("delivery")
+    public static let ride = TopicKind("ride")
+    public static let queue = TopicKind("queue")
     /// Patches only: the feed sends absolute values and the topic's state is their merge.
     public static let generic = TopicKind("generic")
 }

@@ -96,6 +96,8 @@ public final class Publication: Sendable {
     public let state: EncodedState
     public let priority: Priority
     public let alert: Alert?
+    /// Of several activities the one with the higher number stands first (rule U7); `nil`: the system decides.
+    public let relevance: Int?
     /// Decisions carry durations; the fan-out turns them into dates when it sends.
     public let staleAfter: Duration?
     /// Set on an end: how long the card stays on the Lock Screen.
@@ -103,7 +105,8 @@ public final class Publication: Sendable {
 
     public init(
         serial: UInt64, topic: TopicIndex, topicID: TopicID, topicKind: TopicKind, version: UInt32, event: Event,
-        state: EncodedState, priority: Priority, alert: Alert?, staleAfter: Duration?, dismissAfter: Duration?
+        state: EncodedState, priority: Priority, alert: Alert?, relevance: Int? = nil, staleAfter: Duration?,
+        dismissAfter: Duration?
     ) {
         self.serial = serial
         self.topic = topic
@@ -114,6 +117,7 @@ public final class Publication: Sendable {
         self.state = state
         self.priority = priority
         self.alert = alert
+        self.relevance = relevance
         self.staleAfter = staleAfter
         self.dismissAfter = dismissAfter
     }
