@@ -33,6 +33,9 @@ var targets: [Target] = [
         name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
     .target(
         name: "FanfareFeeds", dependencies: ["FanfareCore", "CFanfareSimdjson", "CFanfareGTFS"], swiftSettings: swift),
+    // toml++ is header-only.
+    .target(name: "CFanfareTOML"),
+    .target(name: "FanfareRules", dependencies: ["FanfareCore", "CFanfareTOML"], swiftSettings: swift),
     .target(name: "FanfareHTTP2", swiftSettings: swift),
     .target(name: "FanfareLoop", dependencies: ["CFanfareUV", "CFanfareOpenSSL"], swiftSettings: swift),
     .target(
@@ -41,7 +44,8 @@ var targets: [Target] = [
         name: "Fanfare", dependencies: ["FanfareCore", "FanfareFeeds", "FanfareAPNs", "FanfareLoop"],
         swiftSettings: swift),
     .executableTarget(
-        name: "FanfareCLI", dependencies: ["Fanfare", "FanfareCore", "FanfareFeeds"], swiftSettings: swift),
+        name: "FanfareCLI", dependencies: ["Fanfare", "FanfareCore", "FanfareFeeds", "FanfareRules"],
+        swiftSettings: swift),
 
     // The whole engine in one thread, with clocks and a network made of a seed.
     .target(name: "Simulation", dependencies: ["FanfareCore"], path: "Tests/Simulation", swiftSettings: swift),
@@ -52,6 +56,8 @@ var targets: [Target] = [
         name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop"], swiftSettings: swift),
     .testTarget(
         name: "FanfareFeedsTests", dependencies: ["FanfareFeeds", "FanfareCore"], swiftSettings: swift),
+    .testTarget(
+        name: "FanfareRulesTests", dependencies: ["FanfareRules", "FanfareFeeds", "FanfareCore"], swiftSettings: swift),
     .testTarget(name: "TruthTests", dependencies: ["FanfareFeeds", "FanfareCore"], swiftSettings: swift),
     .testTarget(name: "FanfareHTTP2Tests", dependencies: ["FanfareHTTP2"], swiftSettings: swift),
     .testTarget(name: "FanfareLoopTests", dependencies: ["FanfareLoop"], swiftSettings: swift),

@@ -1,0 +1,386 @@
+public import FanfareCore
+import Foundation
+
+extension Rules {
+    /// Reads a rules file (TOML): one table per topic kind, each complete in itself. Kinds that the file does not name keep their
+    /// built-in rules; `generic` is for all kinds that have none.
+    ///
+    ///     [delivery]
+    ///     minimumInterval = "10 s"
+    ///     fields.courier = { redact = "initial" }
+    ///
+    ///     [delivery.occasions.arriving]
+    ///     when = { status = "arriving" }
+    ///     essential = true
+    ///     alert = { class = "essential", burst = 1, refill = "30 min", freshFor = "10 min", title = "Almost there" }
+    ///
+    /// - Throws: every fault with line and column; then nothing of the file counts.
+    public init(file path: String) throws(RulesError) {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw RulesError(file: path, "cannot be read: there is no such file, or it is not ours to read")
+        }
+        try self.init(toml: Array(data), file: path)
+    }
+
+    /// - Parameter file: how messages call it.
+    public init(toml bytes: [UInt8], file: String) throws(RulesError) {
+        self = .builtIn
+        let faults = TableReader.Faults()
+        guard let kinds = try TOMLValue.document(bytes, file: file).members else { return }
+        for member in kinds {
+            guard let members = member.value.members else {
+                faults.note(
+                    member.keyPlace, "\(member.key): unknown key; expected the table of a topic kind, as [football]")
+                continue
+            }
+            let kind = TopicKind(member.key)
+            let rules = TopicRules(
+                TableReader(members, at: member.keyPlace, faults), kind: kind)
+            if kind == .generic { other = rules } else { self.kinds[kind] = rules }
+        }
+        guard faults.all.isEmpty else { throw RulesError(file: file, faults: faults.all) }
+    }
+}
+
+/// What a rules file calls the reducers, and the occasions that each tells of.
+struct NamedReducer {
+    let name: String
+    let reducer: any Reducer
+    /// `nil`: those of its facts.
+    let occasions: [OccasionKind]?
+
+    static let all = [
+        NamedReducer(
+            name: "football", reducer: FootballReducer(),
+            occasions: [
+                .goal, .goalCancelled, .redCard, .redCardCancelled, .kickOff, .fullTime, .shootout, .shootoutKick,
+                .interrupted, .periodChange,
+            ]),
+        NamedReducer(name: "transit", reducer: TransitReducer(), occasions: [.arriving]),
+        NamedReducer(name: "counting", reducer: CountingReducer(), occasions: nil),
+        NamedReducer(name: "patches", reducer: PatchesOnly(), occasions: []),
+    ]
+
+    /// The reducer of a kind whose table names none.
+    static func usual(for kind: TopicKind) -> NamedReducer {
+        all.first { $0.name == kind.rawValue } ?? all[2]
+    }
+
+    static func name(of reducer: any Reducer) -> String? {
+        all.first { type(of: $0.reducer) == type(of: reducer) }?.name
+    }
+}
+
+extension TopicRules {
+    fileprivate init(_ table: TableReader, kind: TopicKind) {
+        self.init()
+        defer { table.finish() }
+        let named =
+            table.choice("reducer", of: NamedReducer.all.map { (name: $0.name, value: $0) }) ?? .usual(for: kind)
+        reducer = named.reducer
+        if reducer is CountingReducer { reducer = CountingReducer(table) }
+
+        if let interval = table.duration("minimumInterval", .zero ... .seconds(3600)) { minimumInterval = interval }
+        if let staleAfter = table.take("staleAfter").flatMap({ StaleAfter($0, table) }) { self.staleAfter = staleAfter }
+        if let dismissal = table.take("dismissal", Dismissal.expected, Dismissal.init(inRules:)) {
+            self.dismissal = dismissal
+        }
+        if let limit = table.duration("maximumDuration", .seconds(60) ... .seconds(8 * 3600)) {
+            maximumDuration = limit
+        }
+        if let priority = table.take("priority", "5 or 10", Priority.init(inRules:)) { self.priority = priority }
+        relevance = table.whole("relevance", 0...100)
+        if let reserve = table.whole("attributesReserve", TopicRules.attributesReserveRange) {
+            attributesReserve = reserve
+        }
+        endsWhen = table.conditions("endsWhen")
+        derived = DerivedFields(table)
+
+        if let fields = table.table("fields") {
+            for field in fields.members { self.fields[field.key] = FieldRule(field, fields) }
+        }
+        if let buckets = table.table("buckets") {
+            if let size = buckets.bucket("ordinary") { ordinaryAlerts = size }
+            if let size = buckets.bucket("reserved") { reservedAlerts = size }
+            buckets.finish()
+        }
+        if let requested = table.table("requestedAlerts") {
+            if let rule = AlertRule(requested, needsTitle: false) { requestedAlerts = rule }
+        }
+        if let occasions = table.table("occasions") {
+            for member in occasions.members {
+                guard let reader = occasions.table(member.value, for: member.key) else { continue }
+                let rule = OccasionRule(reader, reducerHasWords: named.occasions != nil)
+                self.occasions[OccasionKind(member.key)] = rule
+                if rule.when.isEmpty { tells(of: member, named, reader) }
+            }
+        }
+    }
+
+    /// An occasion without `when` is one that the reducer tells of.
+    private func tells(of occasion: TOMLValue.Member, _ named: NamedReducer, _ reader: TableReader) {
+        let kind = OccasionKind(occasion.key)
+        if let occasions = named.occasions {
+            guard !occasions.contains(kind) else { return }
+            let told =
+                occasions.isEmpty ? "" : ", or one of " + occasions.map(\.rawValue).sorted().joined(separator: ", ")
+            reader.faults.note(
+                occasion.keyPlace,
+                "\(kind): the reducer \(named.name) tells of no such occasion; expected `when`\(told)")
+        } else {
+            let fact = occasion.key.hasSuffix("Cancelled") ? String(occasion.key.dropLast(9)) : occasion.key
+            guard !reducer.understands(factKind: fact) else { return }
+            reader.faults.note(
+                occasion.keyPlace,
+                "\(kind): no counter and no fact has that name; expected `when`, or \(fact) in `facts`")
+        }
+    }
+}
+
+extension CountingReducer {
+    fileprivate init(_ table: TableReader) {
+        var counters: [String: Counter] = [:]
+        if let all = table.table("counters") {
+            for member in all.members {
+                guard let counter = all.table(member.value, for: member.key) else { continue }
+                let conditions = counter.conditions("where")
+                let by = counter.text("by")
+                if let fact = counter.text("fact") {
+                    counters[member.key] = Counter(fact: fact, where: conditions, by: by)
+                } else if !counter.members.contains(where: { $0.key == "fact" }) {
+                    counter.faults.note(
+                        member.keyPlace, "\(member.key): fact is missing; expected the kind of facts that it counts")
+                }
+                counter.finish()
+            }
+        }
+        let facts = table.take("facts", "an array of texts") { value -> [String]? in
+            guard case .array(let values) = value.content else { return nil }
+            let texts = values.compactMap(\.text)
+            return texts.count == values.count ? texts : nil
+        }
+        self.init(counters: counters, facts: Set(facts ?? []))
+    }
+}
+
+extension StaleAfter {
+    fileprivate static let range: ClosedRange<Duration> = .seconds(1) ... .seconds(8 * 3600)
+
+    fileprivate init?(_ value: TOMLValue, _ table: TableReader) {
+        if value.members == nil {
+            let expected = TableReader.expected(StaleAfter.range) + ", or { rhythm, atLeast, atMost }"
+            let fixed = table.read(value, for: "staleAfter", expected) { $0.duration(in: StaleAfter.range) }
+            guard let fixed else { return nil }
+            self = .fixed(fixed)
+            return
+        }
+        guard let rhythm = table.table(value, for: "staleAfter") else { return nil }
+        defer { rhythm.finish() }
+        let times = rhythm.whole("rhythm", 1...1000)
+        let atLeast = rhythm.duration("atLeast", StaleAfter.range)
+        let atMost = rhythm.duration("atMost", StaleAfter.range)
+        guard rhythm.has("rhythm", "atLeast", "atMost"), let times, let atLeast, let atMost else { return nil }
+        guard atLeast <= atMost else {
+            rhythm.faults.note(rhythm.place, "atLeast is longer than atMost; expected it to be shorter")
+            return nil
+        }
+        self = .rhythm(times: times, Bounds(atLeast: atLeast, atMost: atMost))
+    }
+}
+
+extension Dismissal {
+    fileprivate static let expected =
+        "\"proportional\", \"immediate\", or a duration to \(longest.inRules), such as \"15 min\""
+
+    fileprivate init?(inRules value: TOMLValue) {
+        switch value.text {
+        case "proportional": self = .proportional
+        case "immediate": self = .immediate
+        default:
+            guard let duration = value.duration(in: .zero...Dismissal.longest) else { return nil }
+            self = .after(duration)
+        }
+    }
+}
+
+extension Priority {
+    fileprivate init?(inRules value: TOMLValue) {
+        guard case .integer(let number) = value.content, let raw = UInt8(exactly: number) else { return nil }
+        self.init(rawValue: raw)
+    }
+}
+
+extension DerivedFields {
+    fileprivate init(_ table: TableReader) {
+        self.init(deepLink: table.template("deepLink"))
+        guard let short = table.table("short") else { return }
+        compactLeading = short.template("compactLeading")
+        compactTrailing = short.template("compactTrailing")
+        minimal = short.template("minimal")
+        if let width = short.whole("width", 1...40) { widthMax = width }
+        short.finish()
+    }
+}
+
+extension FieldRule {
+    private static let expected =
+        "\"ignored\", { step }, { minutes }, { percent }, or { redact = \"removed\", \"initial\" or { summary } }"
+
+    fileprivate init?(_ field: TOMLValue.Member, _ fields: TableReader) {
+        if field.value.text == "ignored" {
+            self = .ignored
+            return
+        }
+        guard let members = field.value.members else {
+            fields.faults.note(field.value.place, "\(field.key) is \(field.value.name); expected \(FieldRule.expected)")
+            return nil
+        }
+        let rule = TableReader(members, at: field.value.place, fields.faults)
+        defer { rule.finish() }
+        let forms = ["step", "minutes", "percent", "redact"].filter { form in members.contains { $0.key == form } }
+        guard forms.count == 1 else {
+            for form in forms { _ = rule.take(form) }
+            fields.faults.note(field.keyPlace, "\(field.key): expected exactly one of step, minutes, percent, redact")
+            return nil
+        }
+        // Ten years in seconds: nothing that people see is coarser.
+        let stepMax = 315_360_000
+        func quantiser(_ step: Int64, _ usual: Quantiser) -> FieldRule {
+            guard let hysteresis = rule.whole("hysteresis", 1...stepMax) else { return .quantised(usual) }
+            return .quantised(Quantiser(step: step, hysteresis: Int64(hysteresis), parts: usual.parts))
+        }
+        switch forms[0] {
+        case "step":
+            guard let step = rule.whole("step", 1...stepMax).map(Int64.init) else { return nil }
+            self = quantiser(step, Quantiser(step: step, hysteresis: 0))
+        case "minutes":
+            guard let step = rule.whole("minutes", 1...1440).map({ Int64($0) * 60 }) else { return nil }
+            self = quantiser(step, Quantiser(step: step, hysteresis: step * 3 / 4))
+        case "percent":
+            guard let step = rule.whole("percent", 1...100).map(Int64.init) else { return nil }
+            self = quantiser(step, .percent(step))
+        default:
+            let unless = rule.conditions("unless")
+            guard let form = rule.take("redact").flatMap({ Redaction.Form($0, rule) }) else { return nil }
+            self = .redacted(Redaction(form, unless: unless))
+        }
+    }
+}
+
+extension Redaction.Form {
+    fileprivate init?(_ value: TOMLValue, _ table: TableReader) {
+        switch value.text {
+        case "removed": self = .removed
+        case "initial": self = .initial
+        case nil where value.members != nil:
+            guard let summary = table.table(value, for: "redact") else { return nil }
+            defer { summary.finish() }
+            guard let text = summary.text("summary"), summary.has("summary") else { return nil }
+            self = .summary(text)
+        default:
+            table.faults.note(
+                value.place, "redact is \(value.name); expected \"removed\", \"initial\" or { summary = \"…\" }")
+            return nil
+        }
+    }
+}
+
+extension OccasionRule {
+    /// - Parameter reducerHasWords: for the alerts of what it tells; then an alert needs no title.
+    fileprivate init(_ table: TableReader, reducerHasWords: Bool) {
+        let when = table.conditions("when")
+        self.init(
+            when: when, essential: table.flag("essential") ?? false,
+            droppableAfter: table.duration("droppableAfter", .zero ... .seconds(86_400)),
+            highlight: table.text("highlight"), relevance: table.whole("relevance", 0...100))
+        if let alert = table.table("alert") {
+            self.alert = AlertRule(alert, needsTitle: !when.isEmpty || !reducerHasWords)
+        }
+        table.finish()
+    }
+}
+
+extension AlertRule {
+    static let classes: [(name: String, value: AlertClass)] = [
+        ("ordinary", .ordinary), ("essential", .essential),
+    ]
+
+    fileprivate init?(_ table: TableReader, needsTitle: Bool) {
+        defer { table.finish() }
+        let title = table.template("title")
+        let body = table.template("body")
+        let sound = table.text("sound")
+        let `class` = table.choice("class", of: AlertRule.classes)
+        let freshFor = table.duration("freshFor", .seconds(1) ... .seconds(86_400))
+        let size = table.bucketSize()
+        let required = ["class", "burst", "refill", "freshFor"] + (needsTitle ? ["title"] : [])
+        guard table.has(required), let `class`, let freshFor, let size else { return nil }
+        self.init(`class`, burst: size.burst, refill: size.refill, freshFor: freshFor)
+        if let title { words = Words(title: title, body: body ?? "", sound: sound) }
+        if title == nil, body != nil || sound != nil, !table.members.contains(where: { $0.key == "title" }) {
+            table.faults.note(table.place, "body or sound without title; expected title too, or neither")
+        }
+    }
+}
+
+extension TableReader {
+    /// Notes keys that must be there and are not.
+    fileprivate func has(_ required: [String]) -> Bool {
+        let missing = required.filter { key in !members.contains { $0.key == key } }
+        if !missing.isEmpty {
+            faults.note(
+                place, "\(missing.joined(separator: ", ")) missing; expected \(required.joined(separator: ", "))")
+        }
+        return missing.isEmpty
+    }
+
+    fileprivate func has(_ required: String...) -> Bool { has(required) }
+
+    fileprivate func bucketSize() -> TokenBucket.Size? {
+        let burst = whole("burst", 1...1000)
+        let refill = duration("refill", .milliseconds(1) ... .seconds(86_400))
+        guard let burst, let refill else { return nil }
+        return TokenBucket.Size(burst: burst, refill: refill)
+    }
+
+    fileprivate func bucket(_ key: String) -> TokenBucket.Size? {
+        guard let bucket = table(key) else { return nil }
+        defer { bucket.finish() }
+        let size = bucket.bucketSize()
+        return bucket.has("burst", "refill") ? size : nil
+    }
+
+    /// `{ status = "arriving", stops = { atMost = 1 } }`; in the order of the file.
+    fileprivate func conditions(_ key: String) -> [Condition] {
+        guard let conditions = table(key) else { return [] }
+        if conditions.members.isEmpty {
+            faults.note(conditions.place, "\(key) is empty; expected a condition, or no \(key)")
+        }
+        return conditions.members.compactMap { member in
+            conditions.test(member).map { Condition(member.key, $0) }
+        }
+    }
+
+    private func test(_ member: TOMLValue.Member) -> Condition.Test? {
+        if let value = member.value.scalar { return .oneOf([value]) }
+        switch member.value.content {
+        case .array(let values):
+            let scalars = values.compactMap(\.scalar)
+            if scalars.count == values.count, !scalars.isEmpty { return .oneOf(scalars) }
+        case .table(let members) where members.count == 1:
+            let value = members[0].value
+            switch members[0].key {
+            case "atLeast": if let bound = value.scalar?.doubleValue { return .atLeast(bound) }
+            case "atMost": if let bound = value.scalar?.doubleValue { return .atMost(bound) }
+            case "present": if let present = value.boolean { return .present(present) }
+            default: break
+            }
+        default: break
+        }
+        faults.note(
+            member.value.place,
+            "\(member.key) is \(member.value.name); expected a value, an array of values, { atLeast = number }, "
+                + "{ atMost = number } or { present = true }")
+        return nil
+    }
+}

@@ -1,0 +1,175 @@
+public import FanfareCore
+
+extension Rules {
+    /// The rules as a file says them: reading it gives the same rules. A kind whose reducer no file can name says so in a comment.
+    public var toml: String {
+        kinds.sorted { $0.key.rawValue < $1.key.rawValue }.map { $0.value.toml(kind: $0.key) }.joined(separator: "\n")
+            + (kinds.isEmpty ? "" : "\n") + other.toml(kind: .generic)
+    }
+}
+
+extension TopicRules {
+    /// The table of one kind.
+    public func toml(kind: TopicKind) -> String {
+        let kind = key(kind.rawValue)
+        var lines = ["[\(kind)]"]
+        lines.append(
+            NamedReducer.name(of: reducer).map { "reducer = \(quoted($0))" }
+                ?? "# reducer: \(type(of: reducer)), which a program brings along")
+        lines += [
+            "minimumInterval = \(quoted(minimumInterval.inRules))", "staleAfter = \(staleAfter.inRules)",
+            "dismissal = \(dismissal.inRules)", "maximumDuration = \(quoted(maximumDuration.inRules))",
+            "priority = \(priority.rawValue)",
+        ]
+        if let relevance { lines.append("relevance = \(relevance)") }
+        lines.append("attributesReserve = \(attributesReserve)")
+        if let link = derived.deepLink { lines.append("deepLink = \(quoted(link.description))") }
+        if !endsWhen.isEmpty { lines.append("endsWhen = \(inRules(endsWhen))") }
+        let counting = reducer as? CountingReducer
+        if let facts = counting?.facts, !facts.isEmpty {
+            lines.append("facts = [\(facts.sorted().map(quoted).joined(separator: ", "))]")
+        }
+        lines += [
+            "buckets.ordinary = { \(ordinaryAlerts.inRules) }", "buckets.reserved = { \(reservedAlerts.inRules) }",
+            "requestedAlerts = { \(requestedAlerts.inRules) }",
+        ]
+        for (name, rule) in fields.sorted(by: { $0.key < $1.key }) {
+            lines.append("fields.\(key(name)) = \(rule.inRules)")
+        }
+        for (name, counter) in (counting?.counters ?? [:]).sorted(by: { $0.key < $1.key }) {
+            var members = ["fact = \(quoted(counter.fact))"]
+            if !counter.where.isEmpty { members.append("where = \(inRules(counter.where))") }
+            if let by = counter.by { members.append("by = \(quoted(by))") }
+            lines.append("counters.\(key(name)) = { \(members.joined(separator: ", ")) }")
+        }
+        lines += derived.lines
+        for (occasion, rule) in occasions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            lines += ["", "[\(kind).occasions.\(key(occasion.rawValue))]"] + rule.lines
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension OccasionRule {
+    fileprivate var lines: [String] {
+        var lines: [String] = []
+        if !when.isEmpty { lines.append("when = \(inRules(when))") }
+        lines.append("essential = \(essential)")
+        if let droppableAfter { lines.append("droppableAfter = \(quoted(droppableAfter.inRules))") }
+        if let highlight { lines.append("highlight = \(quoted(highlight))") }
+        if let relevance { lines.append("relevance = \(relevance)") }
+        if let alert { lines.append("alert = { \(alert.inRules) }") }
+        return lines
+    }
+}
+
+extension AlertRule {
+    fileprivate var inRules: String {
+        let name = AlertRule.names[`class`, default: ""]
+        var members = ["class = \(quoted(name))", bucket.inRules, "freshFor = \(quoted(freshFor.inRules))"]
+        if let words {
+            members.append("title = \(quoted(words.title.description))")
+            if !words.body.description.isEmpty { members.append("body = \(quoted(words.body.description))") }
+            if let sound = words.sound { members.append("sound = \(quoted(sound))") }
+        }
+        return members.joined(separator: ", ")
+    }
+
+    private static let names = Dictionary(uniqueKeysWithValues: classes.map { ($0.value, $0.name) })
+}
+
+extension DerivedFields {
+    fileprivate var lines: [String] {
+        let forms = [("compactLeading", compactLeading), ("compactTrailing", compactTrailing), ("minimal", minimal)]
+        var lines = forms.compactMap { name, form in form.map { "short.\(name) = \(quoted($0.description))" } }
+        if !lines.isEmpty { lines.append("short.width = \(widthMax)") }
+        return lines
+    }
+}
+
+extension FieldRule {
+    fileprivate var inRules: String {
+        switch self {
+        case .ignored: return quoted("ignored")
+        case .quantised(let quantiser):
+            let form = quantiser.parts == 100 ? "percent" : "step"
+            return "{ \(form) = \(quantiser.step), hysteresis = \(quantiser.hysteresis) }"
+        case .redacted(let redaction):
+            let form =
+                switch redaction.form {
+                case .removed: quoted("removed")
+                case .initial: quoted("initial")
+                case .summary(let text): "{ summary = \(quoted(text)) }"
+                }
+            let unless = redaction.unless.isEmpty ? "" : ", unless = \(FanfareRules.inRules(redaction.unless))"
+            return "{ redact = \(form)\(unless) }"
+        }
+    }
+}
+
+extension StaleAfter {
+    fileprivate var inRules: String {
+        switch self {
+        case .fixed(let duration): quoted(duration.inRules)
+        case .rhythm(let times, let bounds):
+            "{ rhythm = \(times), atLeast = \(quoted(bounds.atLeast.inRules)), "
+                + "atMost = \(quoted(bounds.atMost.inRules)) }"
+        }
+    }
+}
+
+extension Dismissal {
+    fileprivate var inRules: String {
+        switch self {
+        case .proportional: quoted("proportional")
+        case .immediate: quoted("immediate")
+        case .after(let duration): quoted(duration.inRules)
+        }
+    }
+}
+
+extension TokenBucket.Size {
+    fileprivate var inRules: String { "burst = \(burst), refill = \(quoted(refill.inRules))" }
+}
+
+private func inRules(_ conditions: [Condition]) -> String {
+    "{ " + conditions.map { "\(key($0.key)) = \($0.test.inRules)" }.joined(separator: ", ") + " }"
+}
+
+extension Condition.Test {
+    fileprivate var inRules: String {
+        switch self {
+        case .oneOf(let values) where values.count == 1: values[0].inRules
+        case .oneOf(let values): "[" + values.map(\.inRules).joined(separator: ", ") + "]"
+        case .atLeast(let bound): "{ atLeast = \(JSONValue.double(bound).inRules) }"
+        case .atMost(let bound): "{ atMost = \(JSONValue.double(bound).inRules) }"
+        case .present(let isPresent): "{ present = \(isPresent) }"
+        }
+    }
+}
+
+extension JSONValue {
+    /// JSON's texts, numbers and booleans are TOML's too.
+    fileprivate var inRules: String {
+        var bytes: [UInt8] = []
+        write(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+private func quoted(_ text: String) -> String { JSONValue.string(text).inRules }
+
+/// A key as it stands, where it needs no quotes.
+private func key(_ name: String) -> String {
+    let isBare =
+        !name.isEmpty
+        && name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+    return isBare ? name : quoted(name)
+}

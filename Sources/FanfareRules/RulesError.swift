@@ -1,0 +1,24 @@
+/// What is wrong with a rules file: every fault in it, each with its place and what was expected there.
+public struct RulesError: Error, CustomStringConvertible, Sendable {
+    /// `file:line:column: what is wrong`, in the order of the file.
+    public let lines: [String]
+
+    public var description: String { lines.joined(separator: "\n") }
+
+    init(file: String, faults: [Fault]) {
+        lines = faults.sorted { $0.place < $1.place }
+            .map { "\(file):\($0.place.line):\($0.place.column): \($0.text)" }
+    }
+
+    init(file: String, _ text: String) { lines = ["\(file): \(text)"] }
+}
+
+struct Fault {
+    let place: Place
+    let text: String
+
+    init(_ place: Place, _ text: String) {
+        self.place = place
+        self.text = text
+    }
+}

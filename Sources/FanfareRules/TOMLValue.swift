@@ -1,0 +1,121 @@
+import CFanfareTOML
+
+/// Line and column, from 1.
+struct Place: Comparable {
+    let line: Int
+    let column: Int
+
+    static func < (a: Place, b: Place) -> Bool { (a.line, a.column) < (b.line, b.column) }
+}
+
+/// A value of a TOML document, and where it stands.
+struct TOMLValue {
+    enum Content {
+        case string(String)
+        case integer(Int64)
+        case number(Double)
+        case boolean(Bool)
+        case date
+        case array([TOMLValue])
+        /// In the order in which they stand in the file.
+        case table([Member])
+    }
+
+    struct Member {
+        let key: String
+        let keyPlace: Place
+        let value: TOMLValue
+    }
+
+    let content: Content
+    let place: Place
+
+    /// For messages: what stands there.
+    var name: String {
+        switch content {
+        case .string(let text): "\"\(text.prefix(40))\""
+        case .integer(let value): "\(value)"
+        case .number(let value): "\(value)"
+        case .boolean(let value): "\(value)"
+        case .date: "a date"
+        case .array: "an array"
+        case .table: "a table"
+        }
+    }
+}
+
+extension TOMLValue {
+    /// - Throws: the first fault of bytes that are no TOML.
+    static func document(_ bytes: [UInt8], file: String) throws(RulesError) -> TOMLValue {
+        if let fault = unreadable(bytes) { throw RulesError(file: file, faults: [fault]) }
+        let document = bytes.withUnsafeBytes { bytes in
+            fanfare_toml_parse(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+        guard let document else {
+            throw RulesError(file: file, faults: [Fault(.start, "there is no memory to read it")])
+        }
+        defer { fanfare_toml_release(document) }
+        var place = fanfare_toml_place()
+        if let fault = fanfare_toml_fault(document, &place) {
+            throw RulesError(file: file, faults: [Fault(Place(place), "no TOML: \(String(cString: fault))")])
+        }
+        var count = 0
+        let nodes = UnsafeBufferPointer(start: fanfare_toml_nodes(document, &count), count: count)
+        var position = 0
+        return TOMLValue(nodes, &position)
+    }
+
+    private static let bytesMax = 1 << 20
+    /// Keys are nested by dots, and what walks or frees them goes one call deeper for each.
+    private static let dotsOfALineMax = 100
+
+    private static func unreadable(_ bytes: [UInt8]) -> Fault? {
+        guard bytes.count <= bytesMax else {
+            return Fault(.start, "\(bytes.count) bytes are no rules file; at most \(bytesMax) are read")
+        }
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() where line.count(where: { $0 == UInt8(ascii: ".") }) > dotsOfALineMax {
+            return Fault(Place(line: index + 1, column: 1), "more than \(dotsOfALineMax) dots in one line")
+        }
+        return nil
+    }
+
+    /// Takes the node at `position` with all that stands in it.
+    private init(_ nodes: UnsafeBufferPointer<fanfare_toml_node>, _ position: inout Int) {
+        let node = nodes[position]
+        position += 1
+        place = Place(node.place)
+        switch node.kind {
+        case FANFARE_TOML_TABLE:
+            var members: [Member] = []
+            for _ in 0..<node.children {
+                let (key, keyPlace) = (String(nodes[position].key), Place(nodes[position].key_place))
+                members.append(Member(key: key, keyPlace: keyPlace, value: TOMLValue(nodes, &position)))
+            }
+            members.sort { $0.keyPlace < $1.keyPlace }
+            content = .table(members)
+        case FANFARE_TOML_ARRAY: content = .array((0..<node.children).map { _ in TOMLValue(nodes, &position) })
+        case FANFARE_TOML_STRING: content = .string(String(node.text))
+        case FANFARE_TOML_INTEGER: content = .integer(node.integer)
+        case FANFARE_TOML_NUMBER: content = .number(node.number)
+        case FANFARE_TOML_BOOLEAN: content = .boolean(node.integer != 0)
+        default: content = .date
+        }
+    }
+}
+
+extension Place {
+    static let start = Place(line: 1, column: 1)
+
+    fileprivate init(_ place: fanfare_toml_place) {
+        self.init(line: max(1, Int(place.line)), column: max(1, Int(place.column)))
+    }
+}
+
+extension String {
+    fileprivate init(_ text: fanfare_toml_text) {
+        self = UnsafeRawBufferPointer(start: text.bytes, count: text.count).withMemoryRebound(to: UInt8.self) {
+            String(decoding: $0, as: UTF8.self)
+        }
+    }
+}

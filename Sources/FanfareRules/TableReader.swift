@@ -1,0 +1,175 @@
+import FanfareCore
+
+/// Reads one table, key by key. What is missing or wrong is `nil`; what is wrong is noted as well, and so is, at the end, every
+/// key that nobody asked for. So one pass finds all faults of a file.
+final class TableReader {
+    /// Shared by the readers of one file.
+    final class Faults {
+        private(set) var all: [Fault] = []
+        func note(_ place: Place, _ text: String) { all.append(Fault(place, text)) }
+    }
+
+    let place: Place
+    let members: [TOMLValue.Member]
+    let faults: Faults
+    private var asked: [String] = []
+
+    init(_ members: [TOMLValue.Member], at place: Place, _ faults: Faults) {
+        self.members = members
+        self.place = place
+        self.faults = faults
+    }
+
+    /// The value of a key, whatever it is.
+    func take(_ key: String) -> TOMLValue? {
+        asked.append(key)
+        return members.first { $0.key == key }?.value
+    }
+
+    /// The value of a key; `read` gives `nil` for what is not `expected`.
+    func take<Value>(_ key: String, _ expected: String, _ read: (TOMLValue) -> Value?) -> Value? {
+        guard let value = take(key) else { return nil }
+        return self.read(value, for: key, expected, read)
+    }
+
+    func read<Value>(
+        _ value: TOMLValue, for key: String, _ expected: String, _ read: (TOMLValue) -> Value?
+    ) -> Value? {
+        if let result = read(value) { return result }
+        faults.note(value.place, "\(key) is \(value.name); expected \(expected)")
+        return nil
+    }
+
+    /// Notes the keys that were not asked for.
+    func finish() {
+        for member in members where !asked.contains(member.key) {
+            let advice = nearest(to: member.key).map { "did you mean \($0)?" }
+            faults.note(
+                member.keyPlace,
+                "\(member.key): unknown key; \(advice ?? "expected one of \(asked.sorted().joined(separator: ", "))")")
+        }
+    }
+
+    private func nearest(to key: String) -> String? {
+        guard key.utf8.count <= 40 else { return nil }
+        let distances = asked.map { (key: $0, distance: distance($0.lowercased(), key.lowercased())) }
+        // Two slips of a finger in a word of four letters make another word.
+        return distances.filter { $0.distance <= max(1, key.count / 3) }.min { $0.distance < $1.distance }?.key
+    }
+
+    // MARK: - Kinds of values
+
+    func text(_ key: String) -> String? { take(key, "text in quotes", \.text) }
+    func flag(_ key: String) -> Bool? { take(key, "true or false", \.boolean) }
+
+    func whole(_ key: String, _ range: ClosedRange<Int>) -> Int? {
+        take(key, "a whole number from \(range.lowerBound) to \(range.upperBound)") { value in
+            guard case .integer(let whole) = value.content, let number = Int(exactly: whole), range.contains(number)
+            else { return nil }
+            return number
+        }
+    }
+
+    func duration(_ key: String, _ range: ClosedRange<Duration>) -> Duration? {
+        take(key, TableReader.expected(range)) { $0.duration(in: range) }
+    }
+
+    func choice<Value>(_ key: String, of choices: [(name: String, value: Value)]) -> Value? {
+        take(key, TableReader.oneOf(choices.map(\.name))) { value in
+            choices.first { $0.name == value.text }?.value
+        }
+    }
+
+    func template(_ key: String) -> Template? {
+        guard let value = take(key), let source = read(value, for: key, "text in quotes", \.text) else { return nil }
+        do {
+            return try Template(parsing: source)
+        } catch {
+            faults.note(value.place, "\(key): \(error); expected text such as \"{home} {homeScore}\"")
+            return nil
+        }
+    }
+
+    /// The table of a key; its reader must be finished.
+    func table(_ key: String) -> TableReader? {
+        guard let value = take(key) else { return nil }
+        return table(value, for: key)
+    }
+
+    func table(_ value: TOMLValue, for key: String) -> TableReader? {
+        guard let members = read(value, for: key, "a table", \.members) else { return nil }
+        return TableReader(members, at: value.place, faults)
+    }
+
+    static func expected(_ range: ClosedRange<Duration>) -> String {
+        "a duration from \(range.lowerBound.inRules) to \(range.upperBound.inRules), such as \"90 s\" or \"5 min\""
+    }
+
+    static func oneOf(_ names: [String]) -> String {
+        (names.count > 1 ? "one of " : "") + names.map { "\"\($0)\"" }.joined(separator: ", ")
+    }
+}
+
+extension TOMLValue {
+    var text: String? { if case .string(let text) = content { text } else { nil } }
+    var boolean: Bool? { if case .boolean(let value) = content { value } else { nil } }
+    var members: [Member]? { if case .table(let members) = content { members } else { nil } }
+
+    func duration(in range: ClosedRange<Duration>) -> Duration? {
+        guard let duration = text.flatMap(Duration.init(inRules:)), range.contains(duration) else { return nil }
+        return duration
+    }
+
+    /// What a field of a content state can be compared with.
+    var scalar: JSONValue? {
+        switch content {
+        case .string(let text): .string(text)
+        case .integer(let value): .int(value)
+        case .number(let value): value.isFinite ? .double(value) : nil
+        case .boolean(let value): .bool(value)
+        case .date, .array, .table: nil
+        }
+    }
+}
+
+/// How durations are written in a rules file: a whole number and a unit.
+extension Duration {
+    private static let units: [(name: String, milliseconds: Int64)] = [
+        ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1),
+    ]
+
+    init?(inRules text: String) {
+        let digits = text.prefix { ("0"..."9").contains($0) }
+        let unit = text.dropFirst(digits.count).drop { $0 == " " }
+        // No rule is longer than a day; ten digits are far from any overflow.
+        guard digits.count <= 10, let count = Int64(digits),
+            let milliseconds = Duration.units.first(where: { $0.name == unit })?.milliseconds
+        else { return nil }
+        self = .milliseconds(count * milliseconds)
+    }
+
+    /// In the largest unit that leaves no fraction.
+    var inRules: String {
+        let milliseconds = self.milliseconds
+        guard milliseconds > 0, let unit = Duration.units.first(where: { milliseconds % $0.milliseconds == 0 }) else {
+            return "\(milliseconds) s"
+        }
+        return "\(milliseconds / unit.milliseconds) \(unit.name)"
+    }
+}
+
+/// Letters to insert, remove, replace or swap with their neighbour until one word is the other.
+private func distance(_ a: String, _ b: String) -> Int {
+    let (a, b) = (Array(a), Array(b))
+    var rows = [Array(0...b.count)]
+    for i in a.indices {
+        var row = [i + 1]
+        for j in b.indices {
+            var least = min(rows[i][j] + (a[i] == b[j] ? 0 : 1), rows[i][j + 1] + 1, row[j] + 1)
+            if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { least = min(least, rows[i - 1][j - 1] + 1) }
+            row.append(least)
+        }
+        rows.append(row)
+    }
+    return rows[a.count][b.count]
+}

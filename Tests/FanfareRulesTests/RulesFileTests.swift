@@ -1,0 +1,184 @@
+import FanfareCore
+import FanfareFeeds
+import Foundation
+import Testing
+
+@testable import FanfareRules
+
+@Suite struct RulesFileTests {
+    static let folder = #filePath.components(separatedBy: "/Tests/")[0] + "/Examples/Rules/"
+
+    private func read(_ toml: String) throws -> Rules { try Rules(toml: Array(toml.utf8), file: "rules.toml") }
+
+    /// The files to copy say what the engine does without them.
+    @Test(arguments: [TopicKind.football, .transit, .delivery, .ride, .queue])
+    func shippedFilesAreTheBuiltInRules(kind: TopicKind) throws {
+        let rules = try Rules(file: Self.folder + kind.rawValue + ".toml")
+        let builtIn = Rules.builtIn
+        #expect(rules[kind].toml(kind: kind) == builtIn[kind].toml(kind: kind))
+        #expect(rules[kind].fields == builtIn[kind].fields)
+        #expect(rules[kind].occasions == builtIn[kind].occasions)
+        #expect(rules[kind].staleAfter == builtIn[kind].staleAfter)
+    }
+
+    /// What is written is read as the same, the rarest things too.
+    @Test func whatIsShownIsReadTheSame() throws {
+        var made = TopicRules(
+            reducer: CountingReducer(
+                counters: [
+                    "points": .init(fact: "basket", where: [Condition("side", .oneOf(["home"]))], by: "value"),
+                    "odd key": .init(fact: "foul"),
+                ], facts: ["time-out"]))
+        made.fields = [
+            "a": .ignored, "b": .quantised(Quantiser(step: 7, hysteresis: 9)), "c": .quantised(.percent(20)),
+            "d": .redacted(Redaction(.removed)),
+            "e": .redacted(
+                Redaction(
+                    .summary("a \"thing\" \\ é"),
+                    unless: [
+                        Condition("z", .atLeast(1.5)), Condition("y", .atMost(-2)), Condition("x", .present(false)),
+                        Condition("w", .oneOf([1, 2.5, true, "no"])),
+                    ])),
+        ]
+        made.derived = DerivedFields(
+            compactLeading: "{a}", compactTrailing: "{{b}}", minimal: "m", widthMax: 9, deepLink: "app://{topic}")
+        made.endsWhen = [Condition("status", .oneOf(["over"]))]
+        made.occasions = [
+            "basketCancelled": OccasionRule(essential: true),
+            "late": OccasionRule(
+                when: [Condition("q", .present(true))], essential: false, droppableAfter: .milliseconds(1500),
+                highlight: "q", relevance: 7,
+                alert: AlertRule(
+                    .ordinary, burst: 3, refill: .milliseconds(90_001), freshFor: .seconds(60),
+                    words: .init(title: "{fact.x}", body: "\n", sound: "s"))),
+        ]
+        made.staleAfter = .rhythm(times: 3, .init(atLeast: .seconds(2), atMost: .seconds(3)))
+        made.dismissal = .after(.seconds(61))
+        made.priority = .immediate
+        made.relevance = 99
+        made.attributesReserve = 2000
+        let rules = Rules(kinds: [TopicKind("made up"): made, .football: .football], other: TopicRules())
+        let again = try read(rules.toml)
+        #expect(again[TopicKind("made up")].toml(kind: TopicKind("made up")) == made.toml(kind: TopicKind("made up")))
+        #expect(again[TopicKind("made up")].fields == made.fields)
+        #expect(again[TopicKind("made up")].occasions == made.occasions)
+        let reducer = again[TopicKind("made up")].reducer as? CountingReducer
+        #expect(reducer?.counters == (made.reducer as? CountingReducer)?.counters)
+        #expect(reducer?.facts == ["time-out"])
+        #expect(again.other.toml(kind: .generic) == TopicRules().toml(kind: .generic))
+    }
+
+    /// The same match day, decided by the built-in rules and by the files, byte for byte.
+    @Test func aMatchDayIsDecidedAlike() throws {
+        var bytes: [UInt8] = []
+        MatchDay(seed: 3).write { bytes += $0 }
+        var decoder = NativeLineDecoder(name: "day", lineBytesMax: FeedOptions.lineBytesMaxDefault)
+        var items: [FeedItem] = []
+        decoder.feed(bytes.prefix(400_000).split(separator: 10).joined(separator: [10]) + [10], into: &items)
+        let logs = try [.builtIn, Rules(file: Self.folder + "football.toml")].map { rules -> [UInt8] in
+            var core = DecisionCore(rules: rules)
+            var decisions: [Decision] = []
+            for case .event(let event) in items { core.apply(event, now: event.at, into: &decisions) }
+            core.finish(into: &decisions)
+            var log: [UInt8] = []
+            for decision in decisions {
+                switch decision {
+                case .record(let record): record.write(to: &log)
+                case .publish(let publication): log += publication.state.bytes
+                case .revokeAlert(_, let cause): log += cause.utf8
+                }
+            }
+            return log
+        }
+        #expect(logs[0].count > 100_000)
+        #expect(logs[0] == logs[1])
+    }
+
+    @Test func kindsThatTheFileDoesNotNameKeepTheirRules() throws {
+        let rules = try read("[generic]\nminimumInterval = \"9 s\"\n")
+        #expect(rules[TopicKind("anything")].minimumInterval == .seconds(9))
+        #expect(rules[.football].occasions == TopicRules.football.occasions)
+        #expect(try read("").toml == Rules.builtIn.toml)
+    }
+
+    /// Each has one fault; the message has its place and what was expected.
+    static let broken: [(String, place: String, says: String)] = [
+        ("[football", "1:10", "no TOML"),
+        ("[football]\npriority = 5\npriority = 10", "3:1", "no TOML"),
+        ("football = 3", "1:1", "expected the table of a topic kind"),
+        ("[football]\nreducer = \"soccer\"", "2:11", "expected one of \"football\", \"transit\""),
+        ("[a]\nminimumIntervall = \"2 s\"", "2:1", "did you mean minimumInterval?"),
+        ("[a]\nfoo = 1", "2:1", "unknown key; expected one of attributesReserve, buckets"),
+        ("[a]\nminimumInterval = 2", "2:19", "expected a duration from 0 s to 1 h"),
+        ("[a]\nminimumInterval = \"2 sec\"", "2:19", "such as \"90 s\""),
+        ("[a]\nmaximumDuration = \"9 h\"", "2:19", "expected a duration from 1 min to 8 h"),
+        ("[a]\nstaleAfter = true", "2:14", "or { rhythm, atLeast, atMost }"),
+        ("[a]\nstaleAfter = { rhythm = 4 }", "2:14", "atLeast, atMost missing"),
+        ("[a]\nstaleAfter = { rhythm = 4, atLeast = \"5 min\", atMost = \"1 min\" }", "2:14", "longer than atMost"),
+        ("[a]\ndismissal = \"5 h\"", "2:13", "expected \"proportional\", \"immediate\", or a duration to 4 h"),
+        ("[a]\npriority = 7", "2:12", "expected 5 or 10"),
+        ("[a]\nrelevance = 101", "2:13", "a whole number from 0 to 100"),
+        ("[a]\nrelevance = 2020-01-01", "2:13", "a date; expected a whole number"),
+        ("[a]\nattributesReserve = 100", "2:21", "from 1024 to 3072"),
+        ("[a]\ndeepLink = \"app://{topic\"", "2:12", "a { without its }"),
+        ("[a]\nshort = { minimal = \"x\", compact = \"y\" }", "2:26", "compact: unknown key"),
+        ("[a]\nendsWhen = {}", "2:12", "expected a condition"),
+        ("[a]\nendsWhen = { status = { like = \"x\" } }", "2:23", "expected a value, an array of values"),
+        ("[a]\nfields.eta = \"hidden\"", "2:14", "expected \"ignored\", { step }"),
+        ("[a]\nfields.eta = { step = 5, percent = 5 }", "2:8", "exactly one of step, minutes, percent, redact"),
+        ("[a]\nfields.eta = { step = 0 }", "2:23", "a whole number from 1"),
+        ("[a]\nfields.name = { redact = \"all\" }", "2:26", "expected \"removed\", \"initial\""),
+        ("[a]\nbuckets.ordinary = { burst = 3 }", "2:20", "refill missing"),
+        (
+            "[football.occasions.goall]\nessential = true", "1:21",
+            "goall: the reducer football tells of no such occasion"
+        ),
+        ("[a.occasions.basket]\nessential = true", "1:14", "no counter and no fact has that name"),
+        ("[football.occasions.goal]\nessential = \"yes\"", "2:13", "expected true or false"),
+        (
+            "[football.occasions.goal]\nalert = { class = \"loud\", burst = 1, refill = \"1 s\", freshFor = \"1 s\" }",
+            "2:19",
+            "expected one of \"ordinary\", \"essential\""
+        ),
+        (
+            "[a.occasions.near]\nwhen = { n = 1 }\nalert = { class = \"ordinary\", burst = 1, refill = \"1 s\", freshFor = \"1 s\" }",
+            "3:9", "title missing"
+        ),
+        (
+            "[football.occasions.goal]\nalert = { class = \"ordinary\", burst = 1, refill = \"1 s\", freshFor = \"1 s\", body = \"x\" }",
+            "2:9", "body or sound without title"
+        ),
+        ("[a]\ncounters.points = { by = \"value\" }", "2:10", "expected the kind of facts that it counts"),
+        ("[a]\nfacts = [\"x\", 3]", "2:9", "an array of texts"),
+        ("[football]\ncounters.x = { fact = \"goal\" }", "2:1", "counters: unknown key"),
+        (String(repeating: "a.", count: 200) + "a = 1", "1:1", "more than 100 dots"),
+        ("[a]\nx = " + String(repeating: "[", count: 400), "2:", "no TOML"),
+    ]
+
+    @Test(arguments: broken.indices) func brokenFilesSayWhere(index: Int) throws {
+        let (toml, place, says) = Self.broken[index]
+        let error = #expect(throws: RulesError.self, "\(toml)") { try read(toml) }
+        let lines = error?.lines ?? []
+        #expect(lines.count == 1, "\(lines)")
+        #expect(lines.first?.hasPrefix("rules.toml:\(place)") == true, "\(lines)")
+        #expect(lines.first?.contains(says) == true, "\(lines)")
+    }
+
+    @Test func thirtyAndMore() { #expect(Self.broken.count >= 30) }
+
+    @Test func allFaultsOfAFileAreTold() {
+        let error = #expect(throws: RulesError.self) {
+            try read("[a]\nprioritee = 5\nrelevance = -1\n\n[b]\nfields.x = 3\n")
+        }
+        #expect(
+            error?.lines.map { $0.split(separator: " ")[0] } == [
+                "rules.toml:2:1:", "rules.toml:3:13:", "rules.toml:6:12:",
+            ])
+    }
+
+    @Test func aFileThatIsNotThere() {
+        #expect { try Rules(file: "/nowhere/rules.toml") } throws: {
+            "\($0)".hasPrefix("/nowhere/rules.toml: cannot be read")
+        }
+    }
+}
