@@ -63,7 +63,8 @@ public final class Replay {
             if live { liveSubscribers = subscribers }
             let known = subscribers
             engine = try EngineCore(
-                loop: loop, shards: max(1, options.shards), makeTransport: try options.transport.makeFactory(),
+                loop: loop, rules: options.rules, shards: max(1, options.shards),
+                makeTransport: try options.transport.makeFactory(),
                 load: { shard, index, count in known.load(into: shard, index: index, of: count) })
             interruption = try Wakeup(loop: loop) { [unowned self] in stop(interrupted: true) }
             nextStep = try Wakeup(loop: loop) { [unowned self] in step() }

@@ -13,6 +13,7 @@ public struct ReplayOptions: Sendable {
     /// Files or folders; `-` alone is standard input, live.
     public var paths: [String]
     public var feed = FeedOptions()
+    public var rules = Rules.builtIn
     public var speed = Speed.max
     /// Longest wait between two events, in feed time. Shortens waiting only.
     public var gapMax = Duration.seconds(30)

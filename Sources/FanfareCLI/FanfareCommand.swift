@@ -19,6 +19,7 @@ enum FanfareCommand {
             switch name {
             case "replay": return try run(rest, help: ReplayCommand.help) { try ReplayCommand($0).run() }
             case "generate": return try run(rest, help: GenerateCommand.help) { try GenerateCommand($0).run() }
+            case "rules": return try run(rest, help: RulesCommand.help) { try RulesCommand($0).run() }
             case "version", "--version":
                 return try run(rest, help: "usage: fanfare version\n\nexample: fanfare version\n") {
                     guard $0.isEmpty else { throw UsageError("\($0[0]): version takes nothing") }
@@ -31,7 +32,7 @@ enum FanfareCommand {
             default: throw UsageError("\(name): unknown command; `fanfare --help` lists them")
             }
         } catch let error as UsageError {
-            let command = ["replay", "generate", "version"].contains(name) ? "fanfare \(name)" : "fanfare"
+            let command = ["replay", "generate", "rules", "version"].contains(name) ? "fanfare \(name)" : "fanfare"
             Console.complain("\(command): \(error)")
         } catch {
             Console.complain("fanfare: \(error)")
@@ -53,6 +54,7 @@ enum FanfareCommand {
         case nil: help
         case "replay": ReplayCommand.help
         case "generate": GenerateCommand.help
+        case "rules": RulesCommand.help
         case let other?: throw UsageError("help \(other): unknown command; `fanfare --help` lists them")
         }
     }
@@ -65,6 +67,7 @@ enum FanfareCommand {
 
           replay     plays a recorded or a live feed to synthetic subscribers
           generate   makes a feed to replay
+          rules      checks and prints rules files
           version    prints the version
           help       prints this; `fanfare COMMAND --help` says more about a command
 

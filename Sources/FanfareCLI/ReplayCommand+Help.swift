@@ -16,6 +16,8 @@ extension ReplayCommand {
           --until T            stops before the first event after T
                                T is a time such as 2026-06-13T14:00:00Z, or Unix seconds
 
+          --rules FILE         what to make of it, instead of the built-in rules; `fanfare rules --help` says more
+
         pushing
           --subscribers N      subscriber i follows topic i mod T of the feed's T topics (0); live, where nobody knows them
                        beforehand, all N follow each topic as it appears

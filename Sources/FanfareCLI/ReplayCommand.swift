@@ -17,6 +17,7 @@ struct ReplayCommand {
         while let word = try arguments.next() {
             switch word {
             case .operand(let path): paths.append(path)
+            case .option("--rules"): options.rules = try arguments.rules()
             case .option("--format"):
                 options.feed.format = try arguments.value(Self.formats) { FeedFormat(rawValue: $0) }
             case .option("--kickoff"): options.feed.kickoff = try arguments.time()

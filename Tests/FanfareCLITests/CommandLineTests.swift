@@ -1,6 +1,7 @@
 import Fanfare
 import FanfareCore
 import FanfareFeeds
+import Foundation
 import Testing
 
 @testable import FanfareCLI
@@ -49,6 +50,22 @@ import Testing
         }
         #expect(apns.host == "::1")
         #expect(apns.port == 8443)
+    }
+
+    @Test func rulesComeFromAFile() throws {
+        let folder = #filePath.components(separatedBy: "/Tests/")[0] + "/Examples/Rules/"
+        #expect(try parse("f").options.rules[.football].occasions.count == 10)
+        #expect(try parse("f --rules \(folder)queue.toml").options.rules[.queue].dismissal == .immediate)
+        #expect { try parse("f --rules \(#filePath)") } throws: { "\($0)".contains("CommandLineTests.swift:1:") }
+    }
+
+    @Test(arguments: [
+        ("", "expected check FILE, or show"), ("check", "file to check is missing"), ("look", "look: expected check"),
+        ("show cricket", "expected one of delivery, football"), ("show a b", "b: expected one topic kind"),
+        ("show --all", "--all: unknown option"),
+    ])
+    func rulesSayWhatTheyExpect(line: String, says: String) {
+        #expect { try RulesCommand(line.split(separator: " ").map(String.init)) } throws: { "\($0)".contains(says) }
     }
 
     @Test func afterTwoDashesEverythingIsAFeed() throws {

@@ -125,7 +125,8 @@ extension Shard {
             state: state, stamp: stamp,
             staleDate: date(latest?.staleAfter), dismissalDate: ends ? date(latest?.dismissAfter) : nil,
             alert: pending?.alert.text,
-            priority: pending == nil && !ends ? latest?.priority ?? .conserving : .immediate)
+            priority: pending == nil && !ends ? latest?.priority ?? .conserving : .immediate,
+            relevanceScore: latest?.relevance.map(Double.init))
     }
 
     private func composeLineup(_ audience: Audience, carrying pending: Audience.PendingAlert?) -> [UInt8] {

@@ -1,0 +1,85 @@
+import FanfareCore
+import FanfareRules
+
+/// `fanfare rules`: looks at rules files before anybody depends on them.
+struct RulesCommand {
+    private enum Task { case check([String]), show(kind: String?) }
+
+    private let task: Task
+    private var rules = Rules.builtIn
+
+    init(_ words: [String]) throws(UsageError) {
+        var arguments = Arguments(words)
+        var operands: [String] = []
+        while let word = try arguments.next() {
+            switch word {
+            case .option("--rules"): rules = try arguments.rules()
+            case .option(let name): throw UsageError("\(name): unknown option; `fanfare rules --help` lists them")
+            case .operand(let operand): operands.append(operand)
+            }
+        }
+        let rest = Array(operands.dropFirst())
+        switch operands.first {
+        case "check":
+            guard !rest.isEmpty else { throw UsageError("the file to check is missing") }
+            task = .check(rest)
+        case "show":
+            guard rest.count <= 1 else { throw UsageError("\(rest[1]): expected one topic kind") }
+            if let name = rest.first, rules.kinds[TopicKind(name)] == nil, name != TopicKind.generic.rawValue {
+                let kinds = rules.kinds.keys.map(\.rawValue).sorted() + [TopicKind.generic.rawValue]
+                throw UsageError("\(name): there are no rules for it; expected one of \(kinds.joined(separator: ", "))")
+            }
+            task = .show(kind: rest.first)
+        case let other: throw UsageError("\(other.map { "\($0): " } ?? "")expected check FILE, or show")
+        }
+    }
+
+    func run() throws(UsageError) -> ExitStatus {
+        switch task {
+        case .check(let files):
+            var status = ExitStatus.done
+            for file in files {
+                do {
+                    _ = try Rules(file: file)
+                    Console.print("\(file): good\n")
+                } catch {
+                    Console.complain("\(error)")
+                    status = .incomplete
+                }
+            }
+            return status
+        case .show(let name?):
+            let kind = TopicKind(name)
+            Console.print(rules[kind].toml(kind: kind))
+        case .show(nil): Console.print(rules.toml)
+        }
+        return .done
+    }
+
+    static let help = """
+        Rules say what people see of a topic kind, what is essential, what may alert, and how long things live.
+
+        usage: fanfare rules check FILE…
+               fanfare rules show [KIND] [--rules FILE]
+
+          check           reads the files as the engine would: each fault with line, column and what was expected
+          show            prints the rules in force as a file says them, of all kinds or of one: football, transit, delivery,
+                          ride, queue, generic (topics of no other kind), and those of the file
+          --rules FILE    rules of this file, beside the built-in ones
+
+        Exit status: 0 good; 1 a file has faults; 2 usage.
+
+        examples:
+          fanfare rules show football > rules.toml
+          fanfare rules check rules.toml
+
+        """
+}
+
+extension Arguments {
+    /// The rules of the file that is the option's value.
+    mutating func rules() throws(UsageError) -> Rules {
+        let path = try text("a rules file; `fanfare rules --help` says more")
+        do { return try Rules(file: path) } catch { throw UsageError("\(error)") }
+    }
+}
