@@ -24,19 +24,10 @@ public struct MatchDay: Sendable {
 
     /// Hands out the feed in chunks of whole lines, about 64 KiB each, in the order in which it is delivered.
     public func write<Failure: Error>(to sink: ([UInt8]) throws(Failure) -> Void) throws(Failure) {
-        var chunk: [UInt8] = []
-        for entry in entries() {
-            entry.line.write(to: &chunk)
-            chunk.append(UInt8(ascii: "\n"))
-            if chunk.count >= 1 << 16 {
-                try sink(chunk)
-                chunk.removeAll(keepingCapacity: true)
-            }
-        }
-        if !chunk.isEmpty { try sink(chunk) }
+        try entries().write(to: sink)
     }
 
-    private func entries() -> [MatchScript.Entry] {
+    private func entries() -> [FeedEntry] {
         var random = SplitMix64(seed: seed)
         var teams = Invented.teams
         random.shuffle(&teams)
@@ -45,15 +36,14 @@ public struct MatchDay: Sendable {
         // In the first half, after every kick-off and well before any half-time.
         let sharedSecond = kickoff + .seconds(random.number(in: 18 * 60...40 * 60))
 
-        var all: [(match: Int, position: Int, entry: MatchScript.Entry)] = []
+        var all: [FeedEntry] = []
         for (match, story) in stories.enumerated() {
             var script = MatchScript(
                 topic: "match/\(1001 + match)", home: teams[2 * match], away: teams[2 * match + 1],
                 random: SplitMix64(seed: random.next()))
             script.play(story, kickoff: kickoff, sharedSecond: sharedSecond)
-            all += script.entries.enumerated().map { (match, $0.offset, $0.element) }
+            all += script.entries
         }
-        all.sort { ($0.entry.delivered, $0.match, $0.position) < ($1.entry.delivered, $1.match, $1.position) }
-        return all.map(\.entry)
+        return all
     }
 }

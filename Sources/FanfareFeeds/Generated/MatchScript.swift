@@ -2,12 +2,6 @@ import FanfareCore
 
 /// One match of a made-up match day, from ten minutes before kick-off to its end.
 struct MatchScript {
-    /// A line, and when the feed delivers it: later than its `at` when somebody was slow to enter it.
-    struct Entry {
-        let delivered: FeedTime
-        let line: JSONObject
-    }
-
     /// What one match has that the others have not.
     enum Story {
         case ordinary
@@ -47,7 +41,7 @@ struct MatchScript {
     private var cardCount = 0
     private var substitutionCount = 0
     private var booked: Set<String> = []
-    private(set) var entries: [Entry] = []
+    private(set) var entries: [FeedEntry] = []
 
     init(topic: String, home: String, away: String, random: SplitMix64) {
         self.topic = topic
@@ -100,7 +94,7 @@ struct MatchScript {
             let at = moment(in: second)
             goal(side(), at: at)
             if let line = entries.last?.line {
-                entries.append(Entry(delivered: at + .milliseconds(random.number(in: 2000...9000)), line: line))
+                entries.append(FeedEntry(delivered: at + .milliseconds(random.number(in: 2000...9000)), line: line))
             }
         case .cardAfterTheEnd:
             let late = second.upperBound + .seconds(random.number(in: 120...420))
@@ -236,7 +230,8 @@ struct MatchScript {
             add(at: at, delivered: at + .milliseconds(delay), line)
             if random.chance(perThousand: 3), let again = entries.last {
                 entries.append(
-                    Entry(delivered: again.delivered + .milliseconds(random.number(in: 500...5000)), line: again.line))
+                    FeedEntry(
+                        delivered: again.delivered + .milliseconds(random.number(in: 500...5000)), line: again.line))
             }
         }
     }
@@ -256,7 +251,7 @@ struct MatchScript {
         line["topic"] = .string(topic)
         line["at"] = .string(at.description)
         if entries.isEmpty { line["topicKind"] = .string(TopicKind.football.rawValue) }
-        entries.append(Entry(delivered: delivered ?? at, line: line))
+        entries.append(FeedEntry(delivered: delivered ?? at, line: line))
     }
 
     // MARK: - Draws

@@ -1,0 +1,75 @@
+import FanfareCore
+
+/// Made-up feeds in the native format, for what has no recording. The same seed gives the same bytes.
+///
+///     GeneratedFeed.ride.write(seed: 7) { bytes in file.append(bytes) }
+public enum GeneratedFeed: String, CaseIterable, Sendable {
+    /// Ten football matches at once: `MatchDay`.
+    case matchDay = "match-day"
+    /// Twenty orders of an evening, from the kitchen to the door.
+    case delivery
+    /// Twenty rides, from the search for a driver to the fare.
+    case ride
+    /// A restaurant's queue: forty parties, some of which give up.
+    case queue
+    /// A thousand orders of an evening.
+    case orders
+
+    /// Friday evening: 2026-06-12 17:00 UTC.
+    static let evening = FeedTime(seconds: 1_781_283_600)
+
+    /// Hands out the feed in chunks of whole lines, about 64 KiB each, in the order in which it is delivered.
+    public func write<Failure: Error>(
+        seed: UInt64, to sink: ([UInt8]) throws(Failure) -> Void
+    ) throws(Failure) {
+        var random = SplitMix64(seed: seed)
+        switch self {
+        case .matchDay: try MatchDay(seed: seed).write(to: sink)
+        case .delivery: try GeneratedFeed.orders(20, &random).write(to: sink)
+        case .orders: try GeneratedFeed.orders(1000, &random).write(to: sink)
+        case .ride: try GeneratedFeed.rides(20, &random).write(to: sink)
+        case .queue: try GeneratedFeed.queue(40, &random).write(to: sink)
+        }
+    }
+
+    private static func orders(_ count: Int, _ random: inout SplitMix64) -> [FeedEntry] {
+        (0..<count).flatMap { number -> [FeedEntry] in
+            var script = PatchScript(
+                topic: "order/\(5001 + number)", kind: .delivery, random: SplitMix64(seed: random.next()))
+            script.deliver(from: evening + .milliseconds(random.number(in: 0...7_200_000)))
+            return script.entries
+        }
+    }
+
+    private static func rides(_ count: Int, _ random: inout SplitMix64) -> [FeedEntry] {
+        (0..<count).flatMap { number -> [FeedEntry] in
+            var script = PatchScript(
+                topic: "ride/\(7001 + number)", kind: .ride, random: SplitMix64(seed: random.next()))
+            script.ride(from: evening + .milliseconds(random.number(in: 0...7_200_000)))
+            return script.entries
+        }
+    }
+}
+
+/// A line, and when the feed delivers it: later than its `at` when somebody was slow to enter it.
+struct FeedEntry {
+    let delivered: FeedTime
+    let line: JSONObject
+}
+
+extension [FeedEntry] {
+    /// In the order of delivery; what is delivered at one moment stands as it does here.
+    func write<Failure: Error>(to sink: ([UInt8]) throws(Failure) -> Void) throws(Failure) {
+        let order = indices.sorted { (self[$0].delivered, $0) < (self[$1].delivered, $1) }
+        var chunk: [UInt8] = []
+        for index in order {
+            self[index].line.write(to: &chunk)
+            chunk.append(UInt8(ascii: "\n"))
+            if chunk.count >= 1 << 16 {
+                try sink(chunk)
+                chunk.removeAll(keepingCapacity: true)
+            }
+        }
+        if !chunk.isEmpty { try sink(chunk) }
+    }
+}
