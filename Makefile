@@ -33,7 +33,7 @@ soak: setup ## Simulated worlds, ever new ones, for SOAK_MINUTES (60); a violati
 	"$$(swift build -c release --show-bin-path)/fanfare-sim" --seed $$(date +%s)000000 --seeds 1000000000 \
 		--seconds $$(($(SOAK_MINUTES) * 60))
 
-mutants: setup ## Plant each fault of Tests/Mutants and see the simulation find it (about 10 minutes)
+mutants: setup ## Plant each fault of Tests/Mutants and see simulation or reference model find it (about 20 minutes)
 	@scripts/mutants
 
 build: setup ## Debug build

@@ -58,6 +58,11 @@ var targets: [Target] = [
         name: "FanfareFeedsTests", dependencies: ["FanfareFeeds", "FanfareCore"], swiftSettings: swift),
     .testTarget(
         name: "FanfareRulesTests", dependencies: ["FanfareRules", "FanfareFeeds", "FanfareCore"], swiftSettings: swift),
+    // What people must see of a feed, worked out again as simply as possible, and a program that compares.
+    .target(
+        name: "ReferenceModel", dependencies: ["FanfareCore"], path: "Tests/ReferenceModel", exclude: ["Runner"],
+        swiftSettings: swift),
+    .testTarget(name: "ReferenceModelTests", dependencies: ["ReferenceModel"], swiftSettings: swift),
     .testTarget(name: "TruthTests", dependencies: ["FanfareFeeds", "FanfareCore"], swiftSettings: swift),
     .testTarget(name: "FanfareHTTP2Tests", dependencies: ["FanfareHTTP2"], swiftSettings: swift),
     .testTarget(name: "FanfareLoopTests", dependencies: ["FanfareLoop"], swiftSettings: swift),
@@ -91,6 +96,7 @@ if development {
         .executable(name: "apns-floor", targets: ["apns-floor"]),
         .executable(name: "delivery-judge", targets: ["delivery-judge"]),
         .executable(name: "fanfare-sim", targets: ["fanfare-sim"]),
+        .executable(name: "fanfare-model", targets: ["fanfare-model"]),
     ]
     targets += [
         .systemLibrary(name: "CFanfareNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
@@ -117,6 +123,9 @@ if development {
             exclude: ["Judge"], swiftSettings: swift),
         .executableTarget(
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: swift),
+        .executableTarget(
+            name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/ReferenceModel/Runner",
+            swiftSettings: swift),
         .testTarget(
             name: "ApnsSimulatorTests",
             dependencies: [

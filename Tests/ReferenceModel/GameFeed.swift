@@ -1,0 +1,142 @@
+public import FanfareCore
+
+/// A feed of one made-up game, from a seed: duplicates, late arrivals, retractions before and after their fact, bursts, clocks
+/// that jump, ends in the middle of it all.
+public struct GameFeed: Sendable {
+    public struct Arrival: Sendable, CustomStringConvertible {
+        public var now: Int64
+        public var at: Int64
+        /// Of the event; facts have one of their own.
+        public var id: String?
+        public var what: What
+
+        public var description: String { "now \(now) ms, at \(at) ms, id \(id ?? "-"): \(what)" }
+    }
+
+    public enum What: Sendable {
+        case start
+        case end
+        case pass
+        case fact(id: String, kind: Kind)
+        case retraction(of: String)
+        case patch(seq: UInt64?, key: Key, value: Int64?)
+    }
+
+    public enum Kind: String, CaseIterable, Sendable {
+        /// Essential, with an essential alert.
+        case goal
+        /// Not essential, with an ordinary alert.
+        case red
+        /// Silent.
+        case card
+        /// Not worth an update of its own when it is more than 5 s late.
+        case shot
+    }
+
+    public enum Key: String, CaseIterable, Sendable {
+        case note
+        /// Ignored.
+        case clock
+        /// In steps of 5, moving when 4 away.
+        case minutes
+    }
+
+    public static let topic = TopicID("game/1")
+    public static let kind = TopicKind("game")
+    /// Log time zero.
+    public static let zero = FeedTime(seconds: 1_600_000_000)
+    public static let minimumInterval: Int64 = 2000
+    public static let maximumDuration: Int64 = 100_000
+    public static let droppableAfter: Int64 = 5000
+    public static let goalBucket = (burst: 2, refill: Int64(10_000))
+    public static let redBucket = (burst: 2, refill: Int64(7000))
+    public static let ordinaryBucket = (burst: 3, refill: Int64(20_000))
+    public static let reserve = (burst: 1, refill: Int64(30_000))
+
+    public var arrivals: [Arrival] = []
+
+    public init(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        func number(_ bound: Int) -> Int { Int(random.next().multipliedFullWidth(by: UInt64(bound)).high) }
+        // A burst, a busy minute, or long enough for the limit.
+        let spread = [3000, 20_000, 150_000][number(3)]
+        let isNumbered = number(2) == 0
+        var facts: [String] = []
+        if number(4) > 0 { arrivals.append(Arrival(now: 0, at: 0, id: nil, what: .start)) }
+        for position in 0..<(4 + number(12)) {
+            let at = Int64(number(spread))
+            let what: What
+            switch number(20) {
+            case 0...8:
+                facts.append("f\(position)")
+                what = .fact(id: "f\(position)", kind: Kind.allCases[number(4)])
+            case 9...11:
+                what = .retraction(of: facts.isEmpty || number(5) == 0 ? "f\(number(16))" : facts[number(facts.count)])
+            case 12...16:
+                let value = number(6) == 0 ? nil : Int64(number(14))
+                // Some feeds number all of their patches, some a few.
+                let seq = isNumbered || number(5) == 0 ? UInt64(number(8)) : nil
+                what = .patch(seq: seq, key: Key.allCases[number(3)], value: value)
+            case 17: what = .end
+            case 18: what = .start
+            default: what = .pass
+            }
+            // Most arrive when they happen; some clocks are wrong.
+            let delay = number(10) < 6 ? 0 : number(spread) - (number(8) == 0 ? spread / 2 : 0)
+            let arrival = Arrival(
+                now: max(0, at + Int64(delay)), at: at, id: number(3) == 0 ? nil : "e\(position)", what: what)
+            arrivals.append(arrival)
+            if number(8) == 0 {
+                var again = arrival
+                again.now += Int64(number(4000))
+                arrivals.append(again)
+            }
+        }
+        let order = arrivals.indices.sorted { (arrivals[$0].now, $0) < (arrivals[$1].now, $1) }
+        // An end cuts most of a feed off, so few feeds have it early.
+        arrivals = order.map { arrivals[$0] }
+    }
+
+    public static let rules: Rules = {
+        func condition(_ kind: Kind) -> CountingReducer.Counter { .init(fact: kind.rawValue) }
+        func size(_ bucket: (burst: Int, refill: Int64)) -> TokenBucket.Size {
+            .init(burst: bucket.burst, refill: .milliseconds(bucket.refill))
+        }
+        func alert(_ class: AlertClass, _ bucket: (burst: Int, refill: Int64)) -> AlertRule {
+            AlertRule(
+                `class`, burst: bucket.burst, refill: .milliseconds(bucket.refill), freshFor: .seconds(60),
+                words: .init(title: "!"))
+        }
+        let game = TopicRules(
+            reducer: CountingReducer(
+                counters: Dictionary(uniqueKeysWithValues: Kind.allCases.map { ($0.rawValue + "s", condition($0)) })),
+            fields: ["clock": .ignored, "minutes": .quantised(Quantiser(step: 5, hysteresis: 4))],
+            occasions: [
+                "goal": OccasionRule(essential: true, alert: alert(.essential, goalBucket)),
+                "goalCancelled": OccasionRule(essential: true, alert: alert(.essential, goalBucket)),
+                "red": OccasionRule(essential: false, alert: alert(.ordinary, redBucket)),
+                "shot": OccasionRule(essential: false, droppableAfter: .milliseconds(droppableAfter)),
+            ],
+            ordinaryAlerts: size(ordinaryBucket), reservedAlerts: size(reserve),
+            minimumInterval: .milliseconds(minimumInterval), maximumDuration: .milliseconds(maximumDuration))
+        return Rules(kinds: [kind: game], other: .generic)
+    }()
+
+    /// As the engine takes it.
+    public func event(_ arrival: Arrival) -> FeedEvent {
+        let at = GameFeed.zero + .milliseconds(arrival.at)
+        var event = FeedEvent(
+            topic: GameFeed.topic, topicKind: GameFeed.kind, at: at, id: arrival.id, kind: "event")
+        switch arrival.what {
+        case .start: event.lifecycle = .start
+        case .end: event.lifecycle = .end
+        case .pass: break
+        case .fact(let id, let kind): event.change = .fact(Fact(id: id, kind: kind.rawValue, at: at, values: [:]))
+        case .retraction(let id): event.change = .retraction(of: id)
+        case .patch(let seq, let key, let value):
+            event.seq = seq
+            event.change = .patch([key.rawValue: value.map(JSONValue.int) ?? .null])
+        }
+        return event
+    }
+}
