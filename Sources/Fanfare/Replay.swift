@@ -24,6 +24,7 @@ public final class Replay {
     private var progress = ReplayProgress()
     private let eventsExpected: Int?
     private var goals = GoalClock()
+    private var tally: DecisionTally?
     private var startedAt: Int64 = 0
     private var cpuAtStart: Int64 = 0
     private var lastDelivery: Int64 = 0
@@ -39,6 +40,7 @@ public final class Replay {
     public init(_ options: ReplayOptions, output: ReplayOutput) throws(ReplayError) {
         self.options = options
         self.output = output
+        if options.countsWhatIf { tally = DecisionTally(essentialIn: [options.rules]) }
         pace = Pace(speed: options.speed, gapMax: options.gapMax, from: options.from)
         do {
             loop = try Loop()
@@ -120,6 +122,7 @@ public final class Replay {
         summary.counts = engine.counts
         summary.undelivered = summary.counts.owed
         summary.goals = goals.all
+        summary.whatIf = tally?.total
         summary.seconds = Double(max(lastDelivery, startedAt) - startedAt) / 1e9
         let sent = summary.counts.pushes.sent
         if sent > 0 { summary.cpuMicrosecondsPerPush = Double(cpu) / 1e3 / Double(sent) }
@@ -239,6 +242,7 @@ public final class Replay {
 
     private func note(_ record: DecisionRecord, _ publication: Publication?) {
         summary.decisions[record.outcome, default: 0] += 1
+        tally?.note(record, publication)
         if publication != nil { summary.updates += 1 }
         switch record.alert {
         case .granted: summary.alertsGranted += 1

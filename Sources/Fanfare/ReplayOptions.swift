@@ -14,6 +14,8 @@ public struct ReplayOptions: Sendable {
     public var paths: [String]
     public var feed = FeedOptions()
     public var rules = Rules.builtIn
+    /// Counts what `ReplaySummary.whatIf` tells.
+    public var countsWhatIf = false
     public var speed = Speed.max
     /// Longest wait between two events, in feed time. Shortens waiting only.
     public var gapMax = Duration.seconds(30)
@@ -63,6 +65,8 @@ public struct ReplaySummary: Sendable {
     public var updates = 0
     public var alertsGranted = 0
     public var alertsDemoted = 0
+    /// What the decisions amount to beside a push for every event; `nil` when nobody asked.
+    public var whatIf: DecisionTally.Figures?
     public var counts = ShardCounts()
     public var goals: [Goal] = []
     /// Wall seconds from the first event to the last delivery.

@@ -1,4 +1,5 @@
 import FanfareCore
+import FanfareFeeds
 
 /// A command line that makes no sense: where, what, and what would.
 struct UsageError: Error, CustomStringConvertible {
@@ -64,6 +65,10 @@ struct Arguments {
         try value("a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
             Int(text).flatMap { range.contains($0) ? $0 : nil }
         }
+    }
+
+    mutating func format() throws(UsageError) -> FeedFormat {
+        try value("one of " + FeedFormat.allCases.map(\.rawValue).joined(separator: ", "), FeedFormat.init(rawValue:))
     }
 
     mutating func time() throws(UsageError) -> FeedTime {

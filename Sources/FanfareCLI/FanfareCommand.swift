@@ -19,6 +19,8 @@ enum FanfareCommand {
             switch name {
             case "replay": return try run(rest, help: ReplayCommand.help) { try ReplayCommand($0).run() }
             case "generate": return try run(rest, help: GenerateCommand.help) { try GenerateCommand($0).run() }
+            case "explain": return try run(rest, help: ExplainCommand.help) { try ExplainCommand($0).run() }
+            case "diff": return try run(rest, help: DiffCommand.help) { try DiffCommand($0).run() }
             case "rules": return try run(rest, help: RulesCommand.help) { try RulesCommand($0).run() }
             case "version", "--version":
                 return try run(rest, help: "usage: fanfare version\n\nexample: fanfare version\n") {
@@ -32,7 +34,9 @@ enum FanfareCommand {
             default: throw UsageError("\(name): unknown command; `fanfare --help` lists them")
             }
         } catch let error as UsageError {
-            let command = ["replay", "generate", "rules", "version"].contains(name) ? "fanfare \(name)" : "fanfare"
+            let command =
+                ["replay", "explain", "diff", "generate", "rules", "version"].contains(name)
+                ? "fanfare \(name)" : "fanfare"
             Console.complain("\(command): \(error)")
         } catch {
             Console.complain("fanfare: \(error)")
@@ -54,6 +58,8 @@ enum FanfareCommand {
         case nil: help
         case "replay": ReplayCommand.help
         case "generate": GenerateCommand.help
+        case "explain": ExplainCommand.help
+        case "diff": DiffCommand.help
         case "rules": RulesCommand.help
         case let other?: throw UsageError("help \(other): unknown command; `fanfare --help` lists them")
         }
@@ -66,6 +72,8 @@ enum FanfareCommand {
         usage: fanfare COMMAND
 
           replay     plays a recorded or a live feed to synthetic subscribers
+          explain    tells the story of a topic: what was sent, what was not, and why
+          diff       compares what two sets of rules make of a feed, or two decision logs
           generate   makes a feed to replay
           rules      checks and prints rules files
           version    prints the version

@@ -35,6 +35,7 @@ extension ReplayCommand {
         telling
           --decisions FILE     one line of JSON per event and timer, with what became of it and why; - is standard output
           --states FILE        one line of JSON per topic with its final state; - is standard output
+          --what-if            also what a push for every event would have cost, and what was saved
           --json               the summary as one JSON object
 
         Progress and errors go to standard error. Ctrl-C ends the replay with the summary so far.

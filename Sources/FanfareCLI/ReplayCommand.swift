@@ -18,8 +18,7 @@ struct ReplayCommand {
             switch word {
             case .operand(let path): paths.append(path)
             case .option("--rules"): options.rules = try arguments.rules()
-            case .option("--format"):
-                options.feed.format = try arguments.value(Self.formats) { FeedFormat(rawValue: $0) }
+            case .option("--format"): options.feed.format = try arguments.format()
             case .option("--kickoff"): options.feed.kickoff = try arguments.time()
             case .option("--speed"): options.speed = try arguments.value("max, or a number above 0", Self.speed)
             case .option("--max-gap"): options.gapMax = try arguments.value("seconds, 0 or more", Self.seconds)
@@ -39,6 +38,7 @@ struct ReplayCommand {
             case .option("--connections"): apns.connections = try arguments.count(1...256)
             case .option("--decisions"): decisionsPath = try arguments.text("a file, or - for standard output")
             case .option("--states"): statesPath = try arguments.text("a file, or - for standard output")
+            case .option("--what-if"): options.countsWhatIf = true
             case .option("--json"): printsJSON = true
             case .option(let name): throw UsageError("\(name): unknown option; `fanfare replay --help` lists them")
             }
@@ -56,8 +56,6 @@ struct ReplayCommand {
         options.paths = paths
         options.transport = try apns.transport()
     }
-
-    private static let formats = "one of " + FeedFormat.allCases.map(\.rawValue).joined(separator: ", ")
 
     private static func speed(_ text: String) -> ReplayOptions.Speed? {
         if text == "max" { return .max }

@@ -6,7 +6,7 @@ extension ReplaySummary {
     var json: String {
         let counted = Outcome.allCases.map { ($0.rawValue, JSONValue.int(Int64(decisions[$0, default: 0]))) }
         let pushes = counts.pushes
-        let object: JSONValue = [
+        var object: JSONObject = [
             "events": .int(Int64(events)),
             "decisions": .object(JSONObject(counted)),
             "updates": .int(Int64(updates)),
@@ -34,6 +34,7 @@ extension ReplaySummary {
             "cpu_us_per_push": cpuMicrosecondsPerPush.map(JSONValue.double) ?? .null,
             "peak_rss_bytes": .int(peakResidentBytes),
         ]
+        if let whatIf { object["what_if"] = whatIf.json }
         var bytes: [UInt8] = []
         object.write(to: &bytes)
         return String(decoding: bytes, as: UTF8.self) + "\n"

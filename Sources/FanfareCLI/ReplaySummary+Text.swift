@@ -9,6 +9,11 @@ extension ReplaySummary {
         lines.append(("events in", events.grouped))
         lines.append(("updates out", "\(updates.grouped)\(alerts)"))
         lines.append(("not sent", notSent))
+        if let whatIf {
+            for (name, value) in zip(DecisionTally.Figures.names, whatIf.values) {
+                lines.append((name.text, name.format(value)))
+            }
+        }
         if counts.activities > 0 || counts.pushes.sent > 0 {
             lines.append(("pushes", pushes))
             lines.append(("undelivered", undelivered.grouped))

@@ -79,7 +79,10 @@ struct RulesCommand {
 extension Arguments {
     /// The rules of the file that is the option's value.
     mutating func rules() throws(UsageError) -> Rules {
-        let path = try text("a rules file; `fanfare rules --help` says more")
+        try Arguments.rules(at: try text("a rules file; `fanfare rules --help` says more"))
+    }
+
+    static func rules(at path: String) throws(UsageError) -> Rules {
         do { return try Rules(file: path) } catch { throw UsageError("\(error)") }
     }
 }

@@ -52,7 +52,29 @@ struct AlertGovernor: Sendable {
         return .granted
     }
 
+    /// Every bucket that was drawn on, in the order of their names, and those that kinds share.
+    func buckets(at now: FeedTime) -> [AlertBucket] {
+        let own = kinds.map { (name: $0.key.rawValue, bucket: $0.value) }.sorted { $0.name < $1.name }
+        let shared = [("all ordinary", ordinary), ("reserve", reserved)].compactMap { name, bucket in
+            bucket.map { (name: name, bucket: $0) }
+        }
+        return (own + shared).map { name, bucket in
+            AlertBucket(
+                name: name, tokens: bucket.tokens(at: now), burst: bucket.size.burst, nextIn: bucket.wait(at: now))
+        }
+    }
+
     func hasGranted(_ cause: String) -> Bool { granted.contains(cause) }
+}
+
+/// What a bucket of alerts holds, for explanations.
+public struct AlertBucket: Sendable, Hashable {
+    /// The kind of alerts, or which kinds share it.
+    public let name: String
+    public let tokens: Int
+    public let burst: Int
+    /// Until there is a token; zero when there is one.
+    public let nextIn: Duration
 }
 
 extension Duration {

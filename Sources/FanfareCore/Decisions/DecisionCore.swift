@@ -97,6 +97,18 @@ public struct DecisionCore: Sendable {
         return position < members.count ? TopicView(members[position]) : nil
     }
 
+    /// The alert buckets of a topic that were drawn on, as they stand now.
+    public func alertBuckets(of topic: TopicIndex) -> [AlertBucket] {
+        let position = Int(topic.rawValue)
+        return position < members.count ? members[position].governor.buckets(at: clock) : []
+    }
+
+    /// When the changes go out that wait for the topic's minimum interval; `nil` when none wait.
+    public func waitsUntil(_ topic: TopicIndex) -> FeedTime? {
+        let position = Int(topic.rawValue)
+        return position < members.count ? members[position].flushAt : nil
+    }
+
     public func index(of topic: TopicID) -> TopicIndex? { indexes[topic].map { TopicIndex(UInt32($0)) } }
 
     /// Finds the event's topic or begins it; `nil` when the event is refused, with the record written.

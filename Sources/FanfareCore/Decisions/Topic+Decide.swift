@@ -81,7 +81,9 @@ extension Topic {
             news.reason = isStart ? "start" : "first state"
             news.mustPass = true
             show(news, now: now, record: &record, serial: &serial, into: &decisions)
-        } else if folded.changesState, let ending = ledger.reducer.ending ?? (isOver ? "the rules' end" : nil) {
+        } else if folded.changesState,
+            let ending = ledger.reducer.ending ?? (isOver ? "its state says that it is over" : nil)
+        {
             news.reason = ending
             end(news, now: now, record: &record, serial: &serial, into: &decisions)
         } else if folded.changesState, !looksAlike(state, before) {

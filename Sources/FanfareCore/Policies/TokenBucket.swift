@@ -44,6 +44,12 @@ public struct TokenBucket: Sendable, Hashable {
         return .milliseconds(max(0, size.refill.milliseconds - later.creditMilliseconds))
     }
 
+    public func tokens(at now: FeedTime) -> Int {
+        var later = self
+        later.fill(to: now)
+        return Int(later.creditMilliseconds / size.refill.milliseconds)
+    }
+
     private mutating func fill(to now: FeedTime) {
         guard now > updatedAt else { return }
         let full = Int64(size.burst) * size.refill.milliseconds

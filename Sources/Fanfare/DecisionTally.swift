@@ -1,0 +1,124 @@
+public import FanfareCore
+
+/// Counts decisions by topic kind: what a feed said, what people see of it, how often their phones are woken, and how long
+/// anything waited.
+public struct DecisionTally: Sendable {
+    /// Of all topics of one kind together.
+    public struct Figures: Sendable, Equatable {
+        public var topics = 0
+        public var events = 0
+        /// Events that changed something people see, whether sent at once or not.
+        public var visibleChanges = 0
+        public var updates = 0
+        public var alertsGranted = 0
+        public var alertsDemoted = 0
+        /// From each topic's first update to its last, in log time.
+        public var activityTime = Duration.zero
+        /// How long visible changes waited: of each that was sent, from its arrival until then. In milliseconds, sorted.
+        public var waits: [Int64] = []
+        /// Essential events that waited. There is no good reason for any.
+        public var essentialDelayed = 0
+
+        /// What one activity that follows one topic gets in an hour; `nil` where nothing lasted.
+        public var pushesPerActivityAndHour: Double? {
+            let hours = Double(activityTime.milliseconds) / 3_600_000
+            return hours > 0 ? Double(updates) / hours : nil
+        }
+
+        /// 0–1, against a push for every event; `nil` without events.
+        public var shareSaved: Double? { events > 0 ? 1 - Double(updates) / Double(events) : nil }
+
+        public var medianWait: Duration? { waits.isEmpty ? nil : .milliseconds(waits[waits.count / 2]) }
+        public var worstWait: Duration? { waits.last.map { .milliseconds($0) } }
+
+        public init() {}
+    }
+
+    fileprivate struct Story {
+        var kind: TopicKind?
+        var figures = Figures()
+        var firstUpdate: FeedTime?
+        var waiting: [(since: FeedTime, isEssential: Bool)] = []
+    }
+
+    private let isEssential: @Sendable (TopicKind, OccasionKind) -> Bool
+    private var topics: [TopicID: Story] = [:]
+
+    /// - Parameter rules: what is essential in any of them counts as that.
+    public init(essentialIn rules: [Rules]) {
+        isEssential = { kind, occasion in rules.contains { $0[kind].occasions[occasion]?.essential == true } }
+    }
+
+    /// - Parameter publication: what the record tells of, where it does.
+    public mutating func note(_ record: DecisionRecord, _ publication: Publication?) {
+        guard let topic = record.topic else { return }
+        topics[topic, default: Story()].note(record, publication, isEssential)
+    }
+
+    /// By kind. Topics of which nothing was shown count as `generic`.
+    public var figures: [TopicKind: Figures] {
+        var all: [TopicKind: Figures] = [:]
+        for story in topics.values { all[story.kind ?? .generic, default: Figures()].add(story.figures) }
+        for kind in all.keys { all[kind]?.waits.sort() }
+        return all
+    }
+
+    /// Of all kinds together.
+    public var total: Figures {
+        var total = Figures()
+        for story in topics.values { total.add(story.figures) }
+        total.waits.sort()
+        return total
+    }
+}
+
+extension DecisionTally.Story {
+    fileprivate mutating func note(
+        _ record: DecisionRecord, _ publication: Publication?, _ isEssential: (TopicKind, OccasionKind) -> Bool
+    ) {
+        figures.topics = 1
+        if record.origin == .event { figures.events += 1 }
+        switch record.alert {
+        case .granted: figures.alertsGranted += 1
+        case .demoted: figures.alertsDemoted += 1
+        case nil: break
+        }
+        if let publication {
+            kind = publication.topicKind
+            figures.updates += 1
+            let first = firstUpdate ?? record.now
+            firstUpdate = first
+            figures.activityTime = record.now - first
+            if record.origin == .event {
+                figures.visibleChanges += 1
+                figures.waits.append(0)
+            }
+            for change in waiting {
+                figures.waits.append((record.now - change.since).milliseconds)
+                if change.isEssential, record.now > change.since { figures.essentialDelayed += 1 }
+            }
+            waiting.removeAll(keepingCapacity: true)
+        } else if record.outcome == .conflated {
+            figures.visibleChanges += 1
+            let isEssential = record.occasion.flatMap { occasion in kind.map { isEssential($0, occasion) } } ?? false
+            waiting.append((record.now, isEssential))
+        } else if record.origin == .timer {
+            // Back to what is shown: what waited is nothing any more.
+            waiting.removeAll(keepingCapacity: true)
+        }
+    }
+}
+
+extension DecisionTally.Figures {
+    fileprivate mutating func add(_ other: Self) {
+        topics += other.topics
+        events += other.events
+        visibleChanges += other.visibleChanges
+        updates += other.updates
+        alertsGranted += other.alertsGranted
+        alertsDemoted += other.alertsDemoted
+        activityTime += other.activityTime
+        waits += other.waits
+        essentialDelayed += other.essentialDelayed
+    }
+}

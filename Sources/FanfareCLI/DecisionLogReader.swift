@@ -1,0 +1,42 @@
+import Fanfare
+import FanfareCore
+import FanfareFeeds
+import Glibc
+
+/// Reads a decision log record by record.
+final class DecisionLogReader {
+    private let path: String
+    private let file: UnsafeMutablePointer<FILE>
+    /// `getline`'s own: grows as lines do.
+    private var buffer: UnsafeMutablePointer<CChar>?
+    private var capacity = 0
+    private var number = 0
+    /// Of all lines so far, in their order.
+    private(set) var hash: UInt64 = 0
+
+    init(_ path: String) throws(UsageError) {
+        guard let file = fopen(path, "re") else {
+            throw UsageError("\(path): cannot be read: \(String(cString: strerror(errno)))")
+        }
+        self.path = path
+        self.file = file
+    }
+
+    deinit {
+        free(buffer)
+        fclose(file)
+    }
+
+    func next() throws(UsageError) -> JSONObject? {
+        let count = getline(&buffer, &capacity, file)
+        guard count > 0, let buffer else { return nil }
+        number += 1
+        let line = UnsafeRawBufferPointer(start: buffer, count: count).map { $0 }
+        hash = (hash ^ line.fnv1a).mixed
+        guard let record = JSONObject(parsing: line), record["type"] != nil, record["outcome"] != nil else {
+            throw UsageError(
+                "\(path):\(number): no record of a decision log, as `fanfare replay --decisions` writes it")
+        }
+        return record
+    }
+}

@@ -1,0 +1,225 @@
+import Fanfare
+import FanfareCore
+import FanfareFeeds
+
+/// `fanfare diff`: what other rules would have made of a feed, or where two decision logs part.
+struct DiffCommand {
+    enum Task {
+        case rules(a: (name: String, rules: Rules), b: (name: String, rules: Rules), paths: [String])
+        case logs(a: String, b: String)
+    }
+
+    let task: Task
+    private var feed = FeedOptions()
+    private var printsJSON = false
+
+    init(_ words: [String]) throws(UsageError) {
+        var arguments = Arguments(words)
+        var paths: [String] = []
+        var rules: [(name: String, rules: Rules)] = []
+        while let word = try arguments.next() {
+            switch word {
+            case .option("--rules"):
+                let path = try arguments.text("a rules file, or built-in")
+                rules.append((path, path == DiffCommand.builtIn ? .builtIn : try Arguments.rules(at: path)))
+            case .option("--json"): printsJSON = true
+            case .option("--format"): feed.format = try arguments.format()
+            case .option("--kickoff"): feed.kickoff = try arguments.time()
+            case .option(let name): throw UsageError("\(name): unknown option; `fanfare diff --help` lists them")
+            case .operand(let path): paths.append(path)
+            }
+        }
+        switch rules.count {
+        case 2:
+            guard !paths.isEmpty, !paths.contains("-") else {
+                throw UsageError("the feed is missing: files or folders")
+            }
+            task = .rules(a: rules[0], b: rules[1], paths: paths)
+        case 0:
+            guard paths.count == 2 else {
+                throw UsageError("expected two decision logs, or --rules twice and a feed")
+            }
+            task = .logs(a: paths[0], b: paths[1])
+        default: throw UsageError("--rules: expected it twice; \(DiffCommand.builtIn) stands for the built-in ones")
+        }
+    }
+
+    private static let builtIn = "built-in"
+
+    func run() throws(UsageError) -> ExitStatus {
+        switch task {
+        case .rules(let a, let b, let paths):
+            let comparison: RulesComparison
+            do {
+                comparison = try RulesComparison(a.rules, b.rules, paths: paths, feed: feed)
+            } catch {
+                throw UsageError("\(error)")
+            }
+            Console.print(printsJSON ? comparison.json(a.name, b.name) : comparison.text(a.name, b.name))
+            return comparison.essentialDelayed == 0 ? .done : .incomplete
+        case .logs(let a, let b):
+            let comparison: LogComparison
+            do { comparison = try LogComparison(a, b) } catch { throw UsageError("\(error)") }
+            Console.print(printsJSON ? comparison.json : comparison.text)
+            return comparison.areEqual ? .done : .incomplete
+        }
+    }
+
+    static let help = """
+        Compares what two sets of rules make of one feed, or two decision logs.
+
+        usage: fanfare diff --rules A --rules B FEED… [--json]
+               fanfare diff LOG_A LOG_B [--json]
+
+          --rules FILE     twice; built-in stands for the rules without a file
+          --json           one JSON object instead of a table
+          --format F, --kickoff T   as in `fanfare replay`
+
+        Of rules: pushes per activity and hour, alerts, how long visible changes waited, and essential events that waited
+        (essential in either set), of which there must be none. Of logs: which events came out differently.
+
+        Exit status: 0 nothing essential waited, or the logs are equal; 1 it did, or they are not; 2 usage.
+
+        examples:
+          fanfare diff --rules built-in --rules rules.toml day.ndjson
+          fanfare diff yesterday.log today.log
+
+        """
+}
+
+/// One feed under two sets of rules.
+struct RulesComparison {
+    private var a: DecisionTally
+    private var b: DecisionTally
+
+    init(_ a: Rules, _ b: Rules, paths: [String], feed: FeedOptions) throws(ReplayError) {
+        self.a = try DecisionTally(of: paths, feed: feed, rules: a, essentialIn: [a, b])
+        self.b = try DecisionTally(of: paths, feed: feed, rules: b, essentialIn: [a, b])
+    }
+
+    var essentialDelayed: Int { a.total.essentialDelayed + b.total.essentialDelayed }
+
+    private typealias Pair = (kind: String, a: DecisionTally.Figures, b: DecisionTally.Figures)
+
+    /// By kind, and all together where there are several.
+    private var pairs: [Pair] {
+        let (a, b) = (self.a.figures, self.b.figures)
+        let kinds = Set(a.keys).union(b.keys).sorted { $0.rawValue < $1.rawValue }
+        let pairs = kinds.map { ($0.rawValue, a[$0] ?? .init(), b[$0] ?? .init()) as Pair }
+        return pairs.count > 1 ? pairs + [("all", self.a.total, self.b.total)] : pairs
+    }
+
+    func text(_ nameA: String, _ nameB: String) -> String {
+        var table = Table(["", nameA, nameB, "change"])
+        for pair in pairs {
+            table.add([pair.kind])
+            let values = zip(pair.a.values, pair.b.values)
+            for (name, (a, b)) in zip(DecisionTally.Figures.names, values) {
+                table.add(["  " + name.text, name.format(a), name.format(b), name.change(a, b)])
+            }
+        }
+        return table.text
+    }
+
+    func json(_ nameA: String, _ nameB: String) -> String {
+        var kinds = JSONObject()
+        for pair in pairs { kinds[pair.kind] = ["a": pair.a.json, "b": pair.b.json] }
+        let object: JSONValue = [
+            "a": .string(nameA), "b": .string(nameB), "essentialDelayed": .int(Int64(essentialDelayed)),
+            "kinds": .object(kinds),
+        ]
+        return object.text + "\n"
+    }
+}
+
+extension DecisionTally {
+    /// Of a whole feed.
+    init(of paths: [String], feed: FeedOptions, rules: Rules, essentialIn all: [Rules]) throws(ReplayError) {
+        self.init(essentialIn: all)
+        var replay = try DecisionReplay(paths: paths, feed: feed, rules: rules)
+        while let (_, decisions) = replay.next() { decisions.forEachRecord { note($0, $1) } }
+    }
+}
+
+/// How figures are called and written.
+extension DecisionTally.Figures {
+    struct Name {
+        let text: String
+        /// In a JSON object.
+        let key: String
+        let decimals: Int
+
+        func format(_ value: Double?) -> String {
+            guard let value else { return "-" }
+            return decimals == 0 ? Int(value).grouped : value.fixed(decimals)
+        }
+
+        func change(_ a: Double?, _ b: Double?) -> String {
+            guard let a, let b, a != b, a != 0 else { return "" }
+            return "\(b > a ? "+" : "")\(((b / a - 1) * 100).fixed(0)) %"
+        }
+    }
+
+    static let names = [
+        Name(text: "topics", key: "topics", decimals: 0),
+        Name(text: "raw events", key: "events", decimals: 0),
+        Name(text: "visible changes", key: "visibleChanges", decimals: 0),
+        Name(text: "updates", key: "updates", decimals: 0),
+        Name(text: "pushes per activity and hour", key: "pushesPerActivityAndHour", decimals: 1),
+        Name(text: "saved against a push for every event, %", key: "percentSaved", decimals: 2),
+        Name(text: "alerts granted", key: "alertsGranted", decimals: 0),
+        Name(text: "alerts demoted", key: "alertsDemoted", decimals: 0),
+        Name(text: "a change waited, median s", key: "waitMedianSeconds", decimals: 3),
+        Name(text: "a change waited, worst s", key: "waitWorstSeconds", decimals: 3),
+        Name(text: "essential events that waited", key: "essentialDelayed", decimals: 0),
+    ]
+
+    /// In the order of `names`.
+    var values: [Double?] {
+        func seconds(_ wait: Duration?) -> Double? { wait.map { Double($0.milliseconds) / 1000 } }
+        return [
+            Double(topics), Double(events), Double(visibleChanges), Double(updates), pushesPerActivityAndHour,
+            shareSaved.map { $0 * 100 }, Double(alertsGranted), Double(alertsDemoted), seconds(medianWait),
+            seconds(worstWait), Double(essentialDelayed),
+        ]
+    }
+
+    var json: JSONValue {
+        var object = JSONObject()
+        for (name, value) in zip(DecisionTally.Figures.names, values) {
+            object[name.key] = value.map(JSONValue.double) ?? .null
+        }
+        return .object(object)
+    }
+}
+
+/// Columns for people: the first to the left, the others to the right.
+struct Table {
+    private var rows: [[String]]
+
+    init(_ head: [String]) { rows = [head] }
+
+    mutating func add(_ row: [String]) { rows.append(row) }
+
+    var text: String {
+        let columns = rows.map(\.count).max() ?? 0
+        let widths = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
+        return rows.map { row in
+            var line = ""
+            for (column, cell) in row.enumerated() {
+                let padding = String(repeating: " ", count: widths[column] - cell.count)
+                line += column == 0 ? cell + padding : "  " + padding + cell
+            }
+            while line.last == " " { line.removeLast() }
+            return line + "\n"
+        }.joined()
+    }
+}
+
+extension JSONValue {
+    var text: String {
+        var bytes: [UInt8] = []
+        write(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,165 @@
+import Fanfare
+import FanfareCore
+import FanfareFeeds
+
+/// `fanfare explain`: the story of a topic, for somebody who asks why a phone did or did not show something.
+struct ExplainCommand {
+    private(set) var paths: [String] = []
+    private(set) var topic = TopicID("")
+    private(set) var at: FeedTime?
+    private(set) var showsEverything = false
+    private var feed = FeedOptions()
+    private var rules = Rules.builtIn
+
+    init(_ words: [String]) throws(UsageError) {
+        var arguments = Arguments(words)
+        while let word = try arguments.next() {
+            switch word {
+            case .option("--topic"): topic = TopicID(try arguments.text("a topic's id, as match/1001"))
+            case .option("--at"): at = try arguments.time()
+            case .option("--all"): showsEverything = true
+            case .option("--rules"): rules = try arguments.rules()
+            case .option("--format"): feed.format = try arguments.format()
+            case .option("--kickoff"): feed.kickoff = try arguments.time()
+            case .option(let name): throw UsageError("\(name): unknown option; `fanfare explain --help` lists them")
+            case .operand(let path): paths.append(path)
+            }
+        }
+        guard !paths.isEmpty, !paths.contains("-") else { throw UsageError("the feed is missing: files or folders") }
+        guard !topic.rawValue.isEmpty else { throw UsageError("--topic is missing: whose story to tell") }
+    }
+
+    func run() throws(UsageError) -> ExitStatus {
+        let story: TopicStory
+        do {
+            story = try TopicStory(of: topic, in: paths, feed: feed, rules: rules, until: at)
+        } catch {
+            throw UsageError("\(error)")
+        }
+        guard !story.steps.isEmpty else {
+            throw UsageError("\(topic): the feed does not speak of it\(at.map { " until \($0)" } ?? "")")
+        }
+        Console.print(story.text(showsEverything: showsEverything, at: at))
+        return .done
+    }
+
+    static let help = """
+        Tells the story of a topic: each event and timer, what it changed, why it was or was not sent, and what the alert
+        buckets held. Runs of events in which there was nothing to see are one line.
+
+        usage: fanfare explain FEED… --topic T [options]
+
+          FEED             files and folders are one feed, merged by time
+          --topic T        the topic's id
+          --at TIME        the story until then, and how things stood: what phones showed, and what waited
+          --all            a line for every event
+          --rules FILE     instead of the built-in rules
+          --format F       native, wyscout, dfl or gtfs-rt; without it, recognised by content
+          --kickoff T      when the first half began, for match files without metadata
+
+        example:
+          fanfare generate match-day --output day.ndjson
+          fanfare explain day.ndjson --topic match/1002 --at 2026-06-13T14:30:00Z
+
+        """
+}
+
+extension TopicStory {
+    func text(showsEverything: Bool, at: FeedTime?) -> String {
+        var lines: [String] = []
+        var quiet = QuietRun()
+        for step in steps {
+            let isNews = step.record.outcome != .unchanged || !step.changes.isEmpty || step.record.alert != nil
+            if showsEverything || isNews {
+                quiet.end(into: &lines)
+                lines += step.lines
+            } else {
+                quiet.add(step.record)
+            }
+        }
+        quiet.end(into: &lines)
+        lines.append("")
+        lines += standing(at: at)
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func standing(at: FeedTime?) -> [String] {
+        guard let end else { return ["nothing of it could be read"] }
+        var lines = [
+            "\(at.map { "at \($0)" } ?? "at the end"): \(end.id), \(end.kind), "
+                + (end.version == 0 ? "not shown yet" : "version \(end.version)\(end.ended ? ", ended" : "")")
+        ]
+        if let published = end.published { lines.append("    shown   \(published.line)") }
+        if end.published != end.state { lines.append("    known   \(end.state.line)") }
+        if let waitsUntil { lines.append("    waits   until \(waitsUntil)") }
+        if !buckets.isEmpty { lines.append("    alerts  \(buckets.line)") }
+        return lines
+    }
+
+    /// Events between two pieces of news.
+    private struct QuietRun {
+        private var count = 0
+        private var kinds: [String: Int] = [:]
+        private var from: FeedTime?
+        private var to: FeedTime?
+
+        mutating func add(_ record: DecisionRecord) {
+            count += 1
+            kinds[record.kind, default: 0] += 1
+            from = from ?? record.now
+            to = record.now
+        }
+
+        mutating func end(into lines: inout [String]) {
+            guard let from, let to else { return }
+            let most = kinds.sorted { (-$0.value, $0.key) < (-$1.value, $1.key) }.prefix(3)
+            let named = most.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+            lines.append(
+                "\(from)  \(count) \(count == 1 ? "event" : "events") until \(to): nothing people can see (\(named)"
+                    + (kinds.count > most.count ? ", …)" : ")"))
+            self = QuietRun()
+        }
+    }
+}
+
+extension TopicStory.Step {
+    fileprivate var lines: [String] {
+        var name = record.origin == .timer ? "timer \(record.kind)" : record.kind
+        if let id = record.id, id != record.kind { name += " \(id)" }
+        var head = "\(record.now)  \(name): \(record.outcome.rawValue)"
+        if let version = record.version { head += " as version \(version)" }
+        var lines = ["\(head): \(record.reason)"]
+        if let at = record.at, at != record.now { lines.append("    happened at \(at)") }
+        for change in changes {
+            lines.append("    \(change.key): \(change.before?.line ?? "–") → \(change.after?.line ?? "–")")
+        }
+        if record.causes.count > 1 { lines.append("    carries \(record.causes.joined(separator: ", "))") }
+        if let alert = record.alert {
+            lines.append("    alert \(alert.rawValue): \(record.alertReason ?? "")")
+            if !buckets.isEmpty { lines.append("    buckets: \(buckets.line)") }
+        }
+        return lines
+    }
+}
+
+extension [AlertBucket] {
+    fileprivate var line: String {
+        map { bucket in
+            let wait =
+                bucket.nextIn > .zero ? ", next in \((Double(bucket.nextIn.milliseconds) / 1000).fixed(0)) s" : ""
+            return "\(bucket.name) \(bucket.tokens) of \(bucket.burst)\(wait)"
+        }.joined(separator: "; ")
+    }
+}
+
+extension JSONValue {
+    fileprivate var line: String {
+        var bytes: [UInt8] = []
+        write(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension JSONObject {
+    fileprivate var line: String { JSONValue.object(self).line }
+}

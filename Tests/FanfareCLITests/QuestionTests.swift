@@ -1,0 +1,122 @@
+import Fanfare
+import FanfareCore
+import FanfareFeeds
+import Foundation
+import Testing
+
+@testable import FanfareCLI
+
+/// `fanfare explain` and `fanfare diff`, on a match day.
+@Suite final class QuestionTests {
+    private let folder: String
+
+    init() throws {
+        folder = NSTemporaryDirectory() + "questions-\(UUID().uuidString)/"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    private func write(_ name: String, _ text: String) throws -> String {
+        try text.write(toFile: folder + name, atomically: true, encoding: .utf8)
+        return folder + name
+    }
+
+    private let feed = """
+        {"topic":"match/1","topicKind":"football","at":1000,"id":"t","kind":"start","fact":{"id":"t","kind":"teams","home":"A","away":"B"}}
+        {"topic":"match/2","topicKind":"football","at":1000,"id":"t","kind":"start","fact":{"id":"t","kind":"teams","home":"C","away":"D"}}
+        {"topic":"match/1","at":1010,"id":"p1","kind":"pass"}
+        {"topic":"match/1","at":1011,"id":"p2","kind":"pass"}
+        {"topic":"match/1","at":1012,"id":"g1","kind":"goal","fact":{"id":"g1","side":"home","player":"Ada"}}
+        {"topic":"match/1","at":1013,"id":"c1","kind":"card","fact":{"id":"c1","side":"away","color":"yellow"}}
+        {"topic":"match/1","at":1013.5,"id":"g2","kind":"goal","fact":{"id":"g2","side":"away"}}
+        {"topic":"match/1","at":1014,"id":"c2","kind":"card","fact":{"id":"c2","side":"away","color":"yellow"}}
+        {"topic":"match/2","at":1020,"id":"p3","kind":"pass"}
+
+        """
+
+    @Test func explainsEachEvent() throws {
+        let path = try write("feed.ndjson", feed)
+        let story = try TopicStory(of: TopicID("match/1"), in: [path])
+        let text = story.text(showsEverything: false, at: nil)
+        #expect(text.contains("2 events until 1970-01-01T00:16:51.000Z: nothing people can see (pass 2)"), "\(text)")
+        #expect(text.contains("goal g1: published as version 2: visible change, goal is essential\n"), "\(text)")
+        #expect(text.contains("    homeScore: 0 → 1\n"))
+        #expect(text.contains("    alert granted: goal\n    buckets: goal 9 of 10; reserve 8 of 8\n"), "\(text)")
+        #expect(text.contains("card c1: conflated: until 1970-01-01T00:16:54.000Z"), "\(text)")
+        #expect(text.contains("    carries c1, g2\n"))
+        #expect(text.contains("timer flush: published as version 4: one change waited"), "\(text)")
+        #expect(text.contains("at the end: match/1, football, version 4\n"))
+        #expect(!text.contains("match/2"))
+        #expect(story.text(showsEverything: true, at: nil).contains("pass p2: unchanged: nothing people can see"))
+    }
+
+    @Test func tellsHowThingsStoodAtAMoment() throws {
+        let path = try write("feed.ndjson", feed)
+        let moment = FeedTime(seconds: 1013)
+        let story = try TopicStory(of: TopicID("match/1"), in: [path], until: moment)
+        let text = story.text(showsEverything: false, at: moment)
+        #expect(text.contains("at 1970-01-01T00:16:53.000Z: match/1, football, version 2\n"), "\(text)")
+        #expect(text.contains("    waits   until 1970-01-01T00:16:54.000Z"))
+        #expect(text.contains(#"    known   {"away":"B","awayRed":0,"awayScore":0,"awayYellow":1"#), "\(text)")
+        #expect(story.end?.published?["awayYellow"] == 0)
+    }
+
+    @Test func aTopicThatIsNotInTheFeed() throws {
+        let path = try write("feed.ndjson", feed)
+        #expect { try ExplainCommand([path, "--topic", "match/9"]).run() } throws: {
+            "\($0)".contains("match/9: the feed does not speak of it")
+        }
+        #expect(throws: UsageError.self) { try ExplainCommand([path]) }
+    }
+
+    // MARK: - Diff
+
+    @Test func rulesThatHoldUpAGoalAreFoundOut() throws {
+        let path = try write("feed.ndjson", feed)
+        var slow = Rules.builtIn
+        slow.kinds[.football]?.occasions[.goal] = nil
+        slow.kinds[.football]?.minimumInterval = .seconds(60)
+        let comparison = try RulesComparison(.builtIn, slow, paths: [path], feed: FeedOptions())
+        // The first is still inside the start's interval.
+        #expect(comparison.essentialDelayed == 2)
+        let same = try RulesComparison(.builtIn, .builtIn, paths: [path], feed: FeedOptions())
+        #expect(same.essentialDelayed == 0)
+        let json = comparison.json("a", "b")
+        #expect(
+            json.contains(#""essentialDelayed":2,"kinds":{"football":{"a":{"alertsDemoted":0,"alertsGranted":2"#),
+            "\(json)")
+        #expect(comparison.text("a", "b").contains("essential events that waited"))
+    }
+
+    @Test func logsAreComparedEventByEvent() throws {
+        func log(_ rules: Rules, _ name: String) throws -> String {
+            let path = try write("feed.ndjson", feed)
+            var bytes: [UInt8] = []
+            var replay = try DecisionReplay(paths: [path], rules: rules)
+            while let (_, decisions) = replay.next() {
+                decisions.forEachRecord { record, _ in record.write(to: &bytes) }
+            }
+            return try write(name, String(decoding: bytes, as: UTF8.self))
+        }
+        var silent = Rules.builtIn
+        silent.kinds[.football]?.fields["awayYellow"] = .ignored
+        silent.kinds[.football]?.fields["lastEvent"] = .ignored
+        silent.kinds[.football]?.fields["highlight"] = .ignored
+        let (a, b) = (try log(.builtIn, "a"), try log(silent, "b"))
+        let comparison = try LogComparison(a, b)
+        #expect(!comparison.areEqual)
+        #expect(comparison.text.contains("2  conflated → unchanged"), "\(comparison.text)")
+        #expect(comparison.json.contains(#""equal":false"#))
+        #expect(try LogComparison(a, a).areEqual)
+        #expect(throws: UsageError.self) { try LogComparison(a, write("c", "hello\n")) }
+    }
+
+    @Test(arguments: [
+        ("", "expected two decision logs, or --rules twice and a feed"), ("--rules built-in f", "expected it twice"),
+        ("--rules built-in --rules built-in", "feed is missing"),
+    ])
+    func diffSaysWhatItExpects(line: String, says: String) {
+        #expect { try DiffCommand(line.split(separator: " ").map(String.init)) } throws: { "\($0)".contains(says) }
+    }
+}
