@@ -20,10 +20,10 @@ test: ## All that CI checks: lint, tests, sanitizers, end to end, embedding; und
 	@scripts/test
 
 test-tsan: setup ## Every test under ThreadSanitizer
-	@scripts/swift-test 'all tests, ThreadSanitizer' --sanitize thread --scratch-path .build-tsan --skip EndToEndTests
+	@TIMEOUT=3600 scripts/swift-test 'all tests, ThreadSanitizer' --sanitize thread --scratch-path .build-tsan --skip EndToEndTests
 
 test-asan: setup ## Every test under AddressSanitizer and LeakSanitizer
-	@scripts/swift-test 'all tests, AddressSanitizer' --sanitize address --scratch-path .build-asan --skip EndToEndTests
+	@TIMEOUT=3600 scripts/swift-test 'all tests, AddressSanitizer' --sanitize address --scratch-path .build-asan --skip EndToEndTests
 
 fuzz: setup ## libFuzzer on all that takes bytes from strangers (FUZZ_SECONDS=30 for each)
 	@scripts/fuzz

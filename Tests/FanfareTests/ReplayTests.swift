@@ -10,6 +10,8 @@ import Testing
         var bytes: [UInt8] = []
         MatchDay(seed: 7).write { bytes += $0 }
         #expect(FileManager.default.createFile(atPath: path, contents: Data(bytes)))
+        // All tests of this process share it, so it goes with the process.
+        atexit { try? FileManager.default.removeItem(atPath: ReplayTests.matchDay) }
         return path
     }()
 
