@@ -4,6 +4,22 @@ import Testing
 @testable import FanfareFeeds
 
 @Suite struct NativeTests {
+    @Test(arguments: [("mute", FeedEvent.Operation.mute), ("resume", .resume)])
+    func operatorsStepIn(name: String, operation: FeedEvent.Operation) throws {
+        let event = try #require(decode(#"{"topic":"t","at":1,"id":"o1","operator":"\#(name)"}"#).first?.event)
+        #expect(event.change == .operation(operation))
+        #expect(event.kind == name)
+    }
+
+    @Test func ordersThatMeanNothing() {
+        #expect(
+            decode(#"{"topic":"t","at":1,"operator":"stop"}"#).first?.rejection?.reason.contains("none of mute, unmute")
+                == true)
+        #expect(
+            decode(#"{"topic":"t","at":1,"operator":"mute","set":{}}"#).first?.rejection?.reason.contains("beside")
+                == true)
+    }
+
     private let kickoff = FeedTime(seconds: 1_781_204_400)  // 2026-06-11T19:00:00Z
 
     @Test func readsAFact() throws {

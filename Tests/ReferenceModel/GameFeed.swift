@@ -1,7 +1,7 @@
 public import FanfareCore
 
 /// A feed of one made-up game, from a seed: duplicates, late arrivals, retractions before and after their fact, bursts, clocks
-/// that jump, ends in the middle of it all.
+/// that jump, operators who step in, ends in the middle of it all.
 public struct GameFeed: Sendable {
     public struct Arrival: Sendable, CustomStringConvertible {
         public var now: Int64
@@ -20,6 +20,7 @@ public struct GameFeed: Sendable {
         case fact(id: String, kind: Kind)
         case retraction(of: String)
         case patch(seq: UInt64?, key: Key, value: Int64?)
+        case operation(FeedEvent.Operation)
     }
 
     public enum Kind: String, CaseIterable, Sendable {
@@ -77,7 +78,9 @@ public struct GameFeed: Sendable {
                 // Some feeds number all of their patches, some a few.
                 let seq = isNumbered || number(5) == 0 ? UInt64(number(8)) : nil
                 what = .patch(seq: seq, key: Key.allCases[number(3)], value: value)
-            case 17: what = .end
+            case 17:
+                // An end cuts a feed off, so few feeds have it early.
+                what = number(2) == 0 ? .end : .operation(FeedEvent.Operation.allCases[number(4)])
             case 18: what = .start
             default: what = .pass
             }
@@ -93,7 +96,6 @@ public struct GameFeed: Sendable {
             }
         }
         let order = arrivals.indices.sorted { (arrivals[$0].now, $0) < (arrivals[$1].now, $1) }
-        // An end cuts most of a feed off, so few feeds have it early.
         arrivals = order.map { arrivals[$0] }
     }
 
@@ -133,6 +135,7 @@ public struct GameFeed: Sendable {
         case .pass: break
         case .fact(let id, let kind): event.change = .fact(Fact(id: id, kind: kind.rawValue, at: at, values: [:]))
         case .retraction(let id): event.change = .retraction(of: id)
+        case .operation(let operation): event.change = .operation(operation)
         case .patch(let seq, let key, let value):
             event.seq = seq
             event.change = .patch([key.rawValue: value.map(JSONValue.int) ?? .null])

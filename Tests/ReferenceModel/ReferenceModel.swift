@@ -1,3 +1,5 @@
+import FanfareCore
+
 /// What people must see of a `GameFeed`, worked out again as simply as possible: nothing is kept up to date, everything is
 /// counted anew from all that has arrived. It shares no code with the decision core, and no idea of how that does it.
 public struct ReferenceModel {
@@ -44,6 +46,11 @@ public struct ReferenceModel {
     private var startedAt: Int64 = 0
     private var ended = false
     private var waitsUntil: Int64?
+    /// By an operator.
+    private var isPaused = false
+    private var isMuted = false
+    /// Something was kept from being shown first.
+    private var startsOnResume = false
     private var alerted: Set<String> = []
     private var buckets: [String: (milliseconds: Int64, at: Int64)] = [:]
 
@@ -81,13 +88,18 @@ public struct ReferenceModel {
         if case .retraction = arrival.what { isRetraction = true }
         if let id = arrival.id, !isRetraction, seenEvents.contains(id) { return }
 
+        if case .operation(let operation) = arrival.what {
+            if let id = arrival.id { seenEvents.insert(id) }
+            operate(operation, at: arrival.now)
+            return
+        }
         let before = state
         let lateBy = newestAt > arrival.at ? newestAt - arrival.at : 0
         var changed: (kind: String, cause: String)?
         var hasFolded = false
         var counts = true
         switch arrival.what {
-        case .start, .end, .pass: break
+        case .start, .end, .pass, .operation: break
         case .fact(let id, let kind):
             counts = !facts.contains { $0.id == id }
             if counts {
@@ -127,13 +139,17 @@ public struct ReferenceModel {
             var isStart = false
             if case .start = arrival.what { isStart = true }
             let hasSomething = !fields.isEmpty || facts.contains { !withdrawn.contains($0.id) }
-            if isStart || (hasFolded && hasSomething) {
+            guard isStart || (hasFolded && hasSomething) else { return }
+            if isPaused {
+                startsOnResume = true
+            } else {
                 publish(at: arrival.now, ends: false, alert: alert(changed, lateBy: lateBy, at: arrival.now))
             }
             return
         }
         guard !looksAlike(state, before), !looksAlike(state, shown) else { return }
         if changed?.kind == "shot", lateBy > GameFeed.droppableAfter { return }
+        if isPaused { return }
         let alert = alert(changed, lateBy: lateBy, at: arrival.now)
         let isEssential = changed?.kind == "goal" || changed?.kind == "goalCancelled"
         let free = shownAt + GameFeed.minimumInterval
@@ -160,8 +176,26 @@ public struct ReferenceModel {
         versions.append(Version(at: now, state: text(state), ends: ends, alert: alert))
     }
 
+    private mutating func operate(_ operation: FeedEvent.Operation, at now: Int64) {
+        switch operation {
+        case .mute: isMuted = true
+        case .unmute: isMuted = false
+        case .pause: isPaused = true
+        case .resume:
+            guard isPaused else { return }
+            isPaused = false
+            if ended { return }
+            if let shown {
+                if !looksAlike(state, shown) { publish(at: now, ends: false, alert: nil) }
+            } else if startsOnResume {
+                publish(at: now, ends: false, alert: nil)
+            }
+        }
+    }
+
     private mutating func flush(at now: Int64) {
         waitsUntil = nil
+        if isPaused { return }
         if let shown, !looksAlike(state, shown) { publish(at: now, ends: false, alert: nil) }
     }
 
@@ -174,7 +208,7 @@ public struct ReferenceModel {
     // MARK: - Alerts
 
     private mutating func alert(_ change: (kind: String, cause: String)?, lateBy: Int64, at now: Int64) -> String? {
-        guard let change else { return nil }
+        guard let change, !isMuted else { return nil }
         switch change.kind {
         case "goal" where lateBy == 0 && !alerted.contains(change.cause):
             guard take("goal", GameFeed.goalBucket, now) || take("reserve", GameFeed.reserve, now) else { return nil }

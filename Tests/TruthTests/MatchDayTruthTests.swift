@@ -44,7 +44,7 @@ import Testing
             case .retraction(let id):
                 #expect(record.outcome == .published, "seed \(seed): \(record)")
                 goals[event.topic]?[id] = nil
-            case .nothing, .patch, .contentState: break
+            case .nothing, .patch, .contentState, .operation: break
             }
         }
 

@@ -9,7 +9,8 @@ extension Topic {
         if event.alert != nil, record.alert == nil {
             record.alert = .demoted
             let hasNews = record.outcome == .published || record.outcome == .conflated
-            record.alertReason = hasNews ? "late news does not alert" : "no update to ride on"
+            record.alertReason =
+                isPaused ? "paused by an operator" : hasNews ? "late news does not alert" : "no update to ride on"
         }
         decisions.append(.record(record))
     }
@@ -22,6 +23,11 @@ extension Topic {
         if let id = event.id, !event.isRetraction, recentIDs.contains(id) {
             record.outcome = .duplicate
             record.reason = "event \(id) was here before"
+            return
+        }
+        if case .operation(let operation) = event.change {
+            if let id = event.id { recentIDs.insert(id) }
+            operate(operation, now: now, record: &record, serial: &serial, into: &decisions)
             return
         }
         let before = state
@@ -144,6 +150,12 @@ extension Topic {
             record.reason = "late by \(lateBy.inSeconds), too old for an update of its own: the next one carries it"
             return
         }
+        guard !isPaused else {
+            pending.add(news.cause, max: limits.causesMax)
+            record.outcome = .conflated
+            record.reason = "until the topic is resumed: paused by an operator"
+            return
+        }
         let essential = rule?.essential ?? false
         let alert = alert(for: news, occasion, now: now, record: &record)
 
@@ -263,6 +275,11 @@ extension Topic {
         guard let text = news.event.alert ?? rule.flatMap({ text(by: $0, of: news, occasion) }) else { return nil }
         let kind = rule == nil ? OccasionKind.requested : occasion?.kind ?? .requested
         let governing = rule ?? rules.requestedAlerts
+        guard !isMuted else {
+            record.alert = .demoted
+            record.alertReason = "muted by an operator"
+            return nil
+        }
         switch governor.rule(on: kind, governing, text: text, cause: cause, now: now) {
         case .granted:
             record.alert = .granted
@@ -289,6 +306,42 @@ extension Topic {
             body: words.body.text(topic: id, state: state, fact: fact), sound: words.sound)
     }
 
+    // MARK: - Operators
+
+    private mutating func operate(
+        _ operation: FeedEvent.Operation, now: FeedTime, record: inout DecisionRecord, serial: inout UInt64,
+        into decisions: inout [Decision]
+    ) {
+        let (pausedBefore, mutedBefore) = (isPaused, isMuted)
+        switch operation {
+        case .mute: isMuted = true
+        case .unmute: isMuted = false
+        case .pause: isPaused = true
+        case .resume: isPaused = false
+        }
+        guard (isPaused, isMuted) != (pausedBefore, mutedBefore) else {
+            record.reason = "\(operation): was so already"
+            return
+        }
+        record.reason = "\(operation) by an operator"
+        guard operation == .resume, !ended, pending.count > 0 else { return }
+        if let published, looksAlike(state, published) {
+            record.reason += "; back to what version \(version) shows"
+            pending = Causes()
+            return
+        }
+        let encoded = EncodedState(state)
+        guard encoded.bytes.count <= stateBytesMax else {
+            record.outcome = .rejected
+            record.reason = oversize(encoded.bytes.count)
+            return
+        }
+        record.reason += "; \(pending.count == 1 ? "one change" : "\(pending.count) changes") waited"
+        publish(
+            .update, state, encoded, priority: rules.priority, alert: nil, relevance: nil, now: now,
+            record: &record, serial: &serial, into: &decisions)
+    }
+
     // MARK: - Timers
 
     /// Acts on a deadline of this topic that has come.
@@ -308,6 +361,10 @@ extension Topic {
         now: FeedTime, record: inout DecisionRecord, serial: inout UInt64, into decisions: inout [Decision]
     ) {
         flushAt = nil
+        guard !isPaused else {
+            record.reason = "paused by an operator"
+            return
+        }
         let encoded = EncodedState(state)
         if let published, looksAlike(state, published) {
             record.reason = "back to what version \(version) shows"

@@ -14,7 +14,7 @@ extension Topic {
     /// Folds an event's change into the state. Nothing here looks at the clock or at what was shown.
     mutating func fold(_ event: FeedEvent) -> Folded {
         switch event.change {
-        case .nothing: .nothing(nil)
+        case .nothing, .operation: .nothing(nil)
         case .patch(let patch): fold(seq: event.seq, at: event.at) { $0.merge(patch) }
         case .contentState(let content): fold(seq: event.seq, at: event.at) { $0.replace(with: content) }
         case .fact(let fact): fold(fact)

@@ -34,6 +34,9 @@ struct Topic: Sendable {
     var startedAt: FeedTime?
     var publishedAt: FeedTime?
     var ended = false
+    /// By an operator, as is `isMuted`.
+    var isPaused = false
+    var isMuted = false
     var governor: AlertGovernor
 
     // What waits.

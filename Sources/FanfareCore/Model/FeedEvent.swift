@@ -14,6 +14,8 @@ public struct TopicKind: Hashable, Sendable, CustomStringConvertible {
 
     public static let football = TopicKind("football")
     public static let transit = TopicKind("transit")
+    public static let hockey = TopicKind("hockey")
+    public static let volleyball = TopicKind("volleyball")
     public static let delivery = TopicKind("delivery")
     public static let ride = TopicKind("ride")
     public static let queue = TopicKind("queue")
@@ -97,6 +99,19 @@ public struct FeedEvent: Sendable {
         case fact(Fact)
         /// Withdraws the fact of this id.
         case retraction(of: String)
+        /// Somebody at a desk steps in. It stands in the log like all else, so a replay decides alike.
+        case operation(Operation)
+    }
+
+    /// What an operator does to one topic. A correction is a fact, its retraction or a patch like any other.
+    public enum Operation: String, Sendable, Hashable, CaseIterable {
+        /// Alerts of the topic are demoted until `unmute`.
+        case mute
+        case unmute
+        /// Nothing is shown until `resume`, whatever happens; but an end is, at once.
+        case pause
+        /// What changed meanwhile is shown, silently.
+        case resume
     }
 
     public enum Lifecycle: Sendable, Hashable { case start, end }

@@ -12,6 +12,7 @@ import FanfareCore
 /// | `seq`, `id` | optional |
 /// | `kind` | what it is; `start` and `end` begin and end the topic |
 /// | `set`, `fact`, `retracts` | at most one of: a JSON Merge Patch; an object with an `id`; the id of a fact |
+/// | `operator` | somebody at a desk steps in: `mute`, `unmute`, `pause`, `resume` |
 /// | `alert` | `title`, `body`, `sound` |
 ///
 /// Members of other names are ignored, so that a feed may carry more than we read.
@@ -82,7 +83,14 @@ struct NativeEventReader {
 
     private static func change(_ members: Members, kind: String?, at: FeedTime) throws(Failure) -> FeedEvent.Change {
         switch (members.set, members.fact, members.retracts) {
-        case (nil, nil, nil): return .nothing
+        case (nil, nil, nil):
+            guard let order = members.operator else { return .nothing }
+            guard let operation = order.string.flatMap(FeedEvent.Operation.init) else {
+                let known = FeedEvent.Operation.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Failure(reason: "`operator` is none of \(known)")
+            }
+            return .operation(operation)
+        case _ where members.operator != nil: throw Failure(reason: "`operator` beside `set`, `fact` or `retracts`")
         case (let patch?, nil, nil):
             guard patch.isObject else { throw Failure(reason: "`set` is not an object") }
             return .patch(patch.object)
@@ -171,7 +179,7 @@ struct NativeEventReader {
 
 /// The members of a line that we read. Of a repeated name the last counts; `null` counts as absent.
 private struct Members {
-    var topic, topicKind, at, seq, id, kind, set, fact, retracts, alert: JSONElement?
+    var topic, topicKind, at, seq, id, kind, set, fact, retracts, `operator`, alert: JSONElement?
 
     mutating func take(_ name: JSONElement, _ element: JSONElement) {
         let value = element.isNull ? nil : element
@@ -191,6 +199,8 @@ private struct Members {
             fact = value
         } else if name.equals("retracts") {
             retracts = value
+        } else if name.equals("operator") {
+            `operator` = value
         } else if name.equals("alert") {
             alert = value
         } else if name.equals("topicKind") {
@@ -206,6 +216,7 @@ extension FeedEvent.Change {
         case .nothing: "event"
         case .patch: "patch"
         case .contentState: "state"
+        case .operation(let operation): operation.rawValue
         case .fact(let fact): fact.kind
         case .retraction: "retraction"
         }
