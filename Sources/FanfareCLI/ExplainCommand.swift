@@ -54,7 +54,7 @@ struct ExplainCommand {
           --at TIME        the story until then, and how things stood: what phones showed, and what waited
           --all            a line for every event
           --rules FILE     instead of the built-in rules
-          --format F       native, wyscout, dfl or gtfs-rt; without it, recognised by content
+          --format F       native, wyscout, dfl, pwhl, dvw or gtfs-rt; without it, recognised by content
           --kickoff T      when the first half began, for match files without metadata
 
         example:

@@ -8,7 +8,7 @@ extension ReplayCommand {
           FEED                 files and folders are one feed, merged by time; - reads standard input, live
 
         reading
-          --format F           native, wyscout, dfl or gtfs-rt; without it, recognised by content
+          --format F           native, wyscout, dfl, pwhl, dvw or gtfs-rt; without it, recognised by content
           --kickoff T          when the first half began, for match files without metadata
           --speed N|max        N seconds of the feed in one second; max waits for nothing (max)
           --max-gap S          no wait is longer than S seconds of the feed (30)

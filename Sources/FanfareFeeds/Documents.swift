@@ -68,6 +68,24 @@ struct Documents {
         return nil
     }
 
+    // MARK: - Hockey and volleyball
+
+    mutating func hockey(_ path: String) throws(FeedError) -> any FeedDecoder {
+        switch try read(path) {
+        case .success(let bytes):
+            do { return try HockeyDecoder(path: path, bytes: bytes, parser: parser) } catch { return error }
+        case .failure(let undecodable): return undecodable
+        }
+    }
+
+    mutating func volleyball(_ path: String) throws(FeedError) -> any FeedDecoder {
+        switch try read(path) {
+        case .success(let bytes):
+            do { return try VolleyballDecoder(path: path, bytes: bytes) } catch { return error }
+        case .failure(let undecodable): return undecodable
+        }
+    }
+
     // MARK: - DFL
 
     mutating func dfl(_ path: String) throws(FeedError) -> any FeedDecoder {

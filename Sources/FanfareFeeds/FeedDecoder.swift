@@ -21,6 +21,10 @@ public enum FeedFormat: String, CaseIterable, Sendable {
     case wyscout
     /// DFL/Sportec match events (XML, one document per match).
     case dfl
+    /// PWHL games (HockeyTech's JSON, one document per game).
+    case pwhl
+    /// DataVolley scouting files (text, one per match).
+    case dataVolley = "dvw"
     /// GTFS-Realtime polls (protobuf), with NYCT's extension.
     case gtfsRealtime = "gtfs-rt"
 }

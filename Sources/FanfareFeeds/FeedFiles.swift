@@ -88,6 +88,8 @@ struct FeedFiles {
                 decoders.append(try NativeFileDecoder(path: file.path, lineBytesMax: options.lineBytesMax))
             case .wyscout: decoders.append(try documents.wyscout(file.path))
             case .dfl: decoders.append(try documents.dfl(file.path))
+            case .pwhl: decoders.append(try documents.hockey(file.path))
+            case .dataVolley: decoders.append(try documents.volleyball(file.path))
             case .gtfsRealtime:
                 let together = polls[foldersAround(file.path)[0], default: []].map(\.path)
                 guard together.first == file.path else { continue }

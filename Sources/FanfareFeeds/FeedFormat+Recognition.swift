@@ -10,6 +10,10 @@ extension FeedFormat {
             self = .native
         } else if head.firstMark == UInt8(ascii: "{"), head.contains("\"matchPeriod\"") {
             self = .wyscout
+        } else if head.firstMark == UInt8(ascii: "{"), head.contains("\"pbp_raw\"") {
+            self = .pwhl
+        } else if head.prefix(64).firstRange(of: Array("[3DATAVOLLEYSCOUT]".utf8)) != nil {
+            self = .dataVolley
         } else if head.starts(withXML: "<Event "), head.contains("EventTime=") {
             self = .dfl
         } else if FeedFormat.looksLikeAPoll(head) {

@@ -10,7 +10,7 @@ public struct FeedOptions: Sendable {
     public var kickoff: FeedTime?
     /// A longer line is rejected.
     public var lineBytesMax: Int
-    /// A file of a single-document format (Wyscout, DFL, a GTFS-Realtime poll) that is longer is an error.
+    /// A file of a single-document format (Wyscout, DFL, PWHL, DataVolley, a GTFS-Realtime poll) that is longer is an error.
     public var documentBytesMax: Int
 
     public init(

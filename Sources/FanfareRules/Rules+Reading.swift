@@ -154,12 +154,18 @@ extension CountingReducer {
                 counter.finish()
             }
         }
-        let facts = table.take("facts", "an array of texts") { value -> [String]? in
-            guard case .array(let values) = value.content else { return nil }
-            let texts = values.compactMap(\.text)
-            return texts.count == values.count ? texts : nil
+        var latest: [String: Latest] = [:]
+        if let all = table.table("latest") {
+            for member in all.members {
+                guard let kept = all.table(member.value, for: member.key) else { continue }
+                let (facts, value) = (kept.texts("facts"), kept.text("value"))
+                if kept.has("facts", "value"), let facts, let value {
+                    latest[member.key] = Latest(of: facts, value: value)
+                }
+                kept.finish()
+            }
         }
-        self.init(counters: counters, facts: Set(facts ?? []))
+        self.init(counters: counters, latest: latest, facts: table.texts("facts") ?? [])
     }
 }
 
@@ -335,6 +341,14 @@ extension TableReader {
     }
 
     fileprivate func has(_ required: String...) -> Bool { has(required) }
+
+    fileprivate func texts(_ key: String) -> Set<String>? {
+        take(key, "an array of texts") { value in
+            guard case .array(let values) = value.content else { return nil }
+            let texts = values.compactMap(\.text)
+            return texts.count == values.count ? Set(texts) : nil
+        }
+    }
 
     fileprivate func bucketSize() -> TokenBucket.Size? {
         let burst = whole("burst", 1...1000)

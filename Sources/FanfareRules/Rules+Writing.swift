@@ -26,9 +26,7 @@ extension TopicRules {
         if let link = derived.deepLink { lines.append("deepLink = \(quoted(link.description))") }
         if !endsWhen.isEmpty { lines.append("endsWhen = \(inRules(endsWhen))") }
         let counting = reducer as? CountingReducer
-        if let facts = counting?.facts, !facts.isEmpty {
-            lines.append("facts = [\(facts.sorted().map(quoted).joined(separator: ", "))]")
-        }
+        if let facts = counting?.facts, !facts.isEmpty { lines.append("facts = \(array(facts))") }
         lines += [
             "buckets.ordinary = { \(ordinaryAlerts.inRules) }", "buckets.reserved = { \(reservedAlerts.inRules) }",
             "requestedAlerts = { \(requestedAlerts.inRules) }",
@@ -41,6 +39,9 @@ extension TopicRules {
             if !counter.where.isEmpty { members.append("where = \(inRules(counter.where))") }
             if let by = counter.by { members.append("by = \(quoted(by))") }
             lines.append("counters.\(key(name)) = { \(members.joined(separator: ", ")) }")
+        }
+        for (name, latest) in (counting?.latest ?? [:]).sorted(by: { $0.key < $1.key }) {
+            lines.append("latest.\(key(name)) = { facts = \(array(latest.facts)), value = \(quoted(latest.value)) }")
         }
         lines += derived.lines
         for (occasion, rule) in occasions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -155,6 +156,10 @@ extension JSONValue {
         write(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
+}
+
+private func array(_ texts: Set<String>) -> String {
+    "[" + texts.sorted().map(quoted).joined(separator: ", ") + "]"
 }
 
 private func quoted(_ text: String) -> String { JSONValue.string(text).inRules }

@@ -84,7 +84,7 @@ import Testing
         ("f --speed nan", "--speed nan"),
         ("f --speed inf", "--speed inf"),
         ("f --max-gap -1", "--max-gap -1"),
-        ("f --format xml", "native, wyscout, dfl, gtfs-rt"),
+        ("f --format xml", "native, wyscout, dfl, pwhl, dvw, gtfs-rt"),
         ("f --from yesterday", "--from yesterday"),
         ("f --from 1526220000000", "1970 to 2100"),
         ("f --from 1e300", "--from 1e300"),

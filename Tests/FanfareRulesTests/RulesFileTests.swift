@@ -11,7 +11,7 @@ import Testing
     private func read(_ toml: String) throws -> Rules { try Rules(toml: Array(toml.utf8), file: "rules.toml") }
 
     /// The files to copy say what the engine does without them.
-    @Test(arguments: [TopicKind.football, .transit, .delivery, .ride, .queue])
+    @Test(arguments: [TopicKind.football, .hockey, .volleyball, .transit, .delivery, .ride, .queue])
     func shippedFilesAreTheBuiltInRules(kind: TopicKind) throws {
         let rules = try Rules(file: Self.folder + kind.rawValue + ".toml")
         let builtIn = Rules.builtIn
@@ -28,7 +28,7 @@ import Testing
                 counters: [
                     "points": .init(fact: "basket", where: [Condition("side", .oneOf(["home"]))], by: "value"),
                     "odd key": .init(fact: "foul"),
-                ], facts: ["time-out"]))
+                ], latest: ["last": .init(of: ["foul", "basket"], value: "text")], facts: ["time-out"]))
         made.fields = [
             "a": .ignored, "b": .quantised(Quantiser(step: 7, hysteresis: 9)), "c": .quantised(.percent(20)),
             "d": .redacted(Redaction(.removed)),
@@ -64,6 +64,7 @@ import Testing
         #expect(again[TopicKind("made up")].occasions == made.occasions)
         let reducer = again[TopicKind("made up")].reducer as? CountingReducer
         #expect(reducer?.counters == (made.reducer as? CountingReducer)?.counters)
+        #expect(reducer?.latest == (made.reducer as? CountingReducer)?.latest)
         #expect(reducer?.facts == ["time-out"])
         #expect(again.other.toml(kind: .generic) == TopicRules().toml(kind: .generic))
     }
@@ -150,6 +151,7 @@ import Testing
         ),
         ("[a]\ncounters.points = { by = \"value\" }", "2:10", "expected the kind of facts that it counts"),
         ("[a]\nfacts = [\"x\", 3]", "2:9", "an array of texts"),
+        ("[a]\nlatest.x = { facts = [\"y\"] }", "2:12", "value missing"),
         ("[football]\ncounters.x = { fact = \"goal\" }", "2:1", "counters: unknown key"),
         (String(repeating: "a.", count: 200) + "a = 1", "1:1", "more than 100 dots"),
         ("[a]\nx = " + String(repeating: "[", count: 400), "2:", "no TOML"),

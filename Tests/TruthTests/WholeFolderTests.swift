@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.enabled(if: Recordings.areHere, "\(Recordings.skipped)"))
 struct WholeFolderTests {
-    /// Everything at once: three formats recognised by content, in the order of log time.
+    /// Everything at once: five formats recognised by content, in the order of log time.
     @Test func allRecordingsAreOneFeed() throws {
         var feed = try Feed(paths: [Recordings.path("")])
         var now = FeedTime(milliseconds: 0)
@@ -23,9 +23,11 @@ struct WholeFolderTests {
         }
         #expect(kinds[.football]?.count == 13)
         #expect(kinds[.transit]?.count == 240)
-        #expect(ends == 13)
-        // Other formats and notes are skipped; what stands beside a feed is not among them.
-        #expect(feed.skippedFiles.contains { $0.contains("volleyball") })
+        #expect(kinds[.hockey]?.count == 6)
+        #expect(kinds[.volleyball]?.count == 3)
+        #expect(ends == 13 + 6 + 3)
+        // Notes are skipped; what stands beside a feed is not among them.
+        #expect(feed.skippedFiles.contains { $0.hasSuffix("README.md") })
         #expect(
             !feed.skippedFiles.contains {
                 $0.contains("metadata") || $0.contains("gtfs-static") || $0.contains("facts")

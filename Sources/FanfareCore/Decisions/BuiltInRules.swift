@@ -2,7 +2,8 @@ extension Rules {
     /// What the engine knows without a rules file.
     public static let builtIn = Rules(
         kinds: [
-            .football: .football, .transit: .transit, .delivery: .delivery, .ride: .ride, .queue: .queue,
+            .football: .football, .hockey: .hockey, .volleyball: .volleyball, .transit: .transit, .delivery: .delivery,
+            .ride: .ride, .queue: .queue,
         ], other: .generic)
 }
 

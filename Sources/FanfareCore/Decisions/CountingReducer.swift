@@ -1,6 +1,7 @@
-/// For topic kinds that the rules alone define: patches make the state, and facts are counted into it.
+/// For topic kinds that the rules alone define: patches make the state, facts are counted into it, and values of the newest
+/// are kept.
 ///
-/// Every kind of fact that a counter counts, or that is named besides, is understood; its occasion has the fact's own name,
+/// Every kind of fact that is counted or kept, or that is named besides, is understood; its occasion has the fact's own name,
 /// and its withdrawal that name with `Cancelled`.
 public struct CountingReducer: Reducer {
     /// Counts the live facts of one kind.
@@ -18,21 +19,38 @@ public struct CountingReducer: Reducer {
         }
     }
 
+    /// Keeps a value of the newest live fact of some kinds.
+    public struct Latest: Sendable, Hashable {
+        public var facts: Set<String>
+        /// Among the fact's values; a fact without it leaves what was kept.
+        public var value: String
+
+        public init(of facts: Set<String>, value: String) {
+            self.facts = facts
+            self.value = value
+        }
+    }
+
     /// By the content state key that shows the count.
     public let counters: [String: Counter]
+    /// By the content state key that shows the value.
+    public let latest: [String: Latest]
     /// Kinds of facts that count for nothing and matter all the same.
     public let facts: Set<String>
     private var counts: [String: Int64]
+    private var kept = JSONObject()
     private var hasFacts = false
 
-    public init(counters: [String: Counter] = [:], facts: Set<String> = []) {
+    public init(counters: [String: Counter] = [:], latest: [String: Latest] = [:], facts: Set<String> = []) {
         self.counters = counters
+        self.latest = latest
         self.facts = facts
         counts = counters.mapValues { _ in 0 }
     }
 
     public func understands(factKind: String) -> Bool {
         facts.contains(factKind) || counters.values.contains { $0.fact == factKind }
+            || latest.values.contains { $0.facts.contains(factKind) }
     }
 
     public func fault(in fact: Fact) -> String? {
@@ -47,16 +65,19 @@ public struct CountingReducer: Reducer {
     }
 
     public mutating func fold(_ entry: LedgerEntry) {
-        // A withdrawn fact is not counted, and its withdrawal counts for nothing.
+        // A withdrawn fact is not folded, and its withdrawal counts for nothing.
         guard case .fact(let fact) = entry else { return }
         hasFacts = true
         for (key, counter) in counters where counter.fact == fact.kind && counter.where.hold(in: fact.values) {
             counts[key, default: 0] &+= counter.by.flatMap { fact.values[$0]?.intValue } ?? 1
         }
+        for (key, latest) in latest where latest.facts.contains(fact.kind) {
+            if let value = fact.values[latest.value] { kept[key] = value }
+        }
     }
 
     public var state: JSONObject {
-        var state = JSONObject()
+        var state = kept
         for (key, count) in counts { state[key] = .int(count) }
         return state
     }

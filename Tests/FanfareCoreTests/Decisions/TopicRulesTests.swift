@@ -199,6 +199,20 @@ import Testing
         #expect(story.topic("order/1")?.published == ["home": 0, "baskets": 1])
     }
 
+    @Test func theNewestLiveFactsValueIsKept() {
+        var story = story {
+            $0.reducer = CountingReducer(latest: ["period": .init(of: ["period", "start"], value: "name")])
+        }
+        story.apply(fact(0, "s", "start", ["name": "PRE"]))
+        story.apply(fact(30, "p2", "period", ["name": "2"]))
+        story.apply(fact(10, "p1", "period", ["name": "1"]), now: at(40))
+        #expect(story.state("order/1", "period") == "2")
+        story.apply(fact(50, "p3", "period", ["other": "3"]))
+        #expect(story.state("order/1", "period") == "2")
+        story.apply(FeedEvent(topic: feed.topic, at: at(60), kind: "undo", change: .retraction(of: "p2")))
+        #expect(story.state("order/1", "period") == "1")
+    }
+
     // MARK: - What updates ask for
 
     @Test func L6_staleAfterFollowsTheFeed() {

@@ -1,0 +1,171 @@
+import FanfareCore
+import Foundation
+
+/// A volleyball match as scouts type it (DataVolley, a `.dvw` file): sections of lines, fields between semicolons.
+///
+/// A point row tells the score after it, so the newest counts. Its time of day is taken as UTC, a missing one is that of the
+/// row before, and none goes back: bursts are typed after the rally, and a few rows step back by seconds. Dates are month
+/// first. A set is won at its `**set` row; the match is over with the last.
+struct VolleyballDecoder: FeedDecoder {
+    private var items: [FeedItem] = []
+    private var position = 0
+
+    mutating func next() -> FeedItem? {
+        guard position < items.count else { return nil }
+        position += 1
+        return items[position - 1]
+    }
+
+    private let path: String
+    private let topic: TopicID
+    private var now: FeedTime
+    private var names = (home: "Home", away: "Away")
+    private var points = (home: 0, away: 0)
+    private var set = 1
+    private var number = 0
+
+    init(path: String, bytes: [UInt8]) throws(UndecodableDocument) {
+        self.path = path
+        let name = (path as NSString).lastPathComponent
+        let suffix = (name as NSString).pathExtension
+        topic = TopicID("match/" + percentEncoded(suffix.isEmpty ? name : String(name.dropLast(suffix.count + 1))))
+        let text = VolleyballDecoder.text(bytes)
+        var sections: [String: [Substring]] = [:]
+        var section = ""
+        for line in text.split(whereSeparator: \.isNewline) {
+            if line.hasPrefix("[3"), let close = line.firstIndex(of: "]") {
+                section = String(line[line.index(line.startIndex, offsetBy: 2)..<close])
+            } else {
+                sections[section, default: []].append(line)
+            }
+        }
+        let date = sections["MATCH"]?.first?.split(separator: ";", omittingEmptySubsequences: false).first
+        guard let day = date.flatMap(VolleyballDecoder.day) else {
+            throw UndecodableDocument(path, "[3MATCH] has no date such as 12/28/2012, month first")
+        }
+        now = day
+        let teams = (sections["TEAMS"] ?? []).map { $0.split(separator: ";", omittingEmptySubsequences: false) }
+        guard teams.count >= 2, teams[0].count > 1, teams[1].count > 1 else {
+            throw UndecodableDocument(path, "[3TEAMS] does not name both teams")
+        }
+        names = (String(teams[0][1]), String(teams[1][1]))
+        let rows = sections["SCOUT"] ?? []
+        // The first rows may lack a time: the start is that of the first that has one.
+        if let first = rows.lazy.compactMap({ VolleyballDecoder.seconds($0) }).first { now = day + .seconds(first) }
+        add(
+            "teams", id: "teams",
+            [
+                "home": .string(names.home), "away": .string(names.away), "homePoints": 0, "awayPoints": 0, "set": 1,
+            ], lifecycle: .start)
+        let last = rows.lastIndex { VolleyballDecoder.isSetEnd($0) }
+        for (index, row) in rows.enumerated() { take(row, day: day, isLastSet: index == last) }
+    }
+
+    private mutating func take(_ row: Substring, day: FeedTime, isLastSet: Bool) {
+        number += 1
+        // One recorder closes its file with a row of NULs.
+        guard let first = row.unicodeScalars.first, first.value > 0x20 else { return }
+        if let seconds = VolleyballDecoder.seconds(row) { now = max(now, day + .seconds(seconds)) }
+        let code = row.prefix { $0 != ";" }
+        if VolleyballDecoder.isSetEnd(row) {
+            finishSet(isLast: isLastSet)
+        } else if let side = VolleyballDecoder.side(code), code.dropFirst().first == "p" {
+            let score = code.dropFirst(2).split(separator: ":").compactMap { Int($0) }
+            guard score.count == 2, score.allSatisfy({ (0...99).contains($0) }) else {
+                return reject("\(code): a point row tells the score, as *p08:05")
+            }
+            points = (score[0], score[1])
+            let team = side == "home" ? names.home : names.away
+            // Two of one second stand in the order of their ids, so these sort as scores grow.
+            add(
+                "point",
+                id: "point/\(set)/\(VolleyballDecoder.digits(score[0], 2))-\(VolleyballDecoder.digits(score[1], 2))",
+                [
+                    "side": .string(side), "homePoints": .int(Int64(points.home)),
+                    "awayPoints": .int(Int64(points.away)),
+                    "set": .int(Int64(set)), "text": .string("Point: \(team)"), "key": .string(side + "Points"),
+                ])
+        } else if let side = VolleyballDecoder.side(code), code.dropFirst().first == "T" {
+            let team = side == "home" ? names.home : names.away
+            add(
+                "timeout", id: "timeout/\(number)",
+                ["side": .string(side), "text": .string("Time-out: \(team)"), "key": "lastEvent"])
+        } else {
+            items.append(.event(FeedEvent(topic: topic, at: now, id: "\(number)", kind: "touch")))
+        }
+    }
+
+    private mutating func finishSet(isLast: Bool) {
+        guard points.home != points.away else { return reject("a set ends at \(points.home):\(points.away)") }
+        let side = points.home > points.away ? "home" : "away"
+        let team = side == "home" ? names.home : names.away
+        let score = "\(points.home)–\(points.away)"
+        var values: JSONObject = [
+            "side": .string(side), "text": .string("Set \(set): \(team), \(score)"), "key": .string(side + "Sets"),
+        ]
+        if !isLast {
+            // The next one begins; of the last the points stay.
+            values.merge(["homePoints": 0, "awayPoints": 0, "set": .int(Int64(set + 1))])
+        }
+        add("set", id: "set/\(set)", values, lifecycle: isLast ? .end : nil)
+        set += 1
+        points = (0, 0)
+    }
+
+    private mutating func add(
+        _ kind: String, id: String, _ values: JSONObject, lifecycle: FeedEvent.Lifecycle? = nil
+    ) {
+        items.append(
+            .event(
+                FeedEvent(
+                    topic: topic, topicKind: lifecycle == .start ? .volleyball : nil, at: now, id: id, kind: kind,
+                    lifecycle: lifecycle, change: .fact(Fact(id: id, kind: kind, at: now, values: values)))))
+    }
+
+    private mutating func reject(_ reason: String) {
+        items.append(.rejected(FeedRejection(place: "\(path): row \(number)", reason: reason, topic: topic, at: now)))
+    }
+
+    // MARK: - Fields
+
+    /// UTF-8, or what most scouts' machines write.
+    private static func text(_ bytes: [UInt8]) -> String {
+        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        return String(data: Data(bytes), encoding: .windowsCP1250) ?? String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func digits(_ number: Int, _ width: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, width - text.count)) + text
+    }
+
+    private static func day(_ date: Substring) -> FeedTime? {
+        let parts = date.split(separator: "/").compactMap { Int($0) }
+        guard parts.count == 3, (1...12).contains(parts[0]), (1...31).contains(parts[1]) else { return nil }
+        let text = "\(digits(parts[2], 4))-\(digits(parts[0], 2))-\(digits(parts[1], 2))T00:00:00Z"
+        return FeedTime(rfc3339: text).flatMap { $0.isPlausible ? $0 : nil }
+    }
+
+    /// Of the day; field 7, `18.45.07`.
+    private static func seconds(_ row: Substring) -> Int64? {
+        let fields = row.split(separator: ";", maxSplits: 8, omittingEmptySubsequences: false)
+        guard fields.count > 7 else { return nil }
+        let parts = fields[7].split(separator: ".").compactMap { Int64($0) }
+        guard parts.count == 3, (0...23).contains(parts[0]), (0...59).contains(parts[1]), (0...59).contains(parts[2])
+        else { return nil }
+        return parts[0] * 3600 + parts[1] * 60 + parts[2]
+    }
+
+    private static func side(_ code: Substring) -> String? {
+        switch code.first {
+        case "*": "home"
+        case "a": "away"
+        default: nil
+        }
+    }
+
+    /// `**1set`.
+    private static func isSetEnd(_ row: Substring) -> Bool {
+        row.hasPrefix("**") && row.dropFirst(2).first?.isNumber == true && row.dropFirst(3).hasPrefix("set")
+    }
+}
