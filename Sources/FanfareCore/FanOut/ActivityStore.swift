@@ -7,29 +7,29 @@ public struct ActivityID: Hashable, Sendable {
     public init(hashing id: some StringProtocol) { self.init(id.utf8.fnv1a) }
 }
 
-/// Everything a shard knows of one activity, 56 bytes and its token.
+/// Everything a shard knows of one activity, 48 bytes and its token.
 struct Activity {
     var id: ActivityID
+    var token = TokenStore.Reference()
+    // Beside the token's reference, whose eight bytes these two fill up.
+    var flags: Flags = []
+    /// Pushes in a row that the token's own limit (429) refused: the exponent of its backoff.
+    var strikes: UInt8 = 0
     /// Index of the audience, or `none` when the activity is leaving or the slot is free.
     var audience = ActivityStore.noAudience
-    var token = TokenStore.Reference()
     /// Counts the slot's tenants: what belongs to an earlier one is recognised and ignored.
     var generation: UInt32 = 0
     /// The newest version whose delivery is settled: accepted, or refused for good and counted as failed.
     var delivered: UInt32 = 0
-    /// Alerts up to this version have had their chance with this activity: sent, superseded, revoked or stale.
+    /// Alerts up to this version have had their chance with this activity: sent, superseded, revoked or stale. A push in flight
+    /// counts when it comes back: one that was certainly not processed was no chance.
     var alerted: UInt32 = 0
-    /// `alerted` before the push in flight: restored when that push was certainly not processed.
-    var alertedBefore: UInt32 = 0
-    /// Version in flight.
+    /// Version in flight, of the audience that the activity is in now; 0 when none of its is.
     var sending: UInt32 = 0
     /// Version of the alert that rides on the push in flight; 0 when silent.
     var sendingAlert: UInt32 = 0
     /// Greatest `aps.timestamp` ever sent, Unix seconds. Travels with the activity when it changes audience.
     var stamp: UInt32 = 0
-    var flags: Flags = []
-    /// Pushes in a row that the token's own limit (429) refused: the exponent of its backoff.
-    var strikes: UInt8 = 0
 
     struct Flags: OptionSet {
         let rawValue: UInt8
@@ -54,7 +54,8 @@ struct Activity {
 struct ActivityStore {
     static let noAudience = UInt32.max
 
-    private(set) var activities: [Activity] = []
+    // Written by `ActivityStore+Runs` too.
+    var activities: [Activity] = []
     /// Place of each slot in its audience's `SweepOrder`, which keeps this array true. Apart from `Activity` because a
     /// departure writes to three slots here and to nothing else of them.
     var positions: [UInt32] = []

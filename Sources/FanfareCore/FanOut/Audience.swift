@@ -117,6 +117,7 @@ final class Audience {
 
     /// Serials of the versions that the last member has reached, or passed, by now.
     func takeCompleted() -> [UInt64] {
+        guard let first = open.first, first.version <= ledger.oldest else { return [] }
         let done = open.prefix { $0.version <= ledger.oldest }.map(\.serial)
         open.removeFirst(done.count)
         return done
@@ -147,10 +148,15 @@ final class Audience {
         return slot
     }
 
-    /// The next member under the cursor.
-    func nextOfSweep() -> ActivitySlot? {
-        if urgent > 0 { urgent -= 1 }
-        return order.next()
+    /// The next members under the cursor, at most `limit`, and no more than can be visited in one lane.
+    func nextOfSweep(limit: Int) -> ArraySlice<ActivitySlot> {
+        order.next(limit: urgent > 0 ? min(urgent, limit) : limit)
+    }
+
+    /// So many of them have been visited.
+    func visited(_ count: Int) {
+        urgent -= min(urgent, count)
+        order.advance(by: count)
     }
 
     // MARK: What a member gets

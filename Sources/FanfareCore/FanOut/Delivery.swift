@@ -119,11 +119,16 @@ public struct DeliveryBatch {
     ) {
         let start = tokens.count
         tokens.append(contentsOf: token)
-        if payloads.last !== payload { payloads.append(payload) }
         deliveries.append(
             Delivery(
-                slot: slot, generation: generation, payload: Int32(payloads.count - 1), tokenStart: Int32(start),
+                slot: slot, generation: generation, payload: index(of: payload), tokenStart: Int32(start),
                 tokenCount: Int32(tokens.count - start)))
+    }
+
+    /// The payload's place among the batch's, for the deliveries that are appended next.
+    mutating func index(of payload: Payload) -> Int32 {
+        if payloads.last !== payload { payloads.append(payload) }
+        return Int32(payloads.count - 1)
     }
 
     /// - Parameter delivery: one of this batch.

@@ -43,10 +43,16 @@ struct Lanes {
         }
     }
 
-    /// One delivery of this audience has been handed out.
-    mutating func charge(_ audience: Audience) {
-        audience.deficit -= 1
-        if let lane = audience.lane { credits[lane] -= 1 }
+    /// Deliveries that the current audience may take before it is somebody else's turn.
+    func allowance(of audience: Audience) -> Int {
+        guard let lane = audience.lane else { return 0 }
+        return min(audience.deficit, credits[lane])
+    }
+
+    /// So many deliveries of this audience have been handed out.
+    mutating func charge(_ audience: Audience, _ count: Int) {
+        audience.deficit -= count
+        if let lane = audience.lane { credits[lane] -= count }
     }
 
     /// Takes the audience out until `unpark`: it has work that may not be sent yet.

@@ -1,21 +1,51 @@
 extension Shard {
     public func complete(_ completions: [Completion], at moment: Moment) {
-        for completion in completions { complete(completion, at: moment) }
+        var position = 0
+        while position < completions.count {
+            position += complete(completions, from: position, at: moment)
+        }
         reportIfQuiet()
     }
 
-    private func complete(_ completion: Completion, at moment: Moment) {
+    /// Takes note of `completions[start]`, and of those after it that mean the same.
+    ///
+    /// - Returns: how many.
+    private func complete(_ completions: [Completion], from start: Int, at moment: Moment) -> Int {
+        let completion = completions[start]
         let slot = completion.slot
-        guard Int(slot.rawValue) < store.activities.count else { return }
+        guard Int(slot.rawValue) < store.activities.count else { return 1 }
         let activity = store[slot]
-        guard activity.generation == completion.generation, activity.flags.contains(.inFlight) else { return }
+        guard activity.generation == completion.generation, activity.flags.contains(.inFlight) else { return 1 }
+        if completion.outcome == .accepted, let audience = broughtUp(activity) {
+            let count = store.settle(completions, from: start, like: activity)
+            inFlight -= count
+            counts.pushes.accepted += count
+            countAlerts(of: activity, count)
+            serve(count, having: activity.delivered, with: audience.target, of: audience, at: moment)
+            return count
+        }
         store[slot].flags.subtract([.inFlight, .ending, .rotated])
         inFlight -= 1
-        switch completion.outcome {
+        complete(slot, as: activity, completion.outcome, at: moment)
+        return 1
+    }
+
+    /// The audience of an activity that owes nothing more to anybody once the push in flight is accepted: what a sweep is made
+    /// of. Everything rarer is `nil` here.
+    private func broughtUp(_ activity: Activity) -> Audience? {
+        guard activity.flags.subtracting(.owedFirst) == .inFlight, activity.sending != 0 else { return nil }
+        let audience = audiences[Int(activity.audience)]
+        return activity.sending == audience.target ? audience : nil
+    }
+
+    private func complete(
+        _ slot: ActivitySlot, as activity: Activity, _ outcome: DeliveryOutcome, at moment: Moment
+    ) {
+        switch outcome {
         case .accepted:
             counts.pushes.accepted += 1
             store[slot].strikes = 0
-            countAlerts(of: activity)
+            countAlerts(of: activity, 1)
             settle(slot, as: activity, at: moment)
         case .refused:
             counts.pushes.failed += 1
@@ -23,23 +53,23 @@ extension Shard {
         case .deadToken where activity.flags.contains(.rotated):
             // The dead token was replaced while this push was on its way: the activity lives on under the new one.
             counts.pushes.notProcessed += 1
-            sendAgain(slot, as: activity)
+            requeue(slot)
         case .deadToken:
             counts.pushes.dead += 1
             reportDead(activity.id)
             remove(slot, at: moment)
         case .throttled:
             counts.pushes.throttled += 1
-            restoreAlerts(slot, as: activity)
             wait(slot, at: moment)
         case .notProcessed:
             counts.pushes.notProcessed += 1
-            sendAgain(slot, as: activity)
+            requeue(slot)
         case .unknown:
             counts.pushes.uncertain += 1
             if activity.sendingAlert != 0 { counts.alerts.uncertain += 1 }
-            // It may have arrived: the state goes again, the alert does not (`alerted` stays where the sending put it).
-            if activity.audience != ActivityStore.noAudience, activity.sending != 0 {
+            // It may have arrived: the state goes again, the alert does not.
+            if activity.sending != 0 {
+                store[slot].alerted = activity.sending
                 store[slot].flags.insert(.owedFirst)
             }
             requeue(slot)
@@ -53,35 +83,31 @@ extension Shard {
             remove(slot, at: moment)
             return
         }
-        if activity.audience != ActivityStore.noAudience, activity.sending != 0 {
+        if activity.sending != 0 {
             serve(slot, with: activity.sending, of: audiences[Int(activity.audience)], at: moment)
         }
         requeue(slot)
     }
 
-    /// The activity, which was owed a push, has this version now.
+    /// The activity, which was owed a push, has this version now, and all alerts up to it have had their chance.
     func serve(_ slot: ActivitySlot, with version: UInt32, of audience: Audience, at moment: Moment) {
         let delivered = store[slot].delivered
-        if version != delivered {
-            audience.ledger.advance(from: delivered, to: version)
-            store[slot].delivered = version
-        }
+        store[slot].delivered = version
+        store[slot].alerted = version
         store[slot].flags.remove(.owedFirst)
+        serve(1, having: delivered, with: version, of: audience, at: moment)
+    }
+
+    /// The audience's part of that, for several members that had the same version before.
+    private func serve(
+        _ count: Int, having delivered: UInt32, with version: UInt32, of audience: Audience, at moment: Moment
+    ) {
+        if version != delivered { audience.ledger.advance(count, from: delivered, to: version) }
         if version == audience.target {
-            audience.owed -= 1
-            counts.owed -= 1
+            audience.owed -= count
+            counts.owed -= count
         }
         reportCompleted(audience, at: moment)
-    }
-
-    private func sendAgain(_ slot: ActivitySlot, as activity: Activity) {
-        restoreAlerts(slot, as: activity)
-        requeue(slot)
-    }
-
-    /// The push was not processed, so what it carried has not had its chance yet.
-    private func restoreAlerts(_ slot: ActivitySlot, as activity: Activity) {
-        if activity.sending != 0 { store[slot].alerted = activity.alertedBefore }
     }
 
     /// Sees to it that whatever the activity is still owed reaches it.
@@ -114,22 +140,23 @@ extension Shard {
         store.remove(slot)
     }
 
-    /// What became of the alerts this activity had missed, decided when the push that was their chance has been accepted.
-    private func countAlerts(of activity: Activity) {
-        guard activity.audience != ActivityStore.noAudience, activity.sending != 0 else { return }
+    /// What became of the alerts that this activity, and others like it, had missed: decided when the push that was their chance
+    /// has been accepted.
+    private func countAlerts(of activity: Activity, _ count: Int) {
+        guard activity.sending != 0 else { return }
         let audience = audiences[Int(activity.audience)]
-        guard audience.newestAlert > activity.alertedBefore else { return }
+        guard audience.newestAlert > activity.alerted else { return }
         let alerts = audience.alerts
         let carried = alerts.first { $0.version == activity.sendingAlert }
-        for missed in alerts where missed.version > activity.alertedBefore && missed.version <= activity.sending {
+        for missed in alerts where missed.version > activity.alerted && missed.version <= activity.sending {
             if missed.version == activity.sendingAlert {
-                counts.alerts.accepted += 1
+                counts.alerts.accepted += count
             } else if missed.isRevoked {
-                counts.alerts.revoked += 1
+                counts.alerts.revoked += count
             } else if let carried, (missed.alert.class, missed.version) < (carried.alert.class, carried.version) {
-                counts.alerts.superseded += 1
+                counts.alerts.superseded += count
             } else {
-                counts.alerts.stale += 1
+                counts.alerts.stale += count
             }
         }
     }

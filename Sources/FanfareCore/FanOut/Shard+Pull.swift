@@ -11,14 +11,30 @@ extension Shard {
                 continue
             }
             guard let audience = lanes.current() else { break }
-            guard let slot = nextVisit(of: audience) else { continue }
-            visit(slot, of: audience, at: moment, into: &batch)
+            let limit = min(end - batch.deliveries.count, lanes.allowance(of: audience))
+            if audience.again.isEmpty {
+                sweep(audience, limit: limit, at: moment, into: &batch)
+            } else if let slot = nextAgain(of: audience), visit([slot], of: audience, at: moment, into: &batch) == 0 {
+                comeAgain(slot)
+            }
         }
         reportIfQuiet()
     }
 
-    private func nextVisit(of audience: Audience) -> ActivitySlot? {
-        guard let slot = audience.nextAgain(alerted: { store[$0].alerted }) else { return audience.nextOfSweep() }
+    /// Visits the next members of the sweep, at most `limit` of them.
+    private func sweep(_ audience: Audience, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
+        let run = audience.nextOfSweep(limit: limit)
+        var rest = run
+        while !rest.isEmpty {
+            let visited = visit(rest, of: audience, at: moment, into: &batch)
+            if visited == 0 { break }
+            rest = rest.dropFirst(visited)
+        }
+        audience.visited(run.count - rest.count)
+    }
+
+    private func nextAgain(of audience: Audience) -> ActivitySlot? {
+        guard let slot = audience.nextAgain(alerted: { store[$0].alerted }) else { return nil }
         let activity = store[slot]
         guard activity.flags.contains(.queued), activity.audience != ActivityStore.noAudience,
             audiences[Int(activity.audience)] === audience
@@ -27,58 +43,58 @@ extension Shard {
         return slot
     }
 
+    /// Gives the first of `slots` what it lacks, and those after it that stand as it does the same.
+    ///
+    /// - Returns: how many have been visited; 0 when the audience's next payload may not be stamped yet.
     private func visit(
-        _ slot: ActivitySlot, of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
-    ) {
+        _ slots: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
+    ) -> Int {
+        let slot = slots[slots.startIndex]
         let activity = store[slot]
         // Who is in flight or waits comes again by itself: the completion and the retry list see to that.
-        guard activity.flags.isDisjoint(with: [.inFlight, .waiting]), isOwed(activity, audience) else { return }
+        guard activity.flags.isDisjoint(with: [.inFlight, .waiting]), isOwed(activity, audience) else { return 1 }
         let alert = audience.alert(after: activity.alerted, at: moment)
         if alert == nil, audience.event == .update, !activity.flags.contains(.owedFirst),
             audience.ledger.showsTheSame(activity.delivered, audience.target)
         {
             // It slept through a change and its reversal: what it shows is the newest state already.
-            store[slot].alerted = audience.target
             serve(slot, with: audience.target, of: audience, at: moment)
-            return
+            return 1
         }
         let payload = audience.payload(carrying: alert, at: moment) { stamp, alert in
             self.makePayload(for: audience, stamp: stamp, carrying: alert)
         }
         guard let payload else {
-            comeAgain(slot)
             lanes.park(audience)
             let wait = audience.stamp + 1 - Audience.aheadSecondsMax - moment.wallSeconds
             retries.insert(.audience(audience), due: moment.monotonicNanoseconds + max(1, wait) * 1_000_000_000)
-            return
+            return 0
         }
-        store[slot].alertedBefore = activity.alerted
-        store[slot].alerted = audience.target
-        store[slot].sending = audience.target
-        store[slot].sendingAlert = alert.map { audience.alerts[$0].version } ?? 0
-        send(payload, to: slot, into: &batch)
-        lanes.charge(audience)
+        let push = Push(
+            payload: payload, version: audience.target, alert: alert.map { audience.alerts[$0].version } ?? 0)
+        let count = send(push, to: slots, standing: activity.standing, into: &batch)
+        lanes.charge(audience, count)
+        return count
     }
 
     private func sendPrivateEnd(_ slot: ActivitySlot, at moment: Moment, into batch: inout DeliveryBatch) {
         let stamp = max(moment.wallSeconds, Int64(store[slot].stamp) + 1)
         // A dismissal date in the past removes the card at once (spec §3.4, documented).
-        send(
-            Payload(
-                event: .end, subject: "unfollow", state: [], stamp: stamp, staleDate: nil,
-                dismissalDate: moment.wallSeconds - 1, alert: nil, priority: .immediate),
-            to: slot, into: &batch)
+        let payload = Payload(
+            event: .end, subject: "unfollow", state: [], stamp: stamp, staleDate: nil,
+            dismissalDate: moment.wallSeconds - 1, alert: nil, priority: .immediate)
+        _ = send(
+            Push(payload: payload, version: 0, alert: 0), to: [slot], standing: store[slot].standing, into: &batch)
     }
 
-    private func send(_ payload: Payload, to slot: ActivitySlot, into batch: inout DeliveryBatch) {
-        store[slot].flags.insert(.inFlight)
-        if payload.event == .end { store[slot].flags.insert(.ending) }
-        // Stamps are Unix seconds of 2026 or later and fit 32 bits until 2106.
-        store[slot].stamp = UInt32(clamping: payload.stamp)
-        inFlight += 1
-        counts.pushes.sent += 1
-        batch.append(
-            slot: slot, generation: store[slot].generation, payload: payload, token: store.tokens[store[slot].token])
+    private func send(
+        _ push: Push, to slots: ArraySlice<ActivitySlot>, standing: Activity.Standing,
+        into batch: inout DeliveryBatch
+    ) -> Int {
+        let count = store.send(push, to: slots, standing: standing, into: &batch)
+        inFlight += count
+        counts.pushes.sent += count
+        return count
     }
 
     /// The activity is owed something and nothing else will bring the sweep to it.

@@ -17,13 +17,16 @@ struct SweepOrder {
     /// Everybody is to be visited once from here on.
     mutating func restart() { remaining = members.count }
 
-    /// The next unvisited member, or `nil` at the end of the lap. O(1).
-    mutating func next() -> ActivitySlot? {
-        guard remaining > 0 else { return nil }
-        let slot = members[cursor]
-        cursor = cursor + 1 == members.count ? 0 : cursor + 1
-        remaining -= 1
-        return slot
+    /// The next unvisited members in a row, at most `limit`; none at the end of the lap. O(1).
+    func next(limit: Int) -> ArraySlice<ActivitySlot> {
+        members[cursor..<cursor + min(limit, remaining, members.count - cursor)]
+    }
+
+    /// The next `count` members, all of them `next`, have been visited.
+    mutating func advance(by count: Int) {
+        cursor += count
+        if cursor == members.count { cursor = 0 }
+        remaining -= count
     }
 
     func isUnvisited(_ position: Int) -> Bool {

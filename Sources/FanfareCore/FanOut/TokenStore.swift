@@ -42,5 +42,17 @@ struct TokenStore {
         return arena[offset..<offset + Int(reference.count)]
     }
 
+    /// Appends the tokens' bytes, back to back.
+    func copy(_ references: some Sequence<Reference>, to bytes: inout [UInt8]) {
+        // A slice of the array would be counted twice for each token, which costs more than the copy.
+        arena.withUnsafeBufferPointer { arena in
+            for reference in references {
+                let offset = Int(reference.start) * TokenStore.unit
+                bytes.append(
+                    contentsOf: UnsafeBufferPointer(rebasing: arena[offset..<offset + Int(reference.count)]))
+            }
+        }
+    }
+
     private static func units(_ bytes: Int) -> Int { (bytes + unit - 1) / unit }
 }

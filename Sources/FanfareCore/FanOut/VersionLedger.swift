@@ -33,10 +33,10 @@ struct VersionLedger {
         settle()
     }
 
-    /// A member has gone from one version to a newer one. Afterwards `oldest` may have risen.
-    mutating func advance(from old: UInt32, to new: UInt32) {
-        entries[Int(old - oldest)].members -= 1
-        entries[Int(new - oldest)].members += 1
+    /// So many members have gone from one version to a newer one. Afterwards `oldest` may have risen.
+    mutating func advance(_ count: Int, from old: UInt32, to new: UInt32) {
+        entries[Int(old - oldest)].members -= count
+        entries[Int(new - oldest)].members += count
         settle()
     }
 
