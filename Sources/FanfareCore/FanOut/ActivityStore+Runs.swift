@@ -1,7 +1,8 @@
 /// What a sweep does, done to many activities at once: a decision is made for one of them, and carried out on all that follow
 /// it and stand as it does. In the sweep of a large audience nearly all do, so what is left per push is a loop over two arrays.
 ///
-/// Each loop has its passes apart because their cache misses then overlap: after churn every activity and every token is one.
+/// After churn every activity and every token is a cache miss. A processor waits for many at once if it sees them soon enough,
+/// that is if little is done between one and the next: so what is read first is read in loops of its own.
 extension ActivityStore {
     /// Sends the push to the first of `slots` and to as many after it as stand like `first`.
     ///
@@ -10,30 +11,24 @@ extension ActivityStore {
         _ push: Push, to slots: ArraySlice<ActivitySlot>, standing first: Activity.Standing,
         into batch: inout DeliveryBatch
     ) -> Int {
-        let start = batch.deliveries.count
+        let alike = slots.prefix { self.activities[Int($0.rawValue)].standing == first }
+        tokens.fetch(alike, activities)
+        let tokens = tokens
         let payload = batch.index(of: push.payload)
         let stamp = UInt32(clamping: push.payload.stamp)
         let flags: Activity.Flags = push.payload.event == .end ? [.inFlight, .ending] : .inFlight
-        var tokenStart = Int32(batch.tokens.count)
         var activities = activities.mutableSpan
-        for slot in slots {
+        for slot in alike {
             let index = Int(slot.rawValue)
-            guard activities[index].standing == first else { break }
-            let token = activities[index].token
-            batch.deliveries.append(
-                Delivery(
-                    slot: slot, generation: activities[index].generation, payload: payload, tokenStart: tokenStart,
-                    tokenCount: Int32(token.count)))
-            tokenStart += Int32(token.count)
+            batch.append(
+                slot: slot, generation: activities[index].generation, payload: payload,
+                token: activities[index].token, of: tokens)
             activities[index].flags.formUnion(flags)
             activities[index].sending = push.version
             activities[index].sendingAlert = push.alert
             activities[index].stamp = stamp
         }
-        let sent = batch.deliveries[start...]
-        let known = self.activities
-        tokens.copy(sent.lazy.map { known[Int($0.slot.rawValue)].token }, to: &batch.tokens)
-        return sent.count
+        return alike.count
     }
 
     /// Takes note of accepted pushes: of `completions[start]`, whose activity is `first`, and of as many after it as belong to

@@ -125,6 +125,17 @@ public struct DeliveryBatch {
                 tokenCount: Int32(tokens.count - start)))
     }
 
+    /// - Parameter payload: `index(of:)` it.
+    mutating func append(
+        slot: ActivitySlot, generation: UInt32, payload: Int32, token: TokenStore.Reference, of store: TokenStore
+    ) {
+        deliveries.append(
+            Delivery(
+                slot: slot, generation: generation, payload: payload, tokenStart: Int32(tokens.count),
+                tokenCount: Int32(token.count)))
+        store.copy(token, to: &tokens)
+    }
+
     /// The payload's place among the batch's, for the deliveries that are appended next.
     mutating func index(of payload: Payload) -> Int32 {
         if payloads.last !== payload { payloads.append(payload) }

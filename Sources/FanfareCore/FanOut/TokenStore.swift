@@ -13,6 +13,8 @@ struct TokenStore {
     }
 
     private var arena: [UInt8] = []
+    /// Of no use to anybody, but a read whose result nobody keeps would not be made.
+    private var fetched: UInt8 = 0
     private var free: [[UInt32]] = Array(repeating: [], count: tokenBytesMax / unit + 1)
 
     mutating func reserve(tokens: Int, bytesEach: Int) {
@@ -42,16 +44,24 @@ struct TokenStore {
         return arena[offset..<offset + Int(reference.count)]
     }
 
-    /// Appends the tokens' bytes, back to back.
-    func copy(_ references: some Sequence<Reference>, to bytes: inout [UInt8]) {
-        // A slice of the array would be counted twice for each token, which costs more than the copy.
-        arena.withUnsafeBufferPointer { arena in
-            for reference in references {
-                let offset = Int(reference.start) * TokenStore.unit
-                bytes.append(
-                    contentsOf: UnsafeBufferPointer(rebasing: arena[offset..<offset + Int(reference.count)]))
-            }
+    /// Appends the token's bytes. Through a pointer, because a slice of the arena would be counted for each token, which costs
+    /// more than the copy.
+    func copy(_ reference: Reference, to bytes: inout [UInt8]) {
+        let offset = Int(reference.start) * TokenStore.unit
+        arena.withUnsafeBufferPointer {
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: $0[offset..<offset + Int(reference.count)]))
         }
+    }
+
+    /// Has both ends of the tokens brought into the cache: all of a token of the usual size, as it spans two lines at most.
+    mutating func fetch(_ slots: ArraySlice<ActivitySlot>, _ activities: [Activity]) {
+        var bytes: UInt8 = 0
+        for slot in slots {
+            let reference = activities[Int(slot.rawValue)].token
+            let offset = Int(reference.start) * TokenStore.unit
+            bytes ^= arena[offset] ^ arena[offset + Int(reference.count) - 1]
+        }
+        fetched = bytes
     }
 
     private static func units(_ bytes: Int) -> Int { (bytes + unit - 1) / unit }
