@@ -69,7 +69,7 @@ final class Fleet {
         let state = EncodedState(
             ["home": .string("Reds"), "away": .string("Blues"), "minute": .int(Int64(version))])
         return Publication(
-            serial: UInt64(version), topic: TopicIndex(0), topicID: topic, topicKind: .football, version: version,
+            serial: UInt64(version), topicID: topic, topicKind: .football, version: version,
             event: .update, state: state, priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil)
     }
 

@@ -52,7 +52,7 @@ struct Workload {
             "home": .string("Reds"), "away": .string("Blues"), "change": .int(Int64(version)), "text": .string(filler),
         ])
         return Publication(
-            serial: UInt64(round), topic: TopicIndex(0), topicID: topicID, topicKind: .football, version: version,
+            serial: UInt64(round), topicID: topicID, topicKind: .football, version: version,
             event: .update, state: state, priority: .immediate, alert: nil, staleAfter: .seconds(900),
             dismissAfter: nil)
     }

@@ -16,7 +16,7 @@ import Testing
 
     private func publication(_ version: UInt32) -> Publication {
         Publication(
-            serial: UInt64(version), topic: TopicIndex(0), topicID: TopicID("t"), topicKind: .football,
+            serial: UInt64(version), topicID: TopicID("t"), topicKind: .football,
             version: version, event: .update, state: EncodedState([:]), priority: .conserving, alert: nil,
             staleAfter: nil, dismissAfter: nil)
     }

@@ -160,7 +160,7 @@ public struct DecisionCore: Sendable {
         }
         let index = members.count
         members.append(
-            Topic(event.topic, index: TopicIndex(UInt32(index)), kind: event.topicKind, rules: rules))
+            Topic(event.topic, kind: event.topicKind, rules: rules))
         indexes[event.topic] = index
         return index
     }

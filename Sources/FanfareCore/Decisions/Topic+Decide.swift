@@ -234,7 +234,7 @@ extension Topic {
         decisions.append(
             .publish(
                 Publication(
-                    serial: serial, topic: index, topicID: id, topicKind: kind, version: version, event: event,
+                    serial: serial, topicID: id, topicKind: kind, version: version, event: event,
                     state: encoded, priority: priority, alert: alert,
                     relevance: [relevance, rules.relevance].compactMap(\.self).max(),
                     staleAfter: rules.staleAfter.duration(gap: gap),

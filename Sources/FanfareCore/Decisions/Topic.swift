@@ -4,7 +4,6 @@
 /// called again; the core's timers do the calling.
 struct Topic: Sendable {
     let id: TopicID
-    let index: TopicIndex
     let limits: Rules.Limits
     private(set) var kind: TopicKind
     /// Whether an event has told the kind. Until then facts are kept and patches make the state.
@@ -48,9 +47,8 @@ struct Topic: Sendable {
     var armedFlush: FeedTime?
     var armedLimit: FeedTime?
 
-    init(_ id: TopicID, index: TopicIndex, kind: TopicKind?, rules: Rules) {
+    init(_ id: TopicID, kind: TopicKind?, rules: Rules) {
         self.id = id
-        self.index = index
         self.kind = kind ?? .generic
         isKindKnown = kind != nil
         limits = rules.limits

@@ -87,7 +87,6 @@ public final class Publication: Sendable {
 
     /// Counts publications over all topics, from 1: the name by which outcomes come back.
     public let serial: UInt64
-    public let topic: TopicIndex
     public let topicID: TopicID
     public let topicKind: TopicKind
     /// Counts up from 1 within the topic.
@@ -104,12 +103,11 @@ public final class Publication: Sendable {
     public let dismissAfter: Duration?
 
     public init(
-        serial: UInt64, topic: TopicIndex, topicID: TopicID, topicKind: TopicKind, version: UInt32, event: Event,
+        serial: UInt64, topicID: TopicID, topicKind: TopicKind, version: UInt32, event: Event,
         state: EncodedState, priority: Priority, alert: Alert?, relevance: Int? = nil, staleAfter: Duration?,
         dismissAfter: Duration?
     ) {
         self.serial = serial
-        self.topic = topic
         self.topicID = topicID
         self.topicKind = topicKind
         self.version = version

@@ -127,8 +127,8 @@ import Testing
         }
         #expect(waiting == nil, seed)
 
-        for (index, topic) in story.core.topics.enumerated() {
-            let mine = story.publications.filter { $0.topic.rawValue == UInt32(index) }
+        for topic in story.core.topics {
+            let mine = story.publications.filter { $0.topicID == topic.id }
             #expect(mine.map(\.version) == (0..<mine.count).map { UInt32($0 + 1) }, seed)
             for (before, after) in zip(mine, mine.dropFirst()) {
                 #expect(before.event == .update, "nothing follows an end; \(seed)")

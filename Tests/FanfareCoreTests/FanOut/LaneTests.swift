@@ -8,7 +8,7 @@ import Testing
     private func publication(_ topic: String, serial: UInt64, alert: String?) -> ShardCommand {
         .publish(
             Publication(
-                serial: serial, topic: TopicIndex(0), topicID: TopicID(topic), topicKind: .football, version: 1,
+                serial: serial, topicID: TopicID(topic), topicKind: .football, version: 1,
                 event: .update, state: EncodedState(["version": .int(Int64(serial)), "highlight": "period"]),
                 priority: .immediate,
                 alert: alert.map {

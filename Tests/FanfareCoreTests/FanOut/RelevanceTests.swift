@@ -7,7 +7,7 @@ import Testing
         let moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
         shard.apply(.follow(ActivityID(1), .topic(TopicID("match")), token: [1]), at: moment)
         let publication = Publication(
-            serial: 1, topic: TopicIndex(0), topicID: TopicID("match"), topicKind: .generic, version: 1,
+            serial: 1, topicID: TopicID("match"), topicKind: .generic, version: 1,
             event: .update, state: EncodedState(["n": 1]), priority: .immediate, alert: nil, relevance: relevance,
             staleAfter: nil, dismissAfter: nil)
         shard.apply(.publish(publication), at: moment)

@@ -6,7 +6,7 @@ import Testing
     private func publication(version: UInt32) -> ShardCommand {
         .publish(
             Publication(
-                serial: UInt64(version), topic: TopicIndex(0), topicID: TopicID("match"), topicKind: .generic,
+                serial: UInt64(version), topicID: TopicID("match"), topicKind: .generic,
                 version: version, event: .update, state: EncodedState(["version": .int(Int64(version))]),
                 priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil))
     }
