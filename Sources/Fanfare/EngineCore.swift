@@ -133,6 +133,7 @@ final class EngineCore {
             publication.latest = max(publication.latest, at)
             open[serial] = publication.shardsLeft > 0 ? publication : nil
             if publication.shardsLeft == 0 { onCompleted?(serial, publication.latest) }
+        case .overtaken(let serial): open[serial] = nil
         case .deadToken(let id): onDeadToken?(id)
         case .quiet(let request):
             guard request == quietRequest else { return }

@@ -90,7 +90,8 @@ extension World {
             return "the death of activity \(phone.id.rawValue) was reported \(phone.deathReports) times"
         }
         for node in nodes {
-            for serial in node.published where node.completed[serial] != 1 {
+            for serial in node.published
+            where node.completed[serial] ?? 0 != (node.overtaken.contains(serial) ? 0 : 1) {
                 return "publication \(serial) was reported complete \(node.completed[serial] ?? 0) times"
             }
         }

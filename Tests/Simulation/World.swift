@@ -25,6 +25,8 @@ public final class World {
         public var commandsMax = 64
         public var feedbackMax = 64
         public var feedbackHeldMax = 64
+        /// Publications per audience whose completion is told apart.
+        public var openMax = 64
         public init() {}
 
         /// A world of the seed's own kind. Of every size: the smallest make the rarest meetings.
@@ -39,6 +41,7 @@ public final class World {
             commandsMax = pick([1, 2, 64], 5)
             feedbackMax = pick([1, 2, 64], 6)
             feedbackHeldMax = pick([1, 4, 64], 7)
+            openMax = pick([1, 2, 64], 8)
         }
     }
 
@@ -93,10 +96,11 @@ public final class World {
         var changed: [TopicID: UInt64] = [:]
         var revoked: Set<String> = []
         var completed: [UInt64: Int] = [:]
+        var overtaken: Set<UInt64> = []
         var published: Set<UInt64> = []
 
         init(_ options: Options) {
-            shard = Shard(feedbackMax: options.feedbackHeldMax)
+            shard = Shard(feedbackMax: options.feedbackHeldMax, openMax: options.openMax)
             let commandRing = OneToOneRing<ShardCommand>(capacity: options.commandsMax)
             sendCommands = commandRing.takeProducer()
             commands = commandRing.takeConsumer()
@@ -323,6 +327,7 @@ public final class World {
             heard += 1
             switch fact {
             case .completed(let serial, _): node.completed[serial, default: 0] += 1
+            case .overtaken(let serial): node.overtaken.insert(serial)
             case .deadToken(let id):
                 if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].deathReports += 1 }
             case .quiet, .counted, .ready, .report, .misconfigured: break

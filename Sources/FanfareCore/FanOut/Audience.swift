@@ -32,6 +32,7 @@ final class Audience {
     @exclusivity(unchecked) var ledger = VersionLedger()
     /// Publications whose version not everybody has yet, oldest first: what `completed` feedback speaks of.
     @exclusivity(unchecked) private(set) var open: [(version: UInt32, serial: UInt64)] = []
+    private let openMax: Int
     /// Members that need a visit although the cursor has passed them. Each has its `queued` flag set; an entry whose slot lost
     /// the flag, or belongs elsewhere now, is skipped.
     @exclusivity(unchecked) private(set) var again: [ActivitySlot] = []
@@ -70,7 +71,9 @@ final class Audience {
     /// Alerts kept for those who missed them. A person who missed more than this many has no use for the oldest.
     static let alertsMax = 8
 
-    init(topics: [Int], isLineup: Bool) {
+    /// - Parameter openMax: publications whose completion is told apart.
+    init(topics: [Int], isLineup: Bool, openMax: Int) {
+        self.openMax = openMax
         self.topics = topics
         self.isLineup = isLineup
     }
@@ -80,11 +83,16 @@ final class Audience {
     /// A new version for everybody; they are all owed it from here on. O(1).
     ///
     /// - Parameter display: hash of what the version shows.
-    func publish(_ publication: Publication, event: Publication.Event, display: UInt64, at moment: Moment) {
+    /// - Returns: serial of the publication that this one overtakes when too many are open: the one before. Whoever lacks it
+    ///   gets this one instead, and the oldest, for which people have waited longest, stay.
+    func publish(
+        _ publication: Publication, event: Publication.Event, display: UInt64, at moment: Moment
+    ) -> UInt64? {
         target += 1
         self.event = event
         latest = publication
-        ledger.open(display: display)
+        ledger.open(target, display: display)
+        let overtaken = open.count == openMax ? open.removeLast().serial : nil
         open.append((target, publication.serial))
         owed = order.count
         order.restart()
@@ -97,6 +105,7 @@ final class Audience {
             newestAlert = target
             urgent = order.count
         }
+        return overtaken
     }
 
     /// The first version of an audience made after its topics were published: there is nobody yet who could lack it.
@@ -104,7 +113,7 @@ final class Audience {
         target = 1
         self.event = event
         latest = publication
-        ledger.open(display: display)
+        ledger.open(target, display: display)
     }
 
     /// The alert rides no more. Variants that carry it go with it.

@@ -7,7 +7,7 @@ struct Lanes {
     /// Deliveries an audience may take before the next one of its lane has its turn.
     private static let quantum = 32
 
-    private var queues: [Queue] = Array(repeating: Queue(), count: count)
+    private var queues: [Queue<Audience>] = Array(repeating: Queue(), count: count)
     private var credits = weights
 
     /// Puts the audience where its work belongs. Called whenever work arrives. It stands in each lane's queue at most once; an
@@ -74,24 +74,5 @@ struct Lanes {
         }
         if waiting != nil { credits = Lanes.weights }
         return waiting
-    }
-}
-
-/// First in, first out; the head moves on and the array is cut when half of it is behind.
-private struct Queue {
-    private var entries: [Audience] = []
-    private var head = 0
-
-    var isEmpty: Bool { head == entries.count }
-    var first: Audience? { isEmpty ? nil : entries[head] }
-
-    mutating func append(_ audience: Audience) { entries.append(audience) }
-
-    mutating func removeFirst() {
-        head += 1
-        if head == entries.count || head > 1024 && head * 2 > entries.count {
-            entries.removeFirst(head)
-            head = 0
-        }
     }
 }

@@ -22,11 +22,17 @@ extension Shard {
             counts.pushes.accepted += count
             countAlerts(of: activity, count)
             serve(count, having: activity.delivered, with: audience.target, of: audience, at: moment)
+            audience.ledger.land(count, audience.target)
             return count
         }
         store[slot].flags.subtract([.inFlight, .ending, .rotated])
         inFlight -= 1
         complete(slot, as: activity, completion.outcome, at: moment)
+        if activity.sending != 0 {
+            let audience = audiences[Int(activity.audience)]
+            audience.ledger.land(1, activity.sending)
+            reportCompleted(audience, at: moment)
+        }
         return 1
     }
 

@@ -5,6 +5,8 @@ extension Shard {
         var owedTotal = 0
         for (index, audience) in audiences.enumerated() {
             var owed = 0
+            var members: [UInt32: Int] = [:]
+            var flying: [UInt32: Int] = [:]
             for (position, slot) in audience.order.members.enumerated() {
                 let activity = store[slot]
                 guard activity.audience == UInt32(index) else {
@@ -16,12 +18,19 @@ extension Shard {
                 guard activity.delivered <= audience.target else {
                     return "slot \(slot.rawValue) is ahead of its audience"
                 }
+                members[activity.delivered, default: 0] += 1
+                if activity.flags.contains(.inFlight), activity.sending != 0 {
+                    flying[activity.sending, default: 0] += 1
+                }
                 guard isOwed(activity, audience) else { continue }
                 owed += 1
                 let reachable =
                     audience.order.isUnvisited(position) || !activity.flags.isDisjoint(with: [.inFlight, .waiting])
                     || activity.flags.contains(.queued) && audience.again.contains(slot)
                 guard reachable else { return "slot \(slot.rawValue) is owed a push and nothing will bring it one" }
+            }
+            guard audience.ledger.tells(members: members, flying: flying) else {
+                return "audience \(index) has versions \(members), in flight \(flying): its ledger says something else"
             }
             guard owed == audience.owed else { return "audience \(index) counts \(audience.owed) owed, has \(owed)" }
             guard owed == 0 || audience.lane != nil || audience.isParked || !audience.hasWork else {

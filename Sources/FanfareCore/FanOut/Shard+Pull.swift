@@ -55,7 +55,7 @@ extension Shard {
         guard activity.flags.isDisjoint(with: [.inFlight, .waiting]), isOwed(activity, audience) else { return 1 }
         let alert = audience.alert(after: activity.alerted, at: moment)
         if alert == nil, audience.event == .update, !activity.flags.contains(.owedFirst),
-            audience.ledger.showsTheSame(activity.delivered, audience.target)
+            audience.ledger.showsTheNewest(activity.delivered)
         {
             // It slept through a change and its reversal: what it shows is the newest state already.
             serve(slot, with: audience.target, of: audience, at: moment)
@@ -73,6 +73,7 @@ extension Shard {
         let push = Push(
             payload: payload, version: audience.target, alert: alert.map { audience.alerts[$0].version } ?? 0)
         let count = send(push, to: slots, standing: activity.standing, into: &batch)
+        audience.ledger.depart(count)
         lanes.charge(audience, count)
         return count
     }

@@ -31,7 +31,8 @@ public final class Shard: DeliverySource {
     private var audienceIndices: [AudienceKey: Int] = [:]
     var retries = RetryList()
     /// Per publication that somebody in this shard still lacks: in how many audiences.
-    private var openPublications: [UInt64: Int] = [:]
+    private(set) var openPublications: [UInt64: Int] = [:]
+    private let openMax: Int
     private var quietRequests: [UInt64] = []
 
     /// Unfollowed activities not yet gone.
@@ -41,8 +42,14 @@ public final class Shard: DeliverySource {
     private var feedback: [ShardFeedback] = []
     private let feedbackMax: Int
 
-    /// - Parameter feedbackMax: with so much feedback waiting for the core, the shard `isHeldUp`.
-    public init(feedbackMax: Int = 4096) { self.feedbackMax = feedbackMax }
+    /// - Parameters:
+    ///   - feedbackMax: with so much feedback waiting for the core, the shard `isHeldUp`.
+    ///   - openMax: publications per audience, at least 1, whose completion is told apart while they wait for it. A match has
+    ///     some 70 versions, so 64 are the better part of an hour without the service.
+    public init(feedbackMax: Int = 4096, openMax: Int = 64) {
+        self.feedbackMax = feedbackMax
+        self.openMax = openMax
+    }
 
     /// Room for this many activities, so that loading them does not copy what is there again and again.
     public func reserve(activities: Int) { store.reserve(activities) }
@@ -108,7 +115,11 @@ public final class Shard: DeliverySource {
             guard isChange || ended else { continue }
             openPublications[publication.serial, default: 0] += 1
             let before = audience.owed
-            audience.publish(publication, event: ended ? .end : .update, display: display(of: audience), at: moment)
+            let overtaken = audience.publish(
+                publication, event: ended ? .end : .update, display: display(of: audience), at: moment)
+            if let overtaken, openPublications.removeValue(forKey: overtaken) != nil {
+                feedback.append(.overtaken(serial: overtaken))
+            }
             counts.owed += audience.owed - before
             lanes.enqueue(audience)
             reportCompleted(audience, at: moment)
@@ -159,7 +170,7 @@ public final class Shard: DeliverySource {
         store[slot].audience = UInt32(index)
         store[slot].delivered = audience.target
         store[slot].alerted = audience.target
-        audience.ledger.add(audience.target)
+        audience.ledger.join()
         audience.order.join(slot, positions: &store.positions)
         audience.welcome(stamp: Int64(store[slot].stamp))
         if audience.target > 0 {
@@ -181,6 +192,7 @@ public final class Shard: DeliverySource {
             counts.owed -= 1
         }
         audience.order.leave(at: Int(store.positions[Int(slot.rawValue)]), positions: &store.positions)
+        if activity.flags.contains(.inFlight), activity.sending != 0 { audience.ledger.land(1, activity.sending) }
         audience.ledger.remove(activity.delivered)
         store[slot].audience = ActivityStore.noAudience
         store[slot].flags.subtract([.owedFirst, .queued])
@@ -208,7 +220,7 @@ public final class Shard: DeliverySource {
         let members = key.topics
         guard !members.isEmpty, Set(members).count == members.count else { return nil }
         let indices = members.map(topicIndex)
-        let audience = Audience(topics: indices, isLineup: key.isLineup)
+        let audience = Audience(topics: indices, isLineup: key.isLineup, openMax: openMax)
         audiences.append(audience)
         let index = audiences.count - 1
         audienceIndices[key] = index

@@ -19,6 +19,9 @@ public enum ShardCommand: Sendable {
 public enum ShardFeedback: Sendable {
     /// Everybody in this shard who was to get this publication has it, or a newer one. Monotonic nanoseconds.
     case completed(serial: UInt64, at: Int64)
+    /// So many newer versions have followed that when this publication is completed is not told apart any more: those who lack
+    /// it get a newer one, whose completion says so.
+    case overtaken(serial: UInt64)
     /// Reported once; the activity is gone.
     case deadToken(ActivityID)
     case quiet(UInt64)
