@@ -42,6 +42,7 @@ public final class Engine: Sendable {
     private enum Request: Sendable {
         case event(FeedEvent)
         case command(ShardCommand, subscriber: UInt64)
+        case trustDeadAnswers
         case counts(@Sendable (ShardCounts) -> Void)
         case settle(@Sendable () -> Void)
     }
@@ -99,6 +100,10 @@ public final class Engine: Sendable {
     @discardableResult public func unfollow(activity: String, subscriber: String) -> Bool {
         post(.command(.unfollow(ActivityID(hashing: activity)), subscriber: Engine.key(subscriber)))
     }
+
+    /// When so many tokens are answered as dead that a wrong environment or bundle id is likelier, their activities are kept and
+    /// `Observer.report` is told. This says that they did die: they are removed as they are found.
+    @discardableResult public func trustDeadAnswers() -> Bool { post(.trustDeadAnswers) }
 
     /// Figures over all shards, a tenth of a second old at most. The answer comes on the core thread.
     @discardableResult public func counts(_ answer: @escaping @Sendable (ShardCounts) -> Void) -> Bool {
@@ -179,6 +184,7 @@ public final class Engine: Sendable {
                 switch request {
                 case .event(let event): core.apply(event, now: now)
                 case .command(let command, let subscriber): core.send(command, forSubscriber: subscriber)
+                case .trustDeadAnswers: core.broadcast(.trustDeadAnswers)
                 case .counts(let answer): answer(core.counts)
                 case .settle(let settled):
                     waitingToSettle.append(settled)

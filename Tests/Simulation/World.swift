@@ -250,7 +250,7 @@ public final class World {
             if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].joined(nil) }
         case .replaceToken(let id, let token):
             if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].servedToken = token }
-        case .reportQuiet: break
+        case .trustDeadAnswers, .reportQuiet: break
         }
         node.shard.apply(command, at: moment)
         tell(node)

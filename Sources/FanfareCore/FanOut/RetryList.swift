@@ -6,6 +6,8 @@ struct RetryList {
         case activity(ActivitySlot, generation: UInt32)
         /// An audience whose stamps have run ahead of the clock.
         case audience(Audience)
+        /// Activities that the dead-token guard holds: one entry for all.
+        case held
     }
 
     private var heap: [(due: Int64, subject: Subject)] = []

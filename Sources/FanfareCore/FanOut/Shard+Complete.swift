@@ -20,6 +20,7 @@ extension Shard {
             let count = store.settle(completions, from: start, like: activity)
             inFlight -= count
             counts.pushes.accepted += count
+            noteAnswers(count, dead: 0)
             countAlerts(of: activity, count)
             serve(count, having: activity.delivered, with: audience.target, of: audience, at: moment)
             audience.ledger.land(count, audience.target)
@@ -50,6 +51,7 @@ extension Shard {
         switch outcome {
         case .accepted:
             counts.pushes.accepted += 1
+            noteAnswers(1, dead: 0)
             store[slot].strikes = 0
             countAlerts(of: activity, 1)
             settle(slot, as: activity, at: moment)
@@ -60,6 +62,9 @@ extension Shard {
             // The dead token was replaced while this push was on its way: the activity lives on under the new one.
             counts.pushes.notProcessed += 1
             requeue(slot)
+        case .deadToken where isHeld(activity):
+            counts.pushes.held += 1
+            hold(slot, at: moment)
         case .deadToken:
             counts.pushes.dead += 1
             reportDead(activity.id)
@@ -80,6 +85,12 @@ extension Shard {
             }
             requeue(slot)
         }
+    }
+
+    /// Takes note of a dead token, and says whether its activity must stay. Who has left may go in any case.
+    private func isHeld(_ activity: Activity) -> Bool {
+        noteAnswers(1, dead: 1)
+        return deadTokens.isShut && !activity.flags.contains(.leaving)
     }
 
     /// The push is settled: accepted, or refused in a way that repeating does not mend.

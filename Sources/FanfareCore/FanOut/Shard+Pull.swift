@@ -112,12 +112,17 @@ extension Shard {
         while let subject = retries.popDue(moment.monotonicNanoseconds) {
             switch subject {
             case .audience(let audience): lanes.unpark(audience)
-            case .activity(let slot, let generation):
-                guard store[slot].generation == generation else { continue }
-                store[slot].flags.remove(.waiting)
-                if store[slot].flags.contains(.leaving) { departing.append(slot) } else { comeAgain(slot) }
+            case .held: releaseHeld(at: moment)
+            case .activity(let slot, let generation): wake(slot, generation: generation)
             }
         }
+    }
+
+    /// The activity need not wait any longer, unless it has gone meanwhile.
+    func wake(_ slot: ActivitySlot, generation: UInt32) {
+        guard store[slot].generation == generation else { return }
+        store[slot].flags.remove(.waiting)
+        if store[slot].flags.contains(.leaving) { departing.append(slot) } else { comeAgain(slot) }
     }
 
     /// Encodes a variant of the audience's newest version. Once per variant and stamp, never per activity.

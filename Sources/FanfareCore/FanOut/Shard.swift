@@ -30,6 +30,9 @@ public final class Shard: DeliverySource {
     private var topicIndices: [TopicID: Int] = [:]
     private var audienceIndices: [AudienceKey: Int] = [:]
     var retries = RetryList()
+    @exclusivity(unchecked) var deadTokens = DeadTokenGuard()
+    /// Activities whose token was answered as dead while the guard was shut.
+    var held = Queue<(ActivitySlot, generation: UInt32)>()
     /// Per publication that somebody in this shard still lacks: in how many audiences.
     private(set) var openPublications: [UInt64: Int] = [:]
     private let openMax: Int
@@ -94,6 +97,7 @@ public final class Shard: DeliverySource {
         case .replaceToken(let id, let token):
             guard let slot = store.slot(of: id), isToken(token) else { return }
             replaceToken(of: slot, with: token)
+        case .trustDeadAnswers: trustDeadAnswers()
         case .reportQuiet(let request):
             quietRequests.append(request)
             reportIfQuiet()
@@ -261,6 +265,8 @@ public final class Shard: DeliverySource {
     }
 
     func reportDead(_ id: ActivityID) { feedback.append(.deadToken(id)) }
+
+    func report(_ line: String) { feedback.append(.report(line)) }
 
     func reportIfQuiet() {
         guard !quietRequests.isEmpty, isQuiet else { return }

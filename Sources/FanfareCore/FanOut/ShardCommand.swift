@@ -11,6 +11,8 @@ public enum ShardCommand: Sendable {
     /// One private end, dismissed at once, and the activity is gone.
     case unfollow(ActivityID)
     case replaceToken(ActivityID, token: [UInt8])
+    /// So many tokens were answered as dead that their activities are kept; but they did die, and may be removed.
+    case trustDeadAnswers
     /// Asks for a `quiet` with the same number once everybody has everything sent so far.
     case reportQuiet(UInt64)
 }
@@ -28,7 +30,7 @@ public enum ShardFeedback: Sendable {
     case counted(ShardCounts)
     /// The transport can deliver; told once.
     case ready
-    /// A line for operators, from the transport.
+    /// A line for operators.
     case report(String)
     /// The transport cannot deliver, and waiting will not mend it.
     case misconfigured(String)
@@ -40,6 +42,8 @@ public struct ShardCounts: Sendable, Equatable {
         public var sent = 0
         public var accepted = 0
         public var dead = 0
+        /// Answered as dead while too many were; their activities are kept and get the newest state later.
+        public var held = 0
         public var throttled = 0
         /// Refused for good: a configuration fault or a bug of ours.
         public var failed = 0
@@ -72,6 +76,7 @@ public struct ShardCounts: Sendable, Equatable {
         sum.pushes.sent += b.pushes.sent
         sum.pushes.accepted += b.pushes.accepted
         sum.pushes.dead += b.pushes.dead
+        sum.pushes.held += b.pushes.held
         sum.pushes.throttled += b.pushes.throttled
         sum.pushes.failed += b.pushes.failed
         sum.pushes.uncertain += b.pushes.uncertain

@@ -1,0 +1,48 @@
+extension Shard {
+    /// Held activities that are tried again at a time while the guard is shut, and how long after: enough to see a setting mended,
+    /// and a trickle beside what the service answers at once.
+    private static let probesMax = 100
+    private static let probeNanoseconds: Int64 = 10_000_000_000
+    /// Held activities that go on in one pull once it is open.
+    private static let releasesMax = 4096
+
+    /// So many pushes were answered by the service as accepted, or as going to a dead token.
+    func noteAnswers(_ count: Int, dead: Int) {
+        switch deadTokens.note(answers: count, dead: dead) {
+        case nil: break
+        case .shut:
+            report(
+                "\(deadTokens.dead) of the last \(deadTokens.answers) pushes went to dead tokens: no more activities are "
+                    + "removed for that. Check that the tokens' environment (development or production) and the bundle id "
+                    + "are the ones pushed to. It goes on when the share falls, or when told that the tokens did die")
+        case .opened: report("dead tokens are few again: their activities are removed as before")
+        }
+    }
+
+    /// The tokens did die, says a person.
+    func trustDeadAnswers() {
+        deadTokens.overrule()
+        report("told that the tokens did die: their activities are removed as before")
+    }
+
+    /// Its token may be alive after all: it waits until the guard opens, or for its turn as a probe, and gets the newest state.
+    func hold(_ slot: ActivitySlot, at moment: Moment) {
+        if held.isEmpty {
+            retries.insert(.held, due: moment.monotonicNanoseconds + Shard.probeNanoseconds)
+        }
+        store[slot].flags.insert(.waiting)
+        held.append((slot, store[slot].generation))
+    }
+
+    func releaseHeld(at moment: Moment) {
+        let limit = deadTokens.isShut ? Shard.probesMax : Shard.releasesMax
+        for _ in 0..<min(limit, held.count) {
+            guard let (slot, generation) = held.first else { break }
+            held.removeFirst()
+            wake(slot, generation: generation)
+        }
+        guard !held.isEmpty else { return }
+        // With the guard open, in the next pull.
+        retries.insert(.held, due: moment.monotonicNanoseconds + (deadTokens.isShut ? Shard.probeNanoseconds : 1))
+    }
+}
