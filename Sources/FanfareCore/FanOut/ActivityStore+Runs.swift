@@ -6,16 +6,19 @@
 extension ActivityStore {
     /// Sends the push to the first of `slots` and to as many after it as stand like `first`.
     ///
-    /// - Returns: how many got it.
+    /// - Returns: how many got it; at least one, as the payload's stamp is one that the first takes.
     mutating func send(
         _ push: Push, to slots: ArraySlice<ActivitySlot>, standing first: Activity.Standing,
         into batch: inout DeliveryBatch
     ) -> Int {
-        let alike = slots.prefix { self.activities[Int($0.rawValue)].standing == first }
+        let stamp = UInt32(clamping: push.payload.stamp)
+        let alike = slots.prefix {
+            let activity = self.activities[Int($0.rawValue)]
+            return activity.standing == first && activity.takes(push.version, stamped: stamp)
+        }
         tokens.fetch(alike, activities)
         let tokens = tokens
         let payload = batch.index(of: push.payload)
-        let stamp = UInt32(clamping: push.payload.stamp)
         let flags: Activity.Flags = push.payload.event == .end ? [.inFlight, .ending] : .inFlight
         var activities = activities.mutableSpan
         for slot in alike {
@@ -72,6 +75,11 @@ extension Activity {
     }
 
     var standing: Standing { Standing(delivered: delivered, alerted: alerted, flags: flags) }
+
+    /// It has had no other state with this stamp, nor a later one.
+    fileprivate func takes(_ version: UInt32, stamped: UInt32) -> Bool {
+        stamp < stamped || stamp == stamped && sending == version
+    }
 
     /// Whether an accepted push means the same for the other one.
     fileprivate func settles(like other: Activity) -> Bool {

@@ -24,7 +24,7 @@ struct Activity {
     /// Alerts up to this version have had their chance with this activity: sent, superseded, revoked or stale. A push in flight
     /// counts when it comes back: one that was certainly not processed was no chance.
     var alerted: UInt32 = 0
-    /// Version in flight, of the audience that the activity is in now; 0 when none of its is.
+    /// Version of the last push, and of the one in flight, from the audience that the activity is in now; 0 when there is none.
     var sending: UInt32 = 0
     /// Version of the alert that rides on the push in flight; 0 when silent.
     var sendingAlert: UInt32 = 0

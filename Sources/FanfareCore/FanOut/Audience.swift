@@ -184,23 +184,23 @@ final class Audience {
         return best
     }
 
-    /// A stamp says "at this second this was the newest state". A new version takes a second of its own, so that no device
-    /// sees two states with one stamp; the same version is stamped afresh when its stamp is `refreshSeconds` old.
+    /// A stamp says "at this second this was the newest state". No device may see two states with one stamp, so whoever has had
+    /// the current second gets the next one, and everybody after it too; who has not is served in this second, however many
+    /// versions it sees. The same version is stamped afresh when its stamp is `refreshSeconds` old.
     ///
+    /// - Parameter last: greatest stamp that the activity has had with another state; it may have brought it along.
     /// - Returns: `nil` while the stamp would lie more than `aheadSecondsMax` in the future; the state then waits and newer
     ///   ones coalesce into it.
     func payload(
-        carrying alert: Int?, at moment: Moment, make: (_ stamp: Int64, _ alert: PendingAlert?) -> Payload
+        carrying alert: Int?, after last: Int64, at moment: Moment,
+        make: (_ stamp: Int64, _ alert: PendingAlert?) -> Payload
     ) -> Payload? {
         let wall = moment.wallSeconds
-        if stampedVersion != target {
-            let next = max(wall, stamp + 1)
+        if stampedVersion != target || stamp <= last || wall >= stamp + Audience.refreshSeconds {
+            let next = max(wall, stamp, last + 1)
             guard next <= wall + Audience.aheadSecondsMax else { return nil }
             stamp = next
             stampedVersion = target
-            variants.removeAll()
-        } else if wall >= stamp + Audience.refreshSeconds {
-            stamp = wall
             variants.removeAll()
         }
         let key = alert.map { alerts[$0].version } ?? 0
@@ -214,13 +214,6 @@ final class Audience {
     static let aheadSecondsMax: Int64 = 60
     /// One to ten seconds of age are fine on devices (spec §3.3, observed).
     static let refreshSeconds: Int64 = 5
-
-    /// Somebody arrives who has seen `stamp`: the next payload must be newer than that.
-    func welcome(stamp: Int64) {
-        guard stamp >= self.stamp else { return }
-        self.stamp = stamp
-        stampedVersion = 0
-    }
 }
 
 extension Audience.PendingAlert {

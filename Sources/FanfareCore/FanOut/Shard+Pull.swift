@@ -61,7 +61,9 @@ extension Shard {
             serve(slot, with: audience.target, of: audience, at: moment)
             return 1
         }
-        let payload = audience.payload(carrying: alert, at: moment) { stamp, alert in
+        // Sent again, the same version needs no second of its own.
+        let last = Int64(activity.stamp) - (activity.sending == audience.target ? 1 : 0)
+        let payload = audience.payload(carrying: alert, after: last, at: moment) { stamp, alert in
             self.makePayload(for: audience, stamp: stamp, carrying: alert)
         }
         guard let payload else {

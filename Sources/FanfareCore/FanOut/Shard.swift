@@ -176,7 +176,6 @@ public final class Shard: DeliverySource {
         store[slot].alerted = audience.target
         audience.ledger.join()
         audience.order.join(slot, positions: &store.positions)
-        audience.welcome(stamp: Int64(store[slot].stamp))
         if audience.target > 0 {
             store[slot].flags.insert(.owedFirst)
             audience.owed += 1
