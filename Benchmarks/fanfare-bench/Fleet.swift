@@ -55,7 +55,7 @@ final class Fleet {
     }
 
     /// Nine of ten have 80 bytes, the others 54: both lengths have been seen.
-    private static func token(_ number: UInt64) -> [UInt8] {
+    static func token(_ number: UInt64) -> [UInt8] {
         var random = SplitMix64(seed: number)
         let count = random.next() % 10 == 0 ? 54 : 80
         var bytes: [UInt8] = []

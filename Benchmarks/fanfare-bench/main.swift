@@ -2,6 +2,8 @@
 //   --items=N        items through each queue and run (default 4000000)
 //   --activities=N   largest audience of sweeps and publishing (default 1000000)
 //   --memory=N       instead: loads N activities and prints the process's memory
+//   --fairness=N     instead: alerts of small audiences beside a sweep of N, and prints how long they took
+//   --overload=N     instead: more versions than a sweep of N can bring, and prints what that did
 // `Benchmarks/bench` is how people run it.
 
 import CFanfareBench
@@ -23,6 +25,10 @@ let items = takeOption("items", from: &arguments) ?? 4_000_000
 let activities = takeOption("activities", from: &arguments) ?? 1_000_000
 if let activities = takeOption("memory", from: &arguments) {
     Memory.report(activities: activities)
+} else if let activities = takeOption("fairness", from: &arguments) {
+    Fairness.report(activities: activities)
+} else if let activities = takeOption("overload", from: &arguments) {
+    Overload.report(activities: activities)
 } else {
     QueueRaces.register(items: items)
     FanOut.register(activities: activities)

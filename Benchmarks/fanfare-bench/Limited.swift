@@ -1,0 +1,173 @@
+import CFanfareBench
+import FanfareCore
+
+/// One shard behind a transport that takes so many pushes a second and answers a millisecond later. In virtual time: this shows
+/// in which order the scheduler serves, and nothing of how fast this machine is.
+private final class LimitedShard {
+    let shard = Shard()
+    /// Monotonic nanoseconds of the virtual clock.
+    private(set) var now: Int64 = 0
+
+    private let perSecond: Int
+    private var batch = DeliveryBatch()
+    /// Pushes that the transport could take, in pushes times ticks per second.
+    private var credit = 0
+    /// What comes back in this tick and in the following ones.
+    private var flying: [[Completion]]
+    private var ticks = 0
+    private var feedbackIn: RingProducer<ShardFeedback>
+    private var feedbackOut: RingConsumer<ShardFeedback>
+
+    static let ticksPerSecond = 10_000
+    private static let answerTicks = 10
+
+    init(perSecond: Int) {
+        self.perSecond = perSecond
+        flying = Array(repeating: [], count: LimitedShard.answerTicks)
+        let ring = OneToOneRing<ShardFeedback>(capacity: 4096)
+        feedbackIn = ring.takeProducer()
+        feedbackOut = ring.takeConsumer()
+    }
+
+    private var moment: Moment {
+        Moment(wallMilliseconds: 1_800_000_000_000 + now / 1_000_000, monotonicNanoseconds: now + 1)
+    }
+
+    func apply(_ command: ShardCommand) { shard.apply(command, at: moment) }
+
+    func follow(_ members: Range<UInt64>, _ topic: TopicID) {
+        for number in members {
+            apply(.follow(ActivityID(number.mixed), .topic(topic), token: Fleet.token(number)))
+        }
+    }
+
+    /// A tick passes: what was sent ten ticks ago is accepted, and what there is room for is taken.
+    func tick(_ taken: (Delivery, Payload) -> Void) {
+        now += 1_000_000_000 / Int64(LimitedShard.ticksPerSecond)
+        ticks += 1
+        let turn = ticks % LimitedShard.answerTicks
+        if !flying[turn].isEmpty { shard.complete(flying[turn], at: moment) }
+        flying[turn].removeAll(keepingCapacity: true)
+        credit += perSecond
+        let limit = credit / LimitedShard.ticksPerSecond
+        credit %= LimitedShard.ticksPerSecond
+        if limit > 0 { shard.pull(limit: limit, at: moment, into: &batch) }
+        for delivery in batch.deliveries {
+            taken(delivery, batch.payload(of: delivery))
+            flying[turn].append(
+                Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
+        }
+        batch.removeAll()
+        while shard.sendFeedback(to: &feedbackIn) { _ = feedbackOut.drain(limit: 4096) { _ in } }
+    }
+}
+
+private func publication(_ serial: UInt64, _ topic: TopicID, alert: Bool = false) -> ShardCommand {
+    .publish(
+        Publication(
+            serial: serial, topicID: topic, topicKind: .football, version: UInt32(serial), event: .update,
+            state: EncodedState(["score": .int(Int64(serial))]), priority: .immediate,
+            alert: alert
+                ? Alert(
+                    cause: "goal", class: .essential, text: AlertText(title: "Goal", body: ""), freshFor: .seconds(600),
+                    highlight: nil) : nil,
+            staleAfter: nil, dismissAfter: nil))
+}
+
+/// Small audiences with alerts beside a large one that is swept all the time, 500,000 pushes a second taken.
+enum Fairness {
+    private static let perSecond = 500_000
+    private static let membersEach: UInt64 = 100
+
+    /// Prints one JSON object: milliseconds from an alert's publication to each of its pushes.
+    static func report(activities: Int) {
+        let limited = LimitedShard(perSecond: perSecond)
+        // A thousand for ten million: one alert every 20 ms of the large sweep.
+        let audiences = max(10, activities / 10_000)
+        let large = TopicID("large")
+        limited.shard.reserve(activities: activities + audiences * Int(membersEach))
+        limited.follow(0..<UInt64(activities), large)
+        for audience in 0..<audiences {
+            let first = UInt64(activities) + UInt64(audience) * membersEach
+            limited.follow(first..<first + membersEach, TopicID("small \(audience)"))
+        }
+        var serial: UInt64 = 0
+        func publish(_ topic: TopicID, alert: Bool = false) {
+            serial += 1
+            limited.apply(publication(serial, topic, alert: alert))
+        }
+        var random = SplitMix64(seed: 1)
+        let order = (0..<audiences).shuffled(using: &random)
+        var published: [String: Int64] = [:]
+        var milliseconds: [Double] = []
+        var others = 0
+        for audience in order {
+            let topic = TopicID("small \(audience)")
+            publish(topic, alert: true)
+            published[topic.rawValue] = limited.now
+            for _ in 0..<LimitedShard.ticksPerSecond / 50 {
+                if limited.shard.statistics.owed == 0 || serial == 1 { publish(large) }
+                limited.tick { _, payload in
+                    guard payload.alert != nil, let since = published[payload.subject] else { return others += 1 }
+                    milliseconds.append(Double(limited.now - since) / 1e6)
+                }
+            }
+        }
+        let wanted = audiences * Int(membersEach)
+        guard milliseconds.count == wanted, others > wanted else {
+            fatalError("\(milliseconds.count) alerts of \(wanted) came out, beside \(others) other pushes")
+        }
+        milliseconds.sort()
+        func percentile(_ permille: Int) -> Double { milliseconds[(milliseconds.count - 1) * permille / 1000] }
+        print("{\"p50\": \(percentile(500)), \"p99\": \(percentile(990)), \"p99.9\": \(percentile(999))}")
+    }
+}
+
+/// A new version every 100 ms for an audience whose sweep takes 20 s, for a minute.
+enum Overload {
+    /// So that a sweep takes as long whatever the size; ten million at 500,000 a second.
+    private static let sweepSeconds = 20
+    private static let seconds = 60
+
+    /// Prints one JSON object: the longest that an activity waited for its next version, in sweeps, and the growth of the process
+    /// between the end of the first sweep and that of the last. Nobody may get a version twice.
+    static func report(activities: Int) {
+        let limited = LimitedShard(perSecond: activities / sweepSeconds)
+        let topic = TopicID("match")
+        limited.shard.reserve(activities: activities)
+        limited.follow(0..<UInt64(activities), topic)
+        var versions = [UInt64](repeating: 0, count: activities)
+        var reachedAt = [Int64](repeating: 0, count: activities)
+        var waited: Int64 = 0
+        var serial: UInt64 = 0
+        var afterFirstSweep: Int64 = 0
+        var last: Payload?
+        var version: UInt64 = 0
+        for tick in 0..<seconds * LimitedShard.ticksPerSecond {
+            if tick % (LimitedShard.ticksPerSecond / 10) == 0 {
+                serial += 1
+                limited.apply(publication(serial, topic))
+            }
+            limited.tick { delivery, payload in
+                if last !== payload {
+                    last = payload
+                    version = payload.state.reduce(0) { (48...57).contains($1) ? $0 * 10 + UInt64($1 - 48) : $0 }
+                }
+                let slot = Int(delivery.slot.rawValue)
+                guard version > versions[slot] else {
+                    fatalError("activity \(slot) had version \(versions[slot]) and got \(version)")
+                }
+                versions[slot] = version
+                waited = max(waited, limited.now - reachedAt[slot])
+                reachedAt[slot] = limited.now
+            }
+            if tick == (sweepSeconds + 2) * LimitedShard.ticksPerSecond { afterFirstSweep = bench_resident_bytes() }
+        }
+        for last in reachedAt { waited = max(waited, limited.now - last) }
+        print(
+            """
+            {"waited": \(Double(waited) / 1e9 / Double(sweepSeconds)), \
+            "growth": \(bench_resident_bytes() - afterFirstSweep)}
+            """)
+    }
+}
