@@ -100,10 +100,13 @@ extension Shard {
         return count
     }
 
-    /// The activity is owed something and nothing else will bring the sweep to it.
+    /// The activity is owed something. It stays with the sweep if that has still to come to it: whoever went before all those
+    /// would, with a version for every round trip, keep them from ever being served. Only an alert is worth that.
     func comeAgain(_ slot: ActivitySlot) {
         let audience = audiences[Int(store[slot].audience)]
-        if !store[slot].flags.contains(.queued) {
+        let isAhead = audience.order.isUnvisited(Int(store.positions[Int(slot.rawValue)]))
+        let missesAlert = store[slot].alerted < audience.newestAlert
+        if !store[slot].flags.contains(.queued), missesAlert || !isAhead {
             store[slot].flags.insert(.queued)
             audience.comeAgain(slot, alerted: store[slot].alerted)
         }

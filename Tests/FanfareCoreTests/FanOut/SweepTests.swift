@@ -1,0 +1,38 @@
+import Testing
+
+@testable import FanfareCore
+
+@Suite struct SweepTests {
+    private let moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
+
+    /// A new version comes before each answer, and half of the audience fits on the network: both halves take turns.
+    @Test func versionsFasterThanAnswersStarveNobody() {
+        let shard = Shard()
+        var moment = moment
+        for member in UInt64(0)..<100 {
+            shard.apply(.follow(ActivityID(member), .topic(TopicID("match")), token: [1]), at: moment)
+        }
+        var flying: [Completion] = []
+        var served: [ActivitySlot: Int] = [:]
+        for version in UInt64(1)...20 {
+            moment.wallMilliseconds += 1000
+            moment.monotonicNanoseconds += 1_000_000_000
+            shard.apply(
+                .publish(
+                    Publication(
+                        serial: version, topicID: TopicID("match"), topicKind: .generic, version: UInt32(version),
+                        event: .update, state: EncodedState(["version": .int(Int64(version))]), priority: .immediate,
+                        alert: nil, staleAfter: nil, dismissAfter: nil)), at: moment)
+            shard.complete(flying, at: moment)
+            #expect(shard.violatedInvariant() == nil)
+            var batch = DeliveryBatch()
+            shard.pull(limit: 50, at: moment, into: &batch)
+            flying = batch.deliveries.map {
+                Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted)
+            }
+            for delivery in batch.deliveries { served[delivery.slot, default: 0] += 1 }
+        }
+        #expect(served.count == 100)
+        #expect(served.values.allSatisfy { $0 == 10 })
+    }
+}
