@@ -6,8 +6,9 @@ export FANFARE_DEV := 1
 # The seed of `make demo`'s match day.
 SEED ?= 1
 SOAK_MINUTES ?= 60
+FAULT_ACTIVITIES ?= 200000
 
-.PHONY: help setup build release test test-tsan test-asan fuzz soak mutants demo lint format proto bench \
+.PHONY: help setup build release test test-tsan test-asan faults fuzz soak mutants demo lint format proto bench \
 	bench-smoke bench-compare bench-apns bench-apns-smoke clean
 
 help: ## Print this
@@ -24,6 +25,12 @@ test-tsan: setup ## Every test under ThreadSanitizer
 
 test-asan: setup ## Every test under AddressSanitizer and LeakSanitizer
 	@TIMEOUT=3600 scripts/swift-test 'all tests, AddressSanitizer' --sanitize address --scratch-path .build-asan --skip EndToEndTests
+
+faults: setup ## A match day to 200,000 activities through each kind of trouble, judged (FAULT_ACTIVITIES=N)
+	@swift build -c release
+	@binaries=$$(swift build -c release --show-bin-path) && FANFARE_BIN=$$binaries/fanfare \
+		APNS_SIMULATOR_BIN=$$binaries/apns-simulator DELIVERY_JUDGE_BIN=$$binaries/delivery-judge \
+		FANFARE_FAULT_ACTIVITIES=$(FAULT_ACTIVITIES) scripts/swift-test 'faults' --filter FaultTests
 
 fuzz: setup ## libFuzzer on all that takes bytes from strangers (FUZZ_SECONDS=30 for each)
 	@scripts/fuzz

@@ -380,7 +380,7 @@ import Testing
         let world = try World(
             activities: 500, simulator: { $0.publicKeyFile = right.path("apns.pub.pem") }, credentials: credentials,
             clock: { time() })
-        world.harness.run("the stop") { [pool = world.pool] in pool.trouble != nil }
+        world.harness.run("the stop") { [world] in world.pool.trouble != nil && world.source.inFlight == 0 }
         try FileManager.default.removeItem(atPath: keys.path("apns.p8"))
         try FileManager.default.copyItem(atPath: right.path("apns.p8"), toPath: keys.path("apns.p8"))
         time.seconds += 61

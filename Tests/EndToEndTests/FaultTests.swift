@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+/// A kind of trouble that a whole match day goes through.
+struct Fault: CustomTestStringConvertible {
+    let testDescription: String
+    let options: [String]
+    /// What must have happened for the run to prove anything, by its name in the dump's counters.
+    let evidence: [String]
+
+    static let all = [
+        Fault(
+            "GOAWAY in the middle of sweeps", ["--goaway-every", "\(FaultTests.activities / 7)"], evidence: ["goAways"]),
+        Fault("a connection killed every 100 ms", ["--lose-connections", "100ms"], evidence: ["connectionsLost"]),
+        Fault(
+            "streams 1,000, 1, 1,000, every two seconds",
+            ["--max-streams", "1000,1@800,1000@1600/2000", "--latency", "1..5"], evidence: []),
+        Fault("30 % dead", ["--dead-share", "0.3"], evidence: ["ExpiredToken", "Unregistered"]),
+        Fault("20 % of answers 503", ["--error-share", "0.2"], evidence: ["ServiceUnavailable"]),
+        Fault(
+            "a fifth of the tokens throttled", ["--throttle-share", "0.2", "--throttle-interval", "700"],
+            evidence: ["TooManyRequests"]),
+        Fault(
+            "everything at once",
+            [
+                "--goaway-every", "500ms", "--lose-connections", "300ms", "--max-streams", "1000,1@500,1000@700/2000",
+                "--dead-share", "0.3", "--error-share", "0.05", "--throttle-share", "0.1", "--refuse-share", "0.001",
+                "--reset-share", "0.001", "--latency", "1~20",
+            ],
+            evidence: [
+                "goAways", "connectionsLost", "ExpiredToken", "ServiceUnavailable", "TooManyRequests", "refusedStreams",
+                "resetStreams",
+            ]),
+    ]
+
+    init(_ name: String, _ options: [String], evidence: [String]) {
+        testDescription = name
+        self.options = options
+        self.evidence = evidence
+    }
+}
+
+/// A match day through each kind of trouble: in the end every live token has the newest state, nothing came twice that was
+/// answered once, no alert came twice, no stamp went back, and each dead token was reported once.
+///
+/// `make faults` plays it to 200,000 activities.
+@Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(20)), .serialized)
+struct FaultTests {
+    static let activities = ProcessInfo.processInfo.environment["FANFARE_FAULT_ACTIVITIES"].flatMap(Int.init) ?? 4000
+
+    /// A file's last line, as the dump has its counters.
+    private struct Counters: Decodable {
+        struct Counts: Decodable {
+            let answers: [String: Int]
+            let goAways, connectionsLost, refusedStreams, resetStreams, unanswered: Int
+
+            func count(_ name: String) -> Int {
+                switch name {
+                case "goAways": goAways
+                case "connectionsLost": connectionsLost
+                case "refusedStreams": refusedStreams
+                case "resetStreams": resetStreams
+                default: answers[name] ?? 0
+                }
+            }
+        }
+        let counts: Counts
+    }
+
+    private struct Verdict: Decodable {
+        struct Tokens: Decodable { let live, dead: Int }
+        let tokens: Tokens
+        let unanswered, allowedRepeats: Int
+    }
+
+    private func decode<Value: Decodable>(_ type: Value.Type, _ line: Substring?) throws -> Value {
+        try JSONDecoder().decode(type, from: Data((line ?? "").utf8))
+    }
+
+    @Test(arguments: Fault.all) func everyPromiseIsKept(through fault: Fault) throws {
+        let folder = try Folder()
+        let simulator = try Simulator(fault.options + ["--seed", "11"], folder: folder)
+        let states = folder("states.ndjson")
+        let end = try Program.run(
+            .fanfare,
+            ["replay"] + TestFeed.matchDay.paths(in: folder)
+                + ["--speed", "1200", "--subscribers", "\(Self.activities)", "--states", states, "--json"]
+                + simulator.options(), folder: folder, within: 1000)
+        let dump = try simulator.dump()
+        let summary = try Summary(end)
+        #expect(end.status == 0, "\(end.errors)")
+        #expect(summary.undelivered == 0 && !summary.interrupted)
+
+        let judged = try Program.run(
+            .judge, ["--dump", dump, "--states", states, "--tokens", "\(Self.activities)"], folder: folder,
+            within: 300)
+        #expect(judged.status == 0, "\(judged.output) \(judged.errors)")
+        let verdict = try decode(Verdict.self, judged.output.split(separator: "\n").last)
+        #expect(verdict.allowedRepeats <= verdict.unanswered)
+        #expect(summary.pushes.dead == verdict.tokens.dead, "each dead token is reported once")
+
+        let lines = try String(contentsOfFile: dump, encoding: .utf8).split(separator: "\n").suffix(1)
+        let counts = try decode(Counters.self, lines.last).counts
+        for name in fault.evidence { #expect(counts.count(name) > 0, "no \(name)") }
+        print(
+            "told: \(fault.testDescription): \(Self.activities) activities, \(summary.pushes.sent) sent, "
+                + "\(summary.pushes.accepted) accepted, \(summary.pushes.dead) dead, "
+                + "\(summary.pushes.throttled) throttled, \(summary.pushes.uncertain) uncertain; "
+                + "\(verdict.unanswered) unanswered, \(verdict.allowedRepeats) sent again")
+    }
+}
