@@ -64,7 +64,11 @@ var targets: [Target] = [
         swiftSettings: swift),
     .testTarget(name: "ReferenceModelTests", dependencies: ["ReferenceModel"], swiftSettings: swift),
     .testTarget(name: "TruthTests", dependencies: ["FanfareFeeds", "FanfareCore"], swiftSettings: swift),
-    .testTarget(name: "FanfareHTTP2Tests", dependencies: ["FanfareHTTP2"], swiftSettings: swift),
+    .target(
+        name: "HTTP2TestSupport", dependencies: ["FanfareHTTP2"], path: "Tests/HTTP2Support", swiftSettings: swift),
+    .testTarget(
+        name: "FanfareHTTP2Tests", dependencies: ["FanfareHTTP2", "FanfareCore", "HTTP2TestSupport"],
+        swiftSettings: swift),
     .testTarget(name: "FanfareLoopTests", dependencies: ["FanfareLoop"], swiftSettings: swift),
     .testTarget(
         name: "FanfareCLITests", dependencies: ["FanfareCLI", "Fanfare", "FanfareCore", "FanfareFeeds"],
@@ -73,8 +77,10 @@ var targets: [Target] = [
 
 if development || fuzzing {
     targets += [
+        .systemLibrary(name: "CFanfareNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .target(
-            name: "FuzzSubjects", dependencies: ["FanfareHTTP2", "FanfareAPNs", "FanfareFeeds", "FanfareCore"],
+            name: "FuzzSubjects",
+            dependencies: ["FanfareHTTP2", "FanfareAPNs", "FanfareFeeds", "FanfareCore", "CFanfareNghttp2"],
             path: "Tests/Fuzz/Subjects", swiftSettings: swift),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzSubjects"], swiftSettings: swift),
     ]
@@ -99,7 +105,6 @@ if development {
         .executable(name: "fanfare-model", targets: ["fanfare-model"]),
     ]
     targets += [
-        .systemLibrary(name: "CFanfareNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         // The judges share no JSON with the engine they judge.
         .target(name: "LoadJSON", path: "Load/json", swiftSettings: swift),
         .target(
@@ -137,7 +142,9 @@ if development {
             name: "DeliveryJudgeTests", dependencies: ["DeliveryJudge", "LoadJSON"], swiftSettings: swift),
         .testTarget(name: "EndToEndTests", swiftSettings: swift),
         .testTarget(
-            name: "FanfareHTTP2OracleTests", dependencies: ["FanfareHTTP2", "CFanfareNghttp2"], swiftSettings: swift),
+            name: "FanfareHTTP2OracleTests",
+            dependencies: ["FanfareHTTP2", "FanfareCore", "HTTP2TestSupport", "FuzzSubjects", "CFanfareNghttp2"],
+            swiftSettings: swift),
         .testTarget(
             name: "FanfareAPNsPeerTests",
             dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop", "APNsSimulator"], exclude: ["strict_server.py"],

@@ -1,4 +1,5 @@
 import CFanfareNghttp2
+import FanfareCore
 import Testing
 
 @testable import FanfareHTTP2

@@ -1,4 +1,6 @@
 import CFanfareNghttp2
+import FanfareCore
+import HTTP2TestSupport
 import Testing
 
 @testable import FanfareHTTP2

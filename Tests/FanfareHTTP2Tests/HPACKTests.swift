@@ -1,3 +1,4 @@
+import FanfareCore
 import Testing
 
 @testable import FanfareHTTP2

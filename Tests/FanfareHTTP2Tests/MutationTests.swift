@@ -1,3 +1,5 @@
+import FanfareCore
+import HTTP2TestSupport
 import Testing
 
 @testable import FanfareHTTP2

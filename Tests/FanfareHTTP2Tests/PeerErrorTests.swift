@@ -1,3 +1,4 @@
+import HTTP2TestSupport
 import Testing
 
 @testable import FanfareHTTP2

@@ -1,18 +1,9 @@
+import FanfareCore
+import HTTP2TestSupport
+
 @testable import FanfareHTTP2
 
-/// Steele, Lea and Flood's generator: small, seeded, and the same everywhere.
-struct SplitMix64: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
-    }
-
+extension SplitMix64 {
     mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &self) }
     }
@@ -79,13 +70,6 @@ struct Sent: Equatable {
 }
 
 extension ClientSession {
-    /// Takes the whole output.
-    mutating func drain() -> [UInt8] {
-        let bytes = withOutput { Array($0) }
-        take(bytes.count)
-        return bytes
-    }
-
     /// Takes the whole output as frames; the preface is left out.
     mutating func drainFrames() -> [Sent] {
         var rest = drain()[...]
@@ -102,8 +86,6 @@ extension ClientSession {
         }
         return frames
     }
-
-    mutating func receive(_ bytes: [UInt8]) { bytes.withUnsafeBytes { receive($0) } }
 
     mutating func takeEvents() -> [Event] {
         var batch = EventBatch()

@@ -4,6 +4,8 @@ import FanfareFeeds
 /// worth keeping (`Tests/Fuzz/Corpus`, a folder per subject).
 public enum FuzzSubject: String, CaseIterable, Sendable {
     case frames, hpack
+    /// Beside nghttp2.
+    case beside
     case errorBody = "error-body"
     case native, wyscout, dfl
     case gtfsRealtime = "gtfs-rt"
@@ -14,6 +16,9 @@ public enum FuzzSubject: String, CaseIterable, Sendable {
         switch self {
         case .frames: runFrames(bytes)
         case .hpack: runHPACK(bytes)
+        case .beside:
+            let text = Beside.disagreement(over: Beside.frames(bytes))
+            promise(text == nil, text ?? "")
         case .errorBody: runErrorBody(bytes)
         case .native: runNative(bytes)
         case .wyscout: DocumentFuzzing.run(bytes, as: .wyscout)
