@@ -36,7 +36,8 @@ final class Connection: SessionHandler {
     private func ready(_ alpn: String?) {
         do {
             guard alpn == "h2" else { throw SessionError(description: "the client does not speak h2 (ALPN)") }
-            session = try Session(settings: simulator.sessionSettings(connection: id), handler: self)
+            session = try Session(
+                settings: simulator.sessionSettings(connection: id), memory: simulator.sessionMemory, handler: self)
             simulator.hasOutput(self)
         } catch {
             simulator.report("\(stream.peer): \(error)")

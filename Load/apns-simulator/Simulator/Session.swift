@@ -110,17 +110,21 @@ final class Session {
     private var leaving: [EntryIndex?] = []
     private var identifier: [UInt8]
 
-    init(settings: Settings, handler: any SessionHandler) throws(SessionError) {
+    /// Outlives nghttp2's session.
+    private let memory: SessionMemory
+
+    init(settings: Settings, memory: SessionMemory, handler: any SessionHandler) throws(SessionError) {
         self.settings = settings
+        self.memory = memory
         self.handler = handler
         expected = handler.expected
         identifier = Session.identifier(seed: settings.seed)
         isThrottledToOneStream = settings.isStrictAtStart && settings.streamsMax > 1
         var session: OpaquePointer?
-        var memory = SessionMemory.shared.callbacks  // copied by nghttp2
+        var callbacks = memory.callbacks  // copied by nghttp2
         let code = nghttp2_session_server_new3(
             &session, SessionCallbacks.shared.callbacks, Unmanaged.passUnretained(self).toOpaque(),
-            SessionCallbacks.shared.options, &memory)
+            SessionCallbacks.shared.options, &callbacks)
         guard code == 0 else { throw Session.error(code, "nghttp2_session_server_new3") }
         self.session = session
         try submitSettings()

@@ -3,22 +3,20 @@ internal import Glibc
 
 /// Where nghttp2's small pieces come from: a request costs a dozen of them, of few sizes, and hundreds of requests are open
 /// at a time, which is more than the C library keeps at hand for a thread. What is given back waits in a list of its
-/// size. Shared by all sessions, and confined to the simulator's loop.
-final class SessionMemory: @unchecked Sendable {  // read once per process; its lists are the loop's alone
-    static let shared = SessionMemory()
-
+/// size. Shared by all sessions of one simulator, which keep it alive, and confined to its loop: several simulators may
+/// run in one process, on threads of their own.
+final class SessionMemory {
     /// In front of each piece: its size class. Keeps pieces aligned as `malloc` does.
     private static let headerBytes = 16
     private static let classBytes = 64
     /// Pieces of up to 1 KB are kept; larger ones (nghttp2's buffers) live as long as their session.
     private static let classes = 17
 
-    /// Per class the piece given back last, whose first word points to the one before. Never freed: bounded by what was in
-    /// use at once.
+    /// Per class the piece given back last, whose first word points to the one before. Bounded by what was in use at once.
     private let free = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: classes)
     private(set) var callbacks = nghttp2_mem()
 
-    private init() {
+    init() {
         free.initialize(repeating: nil, count: SessionMemory.classes)
         callbacks = nghttp2_mem(
             mem_user_data: Unmanaged.passUnretained(self).toOpaque(),
@@ -31,6 +29,16 @@ final class SessionMemory: @unchecked Sendable {  // read once per process; its 
                 return piece
             },
             realloc: { piece, count, memory in with(memory) { $0.resize(piece, count) } })
+    }
+
+    deinit {
+        for list in 0..<SessionMemory.classes {
+            while let piece = free[list] {
+                free[list] = piece.load(as: UnsafeMutableRawPointer?.self)
+                Glibc.free(piece - SessionMemory.headerBytes)
+            }
+        }
+        free.deallocate()
     }
 
     private func take(_ count: Int) -> UnsafeMutableRawPointer? {
@@ -70,7 +78,7 @@ final class SessionMemory: @unchecked Sendable {  // read once per process; its 
     }
 }
 
-/// `memory` is the shared object, which lives as long as the program.
+/// `memory` is the object, which outlives the sessions that have it.
 @inline(__always)
 private func with<Result>(_ memory: UnsafeMutableRawPointer?, _ body: (SessionMemory) -> Result) -> Result {
     Unmanaged<SessionMemory>.fromOpaque(memory!)._withUnsafeGuaranteedRef(body)

@@ -30,6 +30,7 @@ public final class Simulator: APNsStandIn {
     private let context: TLSContext
     let service: Service
     var sessionSettings: Session.Settings
+    let sessionMemory = SessionMemory()
     let startedNanoseconds = Clock.monotonicNanoseconds()
     private(set) var now: Instant
 
