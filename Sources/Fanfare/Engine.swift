@@ -44,6 +44,7 @@ public final class Engine: Sendable {
         case command(ShardCommand, subscriber: UInt64)
         case trustDeadAnswers
         case counts(@Sendable (ShardCounts) -> Void)
+        case freshness(@Sendable (FreshnessReport) -> Void)
         case settle(@Sendable () -> Void)
     }
 
@@ -108,6 +109,12 @@ public final class Engine: Sendable {
     /// Figures over all shards, a tenth of a second old at most. The answer comes on the core thread.
     @discardableResult public func counts(_ answer: @escaping @Sendable (ShardCounts) -> Void) -> Bool {
         post(.counts(answer))
+    }
+
+    /// How fresh people are kept, over all shards, by topic kind; a tenth of a second old at most. The answer comes on the core
+    /// thread.
+    @discardableResult public func freshness(_ answer: @escaping @Sendable (FreshnessReport) -> Void) -> Bool {
+        post(.freshness(answer))
     }
 
     /// Waits until everything ingested before has reached everybody, or until the time is over.
@@ -186,6 +193,7 @@ public final class Engine: Sendable {
                 case .command(let command, let subscriber): core.send(command, forSubscriber: subscriber)
                 case .trustDeadAnswers: core.broadcast(.trustDeadAnswers)
                 case .counts(let answer): answer(core.counts)
+                case .freshness(let answer): answer(core.freshness)
                 case .settle(let settled):
                     waitingToSettle.append(settled)
                     core.askForQuiet()

@@ -12,6 +12,7 @@ final class EngineCore {
     private var wakeup: Wakeup?
     /// Newest figures of each shard.
     private var shardCounts: [ShardCounts]
+    private var shardFreshness: [FreshnessReport]
     /// Shards that have not yet told of a publication's completion, and the latest time told.
     private var open: [UInt64: (shardsLeft: Int, latest: Int64)] = [:]
     private var quietRequest: UInt64 = 0
@@ -39,6 +40,7 @@ final class EngineCore {
         self.loop = loop
         decisionCore = DecisionCore(rules: rules)
         shardCounts = Array(repeating: ShardCounts(), count: count)
+        shardFreshness = Array(repeating: FreshnessReport(), count: count)
         unreadyShards = count
         let wakeup = try Wakeup(loop: loop) { [unowned self] in takeFeedback() }
         self.wakeup = wakeup
@@ -108,6 +110,7 @@ final class EngineCore {
     static func shard(ofSubscriber key: UInt64, of count: Int) -> Int { Int((key.mixed >> 32) % UInt64(count)) }
 
     var counts: ShardCounts { shardCounts.reduce(ShardCounts(), +) }
+    var freshness: FreshnessReport { shardFreshness.reduce(FreshnessReport(), +) }
 
     /// `onQuiet` is called once every shard has delivered everything it was given before.
     func askForQuiet() {
@@ -140,6 +143,7 @@ final class EngineCore {
             quietShardsLeft -= 1
             if quietShardsLeft == 0 { onQuiet?() }
         case .counted(let counts): shardCounts[index] = counts
+        case .fresh(let report): shardFreshness[index] = report
         case .ready:
             unreadyShards -= 1
             if unreadyShards == 0 { onReady?() }

@@ -120,6 +120,7 @@ public final class Replay {
         let cpu = Clock.processCPUNanoseconds() - cpuAtStart
         engine.stop()
         summary.counts = engine.counts
+        summary.freshness = engine.freshness
         summary.undelivered = summary.counts.owed
         summary.goals = goals.all
         summary.whatIf = tally?.total

@@ -68,6 +68,8 @@ public struct ReplaySummary: Sendable {
     /// What the decisions amount to beside a push for every event; `nil` when nobody asked.
     public var whatIf: DecisionTally.Figures?
     public var counts = ShardCounts()
+    /// By topic kind, over all shards.
+    public var freshness = FreshnessReport()
     public var goals: [Goal] = []
     /// Wall seconds from the first event to the last delivery.
     public var seconds = 0.0
@@ -79,6 +81,12 @@ public struct ReplaySummary: Sendable {
     /// Stopped by the person, or the transport was given up.
     public var interrupted = false
     public var undelivered = 0
+
+    /// Seconds for which anybody lacked a publication, or something newer, at most.
+    public var oldestUndelivered: Double {
+        let sweeps = freshness.kinds.values.map(\.sweep.max).max() ?? 0
+        return Double(max(sweeps, freshness.oldestUndelivered)) / 1e9
+    }
 
     /// Everything was delivered and nothing was rejected.
     public var isClean: Bool {

@@ -180,9 +180,11 @@ private final class ShardRunner {
 
     private func tellCounts() {
         let counts = shard.statistics
-        if counts != counted {
+        // While earlier figures still wait for room, newer ones would only queue up behind them.
+        if counts != counted || counts.owed > 0, reports.isEmpty || isStopping {
             counted = counts
             reports.append(.counted(counts))
+            reports.append(.fresh(shard.freshnessReport(at: .now())))
         }
         if let pool = transport as? ConnectionPool, let trouble = pool.trouble, trouble.kind == .configuration {
             reports.append(.misconfigured(trouble.text))

@@ -36,7 +36,9 @@ extension ReplayCommand {
           --decisions FILE     one line of JSON per event and timer, with what became of it and why; - is standard output
           --states FILE        one line of JSON per topic with its final state; - is standard output
           --what-if            also what a push for every event would have cost, and what was saved
-          --json               the summary as one JSON object
+          --json               the summary as one JSON object. Its freshness has, per topic kind (and lineup, for all of
+                       them), stateAge at send, sweep and laneDelay (alerts, immediate, conserving), each with count,
+                       p50, p99, p999 and max in seconds, at most 1/32 too high
 
         Progress and errors go to standard error. Ctrl-C ends the replay with the summary so far.
         Exit status: 0 all delivered and nothing rejected; 1 something was rejected or not delivered; 2 usage.

@@ -30,6 +30,9 @@ extension ReplaySummary {
                         "seconds": goal.secondsToLast.map(JSONValue.double) ?? .null,
                     ]
                 }),
+            "freshness": .object(
+                JSONObject(freshness.kinds.map { ($0.key.rawValue, $0.value.json) })),
+            "oldest_undelivered_seconds": .double(oldestUndelivered),
             "seconds": .double(seconds),
             "cpu_us_per_push": cpuMicrosecondsPerPush.map(JSONValue.double) ?? .null,
             "peak_rss_bytes": .int(peakResidentBytes),
@@ -38,6 +41,28 @@ extension ReplaySummary {
         var bytes: [UInt8] = []
         object.write(to: &bytes)
         return String(decoding: bytes, as: UTF8.self) + "\n"
+    }
+}
+
+extension Freshness {
+    fileprivate var json: JSONValue {
+        [
+            "stateAge": stateAge.json,
+            "sweep": sweep.json,
+            "laneDelay": .object(
+                JSONObject(zip(["alerts", "immediate", "conserving"], laneDelay.map(\.json)).map { $0 })),
+        ]
+    }
+}
+
+extension Histogram {
+    /// Seconds; `null` where nothing was measured.
+    fileprivate var json: JSONValue {
+        func seconds(_ share: Double) -> JSONValue { quantile(share).map { .double(Double($0) / 1e9) } ?? .null }
+        return [
+            "count": .int(Int64(clamping: count)), "p50": seconds(0.5), "p99": seconds(0.99), "p999": seconds(0.999),
+            "max": seconds(1),
+        ]
     }
 }
 

@@ -18,6 +18,12 @@ extension ReplaySummary {
             lines.append(("pushes", pushes))
             lines.append(("undelivered", undelivered.grouped))
             lines.append(("goals", timeToLastActivity))
+            if !freshness.kinds.isEmpty {
+                lines.append(("state age at send", byKind { $0.stateAge.text }))
+                lines.append(("sweep", byKind { $0.sweep.text }))
+                lines.append(("lane delay, p99", byKind { $0.laneDelay.map(\.p99).joined(separator: " / ") }))
+                lines.append(("oldest undelivered", "\(oldestUndelivered.fixed(3)) s at most"))
+            }
             lines.append(("pushes per second", seconds > 0 ? Int(Double(counts.pushes.sent) / seconds).grouped : "-"))
             lines.append(("CPU per push", cpuMicrosecondsPerPush.map { "\($0.fixed(2)) µs" } ?? "-"))
         }
@@ -29,6 +35,12 @@ extension ReplaySummary {
             name + String(repeating: " ", count: width - name.count + 2) + value + "\n"
         }
         return (interrupted ? "stopped before the end; so far:\n" : "") + table.joined()
+    }
+
+    /// Of the kinds in alphabetical order: the same run reads the same.
+    private func byKind(_ figures: (Freshness) -> String) -> String {
+        freshness.kinds.sorted { $0.key.rawValue < $1.key.rawValue }
+            .map { "\($0.key) \(figures($0.value))" }.joined(separator: "; ")
     }
 
     private var alerts: String {
@@ -64,6 +76,20 @@ extension ReplaySummary {
             + "p99 \(percentile(0.99).fixed(3)), max \(most.fixed(3))"
             + (missed > 0 ? "; \(missed) not to everybody" : "")
     }
+}
+
+extension Histogram {
+    fileprivate var text: String {
+        guard let p50 = quantile(0.5), let p99 = quantile(0.99) else { return "-" }
+        return "p50 \(p50.seconds), p99 \(p99.seconds), max \(max.seconds)"
+    }
+
+    fileprivate var p99: String { quantile(0.99)?.seconds ?? "-" }
+}
+
+extension Int64 {
+    /// Of nanoseconds.
+    fileprivate var seconds: String { (Double(self) / 1e9).fixed(3) }
 }
 
 extension Int {

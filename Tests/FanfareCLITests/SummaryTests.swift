@@ -74,6 +74,48 @@ import Testing
         #expect(object["peak_rss_bytes"] as? Int == 104_857_600)
     }
 
+    private var freshness: FreshnessReport {
+        var report = FreshnessReport()
+        var football = Freshness()
+        for milliseconds in Int64(1)...100 { football.stateAge.record(milliseconds * 1_000_000) }
+        football.sweep.record(250_000_000)
+        football.laneDelay[1].record(2_000_000)
+        report.kinds = [.transit: Freshness(), .football: football]
+        report.oldestUndelivered = 300_000_000
+        return report
+    }
+
+    @Test func peopleReadHowFreshItIs() {
+        var summary = summary
+        summary.freshness = freshness
+        #expect(
+            summary.text.contains(
+                """
+                state age at send   football p50 0.050, p99 0.100, max 0.100; transit -
+                sweep               football p50 0.250, p99 0.250, max 0.250; transit -
+                lane delay, p99     football - / 0.002 / -; transit - / - / -
+                oldest undelivered  0.300 s at most
+
+                """), "\(summary.text)")
+    }
+
+    @Test func programsReadHowFreshItIs() throws {
+        var summary = summary
+        summary.freshness = freshness
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(summary.json.utf8)) as? [String: Any])
+        #expect(object["oldest_undelivered_seconds"] as? Double == 0.3)
+        let kinds = try #require(object["freshness"] as? [String: [String: Any]])
+        #expect(kinds.keys.sorted() == ["football", "transit"])
+        let age = try #require(kinds["football"]?["stateAge"] as? [String: Double])
+        #expect(age["count"] == 100)
+        #expect(age["max"] == 0.1)
+        #expect(age.keys.sorted() == ["count", "max", "p50", "p99", "p999"])
+        let lanes = try #require(kinds["football"]?["laneDelay"] as? [String: [String: Any]])
+        #expect(lanes.keys.sorted() == ["alerts", "conserving", "immediate"])
+        #expect(lanes["immediate"]?["max"] as? Double == 0.002)
+        #expect(lanes["alerts"]?["max"] is NSNull)
+    }
+
     @Test func nothingPushedIsNull() {
         #expect(ReplaySummary().json.contains("\"cpu_us_per_push\":null"))
     }

@@ -230,7 +230,10 @@ public final class World {
 
     /// - Returns: whether there was one, and the shard in a state to take it.
     private func deliverCommand(to node: Node) -> Bool {
-        guard !node.shard.isHeldUp, let command = node.commands.pop() else { return false }
+        var next: ShardCommand?
+        guard !node.shard.isHeldUp, node.commands.drain(limit: 1, { next = $0 }) == 1, let command = next else {
+            return false
+        }
         switch command {
         case .publish(let publication):
             if publication.alert != nil || node.latest[publication.topicID]?.state != publication.state {
@@ -330,7 +333,7 @@ public final class World {
             case .overtaken(let serial): node.overtaken.insert(serial)
             case .deadToken(let id):
                 if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].deathReports += 1 }
-            case .quiet, .counted, .ready, .report, .misconfigured: break
+            case .quiet, .counted, .fresh, .ready, .report, .misconfigured: break
             }
         }
         tell(node)

@@ -52,6 +52,13 @@ final class Audience {
     /// Variants of the stamped version: by the alert they carry, 0 for none.
     @exclusivity(unchecked) private var variants: [(alert: UInt32, payload: Payload)] = []
 
+    /// Where its shard keeps the figures of this audience's kind.
+    @exclusivity(unchecked) private(set) var freshness = 0
+    /// Monotonic nanoseconds at which the newest version arrived.
+    @exclusivity(unchecked) private(set) var publishedAt: Int64 = 0
+    /// The same of the oldest version since the last push left; `nil` once one has.
+    @exclusivity(unchecked) private var waitingSince: Int64?
+
     // Owned by `Lanes`: where this audience is served, in which queues it has an entry, and what it may still send this turn.
     @exclusivity(unchecked) var lane: Int?
     var standsIn: Set<Int> = []
@@ -82,13 +89,18 @@ final class Audience {
 
     /// A new version for everybody; they are all owed it from here on. O(1).
     ///
-    /// - Parameter display: hash of what the version shows.
+    /// - Parameters:
+    ///   - display: hash of what the version shows.
+    ///   - freshness: where the shard keeps its kind's figures.
     /// - Returns: serial of the publication that this one overtakes when too many are open: the one before. Whoever lacks it
     ///   gets this one instead, and the oldest, for which people have waited longest, stay.
     func publish(
-        _ publication: Publication, event: Publication.Event, display: UInt64, at moment: Moment
+        _ publication: Publication, event: Publication.Event, display: UInt64, freshness: Int, at moment: Moment
     ) -> UInt64? {
         target += 1
+        self.freshness = freshness
+        publishedAt = moment.monotonicNanoseconds
+        if waitingSince == nil, order.count > 0 { waitingSince = publishedAt }
         self.event = event
         latest = publication
         ledger.open(target, display: display)
@@ -130,6 +142,12 @@ final class Audience {
         let done = open.prefix { $0.version <= ledger.oldest }.map(\.serial)
         open.removeFirst(done.count)
         return done
+    }
+
+    /// Since when a push of this audience has been due, once: for the first of them.
+    func takeWaiting() -> Int64? {
+        guard waitingSince != nil else { return nil }
+        return waitingSince.take()
     }
 
     // MARK: The sweep

@@ -76,6 +76,7 @@ extension Shard {
             payload: payload, version: audience.target, alert: alert.map { audience.alerts[$0].version } ?? 0)
         let count = send(push, to: slots, standing: activity.standing, into: &batch)
         audience.ledger.depart(count)
+        noteSent(count, having: activity.delivered, of: audience, at: moment)
         lanes.charge(audience, count)
         return count
     }

@@ -16,6 +16,15 @@ public final class Shard: DeliverySource {
         var audiences: [Int] = []
     }
 
+    struct OpenPublication {
+        /// Audiences that lack it.
+        var audiencesLeft: Int
+        /// Monotonic nanoseconds.
+        let arrivedAt: Int64
+        /// Where the figures of its kind are kept.
+        let freshness: Int
+    }
+
     // Confined to one thread, and no call of the shard's comes back into it while it works: checking each access of a hot
     // property at run time cost a quarter of a sweep and could never fail.
     @exclusivity(unchecked) var store = ActivityStore()
@@ -33,8 +42,9 @@ public final class Shard: DeliverySource {
     @exclusivity(unchecked) var deadTokens = DeadTokenGuard()
     /// Activities whose token was answered as dead while the guard was shut.
     var held = Queue<(ActivitySlot, generation: UInt32)>()
-    /// Per publication that somebody in this shard still lacks: in how many audiences.
-    private(set) var openPublications: [UInt64: Int] = [:]
+    /// Publications that somebody in this shard still lacks, by serial.
+    private(set) var openPublications: [UInt64: OpenPublication] = [:]
+    @exclusivity(unchecked) var freshness: [(kind: TopicKind, figures: Freshness)] = []
     private let openMax: Int
     private var quietRequests: [UInt64] = []
 
@@ -110,17 +120,20 @@ public final class Shard: DeliverySource {
         topics[topic].latest = publication
         if isChange { topics[topic].lastChange = publication.serial }
         // Counted down as audiences complete it; the one more keeps it open until all have begun.
-        openPublications[publication.serial] = 1
+        let freshness = freshnessIndex(of: publication.topicKind)
+        openPublications[publication.serial] = OpenPublication(
+            audiencesLeft: 1, arrivedAt: moment.monotonicNanoseconds, freshness: freshness)
         for index in topics[topic].audiences {
             let audience = audiences[index]
             let ended = audience.topics.allSatisfy { topics[$0].latest?.event == .end }
             // A topic that ends with the state it had is news to its followers, who get their end. A lineup goes on and would
             // show the same.
             guard isChange || ended else { continue }
-            openPublications[publication.serial, default: 0] += 1
+            openPublications[publication.serial]?.audiencesLeft += 1
             let before = audience.owed
             let overtaken = audience.publish(
-                publication, event: ended ? .end : .update, display: display(of: audience), at: moment)
+                publication, event: ended ? .end : .update, display: display(of: audience),
+                freshness: audience.isLineup ? freshnessIndex(of: .lineup) : freshness, at: moment)
             if let overtaken, openPublications.removeValue(forKey: overtaken) != nil {
                 feedback.append(.overtaken(serial: overtaken))
             }
@@ -258,9 +271,15 @@ public final class Shard: DeliverySource {
 
     /// One audience less lacks this publication.
     private func complete(_ serial: UInt64, at moment: Moment) {
-        guard let left = openPublications[serial] else { return }
-        openPublications[serial] = left > 1 ? left - 1 : nil
-        if left == 1 { feedback.append(.completed(serial: serial, at: moment.monotonicNanoseconds)) }
+        guard let publication = openPublications[serial] else { return }
+        guard publication.audiencesLeft == 1 else {
+            openPublications[serial]?.audiencesLeft -= 1
+            return
+        }
+        openPublications[serial] = nil
+        let took = moment.monotonicNanoseconds - publication.arrivedAt
+        if took > 0 { freshness[publication.freshness].figures.sweep.record(took) }  // else nobody lacked it
+        feedback.append(.completed(serial: serial, at: moment.monotonicNanoseconds))
     }
 
     func reportDead(_ id: ActivityID) { feedback.append(.deadToken(id)) }

@@ -28,6 +28,7 @@ public enum ShardFeedback: Sendable {
     case deadToken(ActivityID)
     case quiet(UInt64)
     case counted(ShardCounts)
+    case fresh(FreshnessReport)
     /// The transport can deliver; told once.
     case ready
     /// A line for operators.

@@ -1,0 +1,66 @@
+/// How often values of which size occurred: logarithmic buckets, each octave divided into 32 of the same width, so that a quantile is
+/// never too low and at most 1/32 too high. Values below 64 are exact.
+///
+/// Fixed size, 9.5 KB from the first value on; merging adds. A value: each shard keeps its own and hands over copies, so nothing is
+/// locked and nothing shared. For durations in nanoseconds the buckets end at 73 minutes; what is longer counts in the last
+/// one, and `max` is exact whatever its size.
+public struct Histogram: Sendable, Equatable {
+    private static let bucketsPerOctave = 32
+    /// Values of 42 bits; the first two octaves' worth of buckets hold 0–63.
+    private static let bucketCount = (42 - 5 + 1) * bucketsPerOctave
+
+    /// Empty until the first value.
+    private var buckets: [UInt64] = []
+    public private(set) var count: UInt64 = 0
+    public private(set) var max: Int64 = 0
+
+    public init() {}
+
+    /// - Parameter value: negative ones count as 0: a clock that was read in another order.
+    public mutating func record(_ value: Int64, times: Int = 1) {
+        if buckets.isEmpty { buckets = Array(repeating: 0, count: Histogram.bucketCount) }
+        let value = Swift.max(0, value)
+        buckets[Histogram.bucket(of: value)] += UInt64(times)
+        count += UInt64(times)
+        max = Swift.max(max, value)
+    }
+
+    public mutating func add(_ other: Histogram) {
+        guard other.count > 0 else { return }
+        if buckets.isEmpty { buckets = Array(repeating: 0, count: Histogram.bucketCount) }
+        for bucket in buckets.indices { buckets[bucket] += other.buckets[bucket] }
+        count += other.count
+        max = Swift.max(max, other.max)
+    }
+
+    /// The value that this share of all values does not exceed, by nearest rank; `nil` when there are none.
+    ///
+    /// - Parameter share: 0 to 1.
+    public func quantile(_ share: Double) -> Int64? {
+        guard count > 0 else { return nil }
+        let rank = Swift.max(1, UInt64((share * Double(count)).rounded(.up)))
+        var seen: UInt64 = 0
+        for bucket in buckets.indices {
+            seen += buckets[bucket]
+            if seen >= rank { return Swift.min(max, Histogram.last(of: bucket)) }
+        }
+        return max
+    }
+
+    private static func bucket(of value: Int64) -> Int {
+        guard value >= bucketsPerOctave else { return Int(value) }
+        // The five bits after the leading one choose the bucket of the octave.
+        let octave = 63 - value.leadingZeroBitCount - 5
+        let bucket = (octave + 1) * bucketsPerOctave + Int(value >> octave) & (bucketsPerOctave - 1)
+        return Swift.min(bucket, bucketCount - 1)
+    }
+
+    /// The greatest value of a bucket.
+    private static func last(of bucket: Int) -> Int64 {
+        guard bucket >= bucketsPerOctave else { return Int64(bucket) }
+        guard bucket < bucketCount - 1 else { return .max }
+        let octave = bucket / bucketsPerOctave - 1
+        let first = Int64(bucketsPerOctave + bucket % bucketsPerOctave) << octave
+        return first + (1 << octave) - 1
+    }
+}
