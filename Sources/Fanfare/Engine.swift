@@ -20,6 +20,8 @@ public final class Engine: Sendable {
     public struct Options: Sendable {
         public var transport: TransportChoice
         public var shards = 1
+        /// Every shard's thread stays on one processor, for machines with nothing else to do.
+        public var pinsShards = false
         /// Events and commands on their way to the core.
         public var mailboxCapacity = 1 << 14
         public var rules = Rules.builtIn
@@ -164,7 +166,8 @@ public final class Engine: Sendable {
             self.mailbox = mailbox
             self.stopRequest = stopRequest
             core = try EngineCore(
-                loop: loop, rules: options.rules, shards: max(1, options.shards), makeTransport: makeTransport)
+                loop: loop, rules: options.rules, shards: max(1, options.shards), pinsShards: options.pinsShards,
+                makeTransport: makeTransport)
             wakeup = try Wakeup(loop: loop) { [unowned self] in drain() }
             ticks = LoopTimer(loop: loop) { [unowned self] in tick() }
             core.onRecord = { record, _ in observer.decided?(record) }

@@ -34,7 +34,8 @@ final class EngineCore {
     var onRelief: (() -> Void)?
 
     init(
-        loop: Loop, rules: Rules = .builtIn, shards count: Int, makeTransport: @escaping TransportFactory,
+        loop: Loop, rules: Rules = .builtIn, shards count: Int, pinsShards: Bool = false,
+        makeTransport: @escaping TransportFactory,
         load: (@Sendable (Shard, _ index: Int, _ count: Int) -> Void)? = nil
     ) throws {
         self.loop = loop
@@ -47,7 +48,8 @@ final class EngineCore {
         for index in 0..<count {
             shards.append(
                 try ShardThread(
-                    index: index, of: count, makeTransport: makeTransport, load: load, core: wakeup.signal))
+                    index: index, of: count, isPinned: pinsShards, makeTransport: makeTransport, load: load,
+                    core: wakeup.signal))
         }
     }
 
@@ -165,7 +167,8 @@ extension TransportChoice {
     /// - Throws: what is wrong with the key file, in one line.
     func makeFactory() throws -> TransportFactory {
         switch self {
-        case .discard: return { loop, shard, _ in try DiscardTransport(loop: loop, source: shard) }
+        case .discard: return { loop, shard, report in try DiscardTransport(loop: loop, source: shard, report: report) }
+        case .fault(let seed): return { loop, shard, _ in FaultTransport(loop: loop, source: shard, seed: seed) }
         case .apns(let options):
             // One provider token for the whole process: APNs minds several on one connection (spec §9.2).
             let credentials = try ProviderToken(

@@ -65,7 +65,7 @@ public final class Replay {
             if live { liveSubscribers = subscribers }
             let known = subscribers
             engine = try EngineCore(
-                loop: loop, rules: options.rules, shards: max(1, options.shards),
+                loop: loop, rules: options.rules, shards: max(1, options.shards), pinsShards: options.pinsShards,
                 makeTransport: try options.transport.makeFactory(),
                 load: { shard, index, count in known.load(into: shard, index: index, of: count) })
             interruption = try Wakeup(loop: loop) { [unowned self] in stop(interrupted: true) }

@@ -30,6 +30,8 @@ public struct ReplayOptions: Sendable {
     /// Seed of the synthetic tokens and lineups.
     public var seed: UInt64 = 1
     public var shards = 1
+    /// Every shard's thread stays on one processor.
+    public var pinsShards = false
     public var transport = TransportChoice.discard
     /// The transport is given up when nothing has been accepted for this long although something is owed.
     public var patience = Duration.seconds(20)

@@ -24,10 +24,11 @@ final class ShardThread {
     private var heard = 0
 
     /// - Parameters:
+    ///   - isPinned: its thread stays on one processor.
     ///   - load: fills the shard before it starts, on its own thread.
     ///   - core: signalled when feedback waits.
     init(
-        index: Int, of count: Int, makeTransport: @escaping TransportFactory,
+        index: Int, of count: Int, isPinned: Bool, makeTransport: @escaping TransportFactory,
         load: (@Sendable (Shard, _ index: Int, _ count: Int) -> Void)?, core: WakeupSignal
     ) throws {
         let commandRing = OneToOneRing<ShardCommand>(capacity: ShardThread.commandsMax)
@@ -37,6 +38,7 @@ final class ShardThread {
         let started = Started<WakeupSignal>()
         thread = try LoopThread(name: "fanfare shard \(index)") { loop in
             do {
+                if isPinned { try LoopThread.pinToProcessor(index) }
                 let runner = try ShardRunner(
                     loop: loop, commands: commandRing.takeConsumer(), feedback: feedbackRing.takeProducer(),
                     stopRequest: stopRequest, core: core)

@@ -2,6 +2,8 @@
 public enum TransportChoice: Sendable, Equatable {
     /// Takes every delivery at once and reads every token byte: the engine without a network.
     case discard
+    /// Like a bad network: late answers in another order, throttled, unprocessed and unanswered pushes, dead tokens, by the seed.
+    case fault(seed: UInt64)
     case apns(APNsOptions)
 }
 

@@ -24,7 +24,9 @@ extension ReplayCommand {
           --lineups N          every subscriber has one activity that shows N topics; not live
           --seed N             of the subscribers' tokens and lineups (1)
           --shards N           worker threads that push (1)
+          --pin                each of them stays on a processor of its own, as far as there are enough
           --transport discard            takes every push and sends nothing (this is the default)
+          --transport fault:SEED         a bad network: late, reordered, refused and missing answers, dead tokens
           --transport apns://HOST:PORT   HTTP/2 over TLS; needs the next three
           --key FILE.p8 --team-id T --bundle-id B
                                the key may be a link; when it changes, the new one takes over within seconds

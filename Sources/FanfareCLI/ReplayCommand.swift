@@ -28,8 +28,9 @@ struct ReplayCommand {
             case .option("--lineups"): options.lineups = try arguments.count(0...64)
             case .option("--seed"): options.seed = try arguments.value("a whole number from 0") { UInt64($0) }
             case .option("--shards"): options.shards = try arguments.count(1...256)
+            case .option("--pin"): options.pinsShards = true
             case .option("--transport"):
-                apns.address = try arguments.value("discard, or apns://HOST:PORT", APNsFlags.address)
+                apns.address = try arguments.value("discard, fault:SEED, or apns://HOST:PORT", APNsFlags.address)
             case .option("--key"): apns.keyFile = try arguments.text("a .p8 file")
             case .option("--key-id"): apns.keyID = try arguments.text("the key's id")
             case .option("--team-id"): apns.teamID = try arguments.text("the team's id")
@@ -117,9 +118,9 @@ struct ReplayCommand {
 
 /// What the command line says about APNs: all or nothing.
 private struct APNsFlags {
-    enum Address { case discard, apns(host: String, port: UInt16) }
+    enum Address { case offline(TransportChoice), apns(host: String, port: UInt16) }
 
-    var address = Address.discard
+    var address = Address.offline(.discard)
     var keyFile: String?
     var keyID: String?
     var teamID: String?
@@ -128,7 +129,8 @@ private struct APNsFlags {
     var connections: Int?
 
     static func address(_ text: String) -> Address? {
-        if text == "discard" { return .discard }
+        if text == "discard" { return .offline(.discard) }
+        if text.hasPrefix("fault:") { return UInt64(text.dropFirst(6)).map { .offline(.fault(seed: $0)) } }
         let scheme = "apns://"
         guard text.hasPrefix(scheme), let colon = text.lastIndex(of: ":"),
             let port = UInt16(text[text.index(after: colon)...]), port > 0
@@ -145,12 +147,16 @@ private struct APNsFlags {
         let identity = [
             ("--key", keyFile), ("--key-id", keyID), ("--team-id", teamID), ("--bundle-id", bundleID),
         ]
-        guard case .apns(let host, let port) = address else {
+        let host: String
+        let port: UInt16
+        switch address {
+        case .apns(let apnsHost, let apnsPort): (host, port) = (apnsHost, apnsPort)
+        case .offline(let transport):
             let given = identity + [("--ca", caFile), ("--connections", connections.map(String.init))]
             if let (name, _) = given.first(where: { $0.1 != nil }) {
                 throw UsageError("\(name): only means something with --transport apns://HOST:PORT")
             }
-            return .discard
+            return transport
         }
         guard let keyFile, let teamID, let bundleID else {
             let missing = identity.filter { $0.1 == nil && $0.0 != "--key-id" }.map(\.0).joined(separator: ", ")

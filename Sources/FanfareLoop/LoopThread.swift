@@ -41,6 +41,25 @@ public final class LoopThread {
     }
 }
 
+extension LoopThread {
+    /// Keeps the calling thread on one of the processors that the process may use: the last for 0, the one before it for 1, and so
+    /// on, from the end again when there are no more. So the first stays free for longest for who is not pinned.
+    public static func pinToProcessor(_ number: Int) throws(LoopError) {
+        var allowed = cpu_set_t()
+        let bytes = MemoryLayout<cpu_set_t>.size
+        var code = pthread_getaffinity_np(pthread_self(), bytes, &allowed)
+        guard code == 0 else { throw LoopError(code: -code, call: "pthread_getaffinity_np") }
+        withUnsafeMutableBytes(of: &allowed) { set in
+            // One bit per processor, as `CPU_SET` sets it; on little-endian machines bytes and words count alike.
+            let processors = (0..<bytes * 8).filter { set[$0 / 8] >> ($0 % 8) & 1 == 1 }
+            let chosen = processors[processors.count - 1 - number % processors.count]
+            for byte in set.indices { set[byte] = byte == chosen / 8 ? 1 << (chosen % 8) : 0 }
+        }
+        code = pthread_setaffinity_np(pthread_self(), bytes, &allowed)
+        guard code == 0 else { throw LoopError(code: -code, call: "pthread_setaffinity_np") }
+    }
+}
+
 /// What a new thread needs, handed over once.
 private final class ThreadStart {
     let name: String

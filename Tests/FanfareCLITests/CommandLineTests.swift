@@ -68,6 +68,14 @@ import Testing
         #expect { try RulesCommand(line.split(separator: " ").map(String.init)) } throws: { "\($0)".contains(says) }
     }
 
+    @Test func aBadNetworkHasASeed() throws {
+        let options = try parse("f --transport fault:7 --pin").options
+        #expect(options.transport == .fault(seed: 7))
+        #expect(options.pinsShards)
+        #expect(try parse("f").options.transport == .discard)
+        #expect(try !parse("f").options.pinsShards)
+    }
+
     @Test func afterTwoDashesEverythingIsAFeed() throws {
         #expect(try parse("-- --json").options.paths == ["--json"])
     }
@@ -95,6 +103,9 @@ import Testing
         ("f --shards 0", "--shards 0"),
         ("f --json=yes", "--json takes no value"),
         ("f --transport http://h:1", "apns://HOST:PORT"),
+        ("f --transport fault:", "fault:SEED"),
+        ("f --transport fault:x", "fault:SEED"),
+        ("f --transport fault:1 --key k", "--key"),
         ("f --transport apns://h", "apns://HOST:PORT"),
         ("f --transport apns://:1", "apns://HOST:PORT"),
         ("f --transport apns://h:0", "apns://HOST:PORT"),

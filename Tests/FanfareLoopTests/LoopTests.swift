@@ -249,6 +249,22 @@ import Testing
         #expect(answer.turns.load(ordering: .relaxed) == 1)
     }
 
+    /// Whatever number it is given, a thread stays on one processor that it was allowed before.
+    @Test(arguments: [0, 1, 1000]) func aPinnedThreadHasOneProcessor(number: Int) throws {
+        final class Answer: Sendable { let processors = Atomic(0) }
+        let answer = Answer()
+        let thread = try LoopThread(name: "pinned") { _ in
+            guard (try? LoopThread.pinToProcessor(number)) != nil else { return }
+            let status = try? String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)
+            let line = status?.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed_list:") }
+            // A range or a list is no number.
+            let count = line.flatMap { $0.split(separator: "\t").last }.flatMap { Int($0) } == nil ? 0 : 1
+            answer.processors.store(count, ordering: .relaxed)
+        }
+        thread.join()
+        #expect(answer.processors.load(ordering: .relaxed) == 1)
+    }
+
     @Test func aSignalIsSeen() throws {
         var seen = 0
         try withLoop { loop in

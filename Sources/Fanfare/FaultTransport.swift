@@ -1,0 +1,77 @@
+import FanfareCore
+import FanfareLoop
+
+/// A transport without a network that behaves like a bad one: answers come late and in another order, pushes are throttled, not
+/// processed or never answered, and tokens die, all by a seed. What is owed must arrive nevertheless.
+///
+/// The seed fixes what becomes of the first, second, … push of a shard; when each answer comes depends on the clock.
+final class FaultTransport: Transport {
+    private unowned let source: any DeliverySource
+    private var random: SplitMix64
+    private var ticks: LoopTimer?
+    private var batch = DeliveryBatch()
+    /// Answers by the millisecond at which they come, modulo the longest delay.
+    private var pending: [[Completion]]
+    private var tick = 0
+    private var inFlight = 0
+    private var closed: (() -> Void)?
+
+    /// As many streams as a few connections have.
+    private static let inFlightMax = 2000
+    private static let delayMaxMilliseconds = 64
+
+    init(loop: Loop, source: any DeliverySource, seed: UInt64) {
+        self.source = source
+        random = SplitMix64(seed: seed)
+        pending = Array(repeating: [], count: FaultTransport.delayMaxMilliseconds)
+        ticks = LoopTimer(loop: loop) { [unowned self] in answer() }
+        ticks?.start(after: .milliseconds(1), repeating: .milliseconds(1))
+    }
+
+    var isReady: Bool { closed == nil }
+
+    func workAvailable() { pull(at: Moment.now()) }
+
+    private func pull(at moment: Moment) {
+        guard closed == nil, inFlight < FaultTransport.inFlightMax else { return }
+        source.pull(limit: FaultTransport.inFlightMax - inFlight, at: moment, into: &batch)
+        for delivery in batch.deliveries {
+            let completion = Completion(slot: delivery.slot, generation: delivery.generation, outcome: outcome())
+            // Most answers are quick, some take the longest time there is.
+            let delay = random.next() % 8 == 0 ? FaultTransport.delayMaxMilliseconds - 1 : 1 + Int(random.next() % 8)
+            pending[(tick + delay) % pending.count].append(completion)
+        }
+        inFlight += batch.deliveries.count
+        batch.removeAll()
+    }
+
+    /// Per 256 pushes: 16 not processed, 8 without an answer, 4 throttled, 2 to dead tokens.
+    private func outcome() -> DeliveryOutcome {
+        switch random.next() % 256 {
+        case 0..<16: .notProcessed
+        case 16..<24: .unknown
+        case 24..<28: .throttled
+        case 28..<30: .deadToken
+        default: .accepted
+        }
+    }
+
+    private func answer() {
+        tick += 1
+        var due = pending[tick % pending.count]
+        guard !due.isEmpty || closed != nil else { return }
+        pending[tick % pending.count] = []
+        due.shuffle(using: &random)
+        inFlight -= due.count
+        let moment = Moment.now()
+        source.complete(due, at: moment)
+        pull(at: moment)
+        if inFlight == 0, let closed {
+            self.closed = nil
+            ticks?.close()
+            closed()
+        }
+    }
+
+    func close(_ closed: @escaping () -> Void) { self.closed = closed }
+}

@@ -1,0 +1,51 @@
+import FanfareCore
+
+/// Stands between a transport and its shard and keeps what was accepted for each token, so that every transport can be judged by
+/// what arrived.
+final class RecordingSource: DeliverySource {
+    struct Push: Equatable {
+        let event: Payload.Event
+        let subject: String
+        let state: [UInt8]
+        let stamp: Int64
+    }
+
+    private struct Key: Hashable {
+        let slot: ActivitySlot
+        let generation: UInt32
+    }
+
+    private let shard: Shard
+    private var onTheWay: [Key: (token: [UInt8], push: Push)] = [:]
+    /// Of each token, in the order of the answers.
+    private(set) var accepted: [[UInt8]: [Push]] = [:]
+    private(set) var dead: Set<[UInt8]> = []
+    private(set) var outcomes: [DeliveryOutcome: Int] = [:]
+
+    init(_ shard: Shard) { self.shard = shard }
+
+    func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
+        let before = batch.deliveries.count
+        shard.pull(limit: limit, at: moment, into: &batch)
+        for delivery in batch.deliveries[before...] {
+            let payload = batch.payload(of: delivery)
+            let key = Key(slot: delivery.slot, generation: delivery.generation)
+            let push = Push(event: payload.event, subject: payload.subject, state: payload.state, stamp: payload.stamp)
+            onTheWay[key] = (Array(batch.tokens[delivery.token]), push)
+        }
+    }
+
+    func complete(_ completions: [Completion], at moment: Moment) {
+        for completion in completions {
+            outcomes[completion.outcome, default: 0] += 1
+            let key = Key(slot: completion.slot, generation: completion.generation)
+            guard let (token, push) = onTheWay.removeValue(forKey: key) else { continue }
+            switch completion.outcome {
+            case .accepted: accepted[token, default: []].append(push)
+            case .deadToken: dead.insert(token)
+            default: break
+            }
+        }
+        shard.complete(completions, at: moment)
+    }
+}
