@@ -52,8 +52,9 @@ release: setup ## Optimised build
 setup: ## Install what is missing (Debian 12)
 	@scripts/setup
 
-lint: setup ## Check the format of every source
+lint: setup ## Check the format of every source, and the README's table of benchmarks
 	swift format lint --strict --parallel --recursive Sources Tests Load Benchmarks Examples Package.swift
+	@Benchmarks/bench lint
 
 format: setup ## Format every source
 	swift format --in-place --parallel --recursive Sources Tests Load Benchmarks Examples Package.swift

@@ -52,14 +52,14 @@ enum FanOut {
             seconds: seconds, items: Int64(publications.count), checksum: swept.sum &- fleet.tokenSum)
     }
 
-    private static func timed(_ body: () -> Void) -> Double {
+    static func timed(_ body: () -> Void) -> Double {
         let clock = ContinuousClock()
         return clock.measure(body) / .seconds(1)
     }
 }
 
 /// Made when first asked for, so that a filtered run does not load what it does not use.
-private final class Lazy<Value> {
+final class Lazy<Value> {
     private var make: (() -> Value)?
     lazy var value: Value = {
         guard let make else { preconditionFailure("a lazy value is made once") }

@@ -18,12 +18,14 @@ enum QueueRaces {
                     }
                     bench_register_boost_spsc("\(name)/boost-spsc", work, sum)
                     if batch == 1 { bench_register_reader_writer_queue("\(name)/reader-writer-queue", work, sum) }
+                    bench_register_concurrent_queue("\(name)/concurrent-queue", work, sum)
                 }
             }
         }
-        for producers in [1, 2] {
+        for producers in [1, 2, 4] {
             for bytes in [8, 64] {
-                let work = work(items: items / 2, producers: producers, bytes: bytes, batch: 1, processors: 2)
+                // Every producer sends as many.
+                let work = work(items: items / 8 * 4, producers: producers, bytes: bytes, batch: 1, processors: 2)
                 let name = "mailbox/\(producers)P/\(bytes)B"
                 let sum = expectedSum(work)
                 Benchmark.register("\(name)/fanfare", checksum: sum) {

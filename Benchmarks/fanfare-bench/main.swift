@@ -1,6 +1,6 @@
 // Google Benchmark's program, with our own options in front of its own:
-//   --items=N        items through each queue and run (default 4000000)
-//   --activities=N   largest audience of sweeps and publishing (default 1000000)
+//   --items=N        items through each queue and run (4000000)
+//   --activities=N   largest audience of sweeps and publishing, and all activities of the shards (1000000)
 //   --memory=N       instead: loads N activities and prints the process's memory
 //   --fairness=N     instead: alerts of small audiences beside a sweep of N, and prints how long they took
 //   --overload=N     instead: more versions than a sweep of N can bring, and prints what that did
@@ -9,13 +9,15 @@
 import CFanfareBench
 import Glibc
 
-/// Takes an option of ours out of the arguments. Kept at 2,000 at least, so that every share of it is a size.
+/// Takes an option of ours out of the arguments. At least 2,000, so that every share of it is a size.
 func takeOption(_ name: String, from arguments: inout [String]) -> Int? {
     let prefix = "--\(name)="
     guard let index = arguments.firstIndex(where: { $0.hasPrefix(prefix) }) else { return nil }
-    let text = arguments.remove(at: index).dropFirst(prefix.count)
-    guard let value = Int(text), value >= 2000 else {
-        fatalError("--\(name)=\(text): a number of at least 2000 is wanted")
+    let argument = arguments.remove(at: index)
+    guard let value = Int(argument.dropFirst(prefix.count)), (2000...1_000_000_000).contains(value) else {
+        let line = Array("fanfare-bench: \(argument): expected a whole number from 2000 to 1000000000\n".utf8)
+        write(STDERR_FILENO, line, line.count)
+        exit(2)
     }
     return value
 }
@@ -32,6 +34,7 @@ if let activities = takeOption("memory", from: &arguments) {
 } else {
     QueueRaces.register(items: items)
     FanOut.register(activities: activities)
+    Shards.register(activities: activities)
     var pointers = arguments.map { strdup($0) }
     exit(bench_main(Int32(pointers.count), &pointers))
 }
