@@ -4,10 +4,13 @@
 /// of their own. The gate closes, opens a crack for one push after a wait, and opens wholly when that one is accepted.
 /// Times are monotonic nanoseconds.
 struct PullGate {
-    /// How many more answers were 500s, 503s and resets than were accepted before the gate closes; the count never goes below
-    /// zero. So it closes soon once half of the answers are such, and with fewer it stays open: each costs its own push,
-    /// which goes again, and throughput falls in proportion.
+    /// How many more answers were 500s, 503s and resets than were accepted before the gate closes. So it closes soon once half
+    /// of the answers are such, and with fewer it stays open: each costs its own push, which goes again, and throughput falls
+    /// in proportion.
     static let troubleMax = 16
+    /// Accepted pushes that count against trouble to come: as many as a connection has on its way. For the answers of one read
+    /// come in any order, and refusals, which have a body, behind all the others.
+    static let creditMax = 1000
     /// Configuration faults in a row. APNs cuts off senders that go on erring, and every push would fail alike. Ten, because
     /// each connection may have one more on its way: so a pool of the usual size stops before the twentieth.
     static let faultsInARowMax = 10
@@ -41,7 +44,7 @@ struct PullGate {
 
     mutating func accepted() {
         faultsInARow = 0
-        if troubleBalance > 0 { troubleBalance -= 1 }
+        troubleBalance = max(-Self.creditMax, troubleBalance - 1)
         // A push that was sent before the gate closed says nothing about now.
         if state == .trying {
             state = .open

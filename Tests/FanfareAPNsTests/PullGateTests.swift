@@ -26,6 +26,28 @@ import Testing
         }
     }
 
+    /// All the answers of a connection in one read, the refusals behind the others.
+    @Test mutating func refusalsThatComeTogetherDoNotClose() {
+        for _ in 0..<100 {
+            for _ in 0..<800 { gate.accepted() }
+            for _ in 0..<200 {
+                let closed = gate.trouble(at: now, using: &random)
+                #expect(closed == nil)
+            }
+        }
+    }
+
+    /// Whatever was accepted before: no more than a connection's worth is sent in vain.
+    @Test mutating func aServiceThatFailsCloses() {
+        for _ in 0..<100_000 { gate.accepted() }
+        var sent = 0
+        while gate.closedUntil == nil, sent < 5000 {
+            _ = gate.trouble(at: now, using: &random)
+            sent += 1
+        }
+        #expect(sent <= PullGate.creditMax + PullGate.troubleMax)
+    }
+
     @Test mutating func twoInThreeClose() {
         var closed = false
         for _ in 0..<PullGate.troubleMax where !closed {
