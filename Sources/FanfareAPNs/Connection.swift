@@ -178,6 +178,16 @@ final class Connection {
         return run.count
     }
 
+    /// Hands whole records to TLS as they fill, while what was written is still in the processor's cache: a turn may bring more
+    /// requests than that holds.
+    func flushRecords() {
+        let records = session.outputCount / TLSStream.recordBytesMax
+        guard let stream, records > 0 else { return }
+        let count = records * TLSStream.recordBytesMax
+        session.withOutput { stream.write(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        session.take(count)
+    }
+
     /// Hands what has been written to TLS; it leaves at the end of the loop's turn.
     func flush() {
         guard let stream, session.outputCount > 0 else { return }

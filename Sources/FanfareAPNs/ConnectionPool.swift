@@ -218,6 +218,7 @@ public final class ConnectionPool: Transport {
             finish(run.dropFirst(sent), .notProcessed)
             allSent = allSent && sent == run.count
         }
+        connection.flushRecords()
         return allSent
     }
 

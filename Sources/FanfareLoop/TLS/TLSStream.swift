@@ -31,7 +31,7 @@ public final class TLSStream {
     private var saidFarewell = false
 
     /// The greatest plaintext of one record (RFC 8446 §5.1).
-    private static let recordBytesMax = 16 * 1024
+    public static let recordBytesMax = 16 * 1024
 
     /// Takes over the connection, its callbacks included.
     /// - Parameters:
