@@ -119,7 +119,8 @@ if development {
             exclude: ["README.md", "Simulator"], swiftSettings: swift),
         // `make bench-apns`: our client alone, and the floor under any client.
         .executableTarget(
-            name: "apns-load", dependencies: ["FanfareAPNs", "FanfareCore", "FanfareHTTP2", "FanfareLoop"],
+            name: "apns-load",
+            dependencies: ["FanfareAPNs", "FanfareCore", "FanfareHTTP2", "FanfareLoop", "CountAllocations"],
             path: "Load/apns-load", swiftSettings: swift),
         .executableTarget(name: "apns-floor", dependencies: ["CFanfareOpenSSL"], path: "Load/apns-floor"),
         .target(name: "DeliveryJudge", dependencies: ["LoadJSON"], path: "Load/judge/Judge", swiftSettings: swift),
@@ -147,8 +148,9 @@ if development {
             swiftSettings: swift),
         .testTarget(
             name: "FanfareAPNsPeerTests",
-            dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop", "APNsSimulator"], exclude: ["strict_server.py"],
-            swiftSettings: swift),
+            dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop", "APNsSimulator", "CountAllocations"],
+            exclude: ["strict_server.py"], swiftSettings: swift),
+        .target(name: "CountAllocations", path: "Tests/CountAllocations"),
     ]
 }
 

@@ -1,3 +1,4 @@
+import CountAllocations
 import FanfareAPNs
 import FanfareCore
 import FanfareLoop
@@ -17,6 +18,8 @@ final class Pusher {
         var accepted: Int
         /// From each publication to the last accepted push of it.
         var seconds: [Double]
+        /// Pieces of memory asked for after the first publication was out, for all pushes since; `nil` when there were none.
+        var allocationsPerPush: Double?
     }
 
     /// Longer than any measurement; then something hangs.
@@ -31,6 +34,8 @@ final class Pusher {
     private var isDone = false
     private var publishedAt: Int64 = 0
     private var seconds: [Double] = []
+    /// By this thread, when the first publication was out and when the last one was.
+    private var allocations: (first: UInt64, last: UInt64) = (0, 0)
     private var reports: [String] = []
     private var feedbackIn: RingProducer<ShardFeedback>
     private var feedbackOut: RingConsumer<ShardFeedback>
@@ -73,7 +78,10 @@ final class Pusher {
         guard accepted == expected else {
             throw LoadError("\(accepted) of \(expected) pushes accepted: \(reports.joined(separator: "; "))")
         }
-        return Result(accepted: accepted, seconds: seconds)
+        let counted = accepted - accepted / rounds
+        return Result(
+            accepted: accepted, seconds: seconds,
+            allocationsPerPush: counted > 0 ? Double(allocations.last - allocations.first) / Double(counted) : nil)
     }
 
     private func endTurn() {
@@ -81,7 +89,11 @@ final class Pusher {
         while shard.sendFeedback(to: &feedbackIn) { _ = feedbackOut.drain(limit: 1024) { _ in } }
         guard pool.isReady, shard.isQuiet, !isDone else { return }
         let now = Clock.monotonicNanoseconds()
-        if round > 0 { seconds.append(Double(now - publishedAt) / 1e9) }
+        if round > 0 {
+            seconds.append(Double(now - publishedAt) / 1e9)
+            allocations.last = allocations_of_this_thread()
+            if round == 1 { allocations.first = allocations.last }
+        }
         guard round < rounds else {
             isDone = true
             return pool.close { [loop] in loop.stop() }

@@ -9,7 +9,8 @@ private let help = """
            apns-load prepare --port P --key FILE.p8 --output FOLDER [--activities N]
 
       push       publishes to N activities again and again, each time when everybody has the one before; prints
-                 `pushes=… seconds=…` with the seconds from each publication to its last accepted push
+                 `pushes=… seconds=… allocations_per_push=…`: the seconds from each publication to its last accepted push,
+                 and how often memory was asked for from the second publication on
       prepare    writes the same pushes as files, for h2load and apns-floor
 
       --activities N    each with a token of 80 bytes (100000)
@@ -64,7 +65,9 @@ private func run() throws -> Int32 {
     case "push":
         let result = try Pusher.run(options)
         let seconds = result.seconds.map { "\(($0 * 10_000).rounded() / 10_000)" }.joined(separator: ",")
-        print("pushes=\(result.accepted) seconds=\(seconds)")
+        let allocations =
+            result.allocationsPerPush.map { " allocations_per_push=\(($0 * 10_000).rounded() / 10_000)" } ?? ""
+        print("pushes=\(result.accepted) seconds=\(seconds)\(allocations)")
     case "prepare":
         let workload = try Workload(activities: options.activities)
         try Preparation.write(

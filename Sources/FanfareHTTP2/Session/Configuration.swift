@@ -1,5 +1,5 @@
 extension ClientSession {
-    /// Our side of the bargain. Memory of one session, at most: `streamsMax` × (`bodyMax` + about 700 bytes), two header
+    /// Our side of the bargain. Memory of one session, at most: `streamsMax` × (`bodyMax` + about 450 bytes), two header
     /// tables of three times their size, `headerListMax` × 3, one frame of 16 KB, and the requests in the output.
     public struct Configuration: Sendable {
         /// Requests in flight at most, whatever the peer allows. 1...16,384.

@@ -1,0 +1,13 @@
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+/// Pieces of memory that the calling thread has asked for since it began. Counted wherever they are asked for: in Swift, in
+/// OpenSSL, in libuv.
+uint64_t allocations_of_this_thread(void);
+
+/// Bytes that the calling thread has been given, less those that it has given back.
+int64_t bytes_held_by_this_thread(void);
+
+/// False under a sanitizer, which needs these functions for itself.
+bool allocations_are_counted(void);
