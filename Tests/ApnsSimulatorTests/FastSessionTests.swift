@@ -322,6 +322,27 @@ import Testing
         #expect(refused.payload == FastSessionTests.big(ErrorCode.refusedStream.rawValue))
     }
 
+    /// A block that was seen before means something else once the table has changed.
+    @Test func equalBlocksMeanWhatTheTableSays() {
+        let session = FastSessionTests.session()
+        #expect(FastSessionTests.receive(FastSessionTests.begin, by: session) == nil)
+        _ = FastSessionTests.frames(from: session)
+        func isAccepted(_ method: [UInt8], stream: UInt32) -> Bool {
+            let head = method + FastSessionTests.head("/3/device/aa").dropFirst()
+            let request =
+                FastSessionTests.frame(FrameType.headers, flags: FrameFlag.endHeaders, stream: stream, head)
+                + FastSessionTests.frame(FrameType.data, flags: FrameFlag.endStream, stream: stream, [1])
+            #expect(FastSessionTests.receive(request, by: session) == nil)
+            return FastSessionTests.frames(from: session).first?.payload == [0x88]
+        }
+        // `:method` with incremental indexing, then the newest entry by its index.
+        #expect(isAccepted([0x42, 4] + Array("POST".utf8), stream: 1))
+        #expect(isAccepted([0xbe], stream: 3) && isAccepted([0xbe], stream: 5))
+        #expect(!isAccepted([0x42, 3] + Array("GET".utf8), stream: 7))
+        #expect(!isAccepted([0xbe], stream: 9))
+        #expect(isAccepted([0xbf], stream: 11))
+    }
+
     @Test func reasonsWaitForTheClientsWindow() {
         let session = FastSessionTests.session(.init(streamsMax: 3000))
         var bytes = FastSessionTests.begin

@@ -309,10 +309,7 @@ final class FastSession {
         let before = tableGeneration
         try decode(block)
         guard let (path, refusal) = readFields() else { return nil }
-        if tableGeneration != before {
-            knownHeaders.removeAll(keepingCapacity: true)
-            lastKnown = 0
-        } else if let known = KnownHeaders(block, generation: before, refusal: refusal) {
+        if tableGeneration == before, let known = KnownHeaders(block, generation: before, refusal: refusal) {
             if knownHeaders.count == FastSession.knownHeadersMax { knownHeaders.removeFirst() }
             knownHeaders.append(known)
             lastKnown = knownHeaders.count - 1
