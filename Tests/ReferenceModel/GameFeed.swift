@@ -50,8 +50,9 @@ public struct GameFeed: Sendable {
     public static let maximumDuration: Int64 = 100_000
     public static let droppableAfter: Int64 = 5000
     public static let goalBucket = (burst: 2, refill: Int64(10_000))
-    public static let redBucket = (burst: 2, refill: Int64(7000))
-    public static let ordinaryBucket = (burst: 3, refill: Int64(20_000))
+    public static let redBucket = (burst: 3, refill: Int64(25_000))
+    /// Smaller and quicker than the one before, so that either can be the one that is empty.
+    public static let ordinaryBucket = (burst: 2, refill: Int64(10_000))
     public static let reserve = (burst: 1, refill: Int64(30_000))
 
     public var arrivals: [Arrival] = []

@@ -4,6 +4,8 @@ import FanfareCore
 public enum Judgement {
     /// Where they part; `nil` when they agree on every version people saw, and on the state that is left.
     public static func of(_ feed: GameFeed) -> String? {
+        // Without an event there is no topic to have a state.
+        guard !feed.arrivals.isEmpty else { return nil }
         var core = DecisionCore(rules: GameFeed.rules)
         var decisions: [Decision] = []
         var versions: [ReferenceModel.Version] = []
