@@ -20,7 +20,7 @@ import Testing
         shard.apply(
             .publish(
                 Publication(
-                    serial: UInt64(version), topic: TopicIndex(0), topicID: topic, topicKind: kind, version: version,
+                    serial: UInt64(version), topicID: topic, topicKind: kind, version: version,
                     event: .update, state: EncodedState(["version": .int(Int64(version))]), priority: .immediate,
                     alert: nil, staleAfter: nil, dismissAfter: nil)), at: moment(milliseconds))
     }
