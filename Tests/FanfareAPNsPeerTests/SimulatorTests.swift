@@ -392,7 +392,7 @@ import Testing
         world.close()
         let refused = world.source.count(.refused)
         #expect(refused < 20)
-        #expect(world.source.count(.accepted) == 500 - refused)
+        #expect(world.source.count(.accepted) == 500 - refused, "\(world.source.outcomes)")
         #expect(world.pool.trouble == nil)
     }
 
