@@ -69,6 +69,14 @@ import Testing
 
     private static func id(_ token: [UInt8]) -> UInt64 { token.withUnsafeBytes { Fingerprint($0).low } }
 
+    /// A last byte of 1 once made up for the ninth byte: 9 ^ 1 is 8.
+    @Test func aTokenAndItsBeginningAreTwo() {
+        let token: [UInt8] = [2, 2, 1, 0, 0, 0, 0, 2]
+        for last in 0...255 as ClosedRange<UInt8> {
+            #expect(FastSessionTests.id(token) != FastSessionTests.id(token + [last]))
+        }
+    }
+
     @Test func everyPushIsAcceptedAndCountedForItsToken() {
         let seed = UInt64.random(in: 0...UInt64.max)
         let exchange = Exchange(seed: seed)

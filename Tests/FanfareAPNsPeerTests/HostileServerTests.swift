@@ -153,7 +153,7 @@ import Testing
     @Test(arguments: [7, 2] as [UInt32]) func resetsEverywhere(_ code: UInt32) throws {
         let (server, harness) = try world(.init(answer: { frame(3, stream: $0, big(code)) }), hostileConnections: .max)
         harness.run("trouble") { harness.pool.trouble != nil }
-        #expect(server.requests <= 8, "\(server.requests) requests to a server that resets them all")
+        #expect(server.requests < 20, "\(server.requests) requests to a server that resets them all")
         #expect(harness.pool.trouble?.kind == .service)
         #expect(harness.pool.trouble?.text.contains("resets requests") == true)
         harness.close()
