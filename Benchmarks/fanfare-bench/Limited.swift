@@ -115,6 +115,7 @@ enum Fairness {
         }
         let wanted = audiences * Int(membersEach)
         guard milliseconds.count == wanted, others > wanted else {
+            // An engine that breaks its promise has no figure.
             fatalError("\(milliseconds.count) alerts of \(wanted) came out, beside \(others) other pushes")
         }
         milliseconds.sort()
@@ -155,6 +156,7 @@ enum Overload {
                 }
                 let slot = Int(delivery.slot.rawValue)
                 guard version > versions[slot] else {
+                    // Likewise: what is measured would not be what is promised.
                     fatalError("activity \(slot) had version \(versions[slot]) and got \(version)")
                 }
                 versions[slot] = version

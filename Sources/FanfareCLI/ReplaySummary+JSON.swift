@@ -15,6 +15,7 @@ extension ReplaySummary {
                 "sent": .int(Int64(pushes.sent)),
                 "accepted": .int(Int64(pushes.accepted)),
                 "dead": .int(Int64(pushes.dead)),
+                "held": .int(Int64(pushes.held)),
                 "throttled": .int(Int64(pushes.throttled)),
                 "failed": .int(Int64(pushes.failed)),
                 "uncertain": .int(Int64(pushes.uncertain)),

@@ -62,8 +62,10 @@ extension ReplaySummary {
             ("dead", pushes.dead), ("throttled", pushes.throttled), ("failed", pushes.failed),
             ("uncertain", pushes.uncertain), ("not processed", pushes.notProcessed),
         ]
+        // Hardly ever: the dead-token guard has shut, and said so.
+        let held = pushes.held > 0 ? ", \(pushes.held.grouped) held" : ""
         return "\(pushes.sent.grouped) sent: \(pushes.accepted.grouped) accepted"
-            + rest.map { ", \($0.1.grouped) \($0.0)" }.joined()
+            + rest.map { ", \($0.1.grouped) \($0.0)" }.joined() + held
     }
 
     private var timeToLastActivity: String {

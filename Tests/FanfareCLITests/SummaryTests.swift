@@ -26,6 +26,15 @@ import Testing
         return summary
     }
 
+    /// What the dead-token guard holds back is told where it happens, so that the parts add up to what was sent.
+    @Test func heldPushesAreTold() {
+        var summary = summary
+        #expect(!summary.text.contains("held"))
+        summary.counts.pushes.held = 1200
+        #expect(summary.text.contains(" 0 not processed, 1,200 held\n"))
+        #expect(summary.json.contains(#""held":1200"#))
+    }
+
     @Test func peopleReadEverythingOnce() {
         #expect(
             summary.text == """
@@ -65,7 +74,9 @@ import Testing
         #expect(Set(decisions.keys) == Set(Outcome.allCases.map(\.rawValue)))
         #expect(pushes["sent"] == 20_400)
         #expect(
-            pushes.keys.sorted() == ["accepted", "dead", "failed", "notProcessed", "sent", "throttled", "uncertain"])
+            pushes.keys.sorted() == [
+                "accepted", "dead", "failed", "held", "notProcessed", "sent", "throttled", "uncertain",
+            ])
         #expect(goals.count == 100)
         #expect(goals[0]["topic"] as? String == "match/1")
         #expect(goals[0]["seconds"] as? Double == 0.001)

@@ -11,6 +11,7 @@ import Testing
         seed: UInt64
     ) throws {
         let loop = try Loop()
+        // Set and used on the shard's thread; read here when that has ended.
         nonisolated(unsafe) var source: RecordingSource?
         let core = try EngineCore(
             loop: loop, shards: 1,

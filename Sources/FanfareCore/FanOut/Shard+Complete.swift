@@ -62,13 +62,17 @@ extension Shard {
             // The dead token was replaced while this push was on its way: the activity lives on under the new one.
             counts.pushes.notProcessed += 1
             requeue(slot)
-        case .deadToken where isHeld(activity):
-            counts.pushes.held += 1
-            hold(slot, at: moment)
         case .deadToken:
-            counts.pushes.dead += 1
-            reportDead(activity.id)
-            remove(slot, at: moment)
+            noteAnswers(1, dead: 1)
+            // Who has left may go in any case.
+            if deadTokens.isShut, !activity.flags.contains(.leaving) {
+                counts.pushes.held += 1
+                hold(slot, at: moment)
+            } else {
+                counts.pushes.dead += 1
+                reportDead(activity.id)
+                remove(slot, at: moment)
+            }
         case .throttled:
             counts.pushes.throttled += 1
             wait(slot, at: moment)
@@ -85,12 +89,6 @@ extension Shard {
             }
             requeue(slot)
         }
-    }
-
-    /// Takes note of a dead token, and says whether its activity must stay. Who has left may go in any case.
-    private func isHeld(_ activity: Activity) -> Bool {
-        noteAnswers(1, dead: 1)
-        return deadTokens.isShut && !activity.flags.contains(.leaving)
     }
 
     /// The push is settled: accepted, or refused in a way that repeating does not mend.

@@ -109,13 +109,6 @@ public struct RingProducer<Element: Sendable>: ~Copyable {
     }
 
     /// Slots that are free for certain.
-    @inlinable public var free: Int {
-        mutating get {
-            if room == 0 { refresh() }
-            return room
-        }
-    }
-
     @inlinable var room: Int { Int(truncatingIfNeeded: tailMax &- tail) }
     /// Of the slot to be written next.
     @inlinable var offset: Int { Int(truncatingIfNeeded: tail) & (capacity &- 1) }

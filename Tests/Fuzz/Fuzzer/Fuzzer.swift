@@ -9,6 +9,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
+// libFuzzer calls back from C, which takes no error: the process ends with the reason. `scripts/fuzz` names the subjects.
 private let subject: FuzzSubject? = {
     guard let value = getenv("FUZZ_SUBJECT") else { fatalError("FUZZ_SUBJECT names no subject") }
     let name = String(cString: value)
@@ -17,7 +18,8 @@ private let subject: FuzzSubject? = {
     return subject
 }()
 
-/// A fault that must be found, else the fuzzer is blind: four bytes that chance alone does not hit, one branch at a time.
+/// A fault that must be found, else the fuzzer is blind: four bytes that chance alone does not hit, one branch at a time. It ends
+/// the process, which is how libFuzzer knows a fault.
 private func runCanary(_ bytes: [UInt8]) {
     guard bytes.count >= 4 else { return }
     if bytes[0] == UInt8(ascii: "S") {

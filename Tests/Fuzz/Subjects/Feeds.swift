@@ -49,6 +49,8 @@ enum DocumentFuzzing {
         }
     }()
 
+    /// Without its file a run would test nothing, and look like a good one: so it ends.
+    ///
     /// - Precondition: one call at a time in a process.
     static func run(_ bytes: [UInt8], as format: FeedFormat) {
         guard let folder else { fatalError("no temporary folder can be made in \(NSTemporaryDirectory())") }

@@ -28,7 +28,8 @@ public enum FuzzSubject: String, CaseIterable, Sendable {
     }
 }
 
-/// `precondition` that keeps its words in optimised builds.
+/// `precondition` that keeps its words in optimised builds. A promise that is broken ends the process: to libFuzzer that is a
+/// finding.
 func promise(_ holds: Bool, _ what: @autoclosure () -> String) {
     if !holds { fatalError("broken promise: \(what())") }
 }
