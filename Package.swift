@@ -18,6 +18,7 @@ let swift: [SwiftSetting] =
 
 var products: [Product] = [
     .library(name: "Fanfare", targets: ["Fanfare"]),
+    .library(name: "FanfareLineup", targets: ["FanfareLineup"]),
     .executable(name: "fanfare", targets: ["FanfareCLI"]),
 ]
 
@@ -43,14 +44,19 @@ var targets: [Target] = [
     .target(
         name: "Fanfare", dependencies: ["FanfareCore", "FanfareFeeds", "FanfareAPNs", "FanfareLoop"],
         swiftSettings: swift),
+    // What an app on the phone shares with a backend: nothing but Foundation.
+    .target(name: "FanfareLineup", swiftSettings: swift),
     .executableTarget(
         name: "FanfareCLI", dependencies: ["Fanfare", "FanfareCore", "FanfareFeeds", "FanfareRules"],
         swiftSettings: swift),
 
     // The whole engine in one thread, with clocks and a network made of a seed.
-    .target(name: "Simulation", dependencies: ["FanfareCore"], path: "Tests/Simulation", swiftSettings: swift),
+    .target(
+        name: "Simulation", dependencies: ["FanfareCore", "FanfareLineup"], path: "Tests/Simulation",
+        swiftSettings: swift),
     .testTarget(name: "SimulationTests", dependencies: ["Simulation", "FanfareCore"], swiftSettings: swift),
     .testTarget(name: "FanfareCoreTests", dependencies: ["FanfareCore"], swiftSettings: swift),
+    .testTarget(name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareCore"], swiftSettings: swift),
     .testTarget(name: "FanfareTests", dependencies: ["Fanfare", "FanfareCore", "FanfareFeeds"], swiftSettings: swift),
     .testTarget(
         name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop"], swiftSettings: swift),

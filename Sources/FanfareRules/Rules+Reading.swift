@@ -54,7 +54,7 @@ struct NamedReducer {
             name: "football", reducer: FootballReducer(),
             occasions: [
                 .goal, .goalCancelled, .redCard, .redCardCancelled, .kickOff, .fullTime, .shootout, .shootoutKick,
-                .interrupted, .periodChange,
+                .interrupted, .periodChange, .yellowCard, .substitution,
             ]),
         NamedReducer(name: "transit", reducer: TransitReducer(), occasions: [.arriving]),
         NamedReducer(name: "counting", reducer: CountingReducer(), occasions: nil),
@@ -93,6 +93,7 @@ extension TopicRules {
         if let reserve = table.whole("attributesReserve", TopicRules.attributesReserveRange) {
             attributesReserve = reserve
         }
+        beginsWhen = table.conditions("beginsWhen")
         endsWhen = table.conditions("endsWhen")
         derived = DerivedFields(table)
 

@@ -24,6 +24,7 @@ extension TopicRules {
         if let relevance { lines.append("relevance = \(relevance)") }
         lines.append("attributesReserve = \(attributesReserve)")
         if let link = derived.deepLink { lines.append("deepLink = \(quoted(link.description))") }
+        if !beginsWhen.isEmpty { lines.append("beginsWhen = \(inRules(beginsWhen))") }
         if !endsWhen.isEmpty { lines.append("endsWhen = \(inRules(endsWhen))") }
         let counting = reducer as? CountingReducer
         if let facts = counting?.facts, !facts.isEmpty { lines.append("facts = \(array(facts))") }

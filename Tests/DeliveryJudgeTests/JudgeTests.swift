@@ -210,18 +210,29 @@ private func match(_ home: String, _ score: Int, highlight: String = "homeScore"
 
 @Suite struct LineupJudgeTests {
     let topics = ["Reds", "Blues", "Greens"].enumerated().map { index, home in
-        TopicRecord(id: "match/\(index)", ended: false, state: match(home, 1), published: match(home, 1))
+        TopicRecord(
+            id: "match/\(index)", ended: false, state: match(home, 1), published: match(home, 1), short: short(1))
+    }
+
+    private static func short(_ score: Int) -> JSON {
+        ["compactLeading": .string("H \(score)"), "compactTrailing": "0 G", "minimal": .string("\(score)–0")]
     }
 
     private func lineup(_ scores: [(Int, String, Int)], spotlight: Int = 0, highlight: String = "homeScore") -> JSON {
-        [
+        let lit = scores[min(spotlight, scores.count - 1)]
+        return [
             "topics": .array(
-                scores.map { index, home, score in
-                    [
+                scores.map { index, _, score in
+                    let short = Self.short(score)
+                    return [
                         "id": .string("match/\(index)"), "kind": "football",
-                        "state": match(home, score, highlight: highlight),
+                        "compactLeading": short["compactLeading"] ?? .null,
+                        "compactTrailing": short["compactTrailing"] ?? .null, "minimal": short["minimal"] ?? .null,
                     ]
-                }), "spotlight": .int(Int64(spotlight)), "more": 0,
+                }), "highlight": .string(highlight), "more": 0,
+            "spotlight": [
+                "index": .int(Int64(spotlight)), "kind": "football", "state": match(lit.1, lit.2, highlight: highlight),
+            ],
         ]
     }
 
@@ -253,6 +264,25 @@ private func match(_ home: String, _ score: Int, highlight: String = "homeScore"
         dump.states["new"] = lineup([(1, "Blues", 1), (0, "Reds", 1)], spotlight: 2)
         let verdict = try dump.verdict(topics: topics, .init(lineups: 2))
         #expect(verdict.violations[.unknownState] == 1)
+    }
+
+    @Test func theSpotlightMustBeTheNewestToo() throws {
+        var dump = good
+        dump.states["new"] = lineup([(1, "Blues", 1), (0, "Reds", 1)])
+        #expect(try dump.verdict(topics: topics, .init(lineups: 2)).isGood)
+        dump.states["new"] = lineup([(1, "Blues", 1), (0, "Others", 1)], spotlight: 1)
+        #expect(try dump.verdict(topics: topics, .init(lineups: 2)).violations == [.stale: 1])
+    }
+
+    /// A topic that is over goes with its dismissal; one that is not must stay.
+    @Test func onlyWhatIsOverMayGo() throws {
+        var dump = good
+        dump.states["new"] = lineup([(1, "Blues", 1)])
+        #expect(try dump.verdict(topics: topics, .init(lineups: 2)).violations == [.mixedTopics: 1])
+        var over = topics
+        over[0] = TopicRecord(
+            id: "match/0", ended: true, state: match("Reds", 1), published: match("Reds", 1), short: topics[0].short)
+        #expect(try dump.verdict(topics: over, .init(lineups: 2)).isGood)
     }
 
     @Test func highlightIsLeftToTheAlert() throws {

@@ -54,7 +54,7 @@ import Testing
 
     @Test func rulesComeFromAFile() throws {
         let folder = #filePath.components(separatedBy: "/Tests/")[0] + "/Examples/Rules/"
-        #expect(try parse("f").options.rules[.football].occasions.count == 10)
+        #expect(try parse("f").options.rules[.football].occasions.count == 12)
         #expect(try parse("f --rules \(folder)queue.toml").options.rules[.queue].dismissal == .immediate)
         #expect { try parse("f --rules \(#filePath)") } throws: { "\($0)".contains("CommandLineTests.swift:1:") }
     }

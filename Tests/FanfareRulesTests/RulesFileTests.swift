@@ -42,6 +42,7 @@ import Testing
         ]
         made.derived = DerivedFields(
             compactLeading: "{a}", compactTrailing: "{{b}}", minimal: "m", widthMax: 9, deepLink: "app://{topic}")
+        made.beginsWhen = [Condition("status", .present(true))]
         made.endsWhen = [Condition("status", .oneOf(["over"]))]
         made.occasions = [
             "basketCancelled": OccasionRule(essential: true),
@@ -109,7 +110,7 @@ import Testing
         ("football = 3", "1:1", "expected the table of a topic kind"),
         ("[football]\nreducer = \"soccer\"", "2:11", "expected one of \"football\", \"transit\""),
         ("[a]\nminimumIntervall = \"2 s\"", "2:1", "did you mean minimumInterval?"),
-        ("[a]\nfoo = 1", "2:1", "unknown key; expected one of attributesReserve, buckets"),
+        ("[a]\nfoo = 1", "2:1", "unknown key; expected one of attributesReserve, beginsWhen, buckets"),
         ("[a]\nminimumInterval = 2", "2:19", "expected a duration from 0 s to 1 h"),
         ("[a]\nminimumInterval = \"2 sec\"", "2:19", "such as \"90 s\""),
         ("[a]\nmaximumDuration = \"9 h\"", "2:19", "expected a duration from 1 min to 8 h"),

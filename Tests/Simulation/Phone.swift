@@ -1,4 +1,5 @@
 import FanfareCore
+import FanfareLineup
 
 /// One activity as the world sees it: what was sent to it, and what that was allowed to be.
 struct Phone {
@@ -29,6 +30,9 @@ struct Phone {
     var isGone = false
     /// Newest publication of what it shows, when the last push was sent.
     var lastSerial: UInt64 = 0
+    /// When that was, monotonic nanoseconds, and what it showed if it was a lineup.
+    private(set) var lastSentAt: Int64 = 0
+    private(set) var lastLineup: LineupContentState<Match>?
     var alertsTried: Set<AlertText> = []
     /// Alerts published since this phone joined that have not had their chance yet, and those whose chance is on its way.
     var missed: [Alert] = []
@@ -64,6 +68,7 @@ struct Phone {
         // With its end on the way, an activity neither moves nor leaves.
         guard !isGone, !isEnding, served != audience else { return }
         served = audience
+        lastLineup = nil
         // The person changed something, and gets one push for it even where the content happens to be the same.
         lastMayRepeat = true
         missed.removeAll()
@@ -83,12 +88,14 @@ struct Phone {
         if missed.isEmpty { awaitsAlert = false }
     }
 
-    mutating func sent(_ payload: Payload, newest serial: UInt64) {
+    mutating func sent(_ payload: Payload, newest serial: UInt64, at now: Int64) {
         flying += 1
         awaitsAlert = false
         isThrottled = false
         isEnding = payload.event == .end
         lastSerial = serial
+        lastSentAt = now
+        if case .lineup = served { lastLineup = LineupContentState<Match>(payload) }
         missedInFlight = missed
         missed.removeAll()
         lastStamp = payload.stamp

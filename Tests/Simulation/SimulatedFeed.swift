@@ -3,7 +3,7 @@ import FanfareCore
 /// Football matches that are played at random and decided by the real decision core: goals and their cancellations, cards,
 /// full time. A match that has ended makes room for the next one.
 struct SimulatedFeed {
-    private var core = DecisionCore()
+    private var core = DecisionCore(rules: rules)
     private var decisions: [Decision] = []
     private(set) var topics: [TopicID] = []
     private var goals: [[String]] = []
@@ -12,6 +12,14 @@ struct SimulatedFeed {
     private(set) var now = FeedTime(seconds: 1_800_000_000)
     /// Which alert a text belongs to: player names are unique, so texts are.
     private(set) var alerts: [AlertText: (topic: TopicID, alert: Alert)] = [:]
+
+    /// Matches that are over are soon dismissed, and a push has little room: a lineup of many does not fit.
+    static let rules: Rules = {
+        var football = TopicRules.football
+        football.dismissal = .after(.seconds(30))
+        football.attributesReserve = TopicRules.attributesReserveRange.upperBound
+        return Rules(kinds: [.football: football], other: .generic)
+    }()
 
     init(topics count: Int) {
         for _ in 0..<count {

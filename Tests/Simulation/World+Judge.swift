@@ -1,4 +1,5 @@
 import FanfareCore
+import FanfareLineup
 
 extension World {
     /// Everything that can be said of a push at the moment it is handed out. Numbers are the design's invariants.
@@ -10,9 +11,7 @@ extension World {
         if token != phone.servedToken { return "a push to a token that was replaced before" }
         if payload.stamp < phone.lastStamp { return "stamp \(payload.stamp) after \(phone.lastStamp) (2)" }
         if payload.stamp > moment.wallSeconds + 60 + 5 { return "stamp more than a minute ahead" }
-        if payload.stamp == phone.lastStamp,
-            !phone.lastMayRepeat || newestSerial(of: phone.served, node: node) != phone.lastSerial
-        {
+        if payload.stamp == phone.lastStamp, !phone.lastMayRepeat || !isRepeat(payload, to: phone, from: node) {
             return "two states with stamp \(payload.stamp) (2)"
         }
         if payload.event == .update, payload.alert == nil, payload.state == phone.lastState, !phone.lastMayRepeat {
@@ -20,9 +19,7 @@ extension World {
         }
         if let violation = judgeLane(of: payload, for: phone, from: node) { return violation }
         if let served = phone.served {
-            if payload.state != newestState(of: served, node: node, carrying: payload.alert) {
-                return "not the newest state: \(String(decoding: payload.state, as: UTF8.self)) (1)"
-            }
+            if let violation = judgeState(of: payload, shown: served, for: phone, from: node) { return violation }
         } else if payload.event != .end || payload.dismissalDate ?? .max > moment.wallSeconds {
             return "something else than one private end after an unfollow"
         }
@@ -40,34 +37,33 @@ extension World {
         return nil
     }
 
+    /// Whether the payload is the version that was sent last. A lineup's version may be older than what was published last.
+    private func isRepeat(_ payload: Payload, to phone: Phone, from node: Node) -> Bool {
+        if case .lineup = phone.served {
+            return LineupContentState<Match>(payload)?.withoutHighlight == phone.lastLineup?.withoutHighlight
+        }
+        return newestSerial(of: phone.served, node: node) == phone.lastSerial
+    }
+
     func newestSerial(of audience: AudienceKey?, node: Node) -> UInt64 {
-        audience?.topics.compactMap { node.changed[$0] }.max() ?? 0
+        audience?.topics.compactMap { node.latest[$0]?.serial }.max() ?? 0
     }
 
     /// What an audience's members must be shown by this shard now: written apart from the engine, as plainly as possible.
-    private func newestState(of audience: AudienceKey, node: Node, carrying text: AlertText?) -> [UInt8]? {
-        let carried = text.flatMap { feed.alerts[$0] }
-        func highlighted(_ publication: Publication) -> [UInt8] {
-            guard let carried, carried.topic == publication.topicID, let key = carried.alert.highlight else {
-                return publication.state.bytes
-            }
-            return publication.state.highlighting(key)
-        }
+    private func judgeState(
+        of payload: Payload, shown audience: AudienceKey, for phone: Phone, from node: Node
+    ) -> String? {
+        let carried = payload.alert.flatMap { feed.alerts[$0] }
         switch audience {
-        case .topic(let topic): return node.latest[topic].map(highlighted)
-        case .lineup(let topics):
-            let shown = topics.compactMap { node.latest[$0] }.sorted {
-                (node.changed[$0.topicID] ?? 0) > (node.changed[$1.topicID] ?? 0)
+        case .topic(let topic):
+            guard let newest = node.latest[topic] else { return "a state of nothing" }
+            let state = carried?.alert.highlight.map(newest.state.highlighting) ?? newest.state.bytes
+            guard payload.state == state else {
+                return "not the newest state: \(String(decoding: payload.state, as: UTF8.self)) (1)"
             }
-            guard !shown.isEmpty else { return nil }
-            let spotlight = shown.firstIndex { $0.topicID == carried?.topic } ?? 0
-            let entries = shown.map {
-                "{\"id\":\"\($0.topicID)\",\"kind\":\"football\",\"state\":\(String(decoding: highlighted($0), as: UTF8.self))}"
-            }
-            let highlight = carried?.alert.highlight ?? shown[spotlight].state.highlightedKey ?? ""
-            return Array(
-                ("{\"highlight\":\"\(highlight)\",\"more\":0,\"spotlight\":\(spotlight),\"topics\":["
-                    + entries.joined(separator: ",") + "]}").utf8)
+            return nil
+        case .lineup(let topics, _):
+            return judge(payload, carrying: carried, lineup: topics, for: phone, from: node)
         }
     }
 
@@ -77,9 +73,9 @@ extension World {
         for phone in phones where !phone.isGone {
             guard let served = phone.served else { return "activity \(phone.id.rawValue) left and was never ended (3)" }
             let node = nodes[phone.node]
-            let shown = served.topics.compactMap { node.latest[$0] }
-            if !shown.isEmpty, phone.accepted == nil { return "activity \(phone.id.rawValue) never got a state (1)" }
-            if let accepted = phone.accepted, let violation = stale(accepted, beside: shown) {
+            let shown = served.topics.contains { node.latest[$0] != nil }
+            if shown, phone.accepted == nil { return "activity \(phone.id.rawValue) never got a state (1)" }
+            if let accepted = phone.accepted, let violation = stale(accepted, beside: served, node: node) {
                 return "activity \(phone.id.rawValue) shows \(violation) (1)"
             }
             if let lost = phone.missed.last {
@@ -98,16 +94,18 @@ extension World {
         return nil
     }
 
-    /// The accepted state must hold the newest version of every topic shown; which key is highlighted is the alert's choice.
-    private func stale(_ accepted: [UInt8], beside shown: [Publication]) -> String? {
-        let text = String(decoding: accepted, as: UTF8.self)
-        let keys = ["homeScore", "awayScore", "homeYellow", "awayYellow", "homeRed", "awayRed", "period", "lastEvent"]
-        for publication in shown {
-            let acceptable = keys.map { String(decoding: publication.state.highlighting($0), as: UTF8.self) }
-            if !acceptable.contains(where: text.contains) {
-                return "\(text), not \(String(decoding: publication.state.bytes, as: UTF8.self))"
-            }
+    /// The accepted state must be the newest version; which key is highlighted is the alert's choice.
+    private func stale(_ accepted: [UInt8], beside audience: AudienceKey, node: Node) -> String? {
+        switch audience {
+        case .topic(let topic):
+            guard let newest = node.latest[topic] else { return nil }
+            let keys = [
+                "homeScore", "awayScore", "homeYellow", "awayYellow", "homeRed", "awayRed", "period", "lastEvent",
+            ]
+            if keys.contains(where: { newest.state.highlighting($0) == accepted }) { return nil }
+            return
+                "\(String(decoding: accepted, as: UTF8.self)), not \(String(decoding: newest.state.bytes, as: UTF8.self))"
+        case .lineup(let topics, _): return stale(accepted, lineup: topics, node: node)
         }
-        return nil
     }
 }

@@ -36,7 +36,7 @@ public final class World {
             }
             shards = pick([1, 2], 1)
             activitiesMax = pick([1, 2, 3, 8, 24], 2)
-            topics = pick([1, 2, 3, 4], 3)
+            topics = pick([1, 2, 3, 4, 12], 3)
             window = pick([1, 2, 4, 16], 4)
             commandsMax = pick([1, 2, 64], 5)
             feedbackMax = pick([1, 2, 64], 6)
@@ -92,8 +92,11 @@ public final class World {
         var lanes = LaneJudge()
         /// Newest publication per topic that this shard has been told of, and alerts it was told to revoke.
         var latest: [TopicID: Publication] = [:]
-        /// Serial of the newest publication per topic that changed what people see.
-        var changed: [TopicID: UInt64] = [:]
+        /// Per topic everything it was told, and when the topic ended.
+        var told: [TopicID: [Told]] = [:]
+        var endedAt: [TopicID: Int64] = [:]
+        /// Lineups that somebody has had, and since when.
+        var lineups: [AudienceKey: Int64] = [:]
         var revoked: Set<String> = []
         var completed: [UInt64: Int] = [:]
         var overtaken: Set<UInt64> = []
@@ -236,10 +239,10 @@ public final class World {
         }
         switch command {
         case .publish(let publication):
-            if publication.alert != nil || node.latest[publication.topicID]?.state != publication.state {
-                node.changed[publication.topicID] = publication.serial
-            }
             node.latest[publication.topicID] = publication
+            node.told[publication.topicID, default: []].append(
+                Told(publication: publication, at: moment.monotonicNanoseconds))
+            if publication.event == .end { node.endedAt[publication.topicID] = moment.monotonicNanoseconds }
             node.published.insert(publication.serial)
             for index in phones.indices where isServed(index, by: node) {
                 phones[index].noteAlert(of: publication)
@@ -248,7 +251,12 @@ public final class World {
             node.revoked.insert(cause)
             for index in phones.indices where nodes[phones[index].node] === node { phones[index].forgetAlert(cause) }
         case .follow(let id, let audience, _), .move(let id, let audience):
-            if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].joined(audience) }
+            if let index = phones.firstIndex(where: { $0.id == id }) {
+                phones[index].joined(audience)
+                if case .lineup = phones[index].served, node.lineups[audience] == nil {
+                    node.lineups[audience] = moment.monotonicNanoseconds
+                }
+            }
         case .unfollow(let id):
             if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].joined(nil) }
         case .replaceToken(let id, let token):
@@ -279,7 +287,8 @@ public final class World {
                 return "activity \(phones[phone].id.rawValue): \(violation)"
             }
             let (outcome, arrives) = fate(of: phone)
-            phones[phone].sent(payload, newest: newestSerial(of: phones[phone].served, node: node))
+            phones[phone].sent(
+                payload, newest: newestSerial(of: phones[phone].served, node: node), at: moment.monotonicNanoseconds)
             node.flying.append(
                 Flight(
                     delivery: delivery, payload: payload, phone: phone, token: token, outcome: outcome, arrives: arrives

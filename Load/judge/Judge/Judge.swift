@@ -219,7 +219,11 @@ public struct Judge {
         for entry in entries { all.formUnion(entry.state.flatMap { readings[$0]?.topics } ?? []) }
         let shown = last.topics ?? []
         let count = shown.count + last.more
-        if all.count > size || count > size || (book.allPublished && count != size) {
+        // What is over goes when it is dismissed; anything else stays.
+        let isCut = book.allPublished && count != size && count + book.ended < size
+        if all.count > size || count > size || isCut
+            || !all.subtracting(shown).allSatisfy({ book.topics[$0].ended || last.more > 0 })
+        {
             verdict.add(.mixedTopics, token: token, "\(max(all.count, count)) topics in a lineup of \(size)")
         }
         if let stale = shown.subtracting(newest).min() {

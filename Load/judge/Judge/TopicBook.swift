@@ -13,12 +13,15 @@ public struct TopicRecord: Sendable {
     public let state: JSON
     /// The last version sent; `nil` when there was none.
     public let published: JSON?
+    /// `compactLeading`, `compactTrailing` and `minimal` of that version, as a lineup shows it.
+    public let short: JSON?
 
-    public init(id: String, ended: Bool, state: JSON, published: JSON?) {
+    public init(id: String, ended: Bool, state: JSON, published: JSON?, short: JSON? = nil) {
         self.id = id
         self.ended = ended
         self.state = state
         self.published = published
+        self.short = short
     }
 
     public init(line: JSON) throws(InputError) {
@@ -27,7 +30,8 @@ public struct TopicRecord: Sendable {
         else { throw InputError(description: "a line of the states file wants topic, ended, state and published") }
         let published = line["published"]
         self.init(
-            id: id, ended: ended, state: state, published: published?.objectValue == nil ? nil : published)
+            id: id, ended: ended, state: state, published: published?.objectValue == nil ? nil : published,
+            short: line["short"])
     }
 }
 
@@ -88,6 +92,9 @@ struct TopicBook {
     /// Whether every topic was published: then a lineup shows all of its own.
     var allPublished: Bool { topics.allSatisfy { $0.published != nil } }
 
+    /// How many topics are over.
+    var ended: Int { topics.count { $0.ended } }
+
     func read(_ state: JSON) -> Reading {
         var reading = Reading()
         let bare = TopicBook.withoutHighlight(state)
@@ -105,36 +112,52 @@ struct TopicBook {
         return reading
     }
 
+    /// A lineup shows each topic in short, and one of them whole.
     func readLineup(_ state: JSON) -> Reading {
         var reading = Reading()
-        var shown: Set<Int> = []
+        var shown: [Int] = []
         var hasher = Hasher()
-        guard let entries = state["topics"]?.arrayValue, !entries.isEmpty else {
+        guard let rows = state["topics"]?.arrayValue, !rows.isEmpty else {
             reading.fault = "a lineup without topics"
             return reading
         }
-        for entry in entries {
-            guard let id = entry["id"]?.stringValue, let index = byID[id], let state = entry["state"],
-                entry["kind"]?.stringValue != nil, shown.insert(index).inserted
+        for row in rows {
+            guard let id = row["id"]?.stringValue, let index = byID[id], row["kind"]?.stringValue != nil,
+                !shown.contains(index), let short = TopicBook.short(row)
             else {
-                reading.fault = "a lineup's topic is unknown, twice there, or without id, kind and state"
+                reading.fault = "a lineup's topic is unknown, twice there, or without id, kind and short forms"
                 return reading
             }
-            if state == topics[index].published { reading.newest.insert(index) }
-            let bare = TopicBook.withoutHighlight(state)
-            if bare == publishedButHighlight[index] { reading.newestButHighlight.insert(index) }
+            shown.append(index)
+            if short == topics[index].short { reading.newest.insert(index) }
             hasher.combine(index)
-            hasher.combine(bare)
+            hasher.combine(short)
         }
-        guard let spotlight = state["spotlight"]?.intValue, (0..<Int64(entries.count)).contains(spotlight) else {
-            reading.fault = "the lineup's spotlight is on none of its topics"
+        guard let spotlight = state["spotlight"], let index = spotlight["index"]?.intValue,
+            (0..<Int64(shown.count)).contains(index), let lit = spotlight["state"], lit.objectValue != nil,
+            spotlight["kind"] == rows[Int(index)]["kind"], lit["highlight"] == state["highlight"]
+        else {
+            reading.fault = "the lineup's spotlight is on none of its topics, or highlights what its state does not"
             return reading
         }
-        hasher.combine(spotlight)
+        let topic = shown[Int(index)]
+        let bare = TopicBook.withoutHighlight(lit)
+        reading.newestButHighlight = reading.newest
+        if lit != topics[topic].published { reading.newest.remove(topic) }
+        if bare != publishedButHighlight[topic] { reading.newestButHighlight.remove(topic) }
+        hasher.combine(topic)
+        hasher.combine(bare)
         reading.hashButHighlight = hasher.finalize()
-        reading.topics = shown
+        reading.topics = Set(shown)
         reading.more = Int(clamping: state["more"]?.intValue ?? 0)
         return reading
+    }
+
+    private static func short(_ row: JSON) -> JSON? {
+        guard let leading = row["compactLeading"], let trailing = row["compactTrailing"], let minimal = row["minimal"],
+            [leading, trailing, minimal].allSatisfy({ $0.stringValue != nil })
+        else { return nil }
+        return ["compactLeading": leading, "compactTrailing": trailing, "minimal": minimal]
     }
 
     private static func withoutHighlight(_ state: JSON) -> JSON {

@@ -19,27 +19,38 @@ extension TopicRules {
         occasions: [
             // Ten goals at once and one more every two minutes: the recorded 5–4 needs nine in 72 minutes.
             .goal: OccasionRule(
-                essential: true, alert: AlertRule(.essential, burst: 10, refill: .seconds(120), freshFor: .seconds(300))
+                essential: true, relevance: 100,
+                alert: AlertRule(.essential, burst: 10, refill: .seconds(120), freshFor: .seconds(300))
             ),
             .goalCancelled: OccasionRule(
-                essential: true, alert: AlertRule(.essential, burst: 5, refill: .seconds(120), freshFor: .seconds(300))),
+                essential: true, relevance: 95,
+                alert: AlertRule(.essential, burst: 5, refill: .seconds(120), freshFor: .seconds(300))),
             .fullTime: OccasionRule(
-                essential: true, alert: AlertRule(.essential, burst: 2, refill: .seconds(600), freshFor: .seconds(900))),
+                essential: true, relevance: 90,
+                alert: AlertRule(.essential, burst: 2, refill: .seconds(600), freshFor: .seconds(900))),
             .redCard: OccasionRule(
-                essential: true, alert: AlertRule(.ordinary, burst: 3, refill: .seconds(300), freshFor: .seconds(300))),
+                essential: true, relevance: 80,
+                alert: AlertRule(.ordinary, burst: 3, refill: .seconds(300), freshFor: .seconds(300))),
             .redCardCancelled: OccasionRule(
-                essential: true, alert: AlertRule(.ordinary, burst: 2, refill: .seconds(300), freshFor: .seconds(300))),
+                essential: true, relevance: 75,
+                alert: AlertRule(.ordinary, burst: 2, refill: .seconds(300), freshFor: .seconds(300))),
             .kickOff: OccasionRule(
-                essential: true, alert: AlertRule(.ordinary, burst: 1, refill: .seconds(1800), freshFor: .seconds(120))),
+                essential: true, relevance: 70,
+                alert: AlertRule(.ordinary, burst: 1, refill: .seconds(1800), freshFor: .seconds(120))),
             .shootout: OccasionRule(
-                essential: true, alert: AlertRule(.ordinary, burst: 1, refill: .seconds(1800), freshFor: .seconds(300))),
+                essential: true, relevance: 85,
+                alert: AlertRule(.ordinary, burst: 1, refill: .seconds(1800), freshFor: .seconds(300))),
             .interrupted: OccasionRule(
-                essential: true, alert: AlertRule(.ordinary, burst: 2, refill: .seconds(600), freshFor: .seconds(600))),
-            .shootoutKick: OccasionRule(essential: true),
-            .periodChange: OccasionRule(essential: true),
+                essential: true, relevance: 85,
+                alert: AlertRule(.ordinary, burst: 2, refill: .seconds(600), freshFor: .seconds(600))),
+            .shootoutKick: OccasionRule(essential: true, relevance: 85),
+            .periodChange: OccasionRule(essential: true, relevance: 65),
+            .yellowCard: OccasionRule(essential: false, relevance: 60),
+            .substitution: OccasionRule(essential: false, relevance: 55),
         ],
+        beginsWhen: [Condition("periodStartedAt", .present(true))],
         // A whole half can pass without a scoreboard event; the longest recorded one lasted 58 minutes.
-        staleAfter: .fixed(.seconds(3600)))
+        staleAfter: .fixed(.seconds(3600)), relevance: 50)
 
     public static let transit = TopicRules(
         reducer: TransitReducer(),

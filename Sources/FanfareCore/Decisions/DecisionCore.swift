@@ -76,6 +76,8 @@ public struct DecisionCore: Sendable {
         public let state: JSONObject
         /// The state of the last publication.
         public let published: JSONObject?
+        /// The same in short.
+        public let short: ShortForms?
 
         init(_ topic: Topic) {
             id = topic.id
@@ -84,6 +86,7 @@ public struct DecisionCore: Sendable {
             ended = topic.ended
             state = topic.state
             published = topic.published
+            short = topic.published.map(topic.shortForms)
         }
     }
 

@@ -54,6 +54,14 @@ extension DecisionCore.TopicView {
         state.write(to: &bytes)
         bytes.append(contentsOf: ",\"published\":".utf8)
         if let published { published.write(to: &bytes) } else { bytes.append(contentsOf: "null".utf8) }
+        if let short {
+            let forms: JSONObject = [
+                "compactLeading": .string(short.compactLeading), "compactTrailing": .string(short.compactTrailing),
+                "minimal": .string(short.minimal),
+            ]
+            bytes.append(contentsOf: ",\"short\":".utf8)
+            forms.write(to: &bytes)
+        }
         bytes.append(contentsOf: "}\n".utf8)
     }
 }

@@ -113,7 +113,7 @@ extension Character {
 }
 
 extension String {
-    fileprivate func cut(toWidth widthMax: Int) -> String {
+    func cut(toWidth widthMax: Int) -> String {
         guard reduce(0, { $0 + $1.width }) > widthMax else { return self }
         var width = 1
         let kept = prefix { character in

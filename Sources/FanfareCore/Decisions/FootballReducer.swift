@@ -132,6 +132,17 @@ public struct FootballReducer: Reducer {
         return state
     }
 
+    /// `TOT 2` beside `1 LEI`; `2–1`.
+    public func shortForms(of state: JSONObject) -> ShortForms? {
+        guard let home = state["homeScore"]?.intValue, let away = state["awayScore"]?.intValue else { return nil }
+        func team(_ key: String) -> String {
+            String((state[key]?.stringValue ?? "").filter { !$0.isWhitespace }.prefix(3)).uppercased()
+        }
+        return ShortForms(
+            compactLeading: "\(team("home")) \(home)", compactTrailing: "\(away) \(team("away"))",
+            minimal: "\(home)–\(away)")
+    }
+
     public var isPresentable: Bool { home.name != nil || lastEvent != nil }
 
     /// Full time alone does not end a match: the feed says when it is over.
@@ -253,6 +264,8 @@ extension OccasionKind {
     public static let interrupted = OccasionKind("interrupted")
     /// Half-time and the other changes of period, and every correction of one.
     public static let periodChange = OccasionKind("periodChange")
+    public static let yellowCard = OccasionKind("yellowCard")
+    public static let substitution = OccasionKind("substitution")
 }
 
 extension FootballReducer {
@@ -278,7 +291,8 @@ extension FootballReducer {
         switch fact.kind {
         case "goal": return .goal
         case "shootoutKick": return .shootoutKick
-        case "card": return Card(fact) == .yellow ? nil : .redCard
+        case "card": return Card(fact) == .yellow ? .yellowCard : .redCard
+        case "substitution": return .substitution
         case "period":
             switch fact.values["period"]?.stringValue {
             case "1H": return .kickOff

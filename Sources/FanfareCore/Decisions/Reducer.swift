@@ -19,6 +19,10 @@ public protocol Reducer: Sendable {
     /// Why the topic is over, when the facts say so.
     var ending: String? { get }
 
+    /// A state of this kind in short, where the rules do not say; `nil`: no better than any topic's. The state may lack anything
+    /// that rules hide.
+    func shortForms(of state: JSONObject) -> ShortForms?
+
     /// What an entry amounts to, for attention: called after `entry` was folded. `before` and `shown` are the topic's state
     /// without and with it.
     func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion?
@@ -26,6 +30,7 @@ public protocol Reducer: Sendable {
 
 extension Reducer {
     public mutating func follow(_ fields: [String: FieldRule]) {}
+    public func shortForms(of state: JSONObject) -> ShortForms? { nil }
 }
 
 /// What happened, in the order in which it happened.

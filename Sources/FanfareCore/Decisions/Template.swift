@@ -70,7 +70,8 @@ public struct TemplateFault: Error, CustomStringConvertible, Sendable {
 }
 
 extension JSONValue {
-    fileprivate var asText: String {
+    /// As people read it: strings without their quotes.
+    var asText: String {
         if case .string(let text) = self { return text }
         var bytes: [UInt8] = []
         write(to: &bytes)

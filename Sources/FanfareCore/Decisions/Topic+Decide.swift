@@ -237,6 +237,11 @@ extension Topic {
                     serial: serial, topicID: id, topicKind: kind, version: version, event: event,
                     state: encoded, priority: priority, alert: alert,
                     relevance: [relevance, rules.relevance].compactMap(\.self).max(),
+                    prominence: Prominence(
+                        hasBegun: rules.beginsWhen.hold(in: shown), importance: rules.relevance ?? 0,
+                        news: relevance ?? alert.map { Prominence.news(with: $0.class) }),
+                    short: shortForms(of: shown),
+                    stateBytesMax: stateBytesMax,
                     staleAfter: rules.staleAfter.duration(gap: gap),
                     dismissAfter: event == .end ? rules.dismissal.duration(ofActivityLasting: now - started) : nil)))
         record.outcome = .published

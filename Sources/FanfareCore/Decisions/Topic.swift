@@ -81,6 +81,11 @@ struct Topic: Sendable {
         state = rules.presented(whole, topic: id)
     }
 
+    /// Of a state as people may see it.
+    func shortForms(of shown: JSONObject) -> ShortForms {
+        ShortForms(of: shown, topic: id, reducer: ledger.reducer.shortForms(of: shown))
+    }
+
     /// An event has come, whatever became of it.
     mutating func heard(at now: FeedTime) {
         if let newestNow, now > newestNow {

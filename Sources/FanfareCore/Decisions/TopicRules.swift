@@ -7,6 +7,9 @@ public struct TopicRules: Sendable {
     /// Short forms and the deep link: made of the other fields, and part of the state like them.
     public var derived: DerivedFields
     public var occasions: [OccasionKind: OccasionRule] { didSet { triggers = TopicRules.triggers(of: occasions) } }
+    /// The topic has begun when all of them hold of its state; until then it has no spotlight in a lineup. Empty: from its
+    /// first state on.
+    public var beginsWhen: [Condition]
     /// The topic ends when all of them have come to hold of its state (rule L2). Empty: the feed says when it is over.
     public var endsWhen: [Condition]
     /// For alerts that a native feed asks for in its own words.
@@ -37,7 +40,7 @@ public struct TopicRules: Sendable {
     public init(
         reducer: any Reducer = PatchesOnly(), fields: [String: FieldRule] = [:],
         derived: DerivedFields = DerivedFields(),
-        occasions: [OccasionKind: OccasionRule] = [:], endsWhen: [Condition] = [],
+        occasions: [OccasionKind: OccasionRule] = [:], beginsWhen: [Condition] = [], endsWhen: [Condition] = [],
         requestedAlerts: AlertRule = AlertRule(.ordinary, burst: 3, refill: .seconds(300), freshFor: .seconds(300)),
         ordinaryAlerts: TokenBucket.Size = .init(burst: 4, refill: .seconds(300)),
         reservedAlerts: TokenBucket.Size = .init(burst: 8, refill: .seconds(300)),
@@ -50,6 +53,7 @@ public struct TopicRules: Sendable {
         self.fields = fields
         self.derived = derived
         self.occasions = occasions
+        self.beginsWhen = beginsWhen
         self.endsWhen = endsWhen
         self.requestedAlerts = requestedAlerts
         self.ordinaryAlerts = ordinaryAlerts

@@ -78,6 +78,12 @@ public struct TransitReducer: Reducer {
         return state
     }
 
+    /// The line beside the stops it still has to go.
+    public func shortForms(of state: JSONObject) -> ShortForms? {
+        guard let line = state["line"]?.stringValue, let stops = state["stopsLeft"]?.intValue else { return nil }
+        return ShortForms(compactLeading: line, compactTrailing: "\(stops)", minimal: "\(line) \(stops)")
+    }
+
     /// A trip begins to interest when a train is assigned (the feed has no position before) and has stops to go to.
     public var isPresentable: Bool { (position?.values["stopsLeft"]?.intValue ?? 0) > 0 }
 

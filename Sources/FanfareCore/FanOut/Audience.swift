@@ -2,16 +2,16 @@
 public enum AudienceKey: Hashable, Sendable {
     case topic(TopicID)
     /// In the person's own order; equal choices share one audience.
-    case lineup([TopicID])
+    ///
+    /// The spotlight rests on `favourite` whenever that is live.
+    case lineup([TopicID], favourite: TopicID? = nil)
 
     public var topics: [TopicID] {
         switch self {
         case .topic(let topic): [topic]
-        case .lineup(let topics): topics
+        case .lineup(let topics, _): topics
         }
     }
-
-    var isLineup: Bool { if case .lineup = self { true } else { false } }
 }
 
 /// The activities that receive the same payload, the version they are being brought to, and how far the sweep has come.
@@ -20,15 +20,17 @@ public enum AudienceKey: Hashable, Sendable {
 final class Audience {
     /// Indices into the shard's topics; one for a topic's followers, several for a lineup.
     let topics: [Int]
-    let isLineup: Bool
+    /// `nil` for a topic's followers.
+    let lineup: Lineup?
 
     // Unchecked for the reason given in `Shard`.
     @exclusivity(unchecked) var order = SweepOrder()
     /// The newest version; 0 before the first. A lineup counts versions of its own, one for each change of a topic in it.
     @exclusivity(unchecked) private(set) var target: UInt32 = 0
     @exclusivity(unchecked) private(set) var event = Publication.Event.update
-    /// What made the newest version.
+    /// Whose dates the newest version has: the publication that made it, or that of a lineup's spotlight.
     @exclusivity(unchecked) private(set) var latest: Publication?
+    @exclusivity(unchecked) private(set) var priority = Priority.conserving
     @exclusivity(unchecked) var ledger = VersionLedger()
     /// Publications whose version not everybody has yet, oldest first: what `completed` feedback speaks of.
     @exclusivity(unchecked) private(set) var open: [(version: UInt32, serial: UInt64)] = []
@@ -79,36 +81,46 @@ final class Audience {
     static let alertsMax = 8
 
     /// - Parameter openMax: publications whose completion is told apart.
-    init(topics: [Int], isLineup: Bool, openMax: Int) {
+    init(topics: [Int], lineup: Lineup? = nil, openMax: Int) {
         self.openMax = openMax
         self.topics = topics
-        self.isLineup = isLineup
+        self.lineup = lineup
     }
 
     // MARK: Publishing
 
+    struct Version {
+        let event: Publication.Event
+        let priority: Priority
+        let latest: Publication
+        /// Hash of what it shows.
+        let display: UInt64
+    }
+
     /// A new version for everybody; they are all owed it from here on. O(1).
     ///
     /// - Parameters:
-    ///   - display: hash of what the version shows.
+    ///   - publication: what brings the alert, if any.
+    ///   - serials: of the publications whose changes it carries, oldest first.
     ///   - freshness: where the shard keeps its kind's figures.
-    /// - Returns: serial of the publication that this one overtakes when too many are open: the one before. Whoever lacks it
-    ///   gets this one instead, and the oldest, for which people have waited longest, stay.
+    /// - Returns: serials of the publications that these overtake when too many are open: the ones before. Whoever lacks them
+    ///   gets this version instead, and the oldest, for which people have waited longest, stay.
     func publish(
-        _ publication: Publication, event: Publication.Event, display: UInt64, freshness: Int, at moment: Moment
-    ) -> UInt64? {
-        target += 1
+        _ version: Version, alerting publication: Publication?, completing serials: some Sequence<UInt64>,
+        freshness: Int, at moment: Moment
+    ) -> [UInt64] {
+        take(version)
         self.freshness = freshness
         publishedAt = moment.monotonicNanoseconds
         if waitingSince == nil, order.count > 0 { waitingSince = publishedAt }
-        self.event = event
-        latest = publication
-        ledger.open(target, display: display)
-        let overtaken = open.count == openMax ? open.removeLast().serial : nil
-        open.append((target, publication.serial))
+        var overtaken: [UInt64] = []
+        for serial in serials {
+            if open.count == openMax { overtaken.append(open.removeLast().serial) }
+            open.append((target, serial))
+        }
         owed = order.count
         order.restart()
-        if let alert = publication.alert {
+        if let publication, let alert = publication.alert {
             if alerts.count == Audience.alertsMax { alerts.removeFirst() }
             alerts.append(
                 PendingAlert(
@@ -121,11 +133,14 @@ final class Audience {
     }
 
     /// The first version of an audience made after its topics were published: there is nobody yet who could lack it.
-    func adopt(_ publication: Publication, event: Publication.Event, display: UInt64) {
-        target = 1
-        self.event = event
-        latest = publication
-        ledger.open(target, display: display)
+    func adopt(_ version: Version) { take(version) }
+
+    private func take(_ version: Version) {
+        target += 1
+        event = version.event
+        priority = version.priority
+        latest = version.latest
+        ledger.open(target, display: version.display)
     }
 
     /// The alert rides no more. Variants that carry it go with it.
@@ -157,7 +172,7 @@ final class Audience {
     /// Starts, ends and alerts before priority 10 before priority 5.
     var preferredLane: Int {
         if event == .end || min(urgent, order.remaining) > 0 || min(urgentAgain, again.count) > 0 { return 0 }
-        return latest?.priority == .immediate ? 1 : 2
+        return priority == .immediate ? 1 : 2
     }
 
     /// A member is to be visited although the cursor has passed it.

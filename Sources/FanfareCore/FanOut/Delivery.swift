@@ -54,7 +54,7 @@ public final class Payload {
     }
 
     public let event: Event
-    /// The topic, or the lineup's topics: for messages to people only.
+    /// The topic, of a lineup the one in its spotlight: for messages to people only.
     public let subject: String
     /// The content state, canonical JSON. Empty on an end that leaves the card as it is: the key is then omitted.
     public let state: [UInt8]

@@ -1,51 +1,155 @@
-/// The content state of a lineup: one JSON object joined from the states of its topics, byte by byte, without parsing.
-///
-/// `topics` (in display order; each `id`, `kind`, `state`), `spotlight` (index into `topics`), `highlight` (the key of the
-/// spotlight's state that just changed) and `more` (how many topics did not fit).
-enum LineupState {
-    /// What one topic contributes.
-    struct Part {
-        let publication: Publication
-        /// The state's bytes; with an alert on board its `highlight` follows the alert.
-        let state: [UInt8]
-    }
+/// The content state of a lineup, which `LineupContentState` of the module `FanfareLineup` describes for apps: one JSON object
+/// joined from bytes that were encoded when its topics were published.
+package enum LineupState {
+    /// Published versions of topics, and the one in the spotlight.
+    package struct Display {
+        /// In the person's own order; topics that have something to show.
+        package var topics: [Publication]
+        /// Index into `topics`.
+        package var spotlight: Int
 
-    /// Static and dynamic data together stay under 4 KB (rule U4); a quarter of it is the app's and the envelope's.
-    static let bytesMax = 3072
+        package init(topics: [Publication] = [], spotlight: Int = 0) {
+            self.topics = topics
+            self.spotlight = spotlight
+        }
 
-    /// - Parameter parts: in display order, at least one.
-    /// - Parameter spotlight: index into `parts`; that topic is never left out.
-    static func compose(_ parts: [Part], spotlight: Int, highlight: String?) -> [UInt8] {
-        var shown = Array(parts.indices)
-        while true {
-            let bytes = join(parts, shown, spotlight: spotlight, highlight: highlight)
-            guard bytes.count > bytesMax, let last = shown.lastIndex(where: { $0 != spotlight }) else { return bytes }
-            shown.remove(at: last)
+        /// Of what people see: equal displays have equal hashes.
+        var hash: UInt64 {
+            guard !topics.isEmpty else { return 0 }
+            var hash = UInt64(spotlight) ^ topics[spotlight].state.hash
+            for topic in topics { hash = (hash.mixed &+ topic.row.hash) }
+            return hash.mixed
         }
     }
 
-    private static func join(_ parts: [Part], _ shown: [Int], spotlight: Int, highlight: String?) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(bytesMax)
-        bytes.append(UInt8(ascii: "{"))
-        if let highlight {
-            bytes.append(contentsOf: "\"highlight\":".utf8)
-            JSONValue.write(highlight, to: &bytes)
-            bytes.append(UInt8(ascii: ","))
+    /// What does not fit is left out: of the other topics those that are over first, then those not begun, then the last of the
+    /// person's order; after them the link and the highlight, which the state itself has too. A spotlight that does not fit
+    /// beside its own row is left out whole.
+    ///
+    /// - Parameter display: at least one topic.
+    /// - Parameter highlighted: the key that the alert on board is about.
+    package static func compose(_ display: Display, highlighting highlighted: String? = nil) -> [UInt8] {
+        let lit = display.topics[display.spotlight]
+        var parts = Parts(lit, index: display.spotlight, highlighting: highlighted)
+        var limit = Int.max
+        var rows = 0
+        for topic in display.topics {
+            limit = min(limit, topic.stateBytesMax)
+            rows += topic.row.bytes.count + 1
         }
-        bytes.append(contentsOf: "\"more\":\(parts.count - shown.count),".utf8)
-        bytes.append(contentsOf: "\"spotlight\":\(shown.firstIndex(of: spotlight) ?? 0),\"topics\":[".utf8)
-        for (index, part) in shown.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            bytes.append(contentsOf: "{\"id\":".utf8)
-            JSONValue.write(parts[part].publication.topicID.rawValue, to: &bytes)
-            bytes.append(contentsOf: ",\"kind\":".utf8)
-            JSONValue.write(parts[part].publication.topicKind.rawValue, to: &bytes)
-            bytes.append(contentsOf: ",\"state\":".utf8)
-            bytes.append(contentsOf: parts[part].state)
-            bytes.append(UInt8(ascii: "}"))
+        guard parts.bytesMax + rows > limit else {
+            return parts.join(display.topics, more: 0, bytes: parts.bytesMax + rows)
         }
-        bytes.append(contentsOf: "]}".utf8)
-        return bytes
+
+        var shown = Array(display.topics.indices)
+        func leaveOut(_ candidates: [Int]) {
+            for candidate in candidates where parts.bytesMax + rows > limit {
+                shown.removeAll { $0 == candidate }
+                rows -= display.topics[candidate].row.bytes.count + 1
+            }
+        }
+        let byImportance = shown.sorted {
+            (display.topics[$0].leavesFirst, -$0) < (display.topics[$1].leavesFirst, -$1)
+        }
+        leaveOut(byImportance.filter { $0 != display.spotlight })
+        if parts.bytesMax + rows > limit { parts.link = [] }
+        if parts.bytesMax + rows > limit { parts.highlight = [] }
+        if parts.bytesMax + rows > limit {
+            parts.spotlight = nil
+            shown = Array(display.topics.indices)
+            rows = display.topics.reduce(0) { $0 + $1.row.bytes.count + 1 }
+            leaveOut(byImportance)
+        }
+        parts.spotlight?.index = shown.firstIndex(of: display.spotlight) ?? 0
+        return parts.join(
+            shown.map { display.topics[$0] }, more: display.topics.count - shown.count, bytes: parts.bytesMax + rows)
+    }
+
+    /// All but the rows.
+    private struct Parts {
+        struct Spotlight {
+            var index: Int
+            /// `"kind":` and its value.
+            let kind: ArraySlice<UInt8>
+            let state: [UInt8]
+        }
+
+        /// Values, as JSON; empty when there is none.
+        var highlight: ArraySlice<UInt8>
+        var link: ArraySlice<UInt8>
+        var spotlight: Spotlight?
+
+        init(_ lit: Publication, index: Int, highlighting key: String?) {
+            var bytes = lit.state.bytes
+            var highlight = lit.state.highlight.map { lit.state.bytes[$0] } ?? []
+            if let key, key != lit.state.highlightedKey {
+                bytes = lit.state.highlighting(key)
+                var value: [UInt8] = []
+                JSONValue.write(key, to: &value)
+                highlight = value[...]
+            }
+            self.highlight = highlight
+            link = lit.state.deepLink.map { lit.state.bytes[$0] } ?? []
+            spotlight = Spotlight(index: index, kind: lit.row.bytes[lit.row.kind], state: bytes)
+        }
+
+        /// Without rows, and with room for the greatest numbers.
+        var bytesMax: Int {
+            var count = #"{"more":64,"topics":[]}"#.utf8.count
+            if !highlight.isEmpty { count += #""highlight":,"#.utf8.count + highlight.count }
+            if !link.isEmpty { count += #""link":,"#.utf8.count + link.count }
+            if let spotlight {
+                count +=
+                    #","spotlight":{"index":64,,"state":}"#.utf8.count + spotlight.kind.count + spotlight.state.count
+            }
+            return count
+        }
+
+        func join(_ topics: [Publication], more: Int, bytes capacity: Int) -> [UInt8] {
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(capacity)
+            bytes.append(UInt8(ascii: "{"))
+            if !highlight.isEmpty {
+                bytes.append(contentsOf: #""highlight":"#.utf8)
+                bytes.append(contentsOf: highlight)
+                bytes.append(UInt8(ascii: ","))
+            }
+            if !link.isEmpty {
+                bytes.append(contentsOf: #""link":"#.utf8)
+                bytes.append(contentsOf: link)
+                bytes.append(UInt8(ascii: ","))
+            }
+            bytes.append(contentsOf: #""more":"#.utf8)
+            bytes.append(count: more)
+            if let spotlight {
+                bytes.append(contentsOf: #","spotlight":{"index":"#.utf8)
+                bytes.append(count: spotlight.index)
+                bytes.append(UInt8(ascii: ","))
+                bytes.append(contentsOf: spotlight.kind)
+                bytes.append(contentsOf: #","state":"#.utf8)
+                bytes.append(contentsOf: spotlight.state)
+                bytes.append(UInt8(ascii: "}"))
+            }
+            bytes.append(contentsOf: #","topics":["#.utf8)
+            for (index, topic) in topics.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                bytes.append(contentsOf: topic.row.bytes)
+            }
+            bytes.append(contentsOf: "]}".utf8)
+            return bytes
+        }
+    }
+}
+
+extension Publication {
+    /// Where room is short: what is over before what has not begun before what is live.
+    fileprivate var leavesFirst: Int { event == .end ? 0 : prominence.hasBegun ? 2 : 1 }
+}
+
+extension [UInt8] {
+    /// At most two digits: a lineup has at most 64 topics.
+    fileprivate mutating func append(count: Int) {
+        if count > 9 { append(UInt8(ascii: "0") + UInt8(count / 10)) }
+        append(UInt8(ascii: "0") + UInt8(count % 10))
     }
 }

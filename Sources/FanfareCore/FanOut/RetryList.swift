@@ -1,5 +1,6 @@
 /// What must wait for a moment before it may be looked at again: a binary heap by monotonic time. At most one entry per activity
-/// and per audience, so it is bounded by them.
+/// and per audience, and few per lineup (a wake-up is arranged only when it comes before the one that stands), so it is
+/// bounded by them.
 struct RetryList {
     enum Subject {
         /// An activity in its backoff.
@@ -8,6 +9,8 @@ struct RetryList {
         case audience(Audience)
         /// Activities that the dead-token guard holds: one entry for all.
         case held
+        /// A lineup that may have something to show by itself.
+        case lineup(Audience)
     }
 
     private var heap: [(due: Int64, subject: Subject)] = []

@@ -33,12 +33,21 @@ extension Shard {
                 return "audience \(index) has versions \(members), in flight \(flying): its ledger says something else"
             }
             guard owed == audience.owed else { return "audience \(index) counts \(audience.owed) owed, has \(owed)" }
+            if let lineup = audience.lineup, !lineup.waiting.isEmpty {
+                guard let publishedAt = lineup.publishedAt, let wakesAt = lineup.wakesAt,
+                    wakesAt <= publishedAt + Lineup.interval
+                else { return "changes of lineup \(index) wait and nothing will bring them out" }
+            }
             guard owed == 0 || audience.lane != nil || audience.isParked || !audience.hasWork else {
                 return "audience \(index) has work and stands in no lane"
             }
             owedTotal += owed
         }
         guard owedTotal == counts.owed else { return "the shard counts \(counts.owed) owed, has \(owedTotal)" }
+        let waiting = audiences.count { $0.lineup?.waiting.isEmpty == false }
+        guard waiting == lineupsWaiting else {
+            return "the shard counts \(lineupsWaiting) lineups that wait, has \(waiting)"
+        }
         let flying = store.activities.count { $0.flags.contains(.inFlight) }
         guard flying == inFlight else { return "the shard counts \(inFlight) in flight, has \(flying)" }
         return nil

@@ -114,11 +114,18 @@ extension Shard {
         lanes.enqueue(audience)
     }
 
+    /// In one pull; `nextDue` has passed while there are more.
+    private static let wakeUpsMax = 4096
+
     private func wakeDue(at moment: Moment) {
-        while let subject = retries.popDue(moment.monotonicNanoseconds) {
+        // A goal is a dwell time in each of its lineups, and a million of them end together: a pull stays short all the same.
+        for _ in 0..<Shard.wakeUpsMax {
+            guard let subject = retries.popDue(moment.monotonicNanoseconds) else { return }
             switch subject {
             case .audience(let audience): lanes.unpark(audience)
             case .held: releaseHeld(at: moment)
+            case .lineup(let audience):
+                if let lineup = audience.lineup { wake(lineup, of: audience, at: moment) }
             case .activity(let slot, let generation): wake(slot, generation: generation)
             }
         }
@@ -136,8 +143,8 @@ extension Shard {
         for audience: Audience, stamp: Int64, carrying pending: Audience.PendingAlert?
     ) -> Payload {
         let state: [UInt8]
-        if audience.isLineup {
-            state = composeLineup(audience, carrying: pending)
+        if let lineup = audience.lineup {
+            state = composeLineup(lineup, carrying: pending)
         } else if let encoded = topics[audience.topics[0]].latest?.state {
             state = pending?.alert.highlight.map(encoded.highlighting) ?? encoded.bytes
         } else {
@@ -149,24 +156,11 @@ extension Shard {
         func date(_ duration: Duration?) -> Int64? { duration.map { stamp + $0.milliseconds / 1000 } }
         return Payload(
             event: ends ? .end : .update,
-            subject: audience.topics.map { topics[$0].id.rawValue }.joined(separator: "+"),
+            subject: (latest?.topicID ?? topics[audience.topics[0]].id).rawValue,
             state: state, stamp: stamp,
             staleDate: date(latest?.staleAfter), dismissalDate: ends ? date(latest?.dismissAfter) : nil,
             alert: pending?.alert.text,
-            priority: pending == nil && !ends ? latest?.priority ?? .conserving : .immediate,
+            priority: pending == nil && !ends ? audience.priority : .immediate,
             relevanceScore: latest?.relevance.map(Double.init))
-    }
-
-    private func composeLineup(_ audience: Audience, carrying pending: Audience.PendingAlert?) -> [UInt8] {
-        let parts = displayOrder(of: audience).map { publication in
-            let carried = pending?.topic == publication.topicID ? pending?.alert.highlight : nil
-            return LineupState.Part(
-                publication: publication,
-                state: carried.map(publication.state.highlighting) ?? publication.state.bytes)
-        }
-        // The spotlight follows the alert carried; without one it is on what changed last.
-        let spotlight = parts.firstIndex { $0.publication.topicID == pending?.topic } ?? 0
-        let highlight = pending?.alert.highlight ?? parts[spotlight].publication.state.highlightedKey
-        return LineupState.compose(parts, spotlight: spotlight, highlight: highlight)
     }
 }

@@ -10,8 +10,8 @@ public final class Shard: DeliverySource {
     struct Topic {
         let id: TopicID
         var latest: Publication?
-        /// Serial of the newest publication that changed what people see: a lineup's order follows it.
-        var lastChange: UInt64?
+        /// When a topic that has ended is dismissed, and no lineup shows it any more; monotonic nanoseconds.
+        var goneAt: Int64?
         /// Audiences that show this topic: its own followers and every lineup with it.
         var audiences: [Int] = []
     }
@@ -45,11 +45,13 @@ public final class Shard: DeliverySource {
     /// Publications that somebody in this shard still lacks, by serial.
     private(set) var openPublications: [UInt64: OpenPublication] = [:]
     @exclusivity(unchecked) var freshness: [(kind: TopicKind, figures: Freshness)] = []
-    private let openMax: Int
+    let openMax: Int
     private var quietRequests: [UInt64] = []
 
     /// Unfollowed activities not yet gone.
     var leaving = 0
+    /// Lineups with changes that wait for their interval.
+    var lineupsWaiting = 0
 
     /// For the core: waits for room in its ring.
     private var feedback: [ShardFeedback] = []
@@ -74,7 +76,7 @@ public final class Shard: DeliverySource {
     }
 
     /// Everybody has everything that was published to them.
-    public var isQuiet: Bool { counts.owed == 0 && inFlight == 0 && leaving == 0 }
+    public var isQuiet: Bool { counts.owed == 0 && inFlight == 0 && leaving == 0 && lineupsWaiting == 0 }
 
     /// When to call `pull` again although nothing new has arrived; monotonic nanoseconds.
     public var nextDue: Int64? { retries.nextDue }
@@ -118,25 +120,28 @@ public final class Shard: DeliverySource {
         let topic = topicIndex(publication.topicID)
         let isChange = publication.alert != nil || topics[topic].latest?.state.bytes != publication.state.bytes
         topics[topic].latest = publication
-        if isChange { topics[topic].lastChange = publication.serial }
+        if publication.event == .end {
+            let shown = (publication.dismissAfter ?? Dismissal.longest).milliseconds * 1_000_000
+            topics[topic].goneAt = moment.monotonicNanoseconds + shown
+        }
         // Counted down as audiences complete it; the one more keeps it open until all have begun.
         let freshness = freshnessIndex(of: publication.topicKind)
         openPublications[publication.serial] = OpenPublication(
             audiencesLeft: 1, arrivedAt: moment.monotonicNanoseconds, freshness: freshness)
         for index in topics[topic].audiences {
             let audience = audiences[index]
-            let ended = audience.topics.allSatisfy { topics[$0].latest?.event == .end }
-            // A topic that ends with the state it had is news to its followers, who get their end. A lineup goes on and would
-            // show the same.
-            guard isChange || ended else { continue }
+            if let lineup = audience.lineup {
+                openPublications[publication.serial]?.audiencesLeft += 1
+                publish(publication, of: topic, in: lineup, of: audience, at: moment)
+                continue
+            }
+            guard isChange || publication.event == .end else { continue }
             openPublications[publication.serial]?.audiencesLeft += 1
             let before = audience.owed
             let overtaken = audience.publish(
-                publication, event: ended ? .end : .update, display: display(of: audience),
-                freshness: audience.isLineup ? freshnessIndex(of: .lineup) : freshness, at: moment)
-            if let overtaken, openPublications.removeValue(forKey: overtaken) != nil {
-                feedback.append(.overtaken(serial: overtaken))
-            }
+                Audience.Version(publication), alerting: publication,
+                completing: CollectionOfOne(publication.serial), freshness: freshness, at: moment)
+            overtaken.forEach(overtake)
             counts.owed += audience.owed - before
             lanes.enqueue(audience)
             reportCompleted(audience, at: moment)
@@ -149,14 +154,14 @@ public final class Shard: DeliverySource {
         if let slot = store.slot(of: id) {
             if !store.tokens[store[slot].token].elementsEqual(token) { replaceToken(of: slot, with: token) }
             move(slot, to: key, at: moment)
-        } else if let index = audienceIndex(key) {
+        } else if let index = audienceIndex(key, at: moment) {
             join(store.insert(id, token: token), index)
         }
     }
 
     private func move(_ slot: ActivitySlot, to key: AudienceKey, at moment: Moment) {
         // With its end on the way, nothing follows.
-        guard store[slot].flags.isDisjoint(with: [.leaving, .ending]), let index = audienceIndex(key),
+        guard store[slot].flags.isDisjoint(with: [.leaving, .ending]), let index = audienceIndex(key, at: moment),
             store[slot].audience != UInt32(index)
         else { return }
         leaveAudience(slot, at: moment)
@@ -231,36 +236,27 @@ public final class Shard: DeliverySource {
     }
 
     /// An audience made after its topics were published starts with their newest state as its first version.
-    private func audienceIndex(_ key: AudienceKey) -> Int? {
+    private func audienceIndex(_ key: AudienceKey, at moment: Moment) -> Int? {
         if let known = audienceIndices[key] { return known }
         let members = key.topics
-        guard !members.isEmpty, Set(members).count == members.count else { return nil }
+        guard (1...Lineup.topicsMax).contains(members.count), Set(members).count == members.count else { return nil }
         let indices = members.map(topicIndex)
-        let audience = Audience(topics: indices, isLineup: key.isLineup, openMax: openMax)
+        var lineup: Lineup?
+        if case .lineup(_, let favourite) = key {
+            let pinned = favourite.flatMap { members.firstIndex(of: $0) }
+            lineup = Lineup(rotation: Rotation(Lineup.style, pinned: pinned, at: moment.monotonic))
+        }
+        let audience = Audience(topics: indices, lineup: lineup, openMax: openMax)
         audiences.append(audience)
         let index = audiences.count - 1
         audienceIndices[key] = index
         for topic in indices { topics[topic].audiences.append(index) }
-        let published = indices.compactMap { topics[$0].latest }
-        if let newest = published.max(by: { $0.serial < $1.serial }) {
-            let ended = indices.allSatisfy { topics[$0].latest?.event == .end }
-            audience.adopt(newest, event: ended ? .end : .update, display: display(of: audience))
+        if let lineup {
+            adopt(lineup, audience, at: moment)
+        } else if let latest = topics[indices[0]].latest {
+            audience.adopt(Audience.Version(latest))
         }
         return index
-    }
-
-    /// Hash of what an audience is shown: the states of its topics, in display order.
-    private func display(of audience: Audience) -> UInt64 {
-        displayOrder(of: audience).reduce(0) { hash, publication in
-            ((hash &+ publication.topicID.rawValue.utf8.fnv1a).mixed &+ publication.state.hash).mixed
-        }
-    }
-
-    /// Newest publications of the audience's topics in the order in which they are shown.
-    func displayOrder(of audience: Audience) -> [Publication] {
-        guard audience.isLineup else { return topics[audience.topics[0]].latest.map { [$0] } ?? [] }
-        return Rotation.order(lastChanges: audience.topics.map { topics[$0].lastChange })
-            .compactMap { topics[audience.topics[$0]].latest }
     }
 
     // MARK: Feedback
@@ -270,7 +266,7 @@ public final class Shard: DeliverySource {
     }
 
     /// One audience less lacks this publication.
-    private func complete(_ serial: UInt64, at moment: Moment) {
+    func complete(_ serial: UInt64, at moment: Moment) {
         guard let publication = openPublications[serial] else { return }
         guard publication.audiencesLeft == 1 else {
             openPublications[serial]?.audiencesLeft -= 1
@@ -282,6 +278,11 @@ public final class Shard: DeliverySource {
         feedback.append(.completed(serial: serial, at: moment.monotonicNanoseconds))
     }
 
+    /// Whoever lacks this publication gets a newer one instead, and nobody hears of its completion.
+    func overtake(_ serial: UInt64) {
+        if openPublications.removeValue(forKey: serial) != nil { feedback.append(.overtaken(serial: serial)) }
+    }
+
     func reportDead(_ id: ActivityID) { feedback.append(.deadToken(id)) }
 
     func report(_ line: String) { feedback.append(.report(line)) }
@@ -291,5 +292,14 @@ public final class Shard: DeliverySource {
         feedback.append(.counted(statistics))  // so that whoever hears of the quiet has its figures
         feedback.append(contentsOf: quietRequests.map(ShardFeedback.quiet))
         quietRequests.removeAll()
+    }
+}
+
+extension Audience.Version {
+    /// Of a topic's own followers.
+    fileprivate init(_ publication: Publication) {
+        self.init(
+            event: publication.event, priority: publication.priority, latest: publication,
+            display: publication.state.hash)
     }
 }

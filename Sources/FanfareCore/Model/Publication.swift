@@ -39,17 +39,19 @@ public struct Alert: Sendable, Hashable {
     }
 }
 
-/// A content state as canonical JSON, and where the value of `highlight` stands in it, so that the fan-out can make it
-/// follow the alert carried without parsing.
+/// A content state as canonical JSON, and where the values of `highlight` and `deepLink` stand in it, so that the fan-out can
+/// make them follow the alert carried and the spotlight without parsing.
 public struct EncodedState: Sendable, Hashable {
     public let bytes: [UInt8]
     public let highlight: Range<Int>?
+    public let deepLink: Range<Int>?
     /// Of the bytes. The same on every node.
     public let hash: UInt64
 
     public init(_ state: JSONObject) {
         var bytes: [UInt8] = []
         var highlight: Range<Int>?
+        var deepLink: Range<Int>?
         bytes.append(UInt8(ascii: "{"))
         for (index, member) in state.members.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
@@ -58,10 +60,12 @@ public struct EncodedState: Sendable, Hashable {
             let start = bytes.count
             member.value.write(to: &bytes)
             if member.key == "highlight" { highlight = start..<bytes.count }
+            if member.key == "deepLink" { deepLink = start..<bytes.count }
         }
         bytes.append(UInt8(ascii: "}"))
         self.bytes = bytes
         self.highlight = highlight
+        self.deepLink = deepLink
         hash = bytes.fnv1a
     }
 
@@ -77,6 +81,34 @@ public struct EncodedState: Sendable, Hashable {
         var value: [UInt8] = []
         JSONValue.write(key, to: &value)
         return bytes[..<highlight.lowerBound] + value + bytes[highlight.upperBound...]
+    }
+}
+
+/// One member of a lineup's `topics`, as JSON.
+struct EncodedRow: Sendable {
+    let bytes: [UInt8]
+    /// `"kind":` and its value, for the spotlight to repeat.
+    let kind: Range<Int>
+    let hash: UInt64
+
+    init(_ id: TopicID, _ kind: TopicKind, _ short: ShortForms) {
+        var bytes: [UInt8] = []
+        func append(_ key: String, _ value: String) -> Range<Int> {
+            bytes.append(UInt8(ascii: bytes.isEmpty ? "{" : ","))
+            let start = bytes.count
+            JSONValue.write(key, to: &bytes)
+            bytes.append(UInt8(ascii: ":"))
+            JSONValue.write(value, to: &bytes)
+            return start..<bytes.count
+        }
+        _ = append("compactLeading", short.compactLeading)
+        _ = append("compactTrailing", short.compactTrailing)
+        _ = append("id", id.rawValue)
+        self.kind = append("kind", kind.rawValue)
+        _ = append("minimal", short.minimal)
+        bytes.append(UInt8(ascii: "}"))
+        self.bytes = bytes
+        hash = bytes.fnv1a
     }
 }
 
@@ -97,6 +129,12 @@ public final class Publication: Sendable {
     public let alert: Alert?
     /// Of several activities the one with the higher number stands first (rule U7); `nil`: the system decides.
     public let relevance: Int?
+    public let prominence: Prominence
+    /// What a lineup shows of this version outside its spotlight, one member of `topics` as JSON: encoded once, here, for all
+    /// lineups of all shards.
+    let row: EncodedRow
+    /// Bytes that the state of any push which shows this topic may have (rule U4).
+    public let stateBytesMax: Int
     /// Decisions carry durations; the fan-out turns them into dates when it sends.
     public let staleAfter: Duration?
     /// Set on an end: how long the card stays on the Lock Screen.
@@ -104,8 +142,10 @@ public final class Publication: Sendable {
 
     public init(
         serial: UInt64, topicID: TopicID, topicKind: TopicKind, version: UInt32, event: Event,
-        state: EncodedState, priority: Priority, alert: Alert?, relevance: Int? = nil, staleAfter: Duration?,
-        dismissAfter: Duration?
+        state: EncodedState, priority: Priority, alert: Alert?, relevance: Int? = nil,
+        prominence: Prominence = Prominence(), short: ShortForms? = nil,
+        stateBytesMax: Int = Rules.Limits().stateBytesMax,
+        staleAfter: Duration?, dismissAfter: Duration?
     ) {
         self.serial = serial
         self.topicID = topicID
@@ -116,6 +156,11 @@ public final class Publication: Sendable {
         self.priority = priority
         self.alert = alert
         self.relevance = relevance
+        self.prominence = prominence
+        row = EncodedRow(
+            topicID, topicKind,
+            short ?? ShortForms(compactLeading: "", compactTrailing: "", minimal: ""))
+        self.stateBytesMax = stateBytesMax
         self.staleAfter = staleAfter
         self.dismissAfter = dismissAfter
     }

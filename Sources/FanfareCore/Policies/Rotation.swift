@@ -1,11 +1,111 @@
-/// The plain rotation of a lineup: what changed most recently stands first and has the spotlight.
-public enum Rotation {
-    /// - Parameter lastChanges: per topic of the lineup, the serial of the newest publication that changed what people see; `nil` before its first.
-    /// - Returns: positions of the topics that have something to show, in display order.
-    public static func order(lastChanges: [UInt64?]) -> [Int] {
-        lastChanges.indices
-            .compactMap { position in lastChanges[position].map { (position: position, serial: $0) } }
-            .sorted { $0.serial > $1.serial }
-            .map(\.position)
+/// Which topic of a lineup has the spotlight: what just happened, held for a while, then the most important live topic
+/// (rules M1, M2).
+///
+/// Pure, one value per lineup. Its clock counts milliseconds and never goes back. Positions are those in the person's own
+/// order, which nothing here changes: people find a match where they put it.
+public struct Rotation: Sendable {
+    /// What holds for all lineups alike.
+    public struct Style: Sendable, Hashable {
+        /// How long what just happened keeps the spotlight from anything lighter.
+        public var dwell = Duration.seconds(20)
+        /// While nothing happens the spotlight goes round, and stays with each live topic for so long. `nil`: it rests on
+        /// the most important one.
+        public var round: Duration?
+        /// Pushes that nothing but the rotation asks for: one a minute spends nothing that matters, as they go at priority 5.
+        public var budget = TokenBucket.Size(burst: 4, refill: .seconds(60))
+
+        public init() {}
+    }
+
+    /// A topic as the rotation sees it.
+    public struct Topic: Sendable, Hashable {
+        public enum Life: Sendable {
+            /// It has a state to show, and has not begun.
+            case waiting
+            case live
+            /// Over, and shown until its dismissal.
+            case ended
+            /// Dismissed, or never published: nothing of it is shown.
+            case gone
+        }
+
+        public var life: Life
+        /// 0–100: how much it matters beside others while nothing happens.
+        public var importance: Int
+
+        public init(_ life: Life, importance: Int = 0) {
+            self.life = life
+            self.importance = importance
+        }
+    }
+
+    /// Has the spotlight; `nil` before there is anything to show.
+    public private(set) var position: Int?
+    /// Rests here whenever this topic is live.
+    public let pinned: Int?
+    private var held: (weight: Int, until: FeedTime)?
+    /// In a round: when the next topic has its turn.
+    private var turnEnds: FeedTime?
+    private var budget: TokenBucket
+
+    public init(_ style: Style, pinned: Int? = nil, at now: FeedTime) {
+        self.pinned = pinned
+        budget = TokenBucket(style.budget, at: now)
+    }
+
+    /// Something has happened in a topic. It has the spotlight at once, unless something weightier happened elsewhere and its
+    /// dwell time is not over.
+    ///
+    /// - Parameter weight: 0–100, beside other news.
+    /// - Parameter alerts: an alert goes out, and takes the spotlight whatever is held: its push shows what it tells of (rule A4).
+    public mutating func happened(
+        at position: Int, weight: Int, alerts: Bool = false, _ style: Style, now: FeedTime
+    ) {
+        var weight = weight
+        if let held, now < held.until, !alerts {
+            // More of the same topic holds it longer, and makes what happened before no lighter.
+            guard position == self.position || weight >= held.weight else { return }
+            if position == self.position { weight = max(weight, held.weight) }
+        }
+        held = (weight, now + style.dwell)
+        move(to: position, style, now: now)
+    }
+
+    /// Where the spotlight belongs now; `nil` when nothing is shown.
+    public func wanted(_ topics: [Topic], now: FeedTime) -> Int? {
+        let current = position.flatMap { topics[$0].life == .gone ? nil : $0 }
+        if let current, let held, now < held.until { return current }
+        let live = topics.indices.filter { topics[$0].life == .live }
+        guard !live.isEmpty else {
+            // Nothing is at stake: it stays, and else rests on what is still to come.
+            return current ?? topics.firstIndex { $0.life == .waiting } ?? topics.firstIndex { $0.life == .ended }
+        }
+        if let turnEnds, let current, topics[current].life == .live {
+            return now < turnEnds ? current : live.first { $0 > current } ?? live[0]
+        }
+        if let pinned, topics[pinned].life == .live { return pinned }
+        // Of equals the first in the person's order.
+        let most = live.map { topics[$0].importance }.max()
+        return live.first { topics[$0].importance == most }
+    }
+
+    /// The spotlight goes there: with a push that is made anyway, or with one that `mayPush` has granted.
+    public mutating func move(to position: Int?, _ style: Style, now: FeedTime) {
+        self.position = position
+        if let held, held.until <= now { self.held = nil }
+        turnEnds = style.round.map { (held?.until ?? now) + $0 }
+    }
+
+    /// Whether the rotation may have a push of its own, which it takes from its budget. None while nothing is live.
+    public mutating func mayPush(_ topics: [Topic], now: FeedTime) -> Bool {
+        topics.contains { $0.life == .live } && budget.take(at: now)
+    }
+
+    /// When what is `wanted` may be another topic although nothing happens; `nil`: never.
+    public func looksAgain(_ topics: [Topic], now: FeedTime) -> FeedTime? {
+        guard topics.contains(where: { $0.life == .live }) else { return nil }
+        if let held, now < held.until { return held.until }
+        if wanted(topics, now: now) != position { return now + budget.wait(at: now) }
+        return turnEnds.map { max($0, now) }
     }
 }

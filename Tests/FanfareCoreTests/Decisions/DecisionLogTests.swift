@@ -69,7 +69,8 @@ import Testing
         for topic in story.core.topics { topic.write(to: &bytes) }
         #expect(
             String(decoding: bytes, as: UTF8.self) == """
-                {"topic":"order/1","version":2,"ended":true,"state":{"a":1,"b":2,"c":true},"published":{"a":1,"b":2}}
+                {"topic":"order/1","version":2,"ended":true,"state":{"a":1,"b":2,"c":true},"published":{"a":1,"b":2},\
+                "short":{"compactLeading":"1","compactTrailing":"","minimal":"1"}}
                 {"topic":"match/1","version":0,"ended":false,"state":{"awayRed":0,"awayScore":0,"awayYellow":0,\
                 "clockRunning":false,"homeRed":0,"homeScore":0,"homeYellow":0,"period":"PRE"},"published":null}
 

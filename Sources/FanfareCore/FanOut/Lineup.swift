@@ -1,0 +1,23 @@
+/// What a lineup's audience has beside any other's: the rotation, what its newest version shows, and what waits for its interval.
+/// Confined to its shard's thread.
+final class Lineup {
+    var rotation: Rotation
+    /// What the newest version shows. Kept, and not read from the topics when a push is made: whoever is reached later must not
+    /// see more than the version says, or would see the next one twice.
+    var display = LineupState.Display()
+    /// Publications that are in no version yet: the next one carries them.
+    var waiting: [UInt64] = []
+    /// When the newest version was made, monotonic nanoseconds.
+    var publishedAt: Int64?
+    /// When the retry list brings this lineup back; `nil`: it does not.
+    var wakesAt: Int64?
+
+    init(rotation: Rotation) { self.rotation = rotation }
+
+    /// Versions that nothing essential asks for are at least so far apart (rule U5): eight matches are not eight pushes in two
+    /// seconds.
+    static let interval: Int64 = 2_000_000_000
+    static let style = Rotation.Style()
+    /// Topics in one lineup. What a person can follow, and what a content state has room for, is far below.
+    static let topicsMax = 64
+}

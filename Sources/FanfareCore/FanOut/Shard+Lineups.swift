@@ -1,0 +1,167 @@
+extension Shard {
+    /// A topic of the lineup has a new version. What must be seen at once becomes a version of the lineup's now; the rest when
+    /// its interval has passed, together with whatever else has come by then.
+    func publish(_ publication: Publication, of topic: Int, in lineup: Lineup, of audience: Audience, at moment: Moment)
+    {
+        if let position = audience.topics.firstIndex(of: topic),
+            let weight = publication.prominence.news ?? (publication.alert == nil ? nil : 0)
+        {
+            lineup.rotation.happened(
+                at: position, weight: weight, alerts: publication.alert != nil, Lineup.style, now: moment.monotonic)
+        }
+        if lineup.waiting.isEmpty { lineupsWaiting += 1 }
+        // Bounded like what is open: those that have waited longest stay.
+        if lineup.waiting.count == openMax { overtake(lineup.waiting.removeLast()) }
+        lineup.waiting.append(publication.serial)
+        let isOver = audience.topics.allSatisfy { topics[$0].latest?.event == .end }
+        let mayPass = lineup.publishedAt.map { $0 + Lineup.interval <= moment.monotonicNanoseconds } ?? true
+        if publication.alert != nil || publication.event == .update && publication.priority == .immediate || isOver
+            || mayPass
+        {
+            bringOut(lineup, of: audience, with: publication, at: moment)
+        }
+        arrange(lineup, of: audience, at: moment)
+    }
+
+    /// Time has come for a lineup: its interval has passed, the spotlight's dwell is over, or a topic has been dismissed.
+    func wake(_ lineup: Lineup, of audience: Audience, at moment: Moment) {
+        // An earlier wake-up may have been arranged meanwhile, and have taken place.
+        guard let due = lineup.wakesAt, due <= moment.monotonicNanoseconds else { return }
+        lineup.wakesAt = nil
+        if !lineup.waiting.isEmpty {
+            if lineup.publishedAt.map({ $0 + Lineup.interval <= moment.monotonicNanoseconds }) ?? true {
+                bringOut(lineup, of: audience, with: nil, at: moment)
+            }
+        } else if audience.event == .update {
+            let seen = rotating(audience, at: moment)
+            let wanted = lineup.rotation.wanted(seen, now: moment.monotonic)
+            if let display = display(of: audience, spotlight: wanted, at: moment),
+                display.hash != lineup.display.hash, lineup.rotation.mayPush(seen, now: moment.monotonic)
+            {
+                bringOut(lineup, of: audience, with: nil, at: moment)
+            }
+        }
+        arrange(lineup, of: audience, at: moment)
+    }
+
+    /// Makes what the topics show now the lineup's newest version, unless everybody who has the last one sees just that.
+    ///
+    /// - Parameter publication: what asks for it; `nil` when only time does.
+    private func bringOut(
+        _ lineup: Lineup, of audience: Audience, with publication: Publication?, at moment: Moment
+    ) {
+        // Where all are gone, the end still needs a state: the last one's.
+        let wanted = lineup.rotation.wanted(rotating(audience, at: moment), now: moment.monotonic) ?? lastGone(audience)
+        guard let display = display(of: audience, spotlight: wanted, at: moment) else { return }
+        if wanted != lineup.rotation.position { lineup.rotation.move(to: wanted, Lineup.style, now: moment.monotonic) }
+        let isOver = audience.topics.allSatisfy { topics[$0].latest?.event == .end }
+        let serials = lineup.waiting
+        if !serials.isEmpty {
+            lineup.waiting.removeAll(keepingCapacity: true)
+            lineupsWaiting -= 1
+        }
+        let hash = display.hash
+        guard audience.target == 0 || hash != lineup.display.hash || publication?.alert != nil || isOver else {
+            for serial in serials { complete(serial, at: moment) }
+            return
+        }
+        lineup.display = display
+        lineup.publishedAt = moment.monotonicNanoseconds
+        let before = audience.owed
+        let overtaken = audience.publish(
+            Audience.Version(
+                event: isOver ? .end : .update, priority: publication?.priority ?? .conserving,
+                latest: display.topics[display.spotlight], display: hash),
+            alerting: publication, completing: serials, freshness: freshnessIndex(of: .lineup),
+            at: moment)
+        overtaken.forEach(overtake)
+        counts.owed += audience.owed - before
+        lanes.enqueue(audience)
+        reportCompleted(audience, at: moment)
+    }
+
+    /// Sees to it that the lineup is woken when it may have something to show by itself.
+    private func arrange(_ lineup: Lineup, of audience: Audience, at moment: Moment) {
+        guard audience.event == .update else { return }
+        var due = Int64.max
+        if !lineup.waiting.isEmpty, let publishedAt = lineup.publishedAt { due = publishedAt + Lineup.interval }
+        let seen = rotating(audience, at: moment)
+        if let again = lineup.rotation.looksAgain(seen, now: moment.monotonic) {
+            due = min(due, again.milliseconds * 1_000_000)
+        }
+        if seen.contains(where: { $0.life == .live }) {
+            // Without anything live a card that is dismissed elsewhere stays in this one until something else happens.
+            for topic in audience.topics {
+                if let goneAt = topics[topic].goneAt, goneAt > moment.monotonicNanoseconds { due = min(due, goneAt) }
+            }
+        }
+        due = max(due, moment.monotonicNanoseconds + 1)
+        guard due != .max, lineup.wakesAt.map({ due < $0 }) ?? true else { return }
+        lineup.wakesAt = due
+        retries.insert(.lineup(audience), due: due)
+    }
+
+    /// The lineup's topics as the rotation sees them.
+    private func rotating(_ audience: Audience, at moment: Moment) -> [Rotation.Topic] {
+        audience.topics.map { index in
+            guard let latest = topics[index].latest else { return Rotation.Topic(.gone) }
+            let importance = latest.prominence.importance
+            if latest.event == .end {
+                let isGone = topics[index].goneAt.map { $0 <= moment.monotonicNanoseconds } ?? false
+                return Rotation.Topic(isGone ? .gone : .ended, importance: importance)
+            }
+            return Rotation.Topic(latest.prominence.hasBegun ? .live : .waiting, importance: importance)
+        }
+    }
+
+    private func lastGone(_ audience: Audience) -> Int? {
+        let gone = audience.topics.indices.filter { topics[audience.topics[$0]].latest != nil }
+        return gone.max { topics[audience.topics[$0]].goneAt ?? 0 < topics[audience.topics[$1]].goneAt ?? 0 }
+    }
+
+    /// What the lineup shows now; `nil` when nothing was published or everything is gone.
+    private func display(of audience: Audience, spotlight: Int?, at moment: Moment) -> LineupState.Display? {
+        guard let spotlight else { return nil }
+        var display = LineupState.Display()
+        display.topics.reserveCapacity(audience.topics.count)
+        for (position, index) in audience.topics.enumerated() {
+            guard let latest = topics[index].latest else { continue }
+            if latest.event == .end, position != spotlight, let goneAt = topics[index].goneAt,
+                goneAt <= moment.monotonicNanoseconds
+            {
+                continue
+            }
+            if position == spotlight { display.spotlight = display.topics.count }
+            display.topics.append(latest)
+        }
+        return display
+    }
+
+    /// A lineup made after its topics were published starts with what they show.
+    func adopt(_ lineup: Lineup, _ audience: Audience, at moment: Moment) {
+        let seen = rotating(audience, at: moment)
+        let spotlight = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience)
+        guard let display = display(of: audience, spotlight: spotlight, at: moment) else { return }
+        lineup.rotation.move(to: spotlight, Lineup.style, now: moment.monotonic)
+        lineup.display = display
+        let isOver = audience.topics.allSatisfy { topics[$0].latest?.event == .end }
+        audience.adopt(
+            Audience.Version(
+                event: isOver ? .end : .update, priority: .immediate, latest: display.topics[display.spotlight],
+                display: display.hash))
+        arrange(lineup, of: audience, at: moment)
+    }
+
+    /// The lineup's newest version as its members get it. The spotlight is the version's: every alert had it when it was new, and
+    /// an older one that rides along is told by its text.
+    func composeLineup(_ lineup: Lineup, carrying pending: Audience.PendingAlert?) -> [UInt8] {
+        let lit = lineup.display.topics[lineup.display.spotlight]
+        return LineupState.compose(
+            lineup.display, highlighting: pending?.topic == lit.topicID ? pending?.alert.highlight : nil)
+    }
+}
+
+extension Moment {
+    /// For policies, whose clock counts milliseconds.
+    var monotonic: FeedTime { FeedTime(milliseconds: monotonicNanoseconds / 1_000_000) }
+}

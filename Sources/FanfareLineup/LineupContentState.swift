@@ -1,0 +1,90 @@
+/// What a Live Activity that shows many topics gets as its content state: the same type in the app, where ActivityKit decodes
+/// it, and in a backend or test that reads what Fanfare sends.
+///
+///     struct Scores: ActivityAttributes {
+///         typealias ContentState = LineupContentState<Match>
+///     }
+///
+/// The keys are fixed; later versions may add some. What decodes it must be a default `JSONDecoder`, because ActivityKit's is.
+///
+/// - Parameter State: the content state of one topic, the same that an activity of this topic alone has.
+public struct LineupContentState<State: TopicContentState>: Codable, Hashable, Sendable {
+    /// One topic in short: enough for the Dynamic Island, and for a row of a list.
+    public struct Topic: Codable, Hashable, Sendable, Identifiable {
+        public var id: String
+        /// `football`, `transit`, or what the feed calls it.
+        public var kind: String
+        /// The two sides of the Dynamic Island, read as one; at most 6 digits wide each, if the rules do not say otherwise.
+        public var compactLeading: String
+        public var compactTrailing: String
+        public var minimal: String
+
+        public init(id: String, kind: String, compactLeading: String, compactTrailing: String, minimal: String) {
+            self.id = id
+            self.kind = kind
+            self.compactLeading = compactLeading
+            self.compactTrailing = compactTrailing
+            self.minimal = minimal
+        }
+    }
+
+    /// The topic that matters now.
+    public struct Spotlight: Codable, Hashable, Sendable {
+        /// Its place in `topics`.
+        public var index: Int
+        public var kind: String
+        /// Whole, never cut.
+        public var state: State
+
+        public init(index: Int, kind: String, state: State) {
+            self.index = index
+            self.kind = kind
+            self.state = state
+        }
+
+        private enum CodingKeys: String, CodingKey { case index, kind, state }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            index = try container.decode(Int.self, forKey: .index)
+            kind = try container.decode(String.self, forKey: .kind)
+            state = try State(ofKind: kind, from: container.superDecoder(forKey: .state))
+        }
+    }
+
+    /// In the person's own order, which does not change because something happens.
+    public var topics: [Topic]
+    /// Missing only when the topic's state is too large to be shown beside anything else.
+    public var spotlight: Spotlight?
+    /// The key of the spotlight's state that just changed: what the layout emphasises.
+    public var highlight: String?
+    /// Where a tap leads: the spotlight's deep link.
+    public var link: String?
+    /// Topics that found no room.
+    public var more: Int
+
+    public init(topics: [Topic], spotlight: Spotlight?, highlight: String? = nil, link: String? = nil, more: Int = 0) {
+        self.topics = topics
+        self.spotlight = spotlight
+        self.highlight = highlight
+        self.link = link
+        self.more = more
+    }
+}
+
+/// The state of one topic. A `Codable` struct need only say that it is one; where a lineup mixes kinds, an enum tells them
+/// apart:
+///
+///     init(ofKind kind: String, from decoder: any Decoder) throws {
+///         switch kind {
+///         case "football": self = .football(try Match(from: decoder))
+///         default: self = .trip(try Trip(from: decoder))
+///         }
+///     }
+public protocol TopicContentState: Codable, Hashable, Sendable {
+    init(ofKind kind: String, from decoder: any Decoder) throws
+}
+
+extension TopicContentState {
+    public init(ofKind kind: String, from decoder: any Decoder) throws { try self.init(from: decoder) }
+}

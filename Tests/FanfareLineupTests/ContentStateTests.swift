@@ -1,0 +1,167 @@
+import FanfareLineup
+import Foundation
+import Testing
+
+@testable import FanfareCore
+
+typealias Content = LineupContentState<AnyState>
+
+@Suite struct LineupContentStateTests {
+    /// Any set of topics with any states: valid JSON within the limit that reads back the same through default coders, the
+    /// spotlight whole.
+    @Test(arguments: UInt64(1)...10)
+    func anyLineupFitsAndReadsBack(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<12 {
+            let count = Int.random(in: 1...32, using: &random)
+            let largest = [40, 400, 1200, 2900].randomElement(using: &random) ?? 40
+            var display = LineupState.Display()
+            display.topics = (0..<count).map { publication($0, stateBytes: largest, using: &random) }
+            display.spotlight = Int.random(in: 0..<count, using: &random)
+            let highlighted: String? = Bool.random(using: &random) ? "homeScore" : nil
+            let bytes = LineupState.compose(display, highlighting: highlighted)
+
+            let limit = display.topics.map(\.stateBytesMax).min() ?? 0
+            #expect(bytes.count <= limit, "seed \(seed)")
+            let content = try JSONDecoder().decode(Content.self, from: Data(bytes))
+            let again = try JSONDecoder().decode(Content.self, from: JSONEncoder().encode(content))
+            #expect(content == again, "seed \(seed)")
+
+            let ids = display.topics.map(\.topicID.rawValue)
+            let shown = content.topics.map(\.id)
+            #expect(shown == ids.filter(shown.contains), "seed \(seed): the person's order")
+            #expect(content.more == count - shown.count)
+            let lit = display.topics[display.spotlight]
+            // What of it cannot be left out; the numbers are those of the keys and brackets.
+            let least = lit.state.bytes.count + 2 * lit.row.bytes.count + 100
+            guard let spotlight = content.spotlight else {
+                #expect(least > limit, "seed \(seed): a spotlight with room is shown")
+                continue
+            }
+            #expect(shown[spotlight.index] == lit.topicID.rawValue, "seed \(seed)")
+            let whole = try JSONDecoder().decode(
+                AnyState.self, from: Data(lit.state.highlighting(highlighted ?? lit.state.highlightedKey ?? "")))
+            #expect(spotlight.state == whole, "seed \(seed)")
+            #expect(
+                content.highlight.map(AnyState.text) == whole["highlight"] || content.more > 0 || least + 60 > limit)
+        }
+    }
+
+    /// Where room is short the least important goes first: what is over, what has not begun, the end of the list.
+    @Test func leavesOutTheLeastImportant() throws {
+        var random = SplitMix64(seed: 1)
+        func topic(_ number: Int, _ event: Publication.Event, hasBegun: Bool = true) -> Publication {
+            publication(number, stateBytes: 60, event: event, hasBegun: hasBegun, limit: 1024, using: &random)
+        }
+        var display = LineupState.Display()
+        display.topics = [topic(0, .end), topic(1, .update, hasBegun: false), topic(2, .update), topic(3, .update)]
+        var left: [[String]] = []
+        for limit in stride(from: 1000, through: 300, by: -1) {
+            display.topics = display.topics.map { $0.limited(to: limit) }
+            display.spotlight = 3
+            let content = try JSONDecoder().decode(Content.self, from: Data(LineupState.compose(display)))
+            let shown = content.topics.map { String($0.id.first ?? "?") }
+            if shown != left.last { left.append(shown) }
+        }
+        #expect(left.prefix(4) == [["0", "1", "2", "3"], ["1", "2", "3"], ["2", "3"], ["3"]])
+    }
+
+    /// The app's own types: a struct that says no more than its members, and an enum over kinds.
+    @Test func appsDecodeTheirOwnTypes() throws {
+        struct Match: TopicContentState {
+            var homeScore: Int
+        }
+        struct Trip: TopicContentState {
+            var line: String
+        }
+        enum Either: TopicContentState {
+            case match(Match)
+            case trip(Trip)
+            init(ofKind kind: String, from decoder: any Decoder) throws {
+                self = kind == "football" ? .match(try Match(from: decoder)) : .trip(try Trip(from: decoder))
+            }
+        }
+        func publish(_ id: String, _ kind: TopicKind, _ state: JSONObject, _ short: ShortForms) -> Publication {
+            Publication(
+                serial: 1, topicID: TopicID(id), topicKind: kind, version: 1, event: .update,
+                state: EncodedState(state), priority: .immediate, alert: nil, short: short, staleAfter: nil,
+                dismissAfter: nil)
+        }
+        var display = LineupState.Display()
+        display.topics = [
+            publish(
+                "match/1", .football, ["homeScore": 2, "highlight": "homeScore", "deepLink": "app://match/1"],
+                ShortForms(compactLeading: "TOT 2", compactTrailing: "1 LEI", minimal: "2–1")),
+            publish(
+                "trip/A", .transit, ["line": "A"], ShortForms(compactLeading: "A", compactTrailing: "3", minimal: "A 3")
+            ),
+        ]
+        let bytes = LineupState.compose(display)
+        #expect(
+            String(decoding: bytes, as: UTF8.self) == #"""
+                {"highlight":"homeScore","link":"app://match/1","more":0,"spotlight":{"index":0,"kind":"football",\#
+                "state":{"deepLink":"app://match/1","highlight":"homeScore","homeScore":2}},"topics":[\#
+                {"compactLeading":"TOT 2","compactTrailing":"1 LEI","id":"match/1","kind":"football","minimal":"2–1"},\#
+                {"compactLeading":"A","compactTrailing":"3","id":"trip/A","kind":"transit","minimal":"A 3"}]}
+                """#)
+        let matches = try JSONDecoder().decode(LineupContentState<Match>.self, from: Data(bytes))
+        #expect(matches.spotlight?.state == Match(homeScore: 2))
+        #expect(matches.topics.map(\.minimal) == ["2–1", "A 3"])
+        #expect(matches.link == "app://match/1" && matches.highlight == "homeScore" && matches.more == 0)
+        display.spotlight = 1
+        let mixed = try JSONDecoder().decode(
+            LineupContentState<Either>.self, from: Data(LineupState.compose(display)))
+        #expect(mixed.spotlight?.state == .trip(Trip(line: "A")))
+        #expect(mixed.link == nil && mixed.highlight == nil)
+    }
+
+    // MARK: Made up
+
+    private func publication(
+        _ number: Int, stateBytes: Int, event: Publication.Event? = nil, hasBegun: Bool? = nil, limit: Int? = nil,
+        using random: inout SplitMix64
+    ) -> Publication {
+        let pieces = ["a", "7", "\"", "\\", "\n", "\u{1}", "é", "–", "日", "⚽️", " "]
+        func text(_ count: Int) -> String {
+            (0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
+        }
+        var state: JSONObject = ["homeScore": .int(Int64.random(in: -9...9, using: &random)), "highlight": "homeScore"]
+        if Bool.random(using: &random) { state["deepLink"] = .string("app://\(text(8))") }
+        var size = 40
+        while size < stateBytes {
+            let value: JSONValue =
+                switch Int.random(in: 0..<5, using: &random) {
+                case 0: .bool(true)
+                case 1: .double(Double.random(in: -1e9...1e9, using: &random))
+                case 2: .array([.null, .string(text(5))])
+                case 3: ["nested": .string(text(9))]
+                default: .string(text(Int.random(in: 0...40, using: &random)))
+                }
+            state["k\(state.members.count)\(text(2))"] = value
+            var bytes: [UInt8] = []
+            value.write(to: &bytes)
+            size += bytes.count + 16
+        }
+        let encoded = EncodedState(state)
+        return Publication(
+            serial: 1,
+            topicID: TopicID("\(number)/\(text(Int.random(in: 0...60, using: &random)))"),
+            topicKind: TopicKind(["football", "made \"up\""].randomElement(using: &random) ?? ""), version: 1,
+            event: event ?? (Bool.random(using: &random) ? .update : .end), state: encoded, priority: .immediate,
+            alert: nil,
+            prominence: Prominence(hasBegun: hasBegun ?? Bool.random(using: &random)),
+            short: ShortForms(compactLeading: text(6), compactTrailing: text(6), minimal: text(6)),
+            stateBytesMax: limit ?? [3072, max(encoded.bytes.count, 1024)].randomElement(using: &random) ?? 3072,
+            staleAfter: nil, dismissAfter: nil)
+    }
+}
+
+extension Publication {
+    fileprivate func limited(to bytes: Int) -> Publication {
+        Publication(
+            serial: serial, topicID: topicID, topicKind: topicKind, version: version, event: event,
+            state: state, priority: priority, alert: alert, prominence: prominence,
+            short: ShortForms(compactLeading: "1", compactTrailing: "2", minimal: "3"), stateBytesMax: bytes,
+            staleAfter: nil, dismissAfter: nil)
+    }
+}

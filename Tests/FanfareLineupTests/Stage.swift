@@ -1,0 +1,118 @@
+import FanfareCore
+import FanfareLineup
+import Foundation
+
+/// One shard with an activity or two, time that is told to pass, and a network that takes everything at once.
+final class Stage {
+    let shard = Shard()
+    private(set) var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000_000)
+    private var serial: UInt64 = 0
+    private var scores: [String: Int64] = [:]
+    private var extras: [String: Int64] = [:]
+
+    struct Push {
+        let payload: Payload
+        let content: Content?
+        /// Seconds since the stage was set.
+        let at: Int64
+        /// Id of the topic in the spotlight.
+        var lit: String? { content?.spotlight.flatMap { content?.topics[$0.index].id } }
+        var shown: [String] { content?.topics.map(\.id) ?? [] }
+    }
+
+    func follow(_ topics: [String], favourite: String? = nil, activity: UInt64 = 1) {
+        shard.apply(
+            .follow(
+                ActivityID(activity), .lineup(topics.map { TopicID($0) }, favourite: favourite.map { TopicID($0) }),
+                token: [UInt8(activity)]), at: moment)
+    }
+
+    func move(_ topics: [String], favourite: String? = nil, activity: UInt64 = 1) {
+        shard.apply(
+            .move(ActivityID(activity), .lineup(topics.map { TopicID($0) }, favourite: favourite.map { TopicID($0) })),
+            at: moment)
+    }
+
+    /// A goal with its alert, which changes the row.
+    func goal(_ topic: String) {
+        scores[topic, default: 0] += 1
+        publish(topic, priority: .immediate, alert: "goal \(scores[topic] ?? 0) in \(topic)", news: 100)
+    }
+
+    /// Changes the topic's state, and not its row.
+    func card(_ topic: String) {
+        extras[topic, default: 0] += 1
+        publish(topic, news: 60)
+    }
+
+    /// Changes the row, and is worth no spotlight.
+    func point(_ topic: String) {
+        scores[topic, default: 0] += 1
+        publish(topic)
+    }
+
+    /// Something that nobody outside the spotlight sees.
+    func detail(_ topic: String) {
+        extras[topic, default: 0] += 1
+        publish(topic)
+    }
+
+    func end(_ topic: String, dismissAfter: Duration) {
+        publish(topic, event: .end, priority: .immediate, dismissAfter: dismissAfter)
+    }
+
+    func publish(
+        _ topic: String, event: Publication.Event = .update, priority: Priority = .conserving, alert: String? = nil,
+        news: Int? = nil, hasBegun: Bool = true, dismissAfter: Duration? = nil
+    ) {
+        serial += 1
+        let score = scores[topic, default: 0]
+        shard.apply(
+            .publish(
+                Publication(
+                    serial: serial, topicID: TopicID(topic), topicKind: .football,
+                    version: UInt32(serial), event: event,
+                    state: EncodedState([
+                        "score": .int(score), "extra": .int(extras[topic, default: 0]), "highlight": "score",
+                    ]), priority: priority,
+                    alert: alert.map {
+                        Alert(
+                            cause: $0, class: .essential, text: AlertText(title: $0, body: "by somebody"),
+                            freshFor: .seconds(300), highlight: "score")
+                    }, prominence: Prominence(hasBegun: hasBegun, importance: 50, news: news),
+                    short: ShortForms(compactLeading: "\(score)", compactTrailing: "-", minimal: "\(score)"),
+                    staleAfter: nil, dismissAfter: dismissAfter)), at: moment)
+    }
+
+    /// What is due now, taken by the service.
+    func pushes(outcome: DeliveryOutcome = .accepted) -> [Push] {
+        var batch = DeliveryBatch()
+        shard.pull(limit: 100, at: moment, into: &batch)
+        let pushes = batch.deliveries.map { delivery in
+            let payload = batch.payload(of: delivery)
+            return Push(
+                payload: payload, content: try? JSONDecoder().decode(Content.self, from: Data(payload.state)),
+                at: moment.monotonicNanoseconds / 1_000_000_000 - 1)
+        }
+        shard.complete(
+            batch.deliveries.map { Completion(slot: $0.slot, generation: $0.generation, outcome: outcome) }, at: moment)
+        return pushes
+    }
+
+    /// Time passes, and every moment at which the shard wants to be asked is one.
+    func pass(seconds: Double) -> [Push] {
+        let end = moment.monotonicNanoseconds + Int64(seconds * 1e9)
+        var all = pushes()
+        while let due = shard.nextDue, due <= end {
+            advance(to: max(due, moment.monotonicNanoseconds))
+            all += pushes()
+        }
+        advance(to: end)
+        return all + pushes()
+    }
+
+    private func advance(to nanoseconds: Int64) {
+        moment.wallMilliseconds += (nanoseconds - moment.monotonicNanoseconds) / 1_000_000
+        moment.monotonicNanoseconds = nanoseconds
+    }
+}

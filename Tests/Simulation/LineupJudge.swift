@@ -1,0 +1,171 @@
+import FanfareCore
+import FanfareLineup
+import Foundation
+
+/// A football match as an app declares it: what a lineup's spotlight and a publication are read as here.
+struct Match: TopicContentState {
+    var home: String?
+    var away: String?
+    var homeScore: Int
+    var awayScore: Int
+    var homeYellow: Int
+    var awayYellow: Int
+    var homeRed: Int
+    var awayRed: Int
+    var period: String
+    var periodStartedAt: Double?
+    var lastEvent: String?
+    var highlight: String?
+
+    init?(_ publication: Publication, highlighting highlight: String? = nil) {
+        guard var match = try? JSONDecoder().decode(Match.self, from: Data(publication.state.bytes)) else { return nil }
+        match.highlight = highlight ?? match.highlight
+        self = match
+    }
+}
+
+/// What a lineup's members may be shown: written apart from the engine, on the types that apps use.
+extension World {
+    /// A version of a topic that a shard has been told of.
+    struct Told {
+        let publication: Publication
+        /// Monotonic nanoseconds.
+        let at: Int64
+        /// Comes out at once, and takes along what waited.
+        var isUrgent: Bool {
+            publication.alert != nil || publication.event == .update && publication.priority == .immediate
+        }
+    }
+
+    /// The interval within which changes that are not urgent may wait, and the dwell of the spotlight.
+    private static let interval: Int64 = 2_000_000_000
+    private static let dwell: Int64 = 20_000_000_000
+    /// What `SimulatedFeed.rules` leave of a push.
+    private static let bytesMax = TopicRules.pushBytesMax - TopicRules.attributesReserveRange.upperBound
+
+    func judge(
+        _ payload: Payload, carrying carried: (topic: TopicID, alert: Alert)?, lineup topics: [TopicID],
+        for phone: Phone, from node: Node
+    ) -> String? {
+        guard payload.state.count <= World.bytesMax else { return "\(payload.state.count) bytes of a lineup" }
+        guard let content = LineupContentState<Match>(payload) else {
+            return "no lineup: \(String(decoding: payload.state, as: UTF8.self))"
+        }
+        let shown = content.topics.map { TopicID($0.id) }
+        guard shown == topics.filter(shown.contains), content.kinds == ["football"] else {
+            return "topics \(shown) in a lineup of \(topics)"
+        }
+        let missing = topics.filter { !shown.contains($0) && node.latest[$0] != nil && !isGone($0, node) }
+        guard missing.count <= content.more else { return "\(missing) are missing in their lineup" }
+        for row in content.topics where !acceptable(TopicID(row.id), node).contains(where: { $0.isIn(row) }) {
+            return "not the newest of \(row.id): \(row) (1)"
+        }
+        guard let spotlight = content.spotlight, shown.indices.contains(spotlight.index) else { return "no spotlight" }
+        let lit = shown[spotlight.index]
+        let highlight = carried?.topic == lit ? carried?.alert.highlight : nil
+        guard
+            acceptable(lit, node).contains(where: {
+                $0.isIn(content.topics[spotlight.index])
+                    && Match($0, highlighting: highlight) == spotlight.state
+                    && content.highlight == spotlight.state.highlight
+            })
+        else { return "the spotlight is not on the newest of \(lit): \(spotlight.state) (1)" }
+
+        if let newest = newestAlert(of: topics, node), let since = phone.served.flatMap({ node.lineups[$0] }),
+            newest.at > since, newest.at + World.dwell > moment.monotonicNanoseconds,
+            lit != newest.publication.topicID, !isOutweighed(newest, topics, node)
+        {
+            return "\(newest.publication.topicID) has just had an alert and has no spotlight (M2)"
+        }
+        let someIsLive = shown.contains {
+            node.latest[$0]?.event == .update && node.latest[$0]?.prominence.hasBegun == true
+        }
+        if someIsLive, let ended = node.endedAt[lit], ended < phone.lastSentAt, let before = phone.lastLineup?.lit,
+            before != lit
+        {
+            return "the spotlight goes to \(lit), which was over before (M2)"
+        }
+        return nil
+    }
+
+    /// The newest version of a topic, and those before it while what came since may wait.
+    private func acceptable(_ topic: TopicID, _ node: Node) -> [Publication] {
+        var result: [Publication] = []
+        for told in (node.told[topic] ?? []).reversed() {
+            result.append(told.publication)
+            if told.isUrgent || told.at + World.interval <= moment.monotonicNanoseconds { break }
+        }
+        return result
+    }
+
+    private func newestAlert(of topics: [TopicID], _ node: Node) -> Told? {
+        topics.compactMap { topic in node.told[topic]?.last { $0.publication.alert != nil } }
+            .max { $0.publication.serial < $1.publication.serial }
+    }
+
+    /// Something as weighty has happened in another topic since, though its alert may have been demoted.
+    private func isOutweighed(_ alert: Told, _ topics: [TopicID], _ node: Node) -> Bool {
+        topics.contains { topic in
+            topic != alert.publication.topicID
+                && node.told[topic, default: []].contains {
+                    $0.publication.serial > alert.publication.serial
+                        && $0.publication.prominence.news ?? -1 >= alert.publication.prominence.news ?? 0
+                }
+        }
+    }
+
+    private func isGone(_ topic: TopicID, _ node: Node) -> Bool {
+        guard let ended = node.endedAt[topic], let shown = node.latest[topic]?.dismissAfter else { return false }
+        return ended + shown.milliseconds * 1_000_000 <= moment.monotonicNanoseconds
+    }
+
+    /// Once everything has settled: what is shown is the newest of every topic.
+    func stale(_ accepted: [UInt8], lineup topics: [TopicID], node: Node) -> String? {
+        guard let content = try? JSONDecoder().decode(LineupContentState<Match>.self, from: Data(accepted)) else {
+            return "no lineup"
+        }
+        for topic in topics {
+            guard let newest = node.latest[topic], !isGone(topic, node) else { continue }
+            guard let position = content.topics.firstIndex(where: { $0.id == topic.rawValue }) else {
+                if content.more > 0 { continue }
+                return "nothing of \(topic)"
+            }
+            guard newest.isIn(content.topics[position]) else { return "\(content.topics[position]) of \(topic)" }
+            guard let spotlight = content.spotlight, spotlight.index == position else { continue }
+            guard Match(newest, highlighting: spotlight.state.highlight) == spotlight.state else {
+                return "\(spotlight.state) in the spotlight"
+            }
+        }
+        return nil
+    }
+}
+
+extension LineupContentState<Match> {
+    /// What a payload shows; `nil` where it is no lineup.
+    init?(_ payload: Payload) {
+        guard let content = try? JSONDecoder().decode(Self.self, from: Data(payload.state)) else { return nil }
+        self = content
+    }
+
+    /// The topic in the spotlight.
+    var lit: TopicID? { spotlight.map { TopicID(topics[$0.index].id) } }
+
+    /// The alert on board chooses what is highlighted.
+    var withoutHighlight: Self {
+        var copy = self
+        copy.highlight = nil
+        copy.spotlight?.state.highlight = nil
+        return copy
+    }
+
+    fileprivate var kinds: Set<String> { Set(topics.map(\.kind) + (spotlight.map { [$0.kind] } ?? [])) }
+}
+
+extension Publication {
+    /// Whether a lineup's row is this version: `HOM 2`, `1 AWA`, `2–1`, made from its state and not by the engine's words.
+    fileprivate func isIn(_ row: LineupContentState<Match>.Topic) -> Bool {
+        guard let match = Match(self) else { return false }
+        return row.compactLeading == "HOM \(match.homeScore)" && row.compactTrailing == "\(match.awayScore) AWA"
+            && row.minimal == "\(match.homeScore)–\(match.awayScore)" && row.id == topicID.rawValue
+    }
+}
