@@ -1,13 +1,27 @@
 import FanfareCore
 
 /// Subscribers made of a seed, for load: number *i* has one activity, which follows topic *i* mod T, or a lineup of that topic
-/// and others.
+/// and others. Which others follows Zipf's law: the second topic is half as popular as the first, the third a third.
 struct SyntheticSubscribers: Sendable {
     let count: Int
     /// Topics per lineup; 0 for single topics.
     let lineups: Int
     let seed: UInt64
     let topics: [TopicID]
+    /// 1, 1 + 1/2, 1 + 1/2 + 1/3, …: one for each topic.
+    private let weightsUpTo: [Double]
+
+    init(count: Int, lineups: Int, seed: UInt64, topics: [TopicID]) {
+        self.count = count
+        self.lineups = lineups
+        self.seed = seed
+        self.topics = topics
+        var sum = 0.0
+        weightsUpTo = topics.indices.map { rank in
+            sum += 1 / Double(rank + 1)
+            return sum
+        }
+    }
 
     /// Distinct choices of companions per first topic. Real people's choices repeat, and equal ones share an audience.
     private static let companionChoices = 1000
@@ -34,17 +48,37 @@ struct SyntheticSubscribers: Sendable {
 
     private func subscriberKey(_ subscriber: Int) -> UInt64 { (seed &* 0x1_0000_0001 &+ UInt64(subscriber)).mixed }
 
-    private func audience(of subscriber: Int) -> AudienceKey {
+    func audience(of subscriber: Int) -> AudienceKey {
         let first = subscriber % topics.count
         guard lineups > 0 else { return .topic(topics[first]) }
         let choice = UInt64(subscriber / topics.count % SyntheticSubscribers.companionChoices)
         var random = SplitMix64(seed: seed ^ (UInt64(first) << 32 | choice).mixed)
         var chosen = [first]
+        var misses = 0
         while chosen.count < min(lineups, topics.count) {
-            let next = Int.random(in: 0..<topics.count, using: &random)
-            if !chosen.contains(next) { chosen.append(next) }
+            let next = popular(using: &random)
+            if !chosen.contains(next) {
+                chosen.append(next)
+            } else if misses < 64 {
+                misses += 1
+            } else if let rest = topics.indices.first(where: { !chosen.contains($0) }) {
+                // Nearly everything popular is chosen: the rest by rank, so that this ends.
+                chosen.append(rest)
+            }
         }
         return .lineup(chosen.map { topics[$0] })
+    }
+
+    /// A topic, drawn with a weight of one by its rank.
+    private func popular(using random: inout SplitMix64) -> Int {
+        let drawn = Double.random(in: 0..<(weightsUpTo.last ?? 1), using: &random)
+        var low = 0
+        var high = topics.count - 1
+        while low < high {
+            let middle = (low + high) / 2
+            if weightsUpTo[middle] > drawn { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 
     /// Nine of ten have 80 bytes, the others 54: both lengths have been seen (spec §1).

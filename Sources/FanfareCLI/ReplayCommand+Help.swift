@@ -21,7 +21,8 @@ extension ReplayCommand {
         pushing
           --subscribers N      subscriber i follows topic i mod T of the feed's T topics (0); live, where nobody knows them
                        beforehand, all N follow each topic as it appears
-          --lineups N          every subscriber has one activity that shows N topics; not live
+          --lineups N          every subscriber has one activity that shows N topics, some topics
+                               far more popular than others; not live
           --seed N             of the subscribers' tokens and lineups (1)
           --shards N           worker threads that push (1)
           --pin                each of them stays on a processor of its own, as far as there are enough

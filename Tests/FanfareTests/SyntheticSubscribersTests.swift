@@ -1,0 +1,33 @@
+import FanfareCore
+import Testing
+
+@testable import Fanfare
+
+@Suite struct SyntheticSubscribersTests {
+    private func subscribers(lineups: Int, topics: Int) -> SyntheticSubscribers {
+        SyntheticSubscribers(
+            count: 10_000, lineups: lineups, seed: 3, topics: (0..<topics).map { TopicID("match/\($0)") })
+    }
+
+    @Test(arguments: [1, 4, 20])
+    func lineupsHaveThatManyTopicsEachOnce(size: Int) {
+        let subscribers = subscribers(lineups: size, topics: 20)
+        for number in 0..<2000 {
+            let topics = subscribers.audience(of: number).topics
+            #expect(topics.count == size && Set(topics).count == size)
+        }
+    }
+
+    /// Everybody's first topic is one of all in turn; the others follow Zipf's law.
+    @Test func fewTopicsArePopularAndNoneIsLeftOut() {
+        let subscribers = subscribers(lineups: 3, topics: 50)
+        var followers = Array(repeating: 0, count: 50)
+        for number in 0..<subscribers.count {
+            for topic in subscribers.audience(of: number).topics.dropFirst() {
+                followers[Int(topic.rawValue.dropFirst(6)) ?? 0] += 1
+            }
+        }
+        #expect(followers.allSatisfy { $0 > 0 })
+        #expect(followers[0] > 5 * followers[9] && followers[9] > 2 * followers[49], "\(followers)")
+    }
+}
