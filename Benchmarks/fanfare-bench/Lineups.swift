@@ -1,0 +1,138 @@
+import CFanfareBench
+import FanfareCore
+import Glibc
+
+/// Different lineups of five topics each, with one activity each: nothing is shared but what the topics have encoded.
+enum Lineups {
+    private static let topics = 100
+    private static let size = 5
+    private static let batchMax = 1024
+    private static let rounds = 5
+
+    /// Prints one JSON object: payloads composed and pushes handed out per second of processor time, and bytes per lineup.
+    static func report(lineups: Int) {
+        let before = bench_resident_bytes()
+        var fleet = LineupFleet(lineups: lineups, topics: topics, size: size)
+        let bytes = (bench_resident_bytes() - before) / Int64(lineups)
+        var pushes = 0
+        var seconds = 0.0
+        for _ in 0..<rounds {
+            let publication = fleet.nextGoal()
+            let started = processorSeconds()
+            pushes += fleet.publishAndSweep(publication, batchMax: batchMax)
+            seconds += processorSeconds() - started
+        }
+        precondition(pushes == lineups * rounds, "\(pushes) pushes to \(lineups) lineups in \(rounds) rounds")
+        print(
+            """
+            {"lineups": \(lineups), "composed": \(composed(count: lineups)), \
+            "pushed": \(Int(Double(pushes) / seconds)), "bytes": \(bytes)}
+            """)
+    }
+
+    /// The join alone: the content states of as many lineups, one after the other.
+    private static func composed(count: Int) -> Int {
+        let publications = (0..<topics).map { LineupFleet.publication(topic: $0, score: 1, serial: UInt64($0) + 1) }
+        var random = SplitMix64(seed: 1)
+        let displays = (0..<1000).map { _ in
+            LineupState.Display(
+                topics: (0..<size).map { _ in publications[Int.random(in: 0..<topics, using: &random)] },
+                spotlight: Int.random(in: 0..<size, using: &random))
+        }
+        var bytes = 0
+        let started = processorSeconds()
+        for number in 0..<count { bytes += LineupState.compose(displays[number % displays.count]).count }
+        let seconds = processorSeconds() - started
+        precondition(bytes > 500 * count, "content states of five topics have more than \(bytes / count) bytes")
+        return Int(Double(count) / seconds)
+    }
+
+    private static func processorSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
+
+/// One shard; every lineup has the first topic, in which goals happen, and others drawn at random.
+private struct LineupFleet {
+    private let shard = Shard()
+    private var moment = Moment(wallMilliseconds: 1_800_000_000_000, monotonicNanoseconds: 1_000_000_000)
+    private var serial: UInt64 = 0
+    private var score: Int64 = 0
+    private var batch = DeliveryBatch()
+    private var completions: [Completion] = []
+    private var feedbackIn: RingProducer<ShardFeedback>
+    private var feedbackOut: RingConsumer<ShardFeedback>
+
+    init(lineups: Int, topics: Int, size: Int) {
+        let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
+        feedbackIn = ring.takeProducer()
+        feedbackOut = ring.takeConsumer()
+        shard.reserve(activities: lineups)
+        for topic in 0..<topics {
+            serial += 1
+            shard.apply(.publish(LineupFleet.publication(topic: topic, score: 0, serial: serial)), at: moment)
+        }
+        var random = SplitMix64(seed: 7)
+        var seen: Set<[Int]> = []
+        while seen.count < lineups {
+            var chosen = [0]
+            while chosen.count < size {
+                let next = Int.random(in: 1..<topics, using: &random)
+                if !chosen.contains(next) { chosen.append(next) }
+            }
+            guard seen.insert(chosen).inserted else { continue }
+            let key = AudienceKey.lineup(chosen.map { TopicID("match/\($0)") })
+            shard.apply(
+                .follow(ActivityID(UInt64(seen.count).mixed), key, token: Array(repeating: 7, count: 80)), at: moment)
+        }
+        _ = sweep(batchMax: 1024)
+    }
+
+    static func publication(topic: Int, score: Int64, serial: UInt64) -> Publication {
+        let state = EncodedState([
+            "home": .string("Home United \(topic)"), "away": .string("Away City \(topic)"), "homeScore": .int(score),
+            "awayScore": 0, "homeYellow": 1, "awayYellow": 2, "homeRed": 0, "awayRed": 0, "period": "2H",
+            "clockRunning": true, "periodStartedAt": .double(802_000_000), "highlight": "homeScore",
+            "lastEvent": .string("Goal: P. Layer (Home United \(topic))"),
+        ])
+        return Publication(
+            serial: serial, topicID: TopicID("match/\(topic)"), topicKind: .football, version: UInt32(score) + 1,
+            event: .update, state: state, priority: .immediate, alert: nil,
+            prominence: Prominence(importance: 50, news: 100),
+            short: ShortForms(compactLeading: "HOM \(score)", compactTrailing: "0 AWA", minimal: "\(score)–0"),
+            staleAfter: .seconds(3600), dismissAfter: nil)
+    }
+
+    mutating func nextGoal() -> Publication {
+        score += 1
+        serial += 1
+        return LineupFleet.publication(topic: 0, score: score, serial: serial)
+    }
+
+    /// - Returns: pushes handed out and answered.
+    mutating func publishAndSweep(_ publication: Publication, batchMax: Int) -> Int {
+        moment.wallMilliseconds += 3000
+        moment.monotonicNanoseconds += 3_000_000_000
+        shard.apply(.publish(publication), at: moment)
+        return sweep(batchMax: batchMax)
+    }
+
+    private mutating func sweep(batchMax: Int) -> Int {
+        var pushes = 0
+        while true {
+            shard.pull(limit: batchMax, at: moment, into: &batch)
+            guard !batch.deliveries.isEmpty else { return pushes }
+            pushes += batch.deliveries.count
+            for delivery in batch.deliveries {
+                completions.append(
+                    Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
+            }
+            batch.removeAll()
+            shard.complete(completions, at: moment)
+            completions.removeAll(keepingCapacity: true)
+            while shard.sendFeedback(to: &feedbackIn) { _ = feedbackOut.drain(limit: 1024) { _ in } }
+        }
+    }
+}
