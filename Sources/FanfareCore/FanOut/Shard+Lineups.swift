@@ -87,7 +87,9 @@ extension Shard {
         if !lineup.waiting.isEmpty, let publishedAt = lineup.publishedAt { due = publishedAt + Lineup.interval }
         let seen = rotating(audience, at: moment)
         if let again = lineup.rotation.looksAgain(seen, now: moment.monotonic) {
-            due = min(due, again.milliseconds * 1_000_000)
+            // Not before the interval has passed: until then a wake-up would find nothing to do, and the same one due again.
+            let earliest = lineup.publishedAt.map { $0 + Lineup.interval } ?? 0
+            due = min(due, max(again.milliseconds * 1_000_000, earliest))
         }
         if seen.contains(where: { $0.life == .live }) {
             // Without anything live a card that is dismissed elsewhere stays in this one until something else happens.
