@@ -85,6 +85,30 @@ public final class Engine: Sendable {
     /// A feed event. Decided by the core in the order of arrival.
     @discardableResult public func ingest(_ event: FeedEvent) -> Bool { post(.event(event)) }
 
+    /// An operator steps in; it stands in the decision log like any event.
+    ///
+    /// - Parameters:
+    ///   - topic: `.every` for all of them, those to come included.
+    ///   - kind: with `.every`, only those of this kind.
+    @discardableResult public func order(
+        _ operation: FeedEvent.Operation, for topic: TopicID, kind: TopicKind? = nil
+    ) -> Bool {
+        ingest(
+            FeedEvent(
+                topic: topic, topicKind: kind, at: FeedTime(milliseconds: Clock.wallMilliseconds()),
+                kind: operation.rawValue, change: .operation(operation)))
+    }
+
+    /// An operator puts the feed right: with a fact it missed, the retraction of one, or a patch. People see it at once; whether it
+    /// alerts, the topic's rules say.
+    @discardableResult public func correct(_ topic: TopicID, _ change: FeedEvent.Change) -> Bool {
+        var at = FeedTime(milliseconds: Clock.wallMilliseconds())
+        if case .fact(let fact) = change { at = fact.at }
+        var event = FeedEvent(topic: topic, at: at, kind: "correct", change: change)
+        event.isCorrection = true
+        return ingest(event)
+    }
+
     /// An activity exists and shows this topic or lineup from now on; also a move of, or a new token for, one already known.
     ///
     /// - Parameters:
@@ -198,6 +222,8 @@ public final class Engine: Sendable {
                 case .counts(let answer): answer(core.counts)
                 case .freshness(let answer): answer(core.freshness)
                 case .settle(let settled):
+                    // What an operator's order let out is due by now.
+                    core.advance(to: now)
                     waitingToSettle.append(settled)
                     core.askForQuiet()
                 }

@@ -118,7 +118,9 @@ struct FeedScan {
         while let (now, item) = feed.next() {
             if let until = options.until, now > until { break }
             events += 1
-            if case .event(let event) = item, seen.insert(event.topic).inserted { topics.append(event.topic) }
+            if case .event(let event) = item, event.topic != .every, seen.insert(event.topic).inserted {
+                topics.append(event.topic)
+            }
         }
     }
 }

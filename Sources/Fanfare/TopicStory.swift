@@ -6,6 +6,8 @@ public import FanfareFeeds
 public struct TopicStory: Sendable {
     public struct Step: Sendable {
         public var record: DecisionRecord
+        /// An order or a correction, by hand.
+        public var isByOperator: Bool
         /// Of the topic's state, in the order of the keys.
         public var changes: [Change]
         /// Present when the event asked for an alert.
@@ -35,22 +37,34 @@ public struct TopicStory: Sendable {
     ) throws(ReplayError) {
         var replay = try DecisionReplay(paths: paths, feed: feed, rules: rules, until: until)
         var state = JSONObject()
-        while let (_, decisions) = replay.next() {
-            for case .record(let record) in decisions where record.topic == topic {
-                guard let index = replay.core.index(of: topic), let view = replay.core.topic(index) else {
-                    steps.append(Step(record: record, changes: [], buckets: []))
-                    continue
-                }
+        /// Of orders for a whole kind, by the step that tells of them.
+        var kinds: [Int: TopicKind] = [:]
+        while let (item, decisions) = replay.next() {
+            var event: FeedEvent?
+            if case .event(let taken) = item { event = taken }
+            for case .record(let record) in decisions where record.topic == topic || record.topic == .every {
                 // Timers stand before the event that brings them, and change no state.
                 let isEvent = record.origin == .event
-                steps.append(
-                    Step(
-                        record: record, changes: isEvent ? TopicStory.changes(from: state, to: view.state) : [],
-                        buckets: record.alert == nil ? [] : replay.core.alertBuckets(of: index)))
-                if isEvent { state = view.state }
+                var step = Step(
+                    record: record, isByOperator: isEvent && event?.isByOperator == true, changes: [], buckets: [])
+                if record.topic == .every { kinds[steps.count] = event?.topicKind }
+                if record.topic == topic, let index = replay.core.index(of: topic), let view = replay.core.topic(index)
+                {
+                    if record.alert != nil { step.buckets = replay.core.alertBuckets(of: index) }
+                    if isEvent {
+                        step.changes = TopicStory.changes(from: state, to: view.state)
+                        state = view.state
+                    }
+                }
+                steps.append(step)
             }
         }
-        guard let index = replay.core.index(of: topic) else { return }
+        guard let index = replay.core.index(of: topic) else {
+            steps.removeAll { $0.record.topic != topic }
+            return
+        }
+        let kind = replay.core.topic(index)?.kind
+        steps = steps.enumerated().filter { kinds[$0.offset].map { $0 == kind } ?? true }.map(\.element)
         end = replay.core.topic(index)
         buckets = replay.core.alertBuckets(of: index)
         waitsUntil = replay.core.waitsUntil(index)
@@ -61,5 +75,12 @@ public struct TopicStory: Sendable {
         return keys.sorted().compactMap { key in
             before[key] == after[key] ? nil : Change(key: key, before: before[key], after: after[key])
         }
+    }
+}
+
+extension FeedEvent {
+    fileprivate var isByOperator: Bool {
+        if case .operation = change { return true }
+        return isCorrection
     }
 }

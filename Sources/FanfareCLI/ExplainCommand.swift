@@ -69,7 +69,9 @@ extension TopicStory {
         var lines: [String] = []
         var quiet = QuietRun()
         for step in steps {
-            let isNews = step.record.outcome != .unchanged || !step.changes.isEmpty || step.record.alert != nil
+            let isNews =
+                step.record.outcome != .unchanged || !step.changes.isEmpty || step.record.alert != nil
+                || step.isByOperator
             if showsEverything || isNews {
                 quiet.end(into: &lines)
                 lines += step.lines

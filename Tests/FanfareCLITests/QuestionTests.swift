@@ -51,6 +51,30 @@ import Testing
         #expect(story.text(showsEverything: true, at: nil).contains("pass p2: unchanged: nothing people can see"))
     }
 
+    /// Orders for a whole kind are part of the story of each of its topics, and of no other.
+    @Test func explainsOperators() throws {
+        let orders = """
+            {"topic":"*","topicKind":"hockey","at":1010,"kind":"mute","operator":"mute"}
+            {"topic":"*","topicKind":"football","at":1010,"kind":"pause","operator":"pause"}
+            {"topic":"match/1","at":1030,"id":"k1","operator":"correct","retracts":"c1"}
+            {"topic":"*","at":1040,"operator":"republish"}
+            {"topic":"*","topicKind":"football","at":1050,"operator":"resume"}
+
+            """
+        let path = try write("orders.ndjson", feed + orders)
+        let text = try TopicStory(of: TopicID("match/1"), in: [path]).text(showsEverything: false, at: nil)
+        #expect(text.contains("republish by an operator: no running topic\n"), "\(text)")
+        #expect(text.contains("pause: unchanged: pause by an operator: 2 running football topics"), "\(text)")
+        #expect(text.contains("until the topic is resumed: paused by an operator"))
+        #expect(
+            text.contains("correct k1: conflated: correction by an operator: until the topic is resumed"), "\(text)")
+        #expect(text.contains("timer flush: published as version 5: one change waited"), "\(text)")
+        #expect(!text.contains("mute"))
+        #expect(throws: UsageError.self) {
+            _ = try ExplainCommand(["--topic", "match/9", path]).run()
+        }
+    }
+
     @Test func tellsHowThingsStoodAtAMoment() throws {
         let path = try write("feed.ndjson", feed)
         let moment = FeedTime(seconds: 1013)

@@ -4,7 +4,7 @@ import Testing
 @testable import FanfareFeeds
 
 @Suite struct NativeTests {
-    @Test(arguments: [("mute", FeedEvent.Operation.mute), ("resume", .resume)])
+    @Test(arguments: [("mute", FeedEvent.Operation.mute), ("resume", .resume), ("republish", .republish)])
     func operatorsStepIn(name: String, operation: FeedEvent.Operation) throws {
         let event = try #require(decode(#"{"topic":"t","at":1,"id":"o1","operator":"\#(name)"}"#).first?.event)
         #expect(event.change == .operation(operation))
@@ -17,6 +17,24 @@ import Testing
                 == true)
         #expect(
             decode(#"{"topic":"t","at":1,"operator":"mute","set":{}}"#).first?.rejection?.reason.contains("beside")
+                == true)
+    }
+
+    @Test func ordersForAll() throws {
+        let all = try #require(decode(#"{"topic":"*","at":1,"operator":"pause"}"#).first?.event)
+        #expect(all.topic == .every && all.topicKind == nil && all.change == .operation(.pause))
+        let kind = try #require(decode(#"{"topic":"*","topicKind":"ride","at":1,"operator":"mute"}"#).first?.event)
+        #expect(kind.topic == .every && kind.topicKind == .ride)
+    }
+
+    @Test func corrections() throws {
+        let patch = try #require(decode(#"{"topic":"t","at":1,"operator":"correct","set":{"a":1}}"#).first?.event)
+        #expect(patch.isCorrection && patch.change == .patch(["a": 1]) && patch.kind == "correct")
+        let goal = #"{"topic":"t","at":1,"kind":"goal","operator":"correct","fact":{"id":"g","side":"home"}}"#
+        #expect(decode(goal).first?.event?.isCorrection == true)
+        #expect(decode(#"{"topic":"t","at":1,"set":{"a":1}}"#).first?.event?.isCorrection == false)
+        #expect(
+            decode(#"{"topic":"t","at":1,"operator":"correct"}"#).first?.rejection?.reason.contains("corrects without")
                 == true)
     }
 

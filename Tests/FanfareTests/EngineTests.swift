@@ -57,6 +57,31 @@ import Testing
         engine.stop()
     }
 
+    /// All that an operator can do, and that each order is in the log.
+    @Test func operatorsStepIn() throws {
+        let topic = TopicID("match/1")
+        let log = Records()
+        var observer = Engine.Observer()
+        observer.decided = { log.note($0) }
+        let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
+        let at = FeedTime(seconds: 1_800_000_000)
+        engine.ingest(
+            FeedEvent(
+                topic: topic, topicKind: .football, at: at, kind: "start", lifecycle: .start,
+                change: .fact(Fact(id: "t", kind: "teams", at: at, values: ["home": "A", "away": "B"]))))
+        #expect(engine.order(.mute, for: topic))
+        #expect(engine.order(.pause, for: .every, kind: .football))
+        #expect(engine.correct(topic, .fact(Fact(id: "g", kind: "goal", at: at, values: ["side": "home"]))))
+        #expect(engine.order(.resume, for: .every, kind: .football))
+        #expect(engine.order(.republish, for: .every))
+        #expect(engine.settle(within: .seconds(10)))
+        engine.stop()
+        #expect(
+            log.kinds == ["start", "mute", "pause", "correct", "resume", "flush", "republish", "flush"],
+            "\(log.kinds)")
+        #expect(log.versions == [1, 2, 3])
+    }
+
     @Test func saysWhatIsWrongWithTheKey() {
         let options = APNsOptions(
             host: "localhost", port: 1, keyFile: "/nonexistent/key.p8", keyID: "ABCDEFGHIJ", teamID: "ABCDEFGHIJ",
@@ -75,6 +100,14 @@ private final class Decided: Sendable {
         guard record.origin == .event, let seq = record.seq else { return }
         seen.withLock { $0.append(Int(seq)) }
     }
+}
+
+/// The decision log; written on the core thread, read after it has ended.
+private final class Records: Sendable {
+    private let seen = Mutex<[DecisionRecord]>([])
+    var kinds: [String] { seen.withLock { $0.map(\.kind) } }
+    var versions: [UInt32] { seen.withLock { $0.compactMap(\.version) } }
+    func note(_ record: DecisionRecord) { seen.withLock { $0.append(record) } }
 }
 
 /// Holds a thread up until it is opened, once and for all.

@@ -8,9 +8,13 @@ public struct GameFeed: Sendable {
         public var at: Int64
         /// Of the event; facts have one of their own.
         public var id: String?
+        /// By an operator.
+        public var isCorrection = false
         public var what: What
 
-        public var description: String { "now \(now) ms, at \(at) ms, id \(id ?? "-"): \(what)" }
+        public var description: String {
+            "now \(now) ms, at \(at) ms, id \(id ?? "-"): \(isCorrection ? "correction " : "")\(what)"
+        }
     }
 
     public enum What: Sendable {
@@ -20,7 +24,14 @@ public struct GameFeed: Sendable {
         case fact(id: String, kind: Kind)
         case retraction(of: String)
         case patch(seq: UInt64?, key: Key, value: Int64?)
-        case operation(FeedEvent.Operation)
+        case operation(FeedEvent.Operation, Scope)
+    }
+
+    /// For whom an operator's order was given.
+    public enum Scope: CaseIterable, Sendable {
+        case topic
+        case kind
+        case every
     }
 
     public enum Kind: String, CaseIterable, Sendable {
@@ -81,14 +92,22 @@ public struct GameFeed: Sendable {
                 what = .patch(seq: seq, key: Key.allCases[number(3)], value: value)
             case 17:
                 // An end cuts a feed off, so few feeds have it early.
-                what = number(2) == 0 ? .end : .operation(FeedEvent.Operation.allCases[number(4)])
+                what =
+                    number(2) == 0
+                    ? .end : .operation(FeedEvent.Operation.allCases[number(5)], Scope.allCases[number(3)])
             case 18: what = .start
             default: what = .pass
             }
             // Most arrive when they happen; some clocks are wrong.
             let delay = number(10) < 6 ? 0 : number(spread) - (number(8) == 0 ? spread / 2 : 0)
+            let isCorrection: Bool
+            switch what {
+            case .fact, .retraction, .patch: isCorrection = number(10) == 0
+            case .start, .end, .pass, .operation: isCorrection = false
+            }
             let arrival = Arrival(
-                now: max(0, at + Int64(delay)), at: at, id: number(3) == 0 ? nil : "e\(position)", what: what)
+                now: max(0, at + Int64(delay)), at: at, id: number(3) == 0 ? nil : "e\(position)",
+                isCorrection: isCorrection, what: what)
             arrivals.append(arrival)
             if number(8) == 0 {
                 var again = arrival
@@ -130,13 +149,17 @@ public struct GameFeed: Sendable {
         let at = GameFeed.zero + .milliseconds(arrival.at)
         var event = FeedEvent(
             topic: GameFeed.topic, topicKind: GameFeed.kind, at: at, id: arrival.id, kind: "event")
+        event.isCorrection = arrival.isCorrection
         switch arrival.what {
         case .start: event.lifecycle = .start
         case .end: event.lifecycle = .end
         case .pass: break
         case .fact(let id, let kind): event.change = .fact(Fact(id: id, kind: kind.rawValue, at: at, values: [:]))
         case .retraction(let id): event.change = .retraction(of: id)
-        case .operation(let operation): event.change = .operation(operation)
+        case .operation(let operation, let scope):
+            event.change = .operation(operation)
+            if scope != .topic { event.topic = .every }
+            if scope == .every { event.topicKind = nil }
         case .patch(let seq, let key, let value):
             event.seq = seq
             event.change = .patch([key.rawValue: value.map(JSONValue.int) ?? .null])

@@ -4,8 +4,6 @@ import FanfareCore
 public enum Judgement {
     /// Where they part; `nil` when they agree on every version people saw, and on the state that is left.
     public static func of(_ feed: GameFeed) -> String? {
-        // Without an event there is no topic to have a state.
-        guard !feed.arrivals.isEmpty else { return nil }
         var core = DecisionCore(rules: GameFeed.rules)
         var decisions: [Decision] = []
         var versions: [ReferenceModel.Version] = []
@@ -34,6 +32,8 @@ public enum Judgement {
         }
         core.finish(into: &decisions)
         take()
+        // Without an event of its own there is no topic to have a state.
+        guard core.topicCount > 0 else { return versions.isEmpty ? nil : "versions of no topic" }
 
         let model = ReferenceModel(feed)
         for (number, pair) in zip(versions, model.versions).enumerated() where pair.0 != pair.1 {

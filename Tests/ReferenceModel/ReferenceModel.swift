@@ -46,9 +46,9 @@ public struct ReferenceModel {
     private var startedAt: Int64 = 0
     private var ended = false
     private var waitsUntil: Int64?
-    /// By an operator.
-    private var isPaused = false
-    private var isMuted = false
+    /// By an operator: for whom the order was given.
+    private var paused: Set<GameFeed.Scope> = []
+    private var muted: Set<GameFeed.Scope> = []
     /// Something was kept from being shown first.
     private var startsOnResume = false
     private var alerted: Set<String> = []
@@ -88,9 +88,9 @@ public struct ReferenceModel {
         if case .retraction = arrival.what { isRetraction = true }
         if let id = arrival.id, !isRetraction, seenEvents.contains(id) { return }
 
-        if case .operation(let operation) = arrival.what {
+        if case .operation(let operation, let scope) = arrival.what {
             if let id = arrival.id { seenEvents.insert(id) }
-            operate(operation, at: arrival.now)
+            operate(operation, scope, at: arrival.now)
             return
         }
         let before = state
@@ -117,18 +117,21 @@ public struct ReferenceModel {
         case .patch(let seq, let key, let value):
             var isOld = arrival.at < newestPatchAt
             if let seq, let newest = newestSeq { isOld = seq <= newest }
-            if isOld {
+            if isOld, !arrival.isCorrection {
                 // A patch with a known number is a duplicate, and tells nothing of time; an old one does.
                 counts = !(seq != nil && seq == newestSeq)
             } else {
-                newestSeq = seq ?? newestSeq
-                newestPatchAt = max(newestPatchAt, arrival.at)
+                // A correction leaves the feed's own order alone.
+                if !arrival.isCorrection {
+                    newestSeq = seq ?? newestSeq
+                    newestPatchAt = max(newestPatchAt, arrival.at)
+                }
                 fields[key] = value.map { key == .minutes ? quantised($0) : $0 }
                 hasFolded = true
             }
         }
         if let id = arrival.id, !isRetraction { seenEvents.insert(id) }
-        if counts { newestAt = max(newestAt, arrival.at) }
+        if counts, !arrival.isCorrection { newestAt = max(newestAt, arrival.at) }
         if ended { return }
 
         if case .end = arrival.what {
@@ -140,7 +143,7 @@ public struct ReferenceModel {
             if case .start = arrival.what { isStart = true }
             let hasSomething = !fields.isEmpty || facts.contains { !withdrawn.contains($0.id) }
             guard isStart || (hasFolded && hasSomething) else { return }
-            if isPaused {
+            if !paused.isEmpty {
                 startsOnResume = true
             } else {
                 publish(at: arrival.now, ends: false, alert: alert(changed, lateBy: lateBy, at: arrival.now))
@@ -148,12 +151,12 @@ public struct ReferenceModel {
             return
         }
         guard !looksAlike(state, before), !looksAlike(state, shown) else { return }
-        if changed?.kind == "shot", lateBy > GameFeed.droppableAfter { return }
-        if isPaused { return }
+        if changed?.kind == "shot", lateBy > GameFeed.droppableAfter, !arrival.isCorrection { return }
+        if !paused.isEmpty { return }
         let alert = alert(changed, lateBy: lateBy, at: arrival.now)
         let isEssential = changed?.kind == "goal" || changed?.kind == "goalCancelled"
         let free = shownAt + GameFeed.minimumInterval
-        if isEssential || alert != nil || arrival.now >= free {
+        if isEssential || arrival.isCorrection || alert != nil || arrival.now >= free {
             publish(at: arrival.now, ends: false, alert: alert)
         } else {
             waitsUntil = free
@@ -176,26 +179,27 @@ public struct ReferenceModel {
         versions.append(Version(at: now, state: text(state), ends: ends, alert: alert))
     }
 
-    private mutating func operate(_ operation: FeedEvent.Operation, at now: Int64) {
+    private mutating func operate(_ operation: FeedEvent.Operation, _ scope: GameFeed.Scope, at now: Int64) {
         switch operation {
-        case .mute: isMuted = true
-        case .unmute: isMuted = false
-        case .pause: isPaused = true
+        case .mute: muted.insert(scope)
+        case .unmute: muted.remove(scope)
+        case .pause: paused.insert(scope)
         case .resume:
-            guard isPaused else { return }
-            isPaused = false
+            guard paused.remove(scope) != nil, paused.isEmpty else { return }
             if ended { return }
             if let shown {
                 if !looksAlike(state, shown) { publish(at: now, ends: false, alert: nil) }
             } else if startsOnResume {
                 publish(at: now, ends: false, alert: nil)
             }
+        case .republish:
+            if shown != nil, !ended, paused.isEmpty { publish(at: now, ends: false, alert: nil) }
         }
     }
 
     private mutating func flush(at now: Int64) {
         waitsUntil = nil
-        if isPaused { return }
+        if !paused.isEmpty { return }
         if let shown, !looksAlike(state, shown) { publish(at: now, ends: false, alert: nil) }
     }
 
@@ -208,7 +212,7 @@ public struct ReferenceModel {
     // MARK: - Alerts
 
     private mutating func alert(_ change: (kind: String, cause: String)?, lateBy: Int64, at now: Int64) -> String? {
-        guard let change, !isMuted else { return nil }
+        guard let change, muted.isEmpty else { return nil }
         switch change.kind {
         case "goal" where lateBy == 0 && !alerted.contains(change.cause):
             guard take("goal", GameFeed.goalBucket, now) || take("reserve", GameFeed.reserve, now) else { return nil }

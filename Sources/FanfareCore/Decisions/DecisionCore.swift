@@ -14,13 +14,20 @@ public struct DecisionCore: Sendable {
     private var timers = Timers()
     private var serial: UInt64 = 0
     private var clock = FeedTime.plausible.lowerBound
+    /// For all topics, or for all of a kind.
+    private var orders: StandingOrders
 
-    public init(rules: Rules = .builtIn) { self.rules = rules }
+    public init(rules: Rules = .builtIn) {
+        self.rules = rules
+        orders = StandingOrders(rules.limits)
+    }
 
     /// Takes one event. Appends exactly one `event` record (last), and before it the records of the timers that were due and
     /// what the fan-out is to do. An event that is refused changes nothing; its record says why.
     public mutating func apply(_ event: FeedEvent, now: FeedTime, into decisions: inout [Decision]) {
         advance(to: now, into: &decisions)
+        guard isSound(event, into: &decisions) else { return }
+        guard event.topic != .every else { return order(event, into: &decisions) }
         guard let index = admit(event, into: &decisions) else { return }
         members[index].apply(event, now: clock, serial: &serial, into: &decisions)
         schedule(index)
@@ -114,58 +121,104 @@ public struct DecisionCore: Sendable {
 
     public func index(of topic: TopicID) -> TopicIndex? { indexes[topic].map { TopicIndex(UInt32($0)) } }
 
-    /// Finds the event's topic or begins it; `nil` when the event is refused, with the record written.
-    private mutating func admit(_ event: FeedEvent, into decisions: inout [Decision]) -> Int? {
+    /// Whether an event's time and names can be taken; when not, its record is written.
+    private func isSound(_ event: FeedEvent, into decisions: inout [Decision]) -> Bool {
         let limits = rules.limits
-        func refuse(_ reason: String, topic: TopicID?) {
-            // Names that are too long do not get into the log either.
-            let id = event.id.flatMap { $0.utf8.count <= limits.idBytesMax ? $0 : nil }
-            let kind = event.kind.utf8.count <= limits.idBytesMax ? event.kind : "unreadable"
-            decisions.append(
-                .record(
-                    DecisionRecord(
-                        origin: .event, topic: topic, at: event.at.isPlausible ? event.at : nil, now: clock, id: id,
-                        seq: event.seq, kind: kind, outcome: .rejected, reason: reason)))
-        }
         let bytes = event.topic.rawValue.utf8.count
         guard bytes > 0, bytes <= limits.topicIDBytesMax else {
-            refuse("a topic's id has 1 to \(limits.topicIDBytesMax) bytes, not \(bytes)", topic: nil)
-            return nil
+            refuse(
+                event, "a topic's id has 1 to \(limits.topicIDBytesMax) bytes, not \(bytes)", topic: nil,
+                into: &decisions)
+            return false
         }
         guard event.at.isPlausible else {
-            refuse(implausible(event.at), topic: event.topic)
-            return nil
+            refuse(event, implausible(event.at), into: &decisions)
+            return false
         }
         if let id = event.id, id.utf8.count > limits.idBytesMax {
-            refuse("an event's id has at most \(limits.idBytesMax) bytes, not \(id.utf8.count)", topic: event.topic)
-            return nil
+            refuse(
+                event, "an event's id has at most \(limits.idBytesMax) bytes, not \(id.utf8.count)", into: &decisions)
+            return false
         }
         let kindBytes = max(event.kind.utf8.count, event.topicKind?.rawValue.utf8.count ?? 0)
         guard kindBytes <= limits.idBytesMax else {
-            refuse("a kind has at most \(limits.idBytesMax) bytes, not \(kindBytes)", topic: event.topic)
-            return nil
+            refuse(event, "a kind has at most \(limits.idBytesMax) bytes, not \(kindBytes)", into: &decisions)
+            return false
         }
+        return true
+    }
+
+    private func refuse(_ event: FeedEvent, _ reason: String, into decisions: inout [Decision]) {
+        refuse(event, reason, topic: event.topic, into: &decisions)
+    }
+
+    private func refuse(_ event: FeedEvent, _ reason: String, topic: TopicID?, into decisions: inout [Decision]) {
+        let limits = rules.limits
+        // Names that are too long do not get into the log either.
+        let id = event.id.flatMap { $0.utf8.count <= limits.idBytesMax ? $0 : nil }
+        let kind = event.kind.utf8.count <= limits.idBytesMax ? event.kind : "unreadable"
+        decisions.append(
+            .record(
+                DecisionRecord(
+                    origin: .event, topic: topic, at: event.at.isPlausible ? event.at : nil, now: clock, id: id,
+                    seq: event.seq, kind: kind, outcome: .rejected, reason: reason)))
+    }
+
+    /// Finds the event's topic or begins it; `nil` when the event is refused, with the record written.
+    private mutating func admit(_ event: FeedEvent, into decisions: inout [Decision]) -> Int? {
         if let index = indexes[event.topic] {
             guard let kind = event.topicKind, kind != members[index].kind || !members[index].isKindKnown else {
                 return index
             }
             guard !members[index].isKindKnown else {
-                refuse("the topic is \(members[index].kind), not \(kind)", topic: event.topic)
+                refuse(event, "the topic is \(members[index].kind), not \(kind)", into: &decisions)
                 return nil
             }
             members[index].adopt(kind, rules: rules[kind])
+            orders.reach(&members[index])
             return index
         }
         // Indexes are 32 bits wide.
-        guard members.count < min(limits.topicsMax, Int(UInt32.max)) else {
-            refuse("the engine follows \(members.count) topics, and no more", topic: event.topic)
+        guard members.count < min(rules.limits.topicsMax, Int(UInt32.max)) else {
+            refuse(event, "the engine follows \(members.count) topics, and no more", into: &decisions)
             return nil
         }
         let index = members.count
-        members.append(
-            Topic(event.topic, kind: event.topicKind, rules: rules))
+        members.append(Topic(event.topic, kind: event.topicKind, rules: rules))
+        orders.reach(&members[index])
         indexes[event.topic] = index
         return index
+    }
+
+    /// An operator's order for all topics, or for all of a kind. What it lets out goes with the topics' own flushes, now.
+    private mutating func order(_ event: FeedEvent, into decisions: inout [Decision]) {
+        guard case .operation(let operation) = event.change else {
+            return refuse(event, "only an operator's order is for every topic, \(event.topic)", into: &decisions)
+        }
+        var record = DecisionRecord(
+            origin: .event, topic: event.topic, at: event.at, now: clock, id: event.id, seq: event.seq,
+            kind: event.kind, outcome: .unchanged, reason: "")
+        switch orders.take(operation, for: event.topicKind, id: event.id) {
+        case .refused(let outcome, let reason):
+            record.outcome = outcome
+            record.reason = reason
+        case .standing:
+            var count = 0
+            let scope: OrderScope = event.topicKind == nil ? .all : .kind
+            for index in members.indices where !members[index].ended {
+                guard event.topicKind == nil || members[index].kind == event.topicKind else { continue }
+                _ = members[index].obey(operation, for: scope, now: clock)
+                schedule(index)
+                // What is paused, or was never shown, cannot be shown again.
+                if operation != .republish || members[index].republishes { count += 1 }
+            }
+            dropStaleTimers()
+            let whose = event.topicKind.map { "running \($0)" } ?? "running"
+            let topics = count == 0 ? "no \(whose) topic" : "\(count) \(whose) \(count == 1 ? "topic" : "topics")"
+            record.reason = "\(operation) by an operator: \(topics)"
+            if operation.stands { record.reason += ", and all to come" }
+        }
+        decisions.append(.record(record))
     }
 
     // MARK: - Timers

@@ -19,6 +19,8 @@ public struct Rules: Sendable {
     public struct Limits: Sendable, Hashable {
         /// Topics ever seen, ended ones included; events of further ones are rejected. About 1 KB each, plus their facts.
         public var topicsMax = 1_000_000
+        /// Topic kinds for which an operator's orders stand; orders for further ones are rejected.
+        public var orderedKindsMax = 256
         /// Bytes of a topic's id; events with longer ones are rejected.
         public var topicIDBytesMax = 512
         /// Event ids remembered per topic to know duplicates by; then the oldest is forgotten. A recorded football match

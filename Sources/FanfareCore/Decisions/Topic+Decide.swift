@@ -6,6 +6,7 @@ extension Topic {
             outcome: .unchanged, reason: "nothing people can see")
         heard(at: now)
         decide(event, now: now, record: &record, serial: &serial, into: &decisions)
+        if event.isCorrection { record.reason = "correction by an operator: " + record.reason }
         if event.alert != nil, record.alert == nil {
             record.alert = .demoted
             let hasNews = record.outcome == .published || record.outcome == .conflated
@@ -27,7 +28,7 @@ extension Topic {
         }
         if case .operation(let operation) = event.change {
             if let id = event.id { recentIDs.insert(id) }
-            operate(operation, now: now, record: &record, serial: &serial, into: &decisions)
+            record.reason = obey(operation, for: .topic, now: now)
             return
         }
         let before = state
@@ -40,7 +41,8 @@ extension Topic {
         if record.outcome != .rejected {
             // What was rejected may be sent again, mended.
             if let id = event.id, !event.isRetraction { recentIDs.insert(id) }
-            if record.outcome != .duplicate { newestAt = max(event.at, newestAt ?? event.at) }
+            // A desk's clock makes nothing of the feed late.
+            if record.outcome != .duplicate, !event.isCorrection { newestAt = max(event.at, newestAt ?? event.at) }
         }
         // An end goes out, whatever came with it.
         if case .refused = folded, event.lifecycle != .end { return }
@@ -69,7 +71,7 @@ extension Topic {
             return
         }
 
-        var news = News(event: event, entry: entry, lateBy: lateBy, before: before)
+        var news = News(event: event, entry: entry, lateBy: lateBy, before: before, mustPass: event.isCorrection)
         if event.lifecycle == .end {
             news.reason = "end"
             if case .refused(_, let refusal) = folded { news.reason += "; \(refusal)" }
@@ -173,9 +175,10 @@ extension Topic {
         if let lateBy = news.lateBy {
             record.reason += ", late by \(lateBy.inSeconds)" + (alert == nil ? ": silent" : "")
         }
+        let isUrgent = essential || alert != nil || news.event.isCorrection
         pending.add(news.cause, max: limits.causesMax)
         publish(
-            .update, state, encoded, priority: essential || alert != nil ? .immediate : rules.priority, alert: alert,
+            .update, state, encoded, priority: isUrgent ? .immediate : rules.priority, alert: alert,
             relevance: rule?.relevance, now: now, record: &record, serial: &serial, into: &decisions)
     }
 
@@ -243,7 +246,9 @@ extension Topic {
                     short: shortForms(of: shown),
                     stateBytesMax: stateBytesMax,
                     staleAfter: rules.staleAfter.duration(gap: gap),
-                    dismissAfter: event == .end ? rules.dismissal.duration(ofActivityLasting: now - started) : nil)))
+                    dismissAfter: event == .end ? rules.dismissal.duration(ofActivityLasting: now - started) : nil,
+                    isRepublished: republishes)))
+        republishes = false
         record.outcome = .published
         record.version = version
         record.causes = pending.ids
@@ -311,42 +316,6 @@ extension Topic {
             body: words.body.text(topic: id, state: state, fact: fact), sound: words.sound)
     }
 
-    // MARK: - Operators
-
-    private mutating func operate(
-        _ operation: FeedEvent.Operation, now: FeedTime, record: inout DecisionRecord, serial: inout UInt64,
-        into decisions: inout [Decision]
-    ) {
-        let (pausedBefore, mutedBefore) = (isPaused, isMuted)
-        switch operation {
-        case .mute: isMuted = true
-        case .unmute: isMuted = false
-        case .pause: isPaused = true
-        case .resume: isPaused = false
-        }
-        guard (isPaused, isMuted) != (pausedBefore, mutedBefore) else {
-            record.reason = "\(operation): was so already"
-            return
-        }
-        record.reason = "\(operation) by an operator"
-        guard operation == .resume, !ended, pending.count > 0 else { return }
-        if let published, looksAlike(state, published) {
-            record.reason += "; back to what version \(version) shows"
-            pending = Causes()
-            return
-        }
-        let encoded = EncodedState(state)
-        guard encoded.bytes.count <= stateBytesMax else {
-            record.outcome = .rejected
-            record.reason = oversize(encoded.bytes.count)
-            return
-        }
-        record.reason += "; \(pending.count == 1 ? "one change" : "\(pending.count) changes") waited"
-        publish(
-            .update, state, encoded, priority: rules.priority, alert: nil, relevance: nil, now: now,
-            record: &record, serial: &serial, into: &decisions)
-    }
-
     // MARK: - Timers
 
     /// Acts on a deadline of this topic that has come.
@@ -371,7 +340,7 @@ extension Topic {
             return
         }
         let encoded = EncodedState(state)
-        if let published, looksAlike(state, published) {
+        if let published, looksAlike(state, published), !republishes {
             record.reason = "back to what version \(version) shows"
             pending = Causes()
         } else if encoded.bytes.count > stateBytesMax {
@@ -379,6 +348,7 @@ extension Topic {
             record.reason = oversize(encoded.bytes.count)
         } else {
             record.reason = pending.count == 1 ? "one change waited" : "\(pending.count) changes waited"
+            if republishes { record.reason = "republished by an operator" }
             publish(
                 .update, state, encoded, priority: rules.priority, alert: nil, relevance: nil, now: now,
                 record: &record, serial: &serial, into: &decisions)

@@ -15,20 +15,24 @@ extension Topic {
     mutating func fold(_ event: FeedEvent) -> Folded {
         switch event.change {
         case .nothing, .operation: .nothing(nil)
-        case .patch(let patch): fold(seq: event.seq, at: event.at) { $0.merge(patch) }
-        case .contentState(let content): fold(seq: event.seq, at: event.at) { $0.replace(with: content) }
+        case .patch(let patch): fold(event) { $0.merge(patch) }
+        case .contentState(let content): fold(event) { $0.replace(with: content) }
         case .fact(let fact): fold(fact)
         case .retraction(let id): retract(id, at: event.at)
         }
     }
 
     /// Changes the overlay, unless something newer is in place or the state would grow too large.
-    private mutating func fold(seq: UInt64?, at: FeedTime, _ change: (inout Topic) -> Void) -> Folded {
-        if let seq, let newest = newestPatchSeq {
-            if seq == newest { return .refused(.duplicate, "patch \(seq) was here before") }
-            if seq < newest { return .refused(.late, "patch \(seq) after patch \(newest)") }
-        } else if let newest = newestPatchAt, at < newest {
-            return .refused(.late, "patch late by \((newest - at).inSeconds), a newer one is in place")
+    private mutating func fold(_ event: FeedEvent, _ change: (inout Topic) -> Void) -> Folded {
+        let (seq, at) = (event.seq, event.at)
+        // An operator knows what the feed has said so far.
+        if !event.isCorrection {
+            if let seq, let newest = newestPatchSeq {
+                if seq == newest { return .refused(.duplicate, "patch \(seq) was here before") }
+                if seq < newest { return .refused(.late, "patch \(seq) after patch \(newest)") }
+            } else if let newest = newestPatchAt, at < newest {
+                return .refused(.late, "patch late by \((newest - at).inSeconds), a newer one is in place")
+            }
         }
         let (overlayBefore, hiddenBefore, stateBefore) = (overlay, hidden, state)
         change(&self)
@@ -42,6 +46,8 @@ extension Topic {
                 return .refused(.rejected, oversize(size))
             }
         }
+        // The feed's own order stays as it was: its next patch goes over a correction.
+        guard !event.isCorrection else { return .patched }
         newestPatchSeq = seq ?? newestPatchSeq
         newestPatchAt = max(at, newestPatchAt ?? at)
         return .patched

@@ -33,9 +33,11 @@ struct Topic: Sendable {
     var startedAt: FeedTime?
     var publishedAt: FeedTime?
     var ended = false
-    /// By an operator, as is `isMuted`.
-    var isPaused = false
-    var isMuted = false
+    /// Whose orders hold the topic back, and keep it silent.
+    var pausedBy: OrderScope = []
+    var mutedBy: OrderScope = []
+    /// The next flush shows the state although everybody may have it.
+    var republishes = false
     var governor: AlertGovernor
 
     // What waits.

@@ -16,7 +16,7 @@ package enum LineupState {
         /// Of what people see: equal displays have equal hashes.
         var hash: UInt64 {
             guard !topics.isEmpty else { return 0 }
-            var hash = UInt64(spotlight) ^ topics[spotlight].state.hash
+            var hash = UInt64(spotlight) ^ topics[spotlight].display
             for topic in topics { hash = (hash.mixed &+ topic.row.hash) }
             return hash.mixed
         }

@@ -118,7 +118,9 @@ public final class Shard: DeliverySource {
 
     private func publish(_ publication: Publication, at moment: Moment) {
         let topic = topicIndex(publication.topicID)
-        let isChange = publication.alert != nil || topics[topic].latest?.state.bytes != publication.state.bytes
+        let isChange =
+            publication.alert != nil || publication.isRepublished
+            || topics[topic].latest?.state.bytes != publication.state.bytes
         topics[topic].latest = publication
         if publication.event == .end {
             let shown = (publication.dismissAfter ?? Dismissal.longest).milliseconds * 1_000_000
@@ -300,6 +302,6 @@ extension Audience.Version {
     fileprivate init(_ publication: Publication) {
         self.init(
             event: publication.event, priority: publication.priority, latest: publication,
-            display: publication.state.hash)
+            display: publication.display)
     }
 }

@@ -4,6 +4,9 @@ public struct TopicID: Hashable, Sendable, CustomStringConvertible {
     public let rawValue: String
     public init(_ rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
+
+    /// No topic's own: stands for all of them in an operator's order, or for all of the kind that the order names.
+    public static let every = TopicID("*")
 }
 
 /// Decides which reducer and which rules a topic has. A topic without a kind knows patches only.
@@ -103,15 +106,18 @@ public struct FeedEvent: Sendable {
         case operation(Operation)
     }
 
-    /// What an operator does to one topic. A correction is a fact, its retraction or a patch like any other.
+    /// What an operator does to a topic, or to `TopicID.every`: to all topics or all of a kind, those to come included. Each
+    /// order is lifted by its opposite for the same topics: a match that was paused by itself stays so when everything resumes.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
-        /// Alerts of the topic are demoted until `unmute`.
+        /// Alerts are demoted until `unmute`.
         case mute
         case unmute
         /// Nothing is shown until `resume`, whatever happens; but an end is, at once.
         case pause
         /// What changed meanwhile is shown, silently.
         case resume
+        /// The newest state goes out once more, silently, although everybody may have it.
+        case republish
     }
 
     public enum Lifecycle: Sendable, Hashable { case start, end }
@@ -128,6 +134,9 @@ public struct FeedEvent: Sendable {
     public var kind: String
     public var lifecycle: Lifecycle?
     public var change: Change
+    /// An operator puts the feed right, by hand: with a fact, the retraction of one, or a patch. It is folded as the feed's own
+    /// are, is newer than any patch of the feed so far, and passes the minimum interval.
+    public var isCorrection = false
     /// A native feed may ask for an alert with its own words.
     public var alert: AlertText?
 

@@ -139,13 +139,17 @@ public final class Publication: Sendable {
     public let staleAfter: Duration?
     /// Set on an end: how long the card stays on the Lock Screen.
     public let dismissAfter: Duration?
+    /// By an operator: everybody gets it, also those who have had this state.
+    public let isRepublished: Bool
+    /// Hash of what people see of it: equal displays are not sent twice.
+    var display: UInt64 { isRepublished ? (state.hash ^ serial).mixed : state.hash }
 
     public init(
         serial: UInt64, topicID: TopicID, topicKind: TopicKind, version: UInt32, event: Event,
         state: EncodedState, priority: Priority, alert: Alert?, relevance: Int? = nil,
         prominence: Prominence = Prominence(), short: ShortForms? = nil,
         stateBytesMax: Int = Rules.Limits().stateBytesMax,
-        staleAfter: Duration?, dismissAfter: Duration?
+        staleAfter: Duration?, dismissAfter: Duration?, isRepublished: Bool = false
     ) {
         self.serial = serial
         self.topicID = topicID
@@ -163,5 +167,6 @@ public final class Publication: Sendable {
         self.stateBytesMax = stateBytesMax
         self.staleAfter = staleAfter
         self.dismissAfter = dismissAfter
+        self.isRepublished = isRepublished
     }
 }

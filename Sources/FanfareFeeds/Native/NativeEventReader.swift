@@ -12,7 +12,8 @@ import FanfareCore
 /// | `seq`, `id` | optional |
 /// | `kind` | what it is; `start` and `end` begin and end the topic |
 /// | `set`, `fact`, `retracts` | at most one of: a JSON Merge Patch; an object with an `id`; the id of a fact |
-/// | `operator` | somebody at a desk steps in: `mute`, `unmute`, `pause`, `resume` |
+/// | `operator` | somebody at a desk steps in: `mute`, `unmute`, `pause`, `resume`, `republish`, for a topic, for topic `*` (all), \
+///   or for topic `*` of a `topicKind`; `correct`, beside `set`, `fact` or `retracts` |
 /// | `alert` | `title`, `body`, `sound` |
 ///
 /// Members of other names are ignored, so that a feed may carry more than we read.
@@ -73,24 +74,31 @@ struct NativeEventReader {
             }
             event.seq = UInt64(value)
         }
-        event.change = try change(members, kind: kind, at: at)
-        if kind == nil { event.kind = event.change.name }
+        event.isCorrection = members.operator?.equals("correct") == true
+        event.change = try change(members, isCorrection: event.isCorrection, kind: kind, at: at)
+        if kind == nil { event.kind = event.isCorrection ? "correct" : event.change.name }
         if kind == "start" { event.lifecycle = .start }
         if kind == "end" { event.lifecycle = .end }
         if let alert = members.alert { event.alert = try text(ofAlert: alert) }
         return event
     }
 
-    private static func change(_ members: Members, kind: String?, at: FeedTime) throws(Failure) -> FeedEvent.Change {
+    private static func change(
+        _ members: Members, isCorrection: Bool, kind: String?, at: FeedTime
+    ) throws(Failure) -> FeedEvent.Change {
         switch (members.set, members.fact, members.retracts) {
         case (nil, nil, nil):
             guard let order = members.operator else { return .nothing }
+            guard !isCorrection else {
+                throw Failure(reason: "`operator` corrects without `set`, `fact` or `retracts`")
+            }
             guard let operation = order.string.flatMap(FeedEvent.Operation.init) else {
                 let known = FeedEvent.Operation.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Failure(reason: "`operator` is none of \(known)")
+                throw Failure(reason: "`operator` is none of \(known), correct")
             }
             return .operation(operation)
-        case _ where members.operator != nil: throw Failure(reason: "`operator` beside `set`, `fact` or `retracts`")
+        case _ where members.operator != nil && !isCorrection:
+            throw Failure(reason: "beside `set`, `fact` or `retracts` the only `operator` is correct")
         case (let patch?, nil, nil):
             guard patch.isObject else { throw Failure(reason: "`set` is not an object") }
             return .patch(patch.object)

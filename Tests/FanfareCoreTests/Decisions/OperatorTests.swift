@@ -36,10 +36,13 @@ import Testing
         let flush = story.records.first { $0.origin == .timer }
         #expect(flush?.reason == "paused by an operator")
         #expect(story.publications.count == 2)
-        let resumed = story.apply(operate(20, .resume))
-        #expect(resumed.outcome == .published)
-        #expect(resumed.reason == "resume by an operator; 2 changes waited")
-        #expect(resumed.causes == ["c1", "g1"])
+        #expect(story.apply(operate(20, .resume)).reason == "resume by an operator")
+        story.advance(to: at(20))
+        let resumed = story.records.last
+        #expect(resumed?.outcome == .published)
+        #expect(resumed?.now == at(20))
+        #expect(resumed?.reason == "2 changes waited")
+        #expect(resumed?.causes == ["c1", "g1"])
         #expect(story.publications.last?.alert == nil)
         #expect(story.topic("match/1")?.published?["homeScore"] == 1)
         #expect(story.apply(match.goal(30, "g2")).alert == .granted)
@@ -52,9 +55,10 @@ import Testing
         story.apply(operate(10, .pause))
         story.apply(match.event(20, "note", .patch(["note": "b"])))
         story.apply(match.event(30, "note", .patch(["note": "a"])))
-        let resumed = story.apply(operate(40, .resume))
-        #expect(resumed.outcome == .unchanged)
-        #expect(resumed.reason.hasSuffix("back to what version 2 shows"))
+        story.apply(operate(40, .resume))
+        story.advance(to: at(40))
+        #expect(story.records.last?.outcome == .unchanged)
+        #expect(story.records.last?.reason == "back to what version 2 shows")
     }
 
     @Test func anEndPassesAPause() {
@@ -85,5 +89,181 @@ import Testing
         story.apply(operate(10, .resume))
         #expect(story.apply(operate(20, .pause, id: "o1")).outcome == .duplicate)
         #expect(story.apply(match.goal(30, "g1")).outcome == .published)
+    }
+
+    // MARK: Corrections
+
+    /// The feed missed a goal, and the last update is just a moment old.
+    @Test func aCorrectionIsShownAtOnce() {
+        var story = Scripted()
+        story.apply(match.start())
+        story.apply(match.card(1, "c1"))
+        var note = match.event(1.5, "correct", .patch(["note": "Match delayed"]))
+        note.isCorrection = true
+        let record = story.apply(note)
+        #expect(record.outcome == .published)
+        #expect(record.reason == "correction by an operator: visible change")
+        #expect(story.publications.last?.priority == .immediate)
+        // The same from the feed waits.
+        #expect(story.apply(match.event(2, "note", .patch(["note": "a"]))).outcome == .conflated)
+    }
+
+    /// A goal that never was is taken back by hand: who was alerted is told, and the phones do not wait.
+    @Test func aCorrectionWithdrawsAFact() {
+        var story = Scripted()
+        story.apply(match.start())
+        story.apply(match.goal(10, "g1"))
+        var correction = match.event(10.5, "correct", .retraction(of: "g1"))
+        correction.isCorrection = true
+        #expect(story.apply(correction).alert == .granted)
+        #expect(story.revoked == ["g1"])
+        #expect(story.topic("match/1")?.published?["homeScore"] == 0)
+    }
+
+    /// What an operator says now goes over what the feed said before, whatever it was numbered and dated, and the feed's next
+    /// word over both.
+    @Test func theFeedsNextPatchGoesOverACorrection() {
+        let order = PatchFeed()
+        var story = Scripted()
+        story.apply(order.set(10, ["eta": 20], seq: 7))
+        var correction = order.set(5, ["eta": 35], seq: 1)
+        correction.isCorrection = true
+        #expect(story.apply(correction).outcome == .published)
+        #expect(story.state("order/1", "eta") == 35)
+        story.apply(order.set(11, ["eta": 25], seq: 8))
+        #expect(story.state("order/1", "eta") == 25)
+    }
+
+    /// The clock of a desk may be ahead of the feed's.
+    @Test func aCorrectionMakesNothingLate() {
+        var story = Scripted()
+        story.apply(match.start())
+        var correction = match.event(60, "correct", .patch(["note": "x"]))
+        correction.isCorrection = true
+        story.apply(correction)
+        #expect(story.apply(match.goal(58, "g1"), now: at(60)).alert == .granted)
+    }
+
+    // MARK: Republishing
+
+    @Test func republishingSendsTheSameStateAgain() {
+        var story = Scripted()
+        story.apply(match.start())
+        story.apply(match.goal(10, "g1"))
+        #expect(story.apply(operate(20, .republish)).reason == "republish by an operator")
+        story.advance(to: at(20))
+        #expect(story.records.last?.reason == "republished by an operator")
+        let (before, again) = (story.publications[1], story.publications[2])
+        #expect(again.isRepublished && !before.isRepublished)
+        #expect(again.state == before.state && again.version == before.version + 1)
+        #expect(again.alert == nil)
+        // Once.
+        story.finish()
+        #expect(story.publications.count == 3)
+    }
+
+    @Test func whatCannotBeRepublishedSaysWhy() {
+        var story = Scripted()
+        #expect(story.apply(operate(-700, .republish)).reason == "republish: has not been shown yet")
+        story.apply(match.start())
+        story.apply(operate(0, .pause))
+        #expect(story.apply(operate(1, .republish)).reason == "republish: paused by an operator")
+        story.apply(match.end(2))
+        #expect(story.apply(operate(3, .republish)).reason == "republish: has ended")
+        story.finish()
+        #expect(story.publications.count == 2)
+    }
+
+    // MARK: Every topic
+
+    private func everyTopic(
+        _ seconds: Double, _ operation: FeedEvent.Operation, kind: TopicKind? = nil, id: String? = nil
+    ) -> FeedEvent {
+        FeedEvent(
+            topic: .every, topicKind: kind, at: at(seconds), id: id, kind: operation.rawValue,
+            change: .operation(operation))
+    }
+
+    /// Those that begin later, too; and other kinds go on.
+    @Test func aKindIsMuted() {
+        let later = FootballFeed(topic: TopicID("match/2"))
+        let order = PatchFeed()
+        var story = Scripted()
+        story.apply(match.start())
+        let muted = story.apply(everyTopic(0, .mute, kind: .football))
+        #expect(muted.reason == "mute by an operator: 1 running football topic, and all to come")
+        #expect(muted.topic == .every)
+        story.apply(later.start(1))
+        #expect(story.apply(match.goal(10, "g1")).alert == .demoted)
+        #expect(story.apply(later.goal(10, "g1")).alert == .demoted)
+        let words = AlertText(title: "t", body: "b")
+        #expect(story.apply(order.set(11, ["eta": 1], alert: words)).alert == .granted)
+        story.apply(everyTopic(20, .unmute, kind: .football))
+        #expect(story.apply(match.goal(30, "g2")).alert == .granted)
+        #expect(story.apply(later.goal(30, "g2")).alert == .granted)
+    }
+
+    /// Each order is lifted by its own opposite.
+    @Test func aPausedTopicStaysSoWhenAllResume() {
+        let other = FootballFeed(topic: TopicID("match/2"))
+        var story = Scripted()
+        story.apply(match.start())
+        story.apply(other.start())
+        story.apply(operate(0, .pause))
+        story.apply(everyTopic(1, .pause))
+        story.apply(match.goal(10, "g1"))
+        story.apply(other.goal(10, "g1"))
+        #expect(story.publications.count == 2)
+        #expect(story.apply(everyTopic(20, .resume)).reason == "resume by an operator: 2 running topics")
+        story.advance(to: at(20))
+        #expect(story.publications.count == 3)
+        #expect(story.publications.last?.topicID == other.topic)
+        #expect(story.apply(operate(30, .resume)).reason == "resume by an operator")
+        story.advance(to: at(30))
+        #expect(story.publications.last?.topicID == match.topic)
+    }
+
+    /// A topic whose kind becomes known only now.
+    @Test func anOrderReachesATopicThatTellsItsKindLate() {
+        var story = Scripted()
+        story.apply(everyTopic(0, .pause, kind: .football))
+        var start = match.start(1)
+        start.topicKind = nil
+        story.apply(start)
+        #expect(story.apply(match.goal(2, "g1")).outcome == .conflated)
+        story.apply(everyTopic(3, .resume, kind: .football))
+        story.advance(to: at(3))
+        #expect(story.topic("match/1")?.published?["homeScore"] == 1)
+    }
+
+    @Test func everythingIsRepublished() {
+        var story = Scripted()
+        for number in 1...3 { story.apply(FootballFeed(topic: TopicID("match/\(number)")).start()) }
+        story.apply(FootballFeed(topic: TopicID("match/2")).end(-1))
+        #expect(story.apply(everyTopic(0, .republish)).reason == "republish by an operator: 2 running topics")
+        story.advance(to: at(0))
+        #expect(story.publications.suffix(2).map(\.topicID.rawValue) == ["match/1", "match/3"])
+        let again = story.publications.suffix(2)
+        #expect(again.map(\.isRepublished) == [true, true])
+    }
+
+    @Test func onlyOrdersAreForEveryTopic() {
+        var story = Scripted()
+        let patch = FeedEvent(topic: .every, at: at(0), kind: "patch", change: .patch(["a": 1]))
+        #expect(story.apply(patch).outcome == .rejected)
+        #expect(story.core.topicCount == 0)
+        story.apply(everyTopic(1, .pause, id: "o1"))
+        #expect(story.apply(everyTopic(2, .pause, id: "o1")).outcome == .duplicate)
+    }
+
+    @Test func ordersForKindsAreBounded() {
+        var rules = Rules.builtIn
+        rules.limits.orderedKindsMax = 2
+        var story = Scripted(rules: rules)
+        story.apply(everyTopic(0, .mute, kind: TopicKind("a")))
+        story.apply(everyTopic(0, .mute, kind: TopicKind("b")))
+        #expect(story.apply(everyTopic(0, .mute, kind: TopicKind("c"))).outcome == .rejected)
+        // All of them is always possible.
+        #expect(story.apply(everyTopic(0, .mute)).outcome == .unchanged)
     }
 }
