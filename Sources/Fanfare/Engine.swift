@@ -35,6 +35,8 @@ public final class Engine: Sendable {
         public var decided: (@Sendable (DecisionRecord) -> Void)?
         /// The token is dead and its activity, `ActivityID(hashing:)` of the app's id, gone; reported once.
         public var tokenDied: (@Sendable (ActivityID) -> Void)?
+        /// An activity did not start, has lasted too long, or goes on as another one.
+        public var met: (@Sendable (ActivityID, ActivityFate) -> Void)?
         /// A line for operators.
         public var report: (@Sendable (String) -> Void)?
 
@@ -123,7 +125,24 @@ public final class Engine: Sendable {
                 .follow(ActivityID(hashing: activity), audience, token: token), subscriber: Engine.key(subscriber)))
     }
 
-    /// One private end, dismissed at once, and the activity is gone.
+    /// An activity is to appear on a phone by a push, and shows this topic or lineup from now on.
+    ///
+    /// One start is sent, as soon as there is something to show, and never a second one unless the first was certainly not taken:
+    /// a 200 of APNs is not yet a card, and a second start may be a second card. When the app reports the new activity's update
+    /// token, together with the id that stands in its attributes, `follow(_:activity:subscriber:token:)` it: it then gets the
+    /// newest state, if that is another one than it was started with. Until then it is sent nothing, and after eight hours it
+    /// is forgotten. Some people never allow it updates (spec §1.1, observed).
+    ///
+    /// Where the topic's rules say that activities are renewed, one that has lasted almost eight hours is started anew in the
+    /// same way, with an id of its own (`StartRequest.name(_:edition:)`), and ends when the new one's token is reported. For an
+    /// activity that the app has started itself, calling this after `follow` says how to renew it; nothing is started then.
+    @discardableResult public func start(
+        _ audience: AudienceKey, _ request: StartRequest, subscriber: String
+    ) -> Bool {
+        post(.command(.start(request, audience), subscriber: Engine.key(subscriber)))
+    }
+
+    /// One private end, dismissed at once, and the activity is gone. If its update token is not known yet, the end waits for it.
     @discardableResult public func unfollow(activity: String, subscriber: String) -> Bool {
         post(.command(.unfollow(ActivityID(hashing: activity)), subscriber: Engine.key(subscriber)))
     }
@@ -196,6 +215,7 @@ public final class Engine: Sendable {
             ticks = LoopTimer(loop: loop) { [unowned self] in tick() }
             core.onRecord = { record, _ in observer.decided?(record) }
             core.onDeadToken = { observer.tokenDied?($0) }
+            core.onFate = { observer.met?($0, $1) }
             core.onReport = { observer.report?($0) }
             core.onMisconfigured = { observer.report?($0) }
             core.onRelief = { [unowned self] in drain() }

@@ -24,6 +24,7 @@ final class EngineCore {
     /// The last activity anywhere has this publication or a newer one. Monotonic nanoseconds.
     var onCompleted: ((_ serial: UInt64, _ at: Int64) -> Void)?
     var onDeadToken: ((ActivityID) -> Void)?
+    var onFate: ((ActivityID, ActivityFate) -> Void)?
     var onReport: ((String) -> Void)?
     var onMisconfigured: ((String) -> Void)?
     /// Every shard's transport could deliver now.
@@ -140,6 +141,7 @@ final class EngineCore {
             if publication.shardsLeft == 0 { onCompleted?(serial, publication.latest) }
         case .overtaken(let serial): open[serial] = nil
         case .deadToken(let id): onDeadToken?(id)
+        case .fate(let id, let fate): onFate?(id, fate)
         case .quiet(let request):
             guard request == quietRequest else { return }
             quietShardsLeft -= 1

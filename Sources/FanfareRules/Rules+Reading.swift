@@ -85,8 +85,11 @@ extension TopicRules {
         if let dismissal = table.take("dismissal", Dismissal.expected, Dismissal.init(inRules:)) {
             self.dismissal = dismissal
         }
-        if let limit = table.duration("maximumDuration", .seconds(60) ... .seconds(8 * 3600)) {
+        if let limit = table.duration("maximumDuration", .seconds(60)...TopicRules.durationMax) {
             maximumDuration = limit
+        }
+        if let atLimit = table.choice("atLimit", of: [(name: "end", value: false), (name: "renew", value: true)]) {
+            renews = atLimit
         }
         if let priority = table.take("priority", "5 or 10", Priority.init(inRules:)) { self.priority = priority }
         relevance = table.whole("relevance", 0...100)
@@ -197,12 +200,15 @@ extension StaleAfter {
 
 extension Dismissal {
     fileprivate static let expected =
-        "\"proportional\", \"immediate\", or a duration to \(longest.inRules), such as \"15 min\""
+        "\"proportional\", \"immediate\", \"at \" and a time, or a duration to \(longest.inRules), such as \"15 min\""
 
     fileprivate init?(inRules value: TOMLValue) {
         switch value.text {
         case "proportional": self = .proportional
         case "immediate": self = .immediate
+        case let text? where text.hasPrefix("at "):
+            guard let date = FeedTime(rfc3339: text.dropFirst(3)), date.isPlausible else { return nil }
+            self = .at(date)
         default:
             guard let duration = value.duration(in: .zero...Dismissal.longest) else { return nil }
             self = .after(duration)

@@ -19,6 +19,7 @@ extension TopicRules {
         lines += [
             "minimumInterval = \(quoted(minimumInterval.inRules))", "staleAfter = \(staleAfter.inRules)",
             "dismissal = \(dismissal.inRules)", "maximumDuration = \(quoted(maximumDuration.inRules))",
+            "atLimit = \(quoted(renews ? "renew" : "end"))",
             "priority = \(priority.rawValue)",
         ]
         if let relevance { lines.append("relevance = \(relevance)") }
@@ -126,6 +127,7 @@ extension Dismissal {
         case .proportional: quoted("proportional")
         case .immediate: quoted("immediate")
         case .after(let duration): quoted(duration.inRules)
+        case .at(let date): quoted("at \(date)")
         }
     }
 }

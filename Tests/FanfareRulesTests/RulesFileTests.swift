@@ -55,12 +55,19 @@ import Testing
         ]
         made.staleAfter = .rhythm(times: 3, .init(atLeast: .seconds(2), atMost: .seconds(3)))
         made.dismissal = .after(.seconds(61))
+        made.renews = true
         made.priority = .immediate
         made.relevance = 99
         made.attributesReserve = 2000
         let rules = Rules(kinds: [TopicKind("made up"): made, .football: .football], other: TopicRules())
         let again = try read(rules.toml)
         #expect(again[TopicKind("made up")].toml(kind: TopicKind("made up")) == made.toml(kind: TopicKind("made up")))
+        #expect(again[TopicKind("made up")].renews)
+        made.dismissal = .at(FeedTime(milliseconds: 1_781_388_000_001))
+        made.renews = false
+        let third = try read(made.toml(kind: .queue))
+        #expect(third[.queue].dismissal == made.dismissal)
+        #expect(!third[.queue].renews)
         #expect(again[TopicKind("made up")].fields == made.fields)
         #expect(again[TopicKind("made up")].occasions == made.occasions)
         let reducer = again[TopicKind("made up")].reducer as? CountingReducer
@@ -110,14 +117,16 @@ import Testing
         ("football = 3", "1:1", "expected the table of a topic kind"),
         ("[football]\nreducer = \"soccer\"", "2:11", "expected one of \"football\", \"transit\""),
         ("[a]\nminimumIntervall = \"2 s\"", "2:1", "did you mean minimumInterval?"),
-        ("[a]\nfoo = 1", "2:1", "unknown key; expected one of attributesReserve, beginsWhen, buckets"),
+        ("[a]\nfoo = 1", "2:1", "unknown key; expected one of atLimit, attributesReserve, beginsWhen, buckets"),
         ("[a]\nminimumInterval = 2", "2:19", "expected a duration from 0 s to 1 h"),
         ("[a]\nminimumInterval = \"2 sec\"", "2:19", "such as \"90 s\""),
         ("[a]\nmaximumDuration = \"9 h\"", "2:19", "expected a duration from 1 min to 8 h"),
+        ("[a]\natLimit = \"go on\"", "2:11", "expected one of \"end\", \"renew\""),
         ("[a]\nstaleAfter = true", "2:14", "or { rhythm, atLeast, atMost }"),
         ("[a]\nstaleAfter = { rhythm = 4 }", "2:14", "atLeast, atMost missing"),
         ("[a]\nstaleAfter = { rhythm = 4, atLeast = \"5 min\", atMost = \"1 min\" }", "2:14", "longer than atMost"),
-        ("[a]\ndismissal = \"5 h\"", "2:13", "expected \"proportional\", \"immediate\", or a duration to 4 h"),
+        ("[a]\ndismissal = \"5 h\"", "2:13", "expected \"proportional\", \"immediate\", \"at \" and a time"),
+        ("[a]\ndismissal = \"at noon\"", "2:13", "or a duration to 4 h"),
         ("[a]\npriority = 7", "2:12", "expected 5 or 10"),
         ("[a]\nrelevance = 101", "2:13", "a whole number from 0 to 100"),
         ("[a]\nrelevance = 2020-01-01", "2:13", "a date; expected a whole number"),

@@ -261,7 +261,7 @@ public final class World {
             if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].joined(nil) }
         case .replaceToken(let id, let token):
             if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].servedToken = token }
-        case .trustDeadAnswers, .reportQuiet: break
+        case .start, .trustDeadAnswers, .reportQuiet: break
         }
         node.shard.apply(command, at: moment)
         tell(node)
@@ -342,7 +342,7 @@ public final class World {
             case .overtaken(let serial): node.overtaken.insert(serial)
             case .deadToken(let id):
                 if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].deathReports += 1 }
-            case .quiet, .counted, .fresh, .ready, .report, .misconfigured: break
+            case .fate, .quiet, .counted, .fresh, .ready, .report, .misconfigured: break
             }
         }
         tell(node)

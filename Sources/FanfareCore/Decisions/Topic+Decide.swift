@@ -223,7 +223,7 @@ extension Topic {
         into decisions: inout [Decision]
     ) {
         let started = startedAt ?? now
-        if startedAt == nil { endAt = now + rules.maximumDuration }
+        if startedAt == nil { endAt = rules.renews ? nil : now + rules.maximumDuration }
         startedAt = started
         serial += 1
         version += 1
@@ -246,7 +246,11 @@ extension Topic {
                     short: shortForms(of: shown),
                     stateBytesMax: stateBytesMax,
                     staleAfter: rules.staleAfter.duration(gap: gap),
-                    dismissAfter: event == .end ? rules.dismissal.duration(ofActivityLasting: now - started) : nil,
+                    dismissAfter: event == .end
+                        ? rules.dismissal.duration(ofActivityLasting: now - started, until: now) : nil,
+                    expiry: Expiry(
+                        renews: rules.renews,
+                        dismissAfter: rules.dismissal.duration(ofActivityLasting: TopicRules.durationMax, until: now)),
                     isRepublished: republishes)))
         republishes = false
         record.outcome = .published

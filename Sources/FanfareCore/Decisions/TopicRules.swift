@@ -25,6 +25,8 @@ public struct TopicRules: Sendable {
     public var dismissal: Dismissal
     /// The topic ends then, with its newest state. The system's own limit is 8 hours (rule L1).
     public var maximumDuration: Duration
+    /// It does not: it may last longer, and an activity that has lasted 8 hours is renewed where the engine can start one.
+    public var renews: Bool
     /// Asked for an update that is neither essential nor an alert; those ask for `immediate`.
     public var priority: Priority
     /// 0–100: how much the topic matters beside others on one phone (rule U7). An occasion may say more for its own
@@ -45,7 +47,7 @@ public struct TopicRules: Sendable {
         ordinaryAlerts: TokenBucket.Size = .init(burst: 4, refill: .seconds(300)),
         reservedAlerts: TokenBucket.Size = .init(burst: 8, refill: .seconds(300)),
         minimumInterval: Duration = .seconds(2), staleAfter: StaleAfter = .fixed(.seconds(3600)),
-        dismissal: Dismissal = .proportional, maximumDuration: Duration = .seconds(8 * 3600),
+        dismissal: Dismissal = .proportional, maximumDuration: Duration = TopicRules.durationMax, renews: Bool = false,
         priority: Priority = .conserving, relevance: Int? = nil,
         attributesReserve: Int = TopicRules.attributesReserveRange.lowerBound
     ) {
@@ -62,12 +64,15 @@ public struct TopicRules: Sendable {
         self.staleAfter = staleAfter
         self.dismissal = dismissal
         self.maximumDuration = maximumDuration
+        self.renews = renews
         self.priority = priority
         self.relevance = relevance
         self.attributesReserve = TopicRules.bounded(attributesReserve)
         triggers = TopicRules.triggers(of: occasions)
     }
 
+    /// The system ends an activity then (spec §3.4, documented by Apple).
+    public static let durationMax = Duration.seconds(8 * 3600)
     /// What APNs takes for one push, in bytes (spec §6.2, documented by Apple).
     public static let pushBytesMax = 4096
     /// The least holds the longest alert and the envelope.

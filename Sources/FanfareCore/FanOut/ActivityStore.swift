@@ -30,6 +30,8 @@ struct Activity {
     var sendingAlert: UInt32 = 0
     /// Greatest `aps.timestamp` ever sent, Unix seconds. Travels with the activity when it changes audience.
     var stamp: UInt32 = 0
+    /// When its card appeared, or its start left, as far as is known: `Moment.monotonicSeconds`.
+    var startedAt: UInt32 = 0
 
     struct Flags: OptionSet {
         let rawValue: UInt8
@@ -47,6 +49,8 @@ struct Activity {
         static let rotated = Flags(rawValue: 32)
         /// The push in flight is an `end`: once it is settled nothing follows.
         static let ending = Flags(rawValue: 64)
+        /// Its update token is not known: the token is a start token, and the shard's `starting` has the rest.
+        static let tokenless = Flags(rawValue: 128)
     }
 }
 

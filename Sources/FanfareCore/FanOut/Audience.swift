@@ -38,7 +38,9 @@ final class Audience {
     /// Members that need a visit although the cursor has passed them. Each has its `queued` flag set; an entry whose slot lost
     /// the flag, or belongs elsewhere now, is skipped.
     @exclusivity(unchecked) private(set) var again: [ActivitySlot] = []
-    /// Members that are owed a push.
+    /// Activities that are to be started and are no members yet. Each knows its place here by the store's `positions`.
+    @exclusivity(unchecked) private(set) var starts: [ActivitySlot] = []
+    /// Members that are owed a push, and starts, once there is something to show.
     @exclusivity(unchecked) var owed = 0
     /// Unvisited members before which an alert has not come yet: while there are any, the sweep runs in the first lane.
     @exclusivity(unchecked) private var urgent = 0
@@ -118,7 +120,7 @@ final class Audience {
             if open.count == openMax { overtaken.append(open.removeLast().serial) }
             open.append((target, serial))
         }
-        owed = order.count
+        owed = order.count + starts.count
         order.restart()
         if let publication, let alert = publication.alert {
             if alerts.count == Audience.alertsMax { alerts.removeFirst() }
@@ -167,12 +169,29 @@ final class Audience {
 
     // MARK: The sweep
 
-    var hasWork: Bool { order.remaining > 0 || !again.isEmpty }
+    var hasWork: Bool { order.remaining > 0 || !again.isEmpty || hasStarts }
 
     /// Starts, ends and alerts before priority 10 before priority 5.
     var preferredLane: Int {
-        if event == .end || min(urgent, order.remaining) > 0 || min(urgentAgain, again.count) > 0 { return 0 }
+        if event == .end || hasAlerts || hasStarts { return 0 }
         return priority == .immediate ? 1 : 2
+    }
+
+    private var hasStarts: Bool { target > 0 && !starts.isEmpty }
+    private var hasAlerts: Bool { min(urgent, order.remaining) > 0 || min(urgentAgain, again.count) > 0 }
+
+    /// Who awaits an alert goes before who awaits a card.
+    var nextStart: ActivitySlot? { hasStarts && !hasAlerts ? starts.last : nil }
+
+    func addStart(_ slot: ActivitySlot, positions: inout [UInt32]) {
+        positions[Int(slot.rawValue)] = UInt32(starts.count)
+        starts.append(slot)
+    }
+
+    func removeStart(at position: Int, positions: inout [UInt32]) {
+        starts.swapAt(position, starts.count - 1)
+        positions[Int(starts[position].rawValue)] = UInt32(position)
+        starts.removeLast()
     }
 
     /// A member is to be visited although the cursor has passed it.

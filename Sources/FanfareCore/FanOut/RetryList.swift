@@ -9,6 +9,8 @@ struct RetryList {
         case audience(Audience)
         /// Activities that the dead-token guard holds: one entry for all.
         case held
+        /// The hand that looks for old activities.
+        case hand
         /// A lineup that may have something to show by itself.
         case lineup(Audience)
     }

@@ -28,6 +28,10 @@ extension Shard {
         }
         store[slot].flags.subtract([.inFlight, .ending, .rotated])
         inFlight -= 1
+        if activity.flags.contains(.tokenless) {
+            completeStart(slot, as: activity, completion.outcome, at: moment)
+            return 1
+        }
         complete(slot, as: activity, completion.outcome, at: moment)
         if activity.sending != 0 {
             let audience = audiences[Int(activity.audience)]
@@ -138,7 +142,7 @@ extension Shard {
     }
 
     /// 429 is this token's own: it alone waits, 1 s at first, doubling to about a minute, and then gets the newest state.
-    private func wait(_ slot: ActivitySlot, at moment: Moment) {
+    func wait(_ slot: ActivitySlot, at moment: Moment) {
         let strikes = min(store[slot].strikes, 6)
         store[slot].strikes = strikes + 1
         store[slot].flags.insert(.waiting)
@@ -149,8 +153,10 @@ extension Shard {
             .activity(slot, generation: store[slot].generation), due: moment.monotonicNanoseconds + delay + spread)
     }
 
-    private func remove(_ slot: ActivitySlot, at moment: Moment) {
-        if store[slot].flags.contains(.leaving) { leaving -= 1 }
+    func remove(_ slot: ActivitySlot, at moment: Moment) {
+        if store[slot].flags.intersection([.leaving, .tokenless]) == .leaving { leaving -= 1 }
+        forgetStart(slot)
+        forgetRenewal(slot)
         leaveAudience(slot, at: moment)
         store.remove(slot)
     }

@@ -24,11 +24,18 @@ extension Shard {
                 }
                 guard isOwed(activity, audience) else { continue }
                 owed += 1
+                guard !activity.flags.contains(.tokenless) else { return "member \(slot) has no update token" }
                 let reachable =
                     audience.order.isUnvisited(position) || !activity.flags.isDisjoint(with: [.inFlight, .waiting])
                     || activity.flags.contains(.queued) && audience.again.contains(slot)
                 guard reachable else { return "slot \(slot.rawValue) is owed a push and nothing will bring it one" }
             }
+            for (position, slot) in audience.starts.enumerated() {
+                guard let start = starting[slot], start.phase == .due, start.audience == index,
+                    store.positions[Int(slot.rawValue)] == UInt32(position)
+                else { return "slot \(slot.rawValue) is to be started by audience \(index), which it does not know" }
+            }
+            if audience.target > 0 { owed += audience.starts.count }
             guard audience.ledger.tells(members: members, flying: flying) else {
                 return "audience \(index) has versions \(members), in flight \(flying): its ledger says something else"
             }
@@ -43,6 +50,24 @@ extension Shard {
             }
             owedTotal += owed
         }
+        for (slot, start) in starting {
+            let activity = store[slot]
+            guard activity.flags.contains(.tokenless), activity.audience == ActivityStore.noAudience else {
+                return "slot \(slot.rawValue) waits for a token and has one"
+            }
+            guard start.phase != .due || audiences[start.audience].starts.contains(slot),
+                (start.phase == .waiting) == activity.flags.contains(.waiting),
+                start.phase == .sent || !activity.flags.contains(.inFlight)
+            else { return "slot \(slot.rawValue) is to be started, and nothing will" }
+        }
+        guard starting.count == store.activities.count(where: { $0.flags.contains(.tokenless) }) else {
+            return "\(starting.count) activities are known to lack a token, others do too"
+        }
+        let putOff = starting.values.count { $0.phase == .waiting }
+        guard putOff == startsWaiting else {
+            return "the shard counts \(startsWaiting) starts that wait, has \(putOff)"
+        }
+        guard store.count == 0 || handDue != nil else { return "nobody looks for old activities" }
         guard owedTotal == counts.owed else { return "the shard counts \(counts.owed) owed, has \(owedTotal)" }
         let waiting = audiences.count { $0.lineup?.waiting.isEmpty == false }
         guard waiting == lineupsWaiting else {

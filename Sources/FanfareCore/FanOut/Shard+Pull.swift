@@ -11,6 +11,10 @@ extension Shard {
                 continue
             }
             guard let audience = lanes.current() else { break }
+            if let slot = audience.nextStart {
+                lanes.charge(audience, sendStart(slot, of: audience, at: moment, into: &batch))
+                continue
+            }
             let limit = min(end - batch.deliveries.count, lanes.allowance(of: audience))
             if audience.again.isEmpty {
                 sweep(audience, limit: limit, at: moment, into: &batch)
@@ -64,7 +68,9 @@ extension Shard {
         // Sent again, the same version needs no second of its own.
         let last = Int64(activity.stamp) - (activity.sending == audience.target ? 1 : 0)
         let payload = audience.payload(carrying: alert, after: last, at: moment) { stamp, alert in
-            self.makePayload(for: audience, stamp: stamp, carrying: alert)
+            self.makePayload(
+                audience.event == .end ? .end : .update, for: audience, stamp: stamp, carrying: alert,
+                alert: alert?.alert.text)
         }
         guard let payload else {
             lanes.park(audience)
@@ -83,15 +89,20 @@ extension Shard {
 
     private func sendPrivateEnd(_ slot: ActivitySlot, at moment: Moment, into batch: inout DeliveryBatch) {
         let stamp = max(moment.wallSeconds, Int64(store[slot].stamp) + 1)
-        // A dismissal date in the past removes the card at once (spec §3.4, documented).
-        let payload = Payload(
-            event: .end, subject: "unfollow", state: [], stamp: stamp, staleDate: nil,
-            dismissalDate: moment.wallSeconds - 1, alert: nil, priority: .immediate)
+        let payload =
+            if let last = lastStates[slot] {
+                makePayload(.end, for: audiences[last], stamp: stamp)
+            } else {
+                // A dismissal date in the past removes the card at once (spec §3.4, documented).
+                Payload(
+                    event: .end, subject: "unfollow", state: [], stamp: stamp, staleDate: nil,
+                    dismissalDate: moment.wallSeconds - 1, alert: nil, priority: .immediate)
+            }
         _ = send(
             Push(payload: payload, version: 0, alert: 0), to: [slot], standing: store[slot].standing, into: &batch)
     }
 
-    private func send(
+    func send(
         _ push: Push, to slots: ArraySlice<ActivitySlot>, standing: Activity.Standing,
         into batch: inout DeliveryBatch
     ) -> Int {
@@ -124,6 +135,7 @@ extension Shard {
             switch subject {
             case .audience(let audience): lanes.unpark(audience)
             case .held: releaseHeld(at: moment)
+            case .hand: turnHand(at: moment)
             case .lineup(let audience):
                 if let lineup = audience.lineup { wake(lineup, of: audience, at: moment) }
             case .activity(let slot, let generation): wake(slot, generation: generation)
@@ -135,12 +147,19 @@ extension Shard {
     func wake(_ slot: ActivitySlot, generation: UInt32) {
         guard store[slot].generation == generation else { return }
         store[slot].flags.remove(.waiting)
-        if store[slot].flags.contains(.leaving) { departing.append(slot) } else { comeAgain(slot) }
+        if store[slot].flags.contains(.tokenless) {
+            wakeStart(slot)
+        } else if store[slot].flags.contains(.leaving) {
+            departing.append(slot)
+        } else {
+            comeAgain(slot)
+        }
     }
 
-    /// Encodes a variant of the audience's newest version. Once per variant and stamp, never per activity.
-    private func makePayload(
-        for audience: Audience, stamp: Int64, carrying pending: Audience.PendingAlert?
+    /// Encodes the audience's newest version. Once per variant and stamp, never per activity, but for starts and private ends.
+    func makePayload(
+        _ event: Payload.Event, for audience: Audience, stamp: Int64, carrying pending: Audience.PendingAlert? = nil,
+        alert: AlertText? = nil, start: Payload.Start? = nil
     ) -> Payload {
         let state: [UInt8]
         if let lineup = audience.lineup {
@@ -151,16 +170,18 @@ extension Shard {
             state = []
         }
         let latest = audience.latest
-        let ends = audience.event == .end
         // Dates follow the stamp, which may run a little ahead of the clock: nothing may be stale before it is new.
         func date(_ duration: Duration?) -> Int64? { duration.map { stamp + $0.milliseconds / 1000 } }
         return Payload(
-            event: ends ? .end : .update,
+            event: event,
             subject: (latest?.topicID ?? topics[audience.topics[0]].id).rawValue,
             state: state, stamp: stamp,
-            staleDate: date(latest?.staleAfter), dismissalDate: ends ? date(latest?.dismissAfter) : nil,
-            alert: pending?.alert.text,
-            priority: pending == nil && !ends ? audience.priority : .immediate,
-            relevanceScore: latest?.relevance.map(Double.init))
+            staleDate: date(latest?.staleAfter),
+            // An end while the audience goes on is that of an activity which has lasted too long.
+            dismissalDate: event == .end
+                ? date(audience.event == .end ? latest?.dismissAfter : latest?.expiry.dismissAfter) : nil,
+            alert: alert,
+            priority: alert == nil && event == .update ? audience.priority : .immediate,
+            relevanceScore: latest?.relevance.map(Double.init), start: start)
     }
 }

@@ -48,7 +48,23 @@ public final class Shard: DeliverySource {
     let openMax: Int
     private var quietRequests: [UInt64] = []
 
-    /// Unfollowed activities not yet gone.
+    /// Activities without an update token, and how far their starts have come. Those that wait for a moment are counted.
+    var starting: [ActivitySlot: Starting] = [:]
+    var startsWaiting = 0
+    var startBudget = StartBudget()
+    /// Activities that can be started once more, and ids that mean the activity which took the place of the one so named.
+    var renewals: [ActivitySlot: Renewal] = [:]
+    var successors: [ActivityID: ActivityID] = [:]
+    /// Activities that end with their audience's state though that goes on, until the end has been taken: the audience's index.
+    var lastStates: [ActivitySlot: Int] = [:]
+    /// How long an activity may last, nanoseconds.
+    let lifetime: Int64
+    // Where the hand stands that looks for old activities, when it goes on, and when the next one of this lap's wants it.
+    var hand = 0
+    var handDue: Int64?
+    var lapDue: Int64 = 0
+
+    /// Members that have left, not yet gone.
     var leaving = 0
     /// Lineups with changes that wait for their interval.
     var lineupsWaiting = 0
@@ -61,9 +77,11 @@ public final class Shard: DeliverySource {
     ///   - feedbackMax: with so much feedback waiting for the core, the shard `isHeldUp`.
     ///   - openMax: publications per audience, at least 1, whose completion is told apart while they wait for it. A match has
     ///     some 70 versions, so 64 are the better part of an hour without the service.
-    public init(feedbackMax: Int = 4096, openMax: Int = 64) {
+    ///   - lifetime: of an activity; another one than the system's is for simulations.
+    public init(feedbackMax: Int = 4096, openMax: Int = 64, lifetime: Duration = .seconds(8 * 3600)) {
         self.feedbackMax = feedbackMax
         self.openMax = openMax
+        self.lifetime = lifetime.milliseconds * 1_000_000
     }
 
     /// Room for this many activities, so that loading them does not copy what is there again and again.
@@ -72,11 +90,14 @@ public final class Shard: DeliverySource {
     public var statistics: ShardCounts {
         var result = counts
         result.activities = store.count
+        result.tokenless = starting.count
         return result
     }
 
     /// Everybody has everything that was published to them.
-    public var isQuiet: Bool { counts.owed == 0 && inFlight == 0 && leaving == 0 && lineupsWaiting == 0 }
+    public var isQuiet: Bool {
+        counts.owed == 0 && inFlight == 0 && leaving == 0 && lineupsWaiting == 0 && startsWaiting == 0
+    }
 
     /// When to call `pull` again although nothing new has arrived; monotonic nanoseconds.
     public var nextDue: Int64? { retries.nextDue }
@@ -103,12 +124,13 @@ public final class Shard: DeliverySource {
             guard let index = topicIndices[topic] else { return }
             for audience in topics[index].audiences { audiences[audience].revokeAlert(cause: cause, topic: topic) }
         case .follow(let id, let key, let token): follow(id, key, token: token, at: moment)
+        case .start(let request, let key): start(request, key, at: moment)
         case .move(let id, let key):
-            if let slot = store.slot(of: id) { move(slot, to: key, at: moment) }
+            if let slot = slot(of: id) { move(slot, to: key, at: moment) }
         case .unfollow(let id): unfollow(id, at: moment)
         case .replaceToken(let id, let token):
             guard let slot = store.slot(of: id), isToken(token) else { return }
-            replaceToken(of: slot, with: token)
+            take(token, of: slot, at: moment)
         case .trustDeadAnswers: trustDeadAnswers()
         case .reportQuiet(let request):
             quietRequests.append(request)
@@ -154,34 +176,58 @@ public final class Shard: DeliverySource {
     private func follow(_ id: ActivityID, _ key: AudienceKey, token: [UInt8], at moment: Moment) {
         guard isToken(token) else { return }
         if let slot = store.slot(of: id) {
-            if !store.tokens[store[slot].token].elementsEqual(token) { replaceToken(of: slot, with: token) }
+            take(token, of: slot, at: moment)
             move(slot, to: key, at: moment)
+        } else if let successor = slot(of: id) {
+            // The token is that of a card which has been renewed, reported late (spec §11, observed).
+            move(successor, to: key, at: moment)
         } else if let index = audienceIndex(key, at: moment) {
-            join(store.insert(id, token: token), index)
+            join(insert(id, token: token, at: moment), index)
         }
     }
 
-    private func move(_ slot: ActivitySlot, to key: AudienceKey, at moment: Moment) {
+    func move(_ slot: ActivitySlot, to key: AudienceKey, at moment: Moment) {
         // With its end on the way, nothing follows.
         guard store[slot].flags.isDisjoint(with: [.leaving, .ending]), let index = audienceIndex(key, at: moment),
             store[slot].audience != UInt32(index)
         else { return }
-        leaveAudience(slot, at: moment)
-        join(slot, index)
+        if let successor = renewals[slot]?.successor.flatMap({ store.slot(of: $0) }) { moveStart(successor, to: index) }
+        if store[slot].flags.contains(.tokenless) {
+            moveStart(slot, to: index)
+        } else {
+            leaveAudience(slot, at: moment)
+            join(slot, index)
+        }
     }
 
     private func unfollow(_ id: ActivityID, at moment: Moment) {
-        guard let slot = store.slot(of: id), !store[slot].flags.contains(.leaving) else { return }
-        if store[slot].flags.contains(.ending) { return }  // its end is on the way already
+        guard let slot = slot(of: id), store[slot].flags.isDisjoint(with: [.leaving, .ending]) else { return }
+        if let successor = renewals[slot]?.successor.flatMap({ store.slot(of: $0) }) {
+            unfollowStart(successor, at: moment)
+        }
+        if store[slot].flags.contains(.tokenless) { unfollowStart(slot, at: moment) } else { depart(slot, at: moment) }
+    }
+
+    /// The activity goes, by an end of its own.
+    func depart(_ slot: ActivitySlot, at moment: Moment) {
         leaveAudience(slot, at: moment)
         store[slot].flags.insert(.leaving)
         leaving += 1
         if store[slot].flags.isDisjoint(with: [.inFlight, .waiting]) { departing.append(slot) }
     }
 
-    private func isToken(_ token: [UInt8]) -> Bool { (1...TokenStore.tokenBytesMax).contains(token.count) }
+    func isToken(_ token: [UInt8]) -> Bool { (1...TokenStore.tokenBytesMax).contains(token.count) }
 
-    private func replaceToken(of slot: ActivitySlot, with token: [UInt8]) {
+    /// The app has reported the activity's update token: its first one, perhaps.
+    private func take(_ token: [UInt8], of slot: ActivitySlot, at moment: Moment) {
+        if store[slot].flags.contains(.tokenless) {
+            register(slot, token: token, at: moment)
+        } else if !store.tokens[store[slot].token].elementsEqual(token) {
+            replaceToken(of: slot, with: token)
+        }
+    }
+
+    func replaceToken(of slot: ActivitySlot, with token: [UInt8]) {
         store.replaceToken(of: slot, with: token)
         if store[slot].flags.contains(.inFlight) { store[slot].flags.insert(.rotated) }
     }
@@ -189,7 +235,7 @@ public final class Shard: DeliverySource {
     // MARK: Membership
 
     /// A joiner has missed nothing: it is owed the current state once, silently, and no alert of before.
-    private func join(_ slot: ActivitySlot, _ index: Int) {
+    func join(_ slot: ActivitySlot, _ index: Int) {
         let audience = audiences[index]
         store[slot].audience = UInt32(index)
         store[slot].delivered = audience.target
@@ -202,6 +248,15 @@ public final class Shard: DeliverySource {
             counts.owed += 1
         }
         lanes.enqueue(audience)
+    }
+
+    /// A joiner that shows the newest state already is owed nothing.
+    func settleJoiner(_ slot: ActivitySlot, of audience: Audience) {
+        guard store[slot].flags.contains(.owedFirst) else { return }
+        store[slot].flags.remove(.owedFirst)
+        store[slot].alerted = audience.target
+        audience.owed -= 1
+        counts.owed -= 1
     }
 
     /// Takes the activity out of its audience. A push in flight goes on, but its version speaks of an audience that is no longer
@@ -238,7 +293,7 @@ public final class Shard: DeliverySource {
     }
 
     /// An audience made after its topics were published starts with their newest state as its first version.
-    private func audienceIndex(_ key: AudienceKey, at moment: Moment) -> Int? {
+    func audienceIndex(_ key: AudienceKey, at moment: Moment) -> Int? {
         if let known = audienceIndices[key] { return known }
         let members = key.topics
         guard (1...Lineup.topicsMax).contains(members.count), Set(members).count == members.count else { return nil }
@@ -286,6 +341,8 @@ public final class Shard: DeliverySource {
     }
 
     func reportDead(_ id: ActivityID) { feedback.append(.deadToken(id)) }
+
+    func report(_ fate: ActivityFate, of id: ActivityID) { feedback.append(.fate(id, fate)) }
 
     func report(_ line: String) { feedback.append(.report(line)) }
 

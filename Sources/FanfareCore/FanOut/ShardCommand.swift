@@ -6,6 +6,8 @@ public enum ShardCommand: Sendable {
     /// The activity exists on a phone, has this update token, and shows this audience's state from now on. For one already
     /// known, a move and, if it differs, a new token.
     case follow(ActivityID, AudienceKey, token: [UInt8])
+    /// The activity is to appear on a phone by a push, and shows this audience's state from now on.
+    case start(StartRequest, AudienceKey)
     /// A known activity shows another audience's state from now on. One that has gone meanwhile stays gone.
     case move(ActivityID, AudienceKey)
     /// One private end, dismissed at once, and the activity is gone.
@@ -26,6 +28,7 @@ public enum ShardFeedback: Sendable {
     case overtaken(serial: UInt64)
     /// Reported once; the activity is gone.
     case deadToken(ActivityID)
+    case fate(ActivityID, ActivityFate)
     case quiet(UInt64)
     case counted(ShardCounts)
     case fresh(FreshnessReport)
@@ -66,8 +69,9 @@ public struct ShardCounts: Sendable, Equatable {
 
     public var pushes = Pushes()
     public var alerts = Alerts()
-    /// Activities known now, and those owed a push.
+    /// Activities known now, those of them without an update token, and those owed a push.
     public var activities = 0
+    public var tokenless = 0
     public var owed = 0
 
     public init() {}
@@ -88,6 +92,7 @@ public struct ShardCounts: Sendable, Equatable {
         sum.alerts.stale += b.alerts.stale
         sum.alerts.uncertain += b.alerts.uncertain
         sum.activities += b.activities
+        sum.tokenless += b.tokenless
         sum.owed += b.owed
         return sum
     }

@@ -32,6 +32,9 @@ struct VersionLedger {
         entries[index(of: version)].display == entries[entries.count - 1].display
     }
 
+    /// Hash of what the newest version shows.
+    var newestDisplay: UInt64 { entries[entries.count - 1].display }
+
     /// A joiner has missed nothing: it counts as having the newest version.
     mutating func join() { entries[entries.count - 1].members += 1 }
 

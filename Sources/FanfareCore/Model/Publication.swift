@@ -112,6 +112,19 @@ struct EncodedRow: Sendable {
     }
 }
 
+/// What is to be done before an activity has lasted eight hours, while its topic goes on (rule L1).
+public struct Expiry: Sendable, Hashable {
+    /// It goes on as a new activity, where one can be started; else it ends.
+    public var renews: Bool
+    /// How long the card stays on the Lock Screen when it ends.
+    public var dismissAfter: Duration
+
+    public init(renews: Bool = false, dismissAfter: Duration = .seconds(1800)) {
+        self.renews = renews
+        self.dismissAfter = dismissAfter
+    }
+}
+
 /// A new version of a topic on its way to the fan-out: what the decision core hands on, and all that the fan-out knows of it.
 /// Immutable and shared by every shard.
 public final class Publication: Sendable {
@@ -139,6 +152,7 @@ public final class Publication: Sendable {
     public let staleAfter: Duration?
     /// Set on an end: how long the card stays on the Lock Screen.
     public let dismissAfter: Duration?
+    public let expiry: Expiry
     /// By an operator: everybody gets it, also those who have had this state.
     public let isRepublished: Bool
     /// Hash of what people see of it: equal displays are not sent twice.
@@ -149,7 +163,7 @@ public final class Publication: Sendable {
         state: EncodedState, priority: Priority, alert: Alert?, relevance: Int? = nil,
         prominence: Prominence = Prominence(), short: ShortForms? = nil,
         stateBytesMax: Int = Rules.Limits().stateBytesMax,
-        staleAfter: Duration?, dismissAfter: Duration?, isRepublished: Bool = false
+        staleAfter: Duration?, dismissAfter: Duration?, expiry: Expiry = Expiry(), isRepublished: Bool = false
     ) {
         self.serial = serial
         self.topicID = topicID
@@ -167,6 +181,7 @@ public final class Publication: Sendable {
         self.stateBytesMax = stateBytesMax
         self.staleAfter = staleAfter
         self.dismissAfter = dismissAfter
+        self.expiry = expiry
         self.isRepublished = isRepublished
     }
 }

@@ -2,16 +2,20 @@
 public enum Dismissal: Sendable, Hashable {
     case immediate
     case after(Duration)
+    /// When the table is free, the gate closes: in log time.
+    case at(FeedTime)
     /// In proportion to how long the activity was: a sixth of it, at least 15 and at most 30 minutes.
     case proportional
 
     /// The system removes a card four hours after its end, whatever is asked.
     public static let longest = Duration.seconds(4 * 3600)
 
-    public func duration(ofActivityLasting lasted: Duration) -> Duration {
+    /// - Parameter now: its end.
+    public func duration(ofActivityLasting lasted: Duration, until now: FeedTime) -> Duration {
         switch self {
         case .immediate: .zero
         case .after(let duration): min(max(duration, .zero), Dismissal.longest)
+        case .at(let date): min(max(date - now, .zero), Dismissal.longest)
         case .proportional: min(max(lasted / 6, .seconds(15 * 60)), .seconds(30 * 60))
         }
     }

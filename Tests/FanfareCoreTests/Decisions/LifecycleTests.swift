@@ -172,6 +172,21 @@ import Testing
         #expect(story.records.last?.outcome == .late)
     }
 
+    /// Rule L1: what goes on is said by the rules, and then each activity is renewed in its time.
+    @Test func aTopicThatRenewsHasNoLimit() {
+        var rules = TopicRules.generic
+        rules.renews = true
+        rules.dismissal = .after(.seconds(61))
+        var story = Scripted(rules: Rules(kinds: [:], other: rules))
+        story.apply(orders.set(0, ["eta": 10]))
+        story.advance(to: at(30 * 3600))
+        story.apply(orders.set(30 * 3600, ["eta": 9]))
+        #expect(story.publications.map(\.event) == [.update, .update])
+        #expect(
+            story.publications.map(\.expiry)
+                == Array(repeating: Expiry(renews: true, dismissAfter: .seconds(61)), count: 2))
+    }
+
     @Test func theEndOfTheFeedDoesNotBringTheLimitForward() {
         var story = Scripted()
         story.apply(orders.set(0, ["eta": 10]))

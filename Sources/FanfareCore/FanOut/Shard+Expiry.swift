@@ -1,0 +1,142 @@
+/// An activity lasts eight hours at most; then the system ends it, whatever it shows (rule L1, spec §3.4, documented). So it is
+/// ended before, with its newest state, or renewed where the topic's rules say so: another one is started, and the old one
+/// ends when the new one's token has registered, because an accepted start is not yet a card.
+///
+/// A hand goes round over the activities, some at a time, and sleeps while none is old enough: nothing is kept for it but
+/// the second at which each began.
+extension Shard {
+    /// How long before the limit a renewal starts, and an end leaves, as parts of an activity's life: 30 and 10 minutes. A person
+    /// may take a while to allow the new card its updates; and an end may have to wait for the network.
+    private static let renewsAhead: Int64 = 16
+    private static let endsAhead: Int64 = 48
+    /// A lap of the hand: 5 minutes, in steps of a second.
+    private static let lap: Int64 = 96
+    private static let steps: Int64 = 300
+
+    /// A new activity, which begins now.
+    func insert(_ id: ActivityID, token: [UInt8], at moment: Moment) -> ActivitySlot {
+        let slot = store.insert(id, token: token)
+        store[slot].startedAt = moment.monotonicSeconds
+        moveHand(at: moment.monotonicNanoseconds + renewAge)
+        return slot
+    }
+
+    private var renewAge: Int64 { lifetime - lifetime / Shard.renewsAhead }
+    private var endAge: Int64 { lifetime - lifetime / Shard.endsAhead }
+
+    /// The hand goes on then, or before.
+    func moveHand(at due: Int64) {
+        guard handDue.map({ due < $0 }) ?? true else { return }
+        handDue = due
+        retries.insert(.hand, due: due)
+    }
+
+    /// Time has come for the hand.
+    func turnHand(at moment: Moment) {
+        let now = moment.monotonicNanoseconds
+        guard let due = handDue, due <= now else { return }  // an older entry
+        handDue = nil
+        let step = max(1, lifetime / Shard.lap / Shard.steps)
+        // Whoever comes while the lap lasts is due no sooner.
+        if hand == 0 { lapDue = now + renewAge }
+        // After a long pause it makes up for what it has missed, in one lap at most.
+        let steps = Int(min(Shard.steps, (now - due) / step + 1))
+        let end = min(store.activities.count, hand + steps * (store.activities.count / Int(Shard.steps) + 1))
+        while hand < end {
+            let slot = ActivitySlot(UInt32(hand))
+            hand += 1
+            if let due = attend(to: slot, at: moment) { lapDue = min(lapDue, due) }
+        }
+        guard hand >= store.activities.count else {
+            moveHand(at: now + step)
+            return
+        }
+        hand = 0
+        if store.count > 0 { moveHand(at: max(now + step, lapDue)) }
+    }
+
+    /// Does what an activity's age asks for.
+    ///
+    /// - Returns: when it will ask for something next, monotonic nanoseconds; `nil`: never.
+    private func attend(to slot: ActivitySlot, at moment: Moment) -> Int64? {
+        let activity = store[slot]
+        let age = age(of: slot, at: moment)
+        func due(at wanted: Int64) -> Int64 { moment.monotonicNanoseconds + wanted - age }
+        guard age >= renewAge else { return due(at: renewAge) }
+        if activity.flags.contains(.tokenless) { return expire(slot, at: moment) ? nil : due(at: lifetime) }
+        guard activity.audience != ActivityStore.noAudience, !activity.flags.contains(.ending) else { return nil }
+        let audience = audiences[Int(activity.audience)]
+        if let renewal = renewals[slot], !renewal.hasFailed, audience.latest?.expiry.renews == true {
+            if renewal.successor == nil { renew(slot, renewal, at: moment) }
+            // With the new card on its way the old one stays until the system ends it.
+            return expire(slot, at: moment) ? nil : due(at: lifetime)
+        }
+        guard age >= endAge else { return due(at: endAge) }
+        report(.expired, of: activity.id)
+        lastStates[slot] = Int(activity.audience)
+        depart(slot, at: moment)
+        return nil
+    }
+
+    private func age(of slot: ActivitySlot, at moment: Moment) -> Int64 {
+        Int64(moment.monotonicSeconds &- store[slot].startedAt) * 1_000_000_000
+    }
+
+    /// Once the system has ended it, nothing is left to be sent.
+    ///
+    /// - Returns: whether it has.
+    private func expire(_ slot: ActivitySlot, at moment: Moment) -> Bool {
+        guard age(of: slot, at: moment) >= lifetime, !store[slot].flags.contains(.inFlight) else { return false }
+        if !store[slot].flags.contains(.leaving) { report(.expired, of: store[slot].id) }
+        remove(slot, at: moment)
+        return true
+    }
+
+    /// What is to become of an old activity has changed.
+    func lookAgain(at slot: ActivitySlot, at moment: Moment) {
+        guard age(of: slot, at: moment) >= renewAge else { return }
+        // In this lap, or right after it.
+        lapDue = moment.monotonicNanoseconds
+        moveHand(at: lapDue)
+    }
+
+    private func renew(_ slot: ActivitySlot, _ renewal: Renewal, at moment: Moment) {
+        let edition = renewal.edition + 1
+        let successor = ActivityID(hashing: renewal.request.name(edition: edition))
+        guard store.slot(of: successor) == nil else {
+            renewals[slot]?.hasFailed = true
+            return
+        }
+        renewals[slot]?.successor = successor
+        start(
+            successor, renewal.request, edition: edition, renewing: store[slot].id, in: Int(store[slot].audience),
+            at: moment)
+    }
+
+    /// The new card exists: the old one goes, and whoever names it means the new one.
+    func replace(_ old: ActivityID, by slot: ActivitySlot, _ starting: Starting, at moment: Moment) {
+        successors[ActivityID(hashing: starting.request.activity)] = store[slot].id
+        guard let oldSlot = store.slot(of: old), store[oldSlot].flags.isDisjoint(with: [.leaving, .ending]) else {
+            return
+        }
+        renewals[oldSlot] = nil
+        report(.renewed(as: store[slot].id), of: old)
+        depart(oldSlot, at: moment)
+    }
+
+    /// The activity of that name, or the one that has taken its place.
+    func slot(of id: ActivityID) -> ActivitySlot? { store.slot(of: successors[id] ?? id) }
+
+    /// The activity has gone.
+    func forgetRenewal(_ slot: ActivitySlot) {
+        lastStates[slot] = nil
+        guard let renewal = renewals.removeValue(forKey: slot), renewal.edition > 1 else { return }
+        let root = ActivityID(hashing: renewal.request.activity)
+        if successors[root] == store[slot].id { successors[root] = nil }
+    }
+}
+
+extension Moment {
+    /// Goes round after 136 years.
+    var monotonicSeconds: UInt32 { UInt32(truncatingIfNeeded: monotonicNanoseconds / 1_000_000_000) }
+}

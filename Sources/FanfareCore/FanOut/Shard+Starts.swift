@@ -1,0 +1,211 @@
+/// Activities that a push makes appear. Such a push is sent once, whatever becomes of it: a second one would be a second card
+/// (rule L7). Until the phone's app reports the update token, nothing more can be sent; then the activity gets the newest state,
+/// unless its start carried it.
+extension Shard {
+    /// The activity shows this audience from now on, and a start is to make it appear. For an activity that is there already,
+    /// the request is kept for its renewal.
+    func start(_ request: StartRequest, _ key: AudienceKey, at moment: Moment) {
+        guard isToken(request.token), let index = audienceIndex(key, at: moment) else { return }
+        let id = ActivityID(hashing: request.activity)
+        guard let slot = slot(of: id) else {
+            start(id, request, edition: 1, renewing: nil, in: index, at: moment)
+            return
+        }
+        if var starting = starting[slot] {
+            if starting.phase != .sent {
+                starting.request = request
+                store.replaceToken(of: slot, with: request.token)
+            }
+            self.starting[slot] = starting
+        } else if store[slot].flags.isDisjoint(with: [.leaving, .ending]) {
+            renewals[slot] = Renewal(
+                request: request, edition: renewals[slot]?.edition ?? 1, successor: renewals[slot]?.successor)
+        }
+        move(slot, to: key, at: moment)
+    }
+
+    func start(
+        _ id: ActivityID, _ request: StartRequest, edition: Int, renewing old: ActivityID?, in audience: Int,
+        at moment: Moment
+    ) {
+        let slot = insert(id, token: request.token, at: moment)
+        store[slot].flags.insert(.tokenless)
+        starting[slot] = Starting(request: request, edition: edition, renews: old, audience: audience)
+        stand(slot)
+    }
+
+    /// Its start is due as soon as there is something to show.
+    private func stand(_ slot: ActivitySlot) {
+        guard let index = starting[slot]?.audience else { return }
+        starting[slot]?.phase = .due
+        let audience = audiences[index]
+        audience.addStart(slot, positions: &store.positions)
+        if audience.target > 0 {
+            audience.owed += 1
+            counts.owed += 1
+        }
+        lanes.enqueue(audience)
+    }
+
+    private func standDown(_ slot: ActivitySlot) {
+        guard let starting = starting[slot] else { return }
+        switch starting.phase {
+        case .due:
+            let audience = audiences[starting.audience]
+            audience.removeStart(at: Int(store.positions[Int(slot.rawValue)]), positions: &store.positions)
+            if audience.target > 0 {
+                audience.owed -= 1
+                counts.owed -= 1
+            }
+        case .waiting: startsWaiting -= 1
+        case .sent: break
+        }
+    }
+
+    /// - Returns: how many pushes have left: one or none.
+    func sendStart(
+        _ slot: ActivitySlot, of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
+    ) -> Int {
+        guard let starting = starting[slot] else { return 0 }
+        // Whoever has ended the old card does not want a new one.
+        if audience.event == .end || starting.renews.map({ store.slot(of: $0) == nil }) == true {
+            fail(slot, .over, at: moment)
+            return 0
+        }
+        standDown(slot)
+        if let due = startBudget.take(starting.request.token, at: moment.monotonicNanoseconds) {
+            awaitRetry(slot, due: due)
+            return 0
+        }
+        self.starting[slot]?.phase = .sent
+        self.starting[slot]?.shown = (audience.target, audience.ledger.newestDisplay)
+        store[slot].startedAt = moment.monotonicSeconds
+        let payload = makePayload(
+            .start, for: audience, stamp: max(moment.wallSeconds, Int64(store[slot].stamp)),
+            alert: starting.request.alert,
+            start: starting.request.payload(edition: starting.edition))
+        return send(
+            Push(payload: payload, version: 0, alert: 0), to: [slot], standing: store[slot].standing, into: &batch)
+    }
+
+    /// What became of a start.
+    func completeStart(_ slot: ActivitySlot, as activity: Activity, _ outcome: DeliveryOutcome, at moment: Moment) {
+        guard let request = starting[slot]?.request else { return }
+        switch outcome {
+        case .accepted:
+            counts.pushes.accepted += 1
+            noteAnswers(1, dead: 0)
+            store[slot].strikes = 0
+            return  // its token will tell whether there is a card
+        case .unknown:
+            counts.pushes.uncertain += 1
+            return
+        case .refused, .deadToken, .throttled, .notProcessed: startBudget.giveBack(request.token)
+        }
+        switch outcome {
+        case .accepted, .unknown: break
+        case .refused:
+            counts.pushes.failed += 1
+            fail(slot, .refused, at: moment)
+        case .deadToken:
+            noteAnswers(1, dead: 1)
+            if deadTokens.isShut, !activity.flags.contains(.leaving) {
+                counts.pushes.held += 1
+                starting[slot]?.phase = .waiting
+                startsWaiting += 1
+                hold(slot, at: moment)
+            } else {
+                counts.pushes.dead += 1
+                fail(slot, .deadToken, at: moment)
+            }
+        case .throttled, .notProcessed:
+            if outcome == .throttled { counts.pushes.throttled += 1 } else { counts.pushes.notProcessed += 1 }
+            let refusals = (starting[slot]?.refusals ?? 0) + 1
+            starting[slot]?.refusals = refusals
+            if activity.flags.contains(.leaving) {
+                remove(slot, at: moment)
+            } else if refusals == Starting.refusalsMax {
+                fail(slot, .gaveUp, at: moment)
+            } else {
+                starting[slot]?.phase = .waiting
+                startsWaiting += 1
+                wait(slot, at: moment)
+            }
+        }
+    }
+
+    private func awaitRetry(_ slot: ActivitySlot, due: Int64) {
+        starting[slot]?.phase = .waiting
+        startsWaiting += 1
+        store[slot].flags.insert(.waiting)
+        retries.insert(.activity(slot, generation: store[slot].generation), due: due)
+    }
+
+    /// It has waited long enough.
+    func wakeStart(_ slot: ActivitySlot) {
+        standDown(slot)
+        stand(slot)
+    }
+
+    private func fail(_ slot: ActivitySlot, _ failure: StartFailure, at moment: Moment) {
+        failRenewal(by: slot, at: moment)
+        if !store[slot].flags.contains(.leaving) { report(.notStarted(failure), of: store[slot].id) }
+        remove(slot, at: moment)
+    }
+
+    /// Without its successor the old activity ends in time.
+    private func failRenewal(by slot: ActivitySlot, at moment: Moment) {
+        guard let old = starting[slot]?.renews.flatMap({ store.slot(of: $0) }) else { return }
+        renewals[old]?.hasFailed = true
+        lookAgain(at: old, at: moment)
+    }
+
+    /// Nothing is known of the start any more: its token has come, or the activity is gone.
+    func forgetStart(_ slot: ActivitySlot) {
+        guard store[slot].flags.contains(.tokenless) else { return }
+        standDown(slot)
+        starting[slot] = nil
+        store[slot].flags.remove(.tokenless)
+    }
+
+    /// The person wants the card no more. If the start may have arrived, its end must wait for the token.
+    func unfollowStart(_ slot: ActivitySlot, at moment: Moment) {
+        failRenewal(by: slot, at: moment)
+        if starting[slot]?.phase == .sent { store[slot].flags.insert(.leaving) } else { remove(slot, at: moment) }
+    }
+
+    func moveStart(_ slot: ActivitySlot, to index: Int) {
+        guard let starting = starting[slot], starting.audience != index else { return }
+        let isDue = starting.phase == .due
+        if isDue { standDown(slot) }
+        self.starting[slot]?.audience = index
+        // From now on it misses what happens there.
+        self.starting[slot]?.shown = starting.phase == .sent ? (audiences[index].target, nil) : nil
+        if isDue { stand(slot) }
+    }
+
+    /// The phone's app has reported the update token: the card exists.
+    func register(_ slot: ActivitySlot, token: [UInt8], at moment: Moment) {
+        guard let starting = starting[slot] else { return }
+        forgetStart(slot)
+        replaceToken(of: slot, with: token)
+        if store[slot].flags.contains(.leaving) {
+            leaving += 1
+            if store[slot].flags.isDisjoint(with: [.inFlight, .waiting]) { departing.append(slot) }
+            return
+        }
+        renewals[slot] = Renewal(request: starting.request, edition: starting.edition)
+        if let old = starting.renews { replace(old, by: slot, starting, at: moment) }
+        join(slot, starting.audience)
+        lookAgain(at: slot, at: moment)
+        guard let shown = starting.shown else { return }
+        let audience = audiences[starting.audience]
+        // What was new since its start it has missed, alerts among it.
+        store[slot].alerted = shown.version
+        if audience.event == .update, audience.newestAlert <= shown.version,
+            audience.ledger.newestDisplay == shown.display
+        {
+            settleJoiner(slot, of: audience)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+/// What a shard knows of an activity that has no update token yet. Some 100 bytes, its request and its start token, until the
+/// token registers, or for eight hours.
+struct Starting {
+    enum Phase {
+        /// Stands among its audience's `starts`.
+        case due
+        /// Stands in the retry list, or is held by the dead-token guard.
+        case waiting
+        /// The start is on its way, or was taken, or nobody knows: never to be sent again (rule L7).
+        case sent
+    }
+
+    /// The newest one: until the start has left, its token may be replaced.
+    var request: StartRequest
+    /// 1, and one more for each renewal.
+    let edition: Int
+    /// The activity that ends when this one's token has registered.
+    let renews: ActivityID?
+    /// Index of the audience whose state it shows.
+    var audience: Int
+    var phase = Phase.due
+    /// Starts that were certainly not taken, and may be by another time.
+    var refusals = 0
+    /// What the card shows of its audience: the version, and the hash of that; `nil` when it came from another one.
+    var shown: (version: UInt32, display: UInt64?)?
+
+    /// With waits from one second to about a minute these are some ten minutes: who follows something now looks for the card now.
+    static let refusalsMax = 12
+}
+
+/// What it takes to start an activity once more.
+struct Renewal {
+    let request: StartRequest
+    let edition: Int
+    /// The activity that is to take this one's place.
+    var successor: ActivityID?
+    /// It will not: this one ends instead.
+    var hasFailed = false
+}
+
+/// What has become of an activity without anybody having asked for it.
+public enum ActivityFate: Sendable, Hashable {
+    /// No card appears, and the activity is gone.
+    case notStarted(StartFailure)
+    /// It has lasted eight hours, or almost, and is gone.
+    case expired
+    /// It has ended, and this one goes on in its place.
+    case renewed(as: ActivityID)
+}
+
+public enum StartFailure: Sendable, Hashable, CustomStringConvertible {
+    case deadToken
+    /// For good: a configuration fault, or attributes and state that do not fit into a push.
+    case refused
+    /// For the time being, again and again.
+    case gaveUp
+    /// What it was to show has ended.
+    case over
+
+    public var description: String {
+        switch self {
+        case .deadToken: "its start token is dead"
+        case .refused: "APNs refuses its start"
+        case .gaveUp: "its start was put off \(Starting.refusalsMax) times"
+        case .over: "what it was to show has ended"
+        }
+    }
+}

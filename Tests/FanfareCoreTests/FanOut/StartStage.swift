@@ -1,0 +1,104 @@
+@testable import FanfareCore
+
+/// One shard with one topic, time that is told to pass, and a network that answers as it is told.
+final class StartStage {
+    let shard = Shard()
+    let topic = TopicID("match")
+    private(set) var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000_000)
+    private var serial: UInt64 = 0
+    private let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
+    private var feedbackIn: RingProducer<ShardFeedback>
+    private var feedbackOut: RingConsumer<ShardFeedback>
+
+    init() {
+        feedbackIn = ring.takeProducer()
+        feedbackOut = ring.takeConsumer()
+    }
+
+    struct Push {
+        let payload: Payload
+        let token: [UInt8]
+        fileprivate let slot: ActivitySlot
+        fileprivate let generation: UInt32
+        var event: Payload.Event { payload.event }
+        var state: String { String(decoding: payload.state, as: UTF8.self) }
+    }
+
+    static func request(_ activity: String = "card", device: UInt8 = 7) -> StartRequest {
+        StartRequest(
+            activity: activity, token: [device], attributesType: "MatchAttributes", attributes: ["match": "m1"],
+            alert: AlertText(title: "Kick-off", body: "The match has started"))
+    }
+
+    func start(_ activity: String = "card", device: UInt8 = 7) {
+        shard.apply(.start(StartStage.request(activity, device: device), .topic(topic)), at: moment)
+    }
+
+    func follow(_ activity: String = "card", token: UInt8 = 1) {
+        shard.apply(.follow(ActivityID(hashing: activity), .topic(topic), token: [token]), at: moment)
+    }
+
+    func unfollow(_ activity: String = "card") { shard.apply(.unfollow(ActivityID(hashing: activity)), at: moment) }
+
+    func publish(_ score: Int64, alert: String? = nil, event: Publication.Event = .update, renews: Bool = false) {
+        serial += 1
+        shard.apply(
+            .publish(
+                Publication(
+                    serial: serial, topicID: topic, topicKind: .generic, version: UInt32(serial), event: event,
+                    state: EncodedState(["score": .int(score)]), priority: .conserving,
+                    alert: alert.map {
+                        Alert(
+                            cause: $0, class: .essential, text: AlertText(title: "\($0)", body: ""),
+                            freshFor: .seconds(300), highlight: nil)
+                    }, staleAfter: .seconds(600), dismissAfter: event == .end ? .seconds(900) : nil,
+                    expiry: Expiry(renews: renews, dismissAfter: .seconds(1200)))), at: moment)
+    }
+
+    func pass(seconds: Int64) {
+        moment.monotonicNanoseconds += seconds * 1_000_000_000
+        moment.wallMilliseconds += seconds * 1000
+    }
+
+    /// Lets time pass until the network gets something.
+    func passUntilPush(seconds max: Int64) -> (after: Int64, pushes: [Push]) {
+        for second in 0..<max {
+            let pushes = pull()
+            if !pushes.isEmpty { return (second, pushes) }
+            pass(seconds: 1)
+        }
+        return (max, pull())
+    }
+
+    func pull() -> [Push] {
+        var batch = DeliveryBatch()
+        shard.pull(limit: 100, at: moment, into: &batch)
+        return batch.deliveries.map {
+            Push(
+                payload: batch.payload(of: $0), token: Array(batch.tokens[$0.token]), slot: $0.slot,
+                generation: $0.generation)
+        }
+    }
+
+    func answer(_ pushes: [Push], _ outcome: DeliveryOutcome) {
+        shard.complete(
+            pushes.map { Completion(slot: $0.slot, generation: $0.generation, outcome: outcome) }, at: moment)
+    }
+
+    /// All there is to send, each push answered like that.
+    func settle(_ outcome: DeliveryOutcome = .accepted) -> [Push] {
+        var all: [Push] = []
+        while case let pushes = pull(), !pushes.isEmpty {
+            answer(pushes, outcome)
+            all += pushes
+        }
+        return all
+    }
+
+    func fates() -> [ActivityFate] {
+        _ = shard.sendFeedback(to: &feedbackIn)
+        var fates: [ActivityFate] = []
+        while let fact = feedbackOut.pop() { if case .fate(_, let fate) = fact { fates.append(fate) } }
+        return fates
+    }
+}

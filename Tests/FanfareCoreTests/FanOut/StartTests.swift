@@ -1,0 +1,243 @@
+import Testing
+
+@testable import FanfareCore
+
+/// One start, never a second card; the newest state waits for the update token (rule L7).
+@Suite struct L7StartTests {
+    let stage = StartStage()
+
+    @Test func aStartHasAllThatAPhoneAsksFor() throws {
+        stage.publish(1)
+        stage.start()
+        let push = try #require(stage.settle().first)
+        #expect(push.token == [7])
+        #expect(push.event == .start)
+        #expect(push.state == #"{"score":1}"#)
+        #expect(push.payload.alert?.title == "Kick-off")
+        #expect(push.payload.priority == .immediate)
+        #expect(push.payload.stamp == stage.moment.wallSeconds)
+        #expect(push.payload.staleDate == stage.moment.wallSeconds + 600)
+        let start = try #require(push.payload.start)
+        #expect(start.attributesType == "MatchAttributes")
+        #expect(String(decoding: start.attributes, as: UTF8.self) == #"{"activity":"card","match":"m1"}"#)
+        #expect(start.updates == .token)
+        #expect(start.collapseID?.hasPrefix("start-") == true)
+        #expect(stage.shard.isQuiet)
+        #expect(stage.shard.statistics.tokenless == 1)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    @Test(arguments: [DeliveryOutcome.accepted, .unknown])
+    func theNewestStateWaitsForTheToken(outcome: DeliveryOutcome) {
+        stage.publish(1)
+        stage.start()
+        #expect(stage.settle(outcome).count == 1)
+        for score in Int64(2)...4 { stage.publish(score) }
+        stage.start()
+        stage.pass(seconds: 3600)
+        #expect(stage.settle().isEmpty, "neither a second start nor an update")
+        #expect(stage.shard.isQuiet)
+        stage.follow()
+        let pushes = stage.settle()
+        #expect(pushes.map(\.event) == [.update])
+        #expect(pushes.map(\.state) == [#"{"score":4}"#])
+        #expect(pushes.map(\.token) == [[1]])
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    @Test func whatTheStartCarriedIsNotSentAgain() {
+        stage.publish(1)
+        stage.start()
+        _ = stage.settle()
+        stage.publish(2)
+        stage.publish(1)
+        stage.follow()
+        #expect(stage.settle().isEmpty)
+        #expect(stage.shard.isQuiet)
+        stage.publish(3)
+        #expect(stage.settle().map(\.state) == [#"{"score":3}"#])
+    }
+
+    @Test func aFreshAlertSinceTheStartRidesAlong() {
+        stage.publish(1, alert: "before")
+        stage.start()
+        _ = stage.settle()
+        stage.publish(2, alert: "goal")
+        stage.follow()
+        #expect(stage.settle().map(\.payload.alert?.title) == ["goal"])
+    }
+
+    /// The phone may be faster than the answer to the start.
+    @Test(arguments: [DeliveryOutcome.accepted, .unknown, .deadToken, .throttled, .notProcessed, .refused])
+    func aTokenBeforeTheAnswer(outcome: DeliveryOutcome) {
+        stage.publish(1)
+        stage.start()
+        let start = stage.pull()
+        stage.follow()
+        stage.publish(2)
+        #expect(stage.pull().isEmpty, "one push at a time")
+        stage.answer(start, outcome)
+        stage.pass(seconds: 2)
+        #expect(stage.settle().map(\.state) == [#"{"score":2}"#])
+        #expect(stage.shard.statistics.activities == 1)
+        #expect(stage.fates().isEmpty)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    @Test(arguments: [DeliveryOutcome.throttled, .notProcessed])
+    func aRefusalThatTimeMendsIsRetriedAFewTimes(outcome: DeliveryOutcome) {
+        stage.publish(1)
+        stage.start()
+        var starts = 0
+        for _ in 0..<3600 {
+            starts += stage.settle(outcome).count
+            stage.pass(seconds: 1)
+        }
+        #expect(starts == Starting.refusalsMax)
+        #expect(stage.fates() == [.notStarted(.gaveUp)])
+        #expect(stage.shard.statistics.activities == 0)
+        #expect(stage.shard.isQuiet)
+    }
+
+    @Test func aRetryCarriesTheNewestStateAndTheNewestStartToken() {
+        stage.publish(1)
+        stage.start()
+        _ = stage.settle(.notProcessed)
+        stage.publish(2)
+        stage.start(device: 8)
+        let (_, pushes) = stage.passUntilPush(seconds: 10)
+        #expect(pushes.map(\.state) == [#"{"score":2}"#])
+        #expect(pushes.map(\.token) == [[8]])
+    }
+
+    @Test(arguments: [(DeliveryOutcome.deadToken, StartFailure.deadToken), (.refused, .refused)])
+    func aStartThatIsRefusedForGoodIsReported(outcome: DeliveryOutcome, failure: StartFailure) {
+        stage.publish(1)
+        stage.start()
+        #expect(stage.settle(outcome).count == 1)
+        #expect(stage.fates() == [.notStarted(failure)])
+        #expect(stage.shard.statistics.activities == 0)
+        stage.publish(2)
+        #expect(stage.settle().isEmpty)
+    }
+
+    @Test func nothingStartsBeforeTheTopicDoesOrAfterItHasEnded() {
+        stage.start()
+        #expect(stage.settle().isEmpty)
+        #expect(stage.shard.isQuiet)
+        stage.publish(1)
+        #expect(stage.settle().map(\.event) == [.start])
+        stage.publish(2, event: .end)
+        stage.start("late")
+        #expect(stage.settle().isEmpty)
+        #expect(stage.fates() == [.notStarted(.over)])
+        stage.follow()
+        #expect(stage.settle().map(\.event) == [.end], "the one that was started gets its end")
+        #expect(stage.shard.statistics.activities == 0)
+    }
+
+    @Test func aDeviceGetsNoMoreStartsThanItsBudget() {
+        stage.publish(1)
+        for number in 0...StartBudget.burst { stage.start("card \(number)") }
+        stage.start("elsewhere", device: 8)
+        #expect(stage.settle().count == StartBudget.burst + 1)
+        #expect(!stage.shard.isQuiet)
+        #expect(stage.shard.violatedInvariant() == nil)
+        let (after, pushes) = stage.passUntilPush(seconds: 3600)
+        #expect(after == 900)
+        #expect(pushes.count == 1)
+    }
+
+    /// What has not arrived costs a device nothing.
+    @Test func aRefusedStartIsNoneOfTheBudget() {
+        stage.publish(1)
+        for number in 0..<StartBudget.burst { stage.start("card \(number)") }
+        stage.answer(stage.pull(), .refused)
+        for number in 0..<StartBudget.burst { stage.start("other \(number)") }
+        #expect(stage.settle().count == StartBudget.burst)
+    }
+
+    @Test func startsGoBeforeSilentUpdatesAndAfterAlerts() {
+        stage.publish(1)
+        for member in UInt8(1)...50 { stage.follow("member \(member)", token: member) }
+        _ = stage.settle()
+        stage.publish(2)
+        stage.start()
+        #expect(stage.settle().first?.event == .start)
+        stage.publish(3, alert: "goal")
+        stage.start("other", device: 8)
+        let events = stage.settle().map(\.event)
+        #expect(events.filter { $0 == .start }.count == 1)
+        #expect(events.first == .update)
+    }
+
+    /// A start for an activity that is there is kept for its renewal.
+    @Test func whoHasACardGetsNoSecondOne() {
+        stage.publish(1)
+        stage.follow()
+        stage.start()
+        #expect(stage.settle().map(\.event) == [.update])
+        #expect(stage.shard.statistics.activities == 1)
+    }
+}
+
+/// Stopping is one end, dismissed at once, and nothing after it (rule L5).
+@Suite struct L5UnfollowTests {
+    let stage = StartStage()
+
+    private func isPrivateEnd(_ push: StartStage.Push) -> Bool {
+        push.event == .end && push.payload.state.isEmpty
+            && push.payload.dismissalDate ?? .max < stage.moment.wallSeconds
+    }
+
+    @Test func anActivityGetsOneEnd() {
+        stage.publish(1)
+        stage.follow()
+        _ = stage.settle()
+        stage.unfollow()
+        stage.publish(2)
+        let pushes = stage.settle()
+        #expect(pushes.count == 1 && pushes.allSatisfy(isPrivateEnd))
+        stage.publish(3)
+        #expect(stage.settle().isEmpty)
+        #expect(stage.shard.statistics.activities == 0)
+    }
+
+    @Test func whatHasNotStartedDoesNotStart() {
+        stage.start()
+        stage.unfollow()
+        stage.publish(1)
+        #expect(stage.settle().isEmpty)
+        #expect(stage.shard.statistics.activities == 0)
+    }
+
+    @Test(arguments: [DeliveryOutcome.accepted, .unknown])
+    func theEndOfAStartedOneWaitsForItsToken(outcome: DeliveryOutcome) {
+        stage.publish(1)
+        stage.start()
+        let start = stage.pull()
+        stage.unfollow()
+        stage.answer(start, outcome)
+        stage.publish(2)
+        #expect(stage.settle().isEmpty)
+        #expect(stage.shard.isQuiet)
+        stage.follow()
+        let pushes = stage.settle()
+        #expect(pushes.count == 1 && pushes.allSatisfy(isPrivateEnd))
+        #expect(stage.shard.statistics.activities == 0)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    @Test(arguments: [DeliveryOutcome.throttled, .notProcessed, .refused, .deadToken])
+    func aStartThatWasNotTakenNeedsNoEnd(outcome: DeliveryOutcome) {
+        stage.publish(1)
+        stage.start()
+        let start = stage.pull()
+        stage.unfollow()
+        stage.answer(start, outcome)
+        stage.pass(seconds: 100)
+        #expect(stage.settle().isEmpty)
+        #expect(stage.shard.statistics.activities == 0)
+        #expect(stage.fates().isEmpty, "nobody wants to know")
+    }
+}
