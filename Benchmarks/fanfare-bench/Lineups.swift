@@ -55,7 +55,7 @@ enum Lineups {
 }
 
 /// One shard; every lineup has the first topic, in which goals happen, and others drawn at random.
-private struct LineupFleet {
+private struct LineupFleet: ~Copyable {
     private let shard = Shard()
     private var moment = Moment(wallMilliseconds: 1_800_000_000_000, monotonicNanoseconds: 1_000_000_000)
     private var serial: UInt64 = 0

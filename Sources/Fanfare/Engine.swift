@@ -25,6 +25,7 @@ public final class Engine: Sendable {
         /// Events and commands on their way to the core.
         public var mailboxCapacity = 1 << 14
         public var rules = Rules.builtIn
+        public var limits = ActivityLimits()
 
         public init(transport: TransportChoice) { self.transport = transport }
     }
@@ -117,12 +118,19 @@ public final class Engine: Sendable {
     ///   - activity: the app's id of the Live Activity.
     ///   - subscriber: the app's id of the install; all its commands go one way.
     ///   - token: the activity's update token, raw bytes (not hex), at most 512.
+    ///   - preferences: the person's; `nil` leaves them as they are, which is the default for a new activity.
     @discardableResult public func follow(
-        _ audience: AudienceKey, activity: String, subscriber: String, token: [UInt8]
+        _ audience: AudienceKey, activity: String, subscriber: String, token: [UInt8], preferences: Preferences? = nil
     ) -> Bool {
         post(
             .command(
-                .follow(ActivityID(hashing: activity), audience, token: token), subscriber: Engine.key(subscriber)))
+                .follow(ActivityID(hashing: activity), audience, token: token, preferences: preferences),
+                subscriber: Engine.key(subscriber)))
+    }
+
+    /// What the person wants of this activity from now on (rule A5). A push that is on its way already is not called back.
+    @discardableResult public func prefer(_ preferences: Preferences, activity: String, subscriber: String) -> Bool {
+        post(.command(.prefer(ActivityID(hashing: activity), preferences), subscriber: Engine.key(subscriber)))
     }
 
     /// An activity is to appear on a phone by a push, and shows this topic or lineup from now on.
@@ -209,8 +217,8 @@ public final class Engine: Sendable {
             self.mailbox = mailbox
             self.stopRequest = stopRequest
             core = try EngineCore(
-                loop: loop, rules: options.rules, shards: max(1, options.shards), pinsShards: options.pinsShards,
-                makeTransport: makeTransport)
+                loop: loop, rules: options.rules, limits: options.limits, shards: max(1, options.shards),
+                pinsShards: options.pinsShards, makeTransport: makeTransport)
             wakeup = try Wakeup(loop: loop) { [unowned self] in drain() }
             ticks = LoopTimer(loop: loop) { [unowned self] in tick() }
             core.onRecord = { record, _ in observer.decided?(record) }

@@ -35,7 +35,8 @@ final class EngineCore {
     var onRelief: (() -> Void)?
 
     init(
-        loop: Loop, rules: Rules = .builtIn, shards count: Int, pinsShards: Bool = false,
+        loop: Loop, rules: Rules = .builtIn, limits: ActivityLimits = ActivityLimits(), shards count: Int,
+        pinsShards: Bool = false,
         makeTransport: @escaping TransportFactory,
         load: (@Sendable (Shard, _ index: Int, _ count: Int) -> Void)? = nil
     ) throws {
@@ -49,8 +50,8 @@ final class EngineCore {
         for index in 0..<count {
             shards.append(
                 try ShardThread(
-                    index: index, of: count, isPinned: pinsShards, makeTransport: makeTransport, load: load,
-                    core: wakeup.signal))
+                    index: index, of: count, limits: limits, isPinned: pinsShards, makeTransport: makeTransport,
+                    load: load, core: wakeup.signal))
         }
     }
 

@@ -28,7 +28,8 @@ final class ShardThread {
     ///   - load: fills the shard before it starts, on its own thread.
     ///   - core: signalled when feedback waits.
     init(
-        index: Int, of count: Int, isPinned: Bool, makeTransport: @escaping TransportFactory,
+        index: Int, of count: Int, limits: ActivityLimits, isPinned: Bool,
+        makeTransport: @escaping TransportFactory,
         load: (@Sendable (Shard, _ index: Int, _ count: Int) -> Void)?, core: WakeupSignal
     ) throws {
         let commandRing = OneToOneRing<ShardCommand>(capacity: ShardThread.commandsMax)
@@ -41,7 +42,7 @@ final class ShardThread {
                 if isPinned { try LoopThread.pinToProcessor(index) }
                 let runner = try ShardRunner(
                     loop: loop, commands: commandRing.takeConsumer(), feedback: feedbackRing.takeProducer(),
-                    stopRequest: stopRequest, core: core)
+                    stopRequest: stopRequest, limits: limits, core: core)
                 load?(runner.shard, index, count)
                 try runner.open(makeTransport)
                 started.succeed(runner.wakeup.signal)
@@ -99,7 +100,7 @@ private final class StopRequest: Sendable {
 
 /// What lives on a shard's thread: the shard, its transport and the rings' other ends.
 private final class ShardRunner {
-    let shard = Shard()
+    let shard: Shard
     private(set) var wakeup: Wakeup!  // set in `init`, once `self` can be captured
     private let loop: Loop
     private var commands: RingConsumer<ShardCommand>
@@ -121,8 +122,9 @@ private final class ShardRunner {
 
     init(
         loop: Loop, commands: consuming RingConsumer<ShardCommand>, feedback: consuming RingProducer<ShardFeedback>,
-        stopRequest: StopRequest, core: WakeupSignal
+        stopRequest: StopRequest, limits: ActivityLimits, core: WakeupSignal
     ) throws {
+        shard = Shard(limits: limits)
         self.loop = loop
         self.commands = commands
         self.feedback = feedback

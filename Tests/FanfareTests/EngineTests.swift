@@ -30,6 +30,36 @@ import Testing
         #expect(counts?.owed == 0)
     }
 
+    private struct Score: Codable, Hashable, Sendable { var goals: Int }
+
+    @Test func A5_peopleChooseWhichAlertsTheirActivityGives() throws {
+        let engine = try Engine(Engine.Options(transport: .discard))
+        let topic = TopicID("match")
+        #expect(
+            engine.follow(
+                .topic(topic), activity: "card", subscriber: "anna", token: [1], preferences: Preferences(alerts: .none)
+            ))
+        var alerts: [ShardCounts.Alerts?] = []
+        for goals in 1...2 {
+            #expect(
+                try engine.publish(Score(goals: goals), for: topic, alert: AlertText(title: "Goal", body: "\(goals)")))
+            #expect(engine.settle(within: .seconds(120)))
+            let counted = Mutex<ShardCounts?>(nil)
+            let answered = Gate()
+            #expect(
+                engine.counts { counts in
+                    counted.withLock { $0 = counts }
+                    answered.open()
+                })
+            answered.wait()
+            alerts.append(counted.withLock { $0?.alerts })
+            #expect(engine.prefer(Preferences(), activity: "card", subscriber: "anna"))
+        }
+        engine.stop()
+        #expect(alerts.map { $0?.silenced } == [1, 1])
+        #expect(alerts.map { $0?.accepted } == [0, 1])
+    }
+
     @Test func decidesInTheOrderOfEachThread() throws {
         let decided = Decided()
         var observer = Engine.Observer()

@@ -40,10 +40,22 @@ struct Phone {
     /// An alert was published while nothing kept this phone from having it at once: the sweep will come with it.
     private(set) var awaitsAlert = false
     private var isThrottled = false
+    /// What the person wants, as far as the shard has been told, and what is left of the activity's limits.
+    private(set) var subscriber: Subscriber
+    let limits: ActivityLimits
+    private(set) var budget = PhoneBucket()
+    private(set) var alertBucket = PhoneBucket()
+
+    var budgetSize: TokenBucket.Size { subscriber.frequentUpdates ? limits.immediateFrequent : limits.immediate }
 
     var isLive: Bool { !hasLeft && !isDead && !hasEnded && !isGone }
 
-    init(id: ActivityID, node: Int, audience: AudienceKey, using random: inout SplitMix64) {
+    init(
+        id: ActivityID, node: Int, audience: AudienceKey, subscriber: Subscriber, limits: ActivityLimits,
+        using random: inout SplitMix64
+    ) {
+        self.subscriber = subscriber
+        self.limits = limits
         self.id = id
         self.node = node
         self.audience = audience
@@ -76,6 +88,8 @@ struct Phone {
         awaitsAlert = false
     }
 
+    mutating func prefers(_ subscriber: Subscriber) { self.subscriber = subscriber }
+
     mutating func noteAlert(of publication: Publication) {
         guard let alert = publication.alert, let served, served.topics.contains(publication.topicID) else { return }
         missed.append(alert)
@@ -98,6 +112,8 @@ struct Phone {
         if case .lineup = served { lastLineup = LineupContentState<Match>(payload) }
         missedInFlight = missed
         missed.removeAll()
+        if payload.priority == .immediate, payload.event == .update { budget.take(budgetSize, at: payload.stamp) }
+        if payload.alert != nil { alertBucket.take(limits.alerts, at: payload.stamp, atLeast: 0) }
         lastStamp = payload.stamp
         lastState = payload.state
         lastMayRepeat = false

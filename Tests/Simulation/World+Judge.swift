@@ -31,10 +31,8 @@ extension World {
             }
             if phone.missed.contains(where: { $0.class > carried.class }) { return "a higher alert stayed behind (4)" }
             if payload.priority != .immediate { return "an alert at priority 5" }
-        } else if let missed = phone.missed.last {
-            return "silent though alert \(missed.text.title) was missed (4)"
         }
-        return nil
+        return phone.served == nil ? nil : judgeAttention(of: payload, for: phone, from: node)
     }
 
     /// Whether the payload is the version that was sent last. A lineup's version may be older than what was published last.

@@ -27,6 +27,8 @@ public final class World {
         public var feedbackHeldMax = 64
         /// Publications per audience whose completion is told apart.
         public var openMax = 64
+        /// Of each activity.
+        var limits = ActivityLimits()
         public init() {}
 
         /// A world of the seed's own kind. Of every size: the smallest make the rarest meetings.
@@ -42,19 +44,20 @@ public final class World {
             feedbackMax = pick([1, 2, 64], 6)
             feedbackHeldMax = pick([1, 4, 64], 7)
             openMax = pick([1, 2, 64], 8)
+            limits = pick([ActivityLimits(), .tight], 9)
         }
     }
 
     /// What the world does next; the weights make quiet spells and storms both happen.
     enum Action: CaseIterable {
-        case card, goal, cancelGoal, endMatch, follow, unfollow, move, rotateToken
+        case card, goal, cancelGoal, endMatch, follow, unfollow, move, rotateToken, prefer
         case deliverCommand, pull, complete, hear, passTime
 
         var weight: Int {
             switch self {
             case .card: 6
             case .goal: 3
-            case .cancelGoal, .endMatch, .unfollow, .rotateToken: 1
+            case .cancelGoal, .endMatch, .unfollow, .rotateToken, .prefer: 1
             case .move: 2
             case .follow: 4
             case .passTime: 6
@@ -72,6 +75,8 @@ public final class World {
     var nodes: [Node] = []
     var feed: SimulatedFeed
     var phones: [Phone] = []
+    /// Whose preferences a command brings.
+    private var wishes: [Preferences: Subscriber] = [:]
     public private(set) var steps = 0
     /// Pushes judged so far: a world in which nothing happens proves nothing.
     public internal(set) var pushesSeen = 0
@@ -103,7 +108,8 @@ public final class World {
         var published: Set<UInt64> = []
 
         init(_ options: Options) {
-            shard = Shard(feedbackMax: options.feedbackHeldMax, openMax: options.openMax)
+            shard = Shard(
+                feedbackMax: options.feedbackHeldMax, openMax: options.openMax, limits: options.limits)
             let commandRing = OneToOneRing<ShardCommand>(capacity: options.commandsMax)
             sendCommands = commandRing.takeProducer()
             commands = commandRing.takeConsumer()
@@ -164,7 +170,7 @@ public final class World {
 
     private func perform(_ action: Action) -> String? {
         switch action {
-        case .card, .goal, .cancelGoal, .endMatch, .follow, .unfollow, .move, .rotateToken:
+        case .card, .goal, .cancelGoal, .endMatch, .follow, .unfollow, .move, .rotateToken, .prefer:
             // What comes from outside is refused while the core has no room to pass it on.
             guard nodes.allSatisfy(\.backlog.isEmpty) else { return nil }
         case .deliverCommand, .pull, .complete, .hear, .passTime: break
@@ -189,6 +195,12 @@ public final class World {
             if let index = livePhone() {
                 phones[index].renewToken(using: &random)
                 send(.replaceToken(phones[index].id, token: phones[index].token), to: phones[index].node)
+            }
+        case .prefer:
+            if let index = livePhone() {
+                let subscriber = Subscriber(atMinute: minute, using: &random)
+                wishes[subscriber.preferences] = subscriber
+                send(.prefer(phones[index].id, subscriber.preferences), to: phones[index].node)
             }
         case .deliverCommand: _ = deliverCommand(to: nodes.randomElement(using: &random)!)
         case .pull: return pull(nodes.randomElement(using: &random)!)
@@ -218,6 +230,9 @@ public final class World {
         return .topic(ids[0])
     }
 
+    /// Of the day, UTC.
+    private var minute: Int { Int(moment.wallSeconds / 60 % 1440) }
+
     private func livePhone() -> Int? {
         phones.indices.filter { phones[$0].isLive }.randomElement(using: &random)
     }
@@ -225,10 +240,12 @@ public final class World {
     private func follow() {
         guard phones.count(where: \.isLive) < options.activitiesMax else { return }
         let node = Int.random(in: 0..<nodes.count, using: &random)
+        let subscriber = random.chance(0.5) ? Subscriber() : Subscriber(atMinute: minute, using: &random)
         let phone = Phone(
-            id: ActivityID(UInt64(phones.count) + 1), node: node, audience: randomAudience(), using: &random)
+            id: ActivityID(UInt64(phones.count) + 1), node: node, audience: randomAudience(), subscriber: subscriber,
+            limits: options.limits, using: &random)
         phones.append(phone)
-        send(.follow(phone.id, phone.audience, token: phone.token), to: node)
+        send(.follow(phone.id, phone.audience, token: phone.token, preferences: subscriber.preferences), to: node)
     }
 
     /// - Returns: whether there was one, and the shard in a state to take it.
@@ -250,7 +267,7 @@ public final class World {
         case .revokeAlert(_, let cause):
             node.revoked.insert(cause)
             for index in phones.indices where nodes[phones[index].node] === node { phones[index].forgetAlert(cause) }
-        case .follow(let id, let audience, _), .move(let id, let audience):
+        case .follow(let id, let audience, _, _), .move(let id, let audience):
             if let index = phones.firstIndex(where: { $0.id == id }) {
                 phones[index].joined(audience)
                 if case .lineup = phones[index].served, node.lineups[audience] == nil {
@@ -261,6 +278,10 @@ public final class World {
             if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].joined(nil) }
         case .replaceToken(let id, let token):
             if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].servedToken = token }
+        case .prefer(let id, let preferences):
+            if let index = phones.firstIndex(where: { $0.id == id }), let subscriber = wishes[preferences] {
+                phones[index].prefers(subscriber)
+            }
         case .start, .trustDeadAnswers, .reportQuiet: break
         }
         node.shard.apply(command, at: moment)

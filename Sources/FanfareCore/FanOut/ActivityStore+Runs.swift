@@ -4,32 +4,59 @@
 /// After churn every activity and every token is a cache miss. A processor waits for many at once if it sees them soon enough,
 /// that is if little is done between one and the next: so what is read first is read in loops of its own.
 extension ActivityStore {
-    /// Sends the push to the first of `slots` and to as many after it as stand like `first`.
+    /// Sends the push to the first of `slots` and to as many after it as stand like that one and are granted the same.
     ///
     /// - Returns: how many got it; at least one, as the payload's stamp is one that the first takes.
     mutating func send(
-        _ push: Push, to slots: ArraySlice<ActivitySlot>, standing first: Activity.Standing,
+        _ push: Push, to slots: ArraySlice<ActivitySlot>, by governor: SubscriberGovernor,
         into batch: inout DeliveryBatch
     ) -> Int {
         let stamp = UInt32(clamping: push.payload.stamp)
+        let preferences = preferences
+        let firstIndex = Int(slots[slots.startIndex].rawValue)
+        let first = activities[firstIndex]
+        func effect(_ index: Int) -> Preferences.Effect {
+            preferences.isEmpty ? Preferences.Effect() : preferences[index].effect(atMinute: push.minute)
+        }
+        // Who has used up as much by the same second, and wants the same, is granted the same, and has as much left: nearly all.
+        var areEqual = true
         let alike = slots.prefix {
-            let activity = self.activities[Int($0.rawValue)]
-            return activity.standing == first && activity.takes(push.version, stamped: stamp)
+            let index = Int($0.rawValue)
+            let activity = self.activities[index]
+            guard activity.standing == first.standing else { return false }
+            if activity.stamp == first.stamp, activity.spent == first.spent, first.stamp < stamp,
+                preferences.isEmpty || preferences[index] == preferences[firstIndex]
+            {
+                return true
+            }
+            guard activity.takes(push.version, stamped: stamp),
+                governor.grant(push.wish, to: activity.spent, effect(index), after: stamp - activity.stamp)
+                    == push.grant
+            else { return false }
+            areEqual = false
+            return true
         }
         tokens.fetch(alike, activities)
         let tokens = tokens
         let payload = batch.index(of: push.payload)
         let flags: Activity.Flags = push.payload.event == .end ? [.inFlight, .ending] : .inFlight
+        let chance = push.alert
+        let spent = governor.charged(
+            push.wish, push.grant, first.spent, effect(firstIndex), after: stamp - first.stamp)
         var activities = activities.mutableSpan
         for slot in alike {
             let index = Int(slot.rawValue)
             batch.append(
                 slot: slot, generation: activities[index].generation, payload: payload,
                 token: activities[index].token, of: tokens)
-            activities[index].flags.formUnion(flags)
-            activities[index].sending = push.version
-            activities[index].sendingAlert = push.alert
-            activities[index].stamp = stamp
+            // In one access, so that the place is looked up once.
+            let left =
+                areEqual
+                ? spent
+                : governor.charged(
+                    push.wish, push.grant, activities[index].spent, effect(index),
+                    after: stamp - activities[index].stamp)
+            activities[index].depart(flags, push.version, chance, stamp, left)
         }
         return alike.count
     }
@@ -62,8 +89,21 @@ struct Push {
     let payload: Payload
     /// Of the audience; 0 for a private end.
     let version: UInt32
-    /// Version of the alert it carries; 0 when silent.
-    let alert: UInt32
+    let alert: AlertChance
+    let wish: SubscriberGovernor.Wish
+    let grant: SubscriberGovernor.Grant
+    /// Of the day, UTC, at which it leaves.
+    let minute: Int
+}
+
+extension Push {
+    /// A start or an end that is one activity's own: no version of its audience, and no limit holds it back.
+    init(ofOne payload: Payload) {
+        self.init(
+            payload: payload, version: 0, alert: .none,
+            wish: SubscriberGovernor.Wish(alert: nil, priority: .immediate, isEnd: true),
+            grant: SubscriberGovernor.Grant(priority: .immediate, silence: nil), minute: 0)
+    }
 }
 
 extension Activity {
@@ -72,6 +112,16 @@ extension Activity {
         let delivered: UInt32
         let alerted: UInt32
         let flags: Flags
+    }
+
+    fileprivate mutating func depart(
+        _ flags: Flags, _ version: UInt32, _ alert: AlertChance, _ stamp: UInt32, _ spent: SubscriberGovernor.Spent
+    ) {
+        self.flags.formUnion(flags)
+        sending = version
+        sendingAlert = alert
+        self.stamp = stamp
+        self.spent = spent
     }
 
     var standing: Standing { Standing(delivered: delivered, alerted: alerted, flags: flags) }

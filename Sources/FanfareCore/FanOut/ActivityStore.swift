@@ -26,12 +26,14 @@ struct Activity {
     var alerted: UInt32 = 0
     /// Version of the last push, and of the one in flight, from the audience that the activity is in now; 0 when there is none.
     var sending: UInt32 = 0
-    /// Version of the alert that rides on the push in flight; 0 when silent.
-    var sendingAlert: UInt32 = 0
+    /// The alert that the push in flight carries, or was the chance of.
+    var sendingAlert = AlertChance.none
     /// Greatest `aps.timestamp` ever sent, Unix seconds. Travels with the activity when it changes audience.
     var stamp: UInt32 = 0
     /// When its card appeared, or its start left, as far as is known: `Moment.monotonicSeconds`.
     var startedAt: UInt32 = 0
+    /// What it has claimed of its limits, as of `stamp`.
+    var spent = SubscriberGovernor.Spent()
 
     struct Flags: OptionSet {
         let rawValue: UInt8
@@ -63,6 +65,8 @@ struct ActivityStore {
     /// Place of each slot in its audience's `SweepOrder`, which keeps this array true. Apart from `Activity` because a
     /// departure writes to three slots here and to nothing else of them.
     var positions: [UInt32] = []
+    /// By slot; empty until somebody has other preferences than everybody.
+    private(set) var preferences: [Preferences] = []
     var tokens = TokenStore()
     private var free: [ActivitySlot] = []
     private var slots = SlotTable()
@@ -95,10 +99,29 @@ struct ActivityStore {
             slot = ActivitySlot(UInt32(activities.count))
             activities.append(Activity(id: id))
             positions.append(0)
+            if !preferences.isEmpty { preferences.append(Preferences()) }
         }
         self[slot].token = tokens.insert(token)
         slots.insert(slot, in: activities)
         return slot
+    }
+
+    func preferences(of slot: ActivitySlot) -> Preferences {
+        preferences.isEmpty ? Preferences() : preferences[Int(slot.rawValue)]
+    }
+
+    mutating func setPreferences(of slot: ActivitySlot, to new: Preferences) {
+        if preferences.isEmpty {
+            if new == Preferences() { return }
+            preferences.reserveCapacity(activities.capacity)
+            preferences.append(contentsOf: repeatElement(Preferences(), count: activities.count))
+        }
+        preferences[Int(slot.rawValue)] = new
+    }
+
+    /// What the activity's preferences come to at a minute of the day, UTC.
+    func effect(of index: Int, atMinute minute: Int) -> Preferences.Effect {
+        preferences.isEmpty ? Preferences.Effect() : preferences[index].effect(atMinute: minute)
     }
 
     mutating func replaceToken(of slot: ActivitySlot, with token: [UInt8]) {
@@ -112,6 +135,7 @@ struct ActivityStore {
         slots.remove(self[slot].id, in: activities)
         self[slot].generation &+= 1
         self[slot].flags = []
+        if !preferences.isEmpty { preferences[Int(slot.rawValue)] = Preferences() }
         self[slot].audience = ActivityStore.noAudience
         free.append(slot)
     }

@@ -53,8 +53,8 @@ final class Audience {
     /// Greatest stamp used, Unix seconds, and the version it was used for.
     @exclusivity(unchecked) private(set) var stamp: Int64 = 0
     @exclusivity(unchecked) private var stampedVersion: UInt32 = 0
-    /// Variants of the stamped version: by the alert they carry, 0 for none.
-    @exclusivity(unchecked) private var variants: [(alert: UInt32, payload: Payload)] = []
+    /// Variants of the stamped version.
+    @exclusivity(unchecked) private var variants: [(Variant, payload: Payload)] = []
 
     /// Where its shard keeps the figures of this audience's kind.
     @exclusivity(unchecked) private(set) var freshness = 0
@@ -68,6 +68,13 @@ final class Audience {
     var standsIn: Set<Int> = []
     @exclusivity(unchecked) var deficit = 0
     @exclusivity(unchecked) var isParked = false
+
+    /// What tells apart the payloads of one version and stamp.
+    struct Variant: Equatable {
+        /// Version of the alert it carries; 0 for none.
+        let alert: UInt32
+        let priority: Priority
+    }
 
     /// An alert that members who lack its version may still get.
     struct PendingAlert {
@@ -149,7 +156,7 @@ final class Audience {
     func revokeAlert(cause: String, topic: TopicID) {
         for index in alerts.indices where alerts[index].alert.cause == cause && alerts[index].topic == topic {
             alerts[index].isRevoked = true
-            variants.removeAll { $0.alert == alerts[index].version }
+            variants.removeAll { $0.0.alert == alerts[index].version }
         }
     }
 
@@ -243,10 +250,7 @@ final class Audience {
     /// - Parameter last: greatest stamp that the activity has had with another state; it may have brought it along.
     /// - Returns: `nil` while the stamp would lie more than `aheadSecondsMax` in the future; the state then waits and newer
     ///   ones coalesce into it.
-    func payload(
-        carrying alert: Int?, after last: Int64, at moment: Moment,
-        make: (_ stamp: Int64, _ alert: PendingAlert?) -> Payload
-    ) -> Payload? {
+    func stamp(after last: Int64, at moment: Moment) -> Int64? {
         let wall = moment.wallSeconds
         if stampedVersion != target || stamp <= last || wall >= stamp + Audience.refreshSeconds {
             let next = max(wall, stamp, last + 1)
@@ -255,10 +259,14 @@ final class Audience {
             stampedVersion = target
             variants.removeAll()
         }
-        let key = alert.map { alerts[$0].version } ?? 0
-        for variant in variants.indices where variants[variant].alert == key { return variants[variant].payload }
-        let payload = make(stamp, alert.map { alerts[$0] })
-        variants.append((key, payload))
+        return stamp
+    }
+
+    /// The payload of the newest version with its stamp: made once for all who get this variant.
+    func payload(_ variant: Variant, make: () -> Payload) -> Payload {
+        for made in variants.indices where variants[made].0 == variant { return variants[made].payload }
+        let payload = make()
+        variants.append((variant, payload))
         return payload
     }
 

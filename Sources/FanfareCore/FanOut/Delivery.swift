@@ -11,6 +11,8 @@ public struct Moment: Sendable, Equatable {
     }
 
     public var wallSeconds: Int64 { wallMilliseconds / 1000 }
+    /// UTC; 0…1439.
+    var minuteOfDay: Int { Int(wallSeconds / 60 % 1440) }
 }
 
 /// Position of an activity in its shard's store. Reused after an activity has gone; the generation tells which one is meant.

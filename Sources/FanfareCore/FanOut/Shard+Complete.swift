@@ -85,7 +85,8 @@ extension Shard {
             requeue(slot)
         case .unknown:
             counts.pushes.uncertain += 1
-            if activity.sendingAlert != 0 { counts.alerts.uncertain += 1 }
+            if activity.sendingAlert.rides { counts.alerts.uncertain += 1 }
+            if let silence = activity.sendingAlert.silence { counts.alerts.note(silence, 1) }
             // It may have arrived: the state goes again, the alert does not.
             if activity.sending != 0 {
                 store[slot].alerted = activity.sending
@@ -165,13 +166,25 @@ extension Shard {
     /// has been accepted.
     private func countAlerts(of activity: Activity, _ count: Int) {
         guard activity.sending != 0 else { return }
-        let audience = audiences[Int(activity.audience)]
-        guard audience.newestAlert > activity.alerted else { return }
+        countAlerts(
+            of: audiences[Int(activity.audience)], after: activity.alerted, upTo: activity.sending,
+            activity.sendingAlert, count)
+    }
+
+    /// The same of an audience's alerts in a range of versions, of which one had its chance.
+    func countAlerts(
+        of audience: Audience, after alerted: UInt32, upTo version: UInt32, _ chance: AlertChance, _ count: Int
+    ) {
+        guard audience.newestAlert > alerted else { return }
         let alerts = audience.alerts
-        let carried = alerts.first { $0.version == activity.sendingAlert }
-        for missed in alerts where missed.version > activity.alerted && missed.version <= activity.sending {
-            if missed.version == activity.sendingAlert {
-                counts.alerts.accepted += count
+        let carried = alerts.first { $0.version == chance.version }
+        for missed in alerts where missed.version > alerted && missed.version <= version {
+            if missed.version == chance.version {
+                if let silence = chance.silence {
+                    counts.alerts.note(silence, count)
+                } else {
+                    counts.alerts.accepted += count
+                }
             } else if missed.isRevoked {
                 counts.alerts.revoked += count
             } else if let carried, (missed.alert.class, missed.version) < (carried.alert.class, carried.version) {
@@ -179,6 +192,15 @@ extension Shard {
             } else {
                 counts.alerts.stale += count
             }
+        }
+    }
+}
+
+extension ShardCounts.Alerts {
+    fileprivate mutating func note(_ silence: Silence, _ count: Int) {
+        switch silence {
+        case .masked, .quietHours: silenced += count
+        case .tooMany, .budget: limited += count
         }
     }
 }

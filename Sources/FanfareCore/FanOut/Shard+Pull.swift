@@ -58,33 +58,52 @@ extension Shard {
         // Who is in flight or waits comes again by itself: the completion and the retry list see to that.
         guard activity.flags.isDisjoint(with: [.inFlight, .waiting]), isOwed(activity, audience) else { return 1 }
         let alert = audience.alert(after: activity.alerted, at: moment)
-        if alert == nil, audience.event == .update, !activity.flags.contains(.owedFirst),
-            audience.ledger.showsTheNewest(activity.delivered)
-        {
-            // It slept through a change and its reversal: what it shows is the newest state already.
+        if alert == nil, isShown(audience, to: activity) {
             serve(slot, with: audience.target, of: audience, at: moment)
             return 1
         }
         // Sent again, the same version needs no second of its own.
         let last = Int64(activity.stamp) - (activity.sending == audience.target ? 1 : 0)
-        let payload = audience.payload(carrying: alert, after: last, at: moment) { stamp, alert in
-            self.makePayload(
-                audience.event == .end ? .end : .update, for: audience, stamp: stamp, carrying: alert,
-                alert: alert?.alert.text)
-        }
-        guard let payload else {
+        guard let stamp = audience.stamp(after: last, at: moment) else {
             lanes.park(audience)
             let wait = audience.stamp + 1 - Audience.aheadSecondsMax - moment.wallSeconds
             retries.insert(.audience(audience), due: moment.monotonicNanoseconds + max(1, wait) * 1_000_000_000)
             return 0
         }
+        let wish = SubscriberGovernor.Wish(
+            alert: alert.map { audience.alerts[$0].alert.class }, priority: audience.priority,
+            isEnd: audience.event == .end)
+        let minute = moment.minuteOfDay
+        let grant = governor.grant(
+            wish, to: activity.spent, store.effect(of: Int(slot.rawValue), atMinute: minute),
+            after: UInt32(clamping: stamp) - activity.stamp)
+        let chance = AlertChance(version: alert.map { audience.alerts[$0].version } ?? 0, silence: grant.silence)
+        if grant.silence != nil, isShown(audience, to: activity) {
+            countAlerts(of: audience, after: activity.alerted, upTo: audience.target, chance, 1)
+            serve(slot, with: audience.target, of: audience, at: moment)
+            return 1
+        }
+        let variant = Audience.Variant(alert: chance.rides ? chance.version : 0, priority: grant.priority)
+        let payload = audience.payload(variant) {
+            let carried = chance.rides ? alert.map { audience.alerts[$0] } : nil
+            return makePayload(
+                audience.event == .end ? .end : .update, for: audience, stamp: stamp, carrying: carried,
+                alert: carried?.alert.text, priority: grant.priority)
+        }
         let push = Push(
-            payload: payload, version: audience.target, alert: alert.map { audience.alerts[$0].version } ?? 0)
-        let count = send(push, to: slots, standing: activity.standing, into: &batch)
+            payload: payload, version: audience.target, alert: chance, wish: wish, grant: grant, minute: minute)
+        let count = send(push, to: slots, into: &batch)
+        if grant.priority < wish.priority { counts.pushes.conserved += count }
         audience.ledger.depart(count)
         noteSent(count, having: activity.delivered, of: audience, at: moment)
         lanes.charge(audience, count)
         return count
+    }
+
+    /// It slept through a change and its reversal: without an alert there is nothing to tell it.
+    private func isShown(_ audience: Audience, to activity: Activity) -> Bool {
+        audience.event == .update && !activity.flags.contains(.owedFirst)
+            && audience.ledger.showsTheNewest(activity.delivered)
     }
 
     private func sendPrivateEnd(_ slot: ActivitySlot, at moment: Moment, into batch: inout DeliveryBatch) {
@@ -98,15 +117,11 @@ extension Shard {
                     event: .end, subject: "unfollow", state: [], stamp: stamp, staleDate: nil,
                     dismissalDate: moment.wallSeconds - 1, alert: nil, priority: .immediate)
             }
-        _ = send(
-            Push(payload: payload, version: 0, alert: 0), to: [slot], standing: store[slot].standing, into: &batch)
+        _ = send(Push(ofOne: payload), to: [slot], into: &batch)
     }
 
-    func send(
-        _ push: Push, to slots: ArraySlice<ActivitySlot>, standing: Activity.Standing,
-        into batch: inout DeliveryBatch
-    ) -> Int {
-        let count = store.send(push, to: slots, standing: standing, into: &batch)
+    func send(_ push: Push, to slots: ArraySlice<ActivitySlot>, into batch: inout DeliveryBatch) -> Int {
+        let count = store.send(push, to: slots, by: governor, into: &batch)
         inFlight += count
         counts.pushes.sent += count
         return count
@@ -159,7 +174,7 @@ extension Shard {
     /// Encodes the audience's newest version. Once per variant and stamp, never per activity, but for starts and private ends.
     func makePayload(
         _ event: Payload.Event, for audience: Audience, stamp: Int64, carrying pending: Audience.PendingAlert? = nil,
-        alert: AlertText? = nil, start: Payload.Start? = nil
+        alert: AlertText? = nil, priority: Priority = .immediate, start: Payload.Start? = nil
     ) -> Payload {
         let state: [UInt8]
         if let lineup = audience.lineup {
@@ -180,8 +195,6 @@ extension Shard {
             // An end while the audience goes on is that of an activity which has lasted too long.
             dismissalDate: event == .end
                 ? date(audience.event == .end ? latest?.dismissAfter : latest?.expiry.dismissAfter) : nil,
-            alert: alert,
-            priority: alert == nil && event == .update ? audience.priority : .immediate,
-            relevanceScore: latest?.relevance.map(Double.init), start: start)
+            alert: alert, priority: priority, relevanceScore: latest?.relevance.map(Double.init), start: start)
     }
 }

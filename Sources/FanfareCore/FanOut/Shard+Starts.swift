@@ -30,6 +30,7 @@ extension Shard {
     ) {
         let slot = insert(id, token: request.token, at: moment)
         store[slot].flags.insert(.tokenless)
+        if let old = old.flatMap(store.slot(of:)) { store.setPreferences(of: slot, to: store.preferences(of: old)) }
         starting[slot] = Starting(request: request, edition: edition, renews: old, audience: audience)
         stand(slot)
     }
@@ -84,8 +85,7 @@ extension Shard {
             .start, for: audience, stamp: max(moment.wallSeconds, Int64(store[slot].stamp)),
             alert: starting.request.alert,
             start: starting.request.payload(edition: starting.edition))
-        return send(
-            Push(payload: payload, version: 0, alert: 0), to: [slot], standing: store[slot].standing, into: &batch)
+        return send(Push(ofOne: payload), to: [slot], into: &batch)
     }
 
     /// What became of a start.

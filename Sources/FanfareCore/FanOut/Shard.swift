@@ -46,6 +46,7 @@ public final class Shard: DeliverySource {
     private(set) var openPublications: [UInt64: OpenPublication] = [:]
     @exclusivity(unchecked) var freshness: [(kind: TopicKind, figures: Freshness)] = []
     let openMax: Int
+    let governor: SubscriberGovernor
     private var quietRequests: [UInt64] = []
 
     /// Activities without an update token, and how far their starts have come. Those that wait for a moment are counted.
@@ -78,10 +79,15 @@ public final class Shard: DeliverySource {
     ///   - openMax: publications per audience, at least 1, whose completion is told apart while they wait for it. A match has
     ///     some 70 versions, so 64 are the better part of an hour without the service.
     ///   - lifetime: of an activity; another one than the system's is for simulations.
-    public init(feedbackMax: Int = 4096, openMax: Int = 64, lifetime: Duration = .seconds(8 * 3600)) {
+    ///   - limits: of each activity.
+    public init(
+        feedbackMax: Int = 4096, openMax: Int = 64, lifetime: Duration = .seconds(8 * 3600),
+        limits: ActivityLimits = ActivityLimits()
+    ) {
         self.feedbackMax = feedbackMax
         self.openMax = openMax
         self.lifetime = lifetime.milliseconds * 1_000_000
+        governor = SubscriberGovernor(limits)
     }
 
     /// Room for this many activities, so that loading them does not copy what is there again and again.
@@ -123,8 +129,11 @@ public final class Shard: DeliverySource {
         case .revokeAlert(let topic, let cause):
             guard let index = topicIndices[topic] else { return }
             for audience in topics[index].audiences { audiences[audience].revokeAlert(cause: cause, topic: topic) }
-        case .follow(let id, let key, let token): follow(id, key, token: token, at: moment)
+        case .follow(let id, let key, let token, let preferences):
+            follow(id, key, token: token, preferences, at: moment)
         case .start(let request, let key): start(request, key, at: moment)
+        case .prefer(let id, let preferences):
+            if let slot = slot(of: id) { store.setPreferences(of: slot, to: preferences) }
         case .move(let id, let key):
             if let slot = slot(of: id) { move(slot, to: key, at: moment) }
         case .unfollow(let id): unfollow(id, at: moment)
@@ -173,16 +182,22 @@ public final class Shard: DeliverySource {
         complete(publication.serial, at: moment)
     }
 
-    private func follow(_ id: ActivityID, _ key: AudienceKey, token: [UInt8], at moment: Moment) {
+    private func follow(
+        _ id: ActivityID, _ key: AudienceKey, token: [UInt8], _ preferences: Preferences?, at moment: Moment
+    ) {
         guard isToken(token) else { return }
         if let slot = store.slot(of: id) {
+            if let preferences { store.setPreferences(of: slot, to: preferences) }
             take(token, of: slot, at: moment)
             move(slot, to: key, at: moment)
         } else if let successor = slot(of: id) {
             // The token is that of a card which has been renewed, reported late (spec §11, observed).
+            if let preferences { store.setPreferences(of: successor, to: preferences) }
             move(successor, to: key, at: moment)
         } else if let index = audienceIndex(key, at: moment) {
-            join(insert(id, token: token, at: moment), index)
+            let slot = insert(id, token: token, at: moment)
+            if let preferences { store.setPreferences(of: slot, to: preferences) }
+            join(slot, index)
         }
     }
 
@@ -275,7 +290,7 @@ public final class Shard: DeliverySource {
         store[slot].audience = ActivityStore.noAudience
         store[slot].flags.subtract([.owedFirst, .queued])
         store[slot].sending = 0
-        store[slot].sendingAlert = 0
+        store[slot].sendingAlert = .none
         reportCompleted(audience, at: moment)
     }
 

@@ -4,10 +4,11 @@ public enum ShardCommand: Sendable {
     /// The alert caused by this fact of this topic rides no more.
     case revokeAlert(topic: TopicID, cause: String)
     /// The activity exists on a phone, has this update token, and shows this audience's state from now on. For one already
-    /// known, a move and, if it differs, a new token.
-    case follow(ActivityID, AudienceKey, token: [UInt8])
+    /// known, a move and, if it differs, a new token; without preferences it keeps those it has.
+    case follow(ActivityID, AudienceKey, token: [UInt8], preferences: Preferences? = nil)
     /// The activity is to appear on a phone by a push, and shows this audience's state from now on.
     case start(StartRequest, AudienceKey)
+    case prefer(ActivityID, Preferences)
     /// A known activity shows another audience's state from now on. One that has gone meanwhile stays gone.
     case move(ActivityID, AudienceKey)
     /// One private end, dismissed at once, and the activity is gone.
@@ -55,6 +56,8 @@ public struct ShardCounts: Sendable, Equatable {
         public var uncertain = 0
         /// Certainly not processed, and sent again.
         public var notProcessed = 0
+        /// Sent at priority 5 although their topics asked for 10: the activity's budget was spent.
+        public var conserved = 0
     }
 
     /// Each alert and activity is counted once, when the push that settled it came back.
@@ -65,6 +68,10 @@ public struct ShardCounts: Sendable, Equatable {
         public var revoked = 0
         public var stale = 0
         public var uncertain = 0
+        /// The update went silently: the person's mask or quiet hours said so,
+        public var silenced = 0
+        /// or the activity's limits.
+        public var limited = 0
     }
 
     public var pushes = Pushes()
@@ -86,11 +93,14 @@ public struct ShardCounts: Sendable, Equatable {
         sum.pushes.failed += b.pushes.failed
         sum.pushes.uncertain += b.pushes.uncertain
         sum.pushes.notProcessed += b.pushes.notProcessed
+        sum.pushes.conserved += b.pushes.conserved
         sum.alerts.accepted += b.alerts.accepted
         sum.alerts.superseded += b.alerts.superseded
         sum.alerts.revoked += b.alerts.revoked
         sum.alerts.stale += b.alerts.stale
         sum.alerts.uncertain += b.alerts.uncertain
+        sum.alerts.silenced += b.alerts.silenced
+        sum.alerts.limited += b.alerts.limited
         sum.activities += b.activities
         sum.tokenless += b.tokenless
         sum.owed += b.owed
