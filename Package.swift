@@ -7,6 +7,8 @@ import PackageDescription
 let development = Context.environment["FANFARE_DEV"] != nil
 /// `make fuzz`: the fuzzer links only with libFuzzer, which brings `main`.
 let fuzzing = Context.environment["FANFARE_FUZZ"] != nil
+/// Micro-benchmarks beside their peers, in one process: Benchmarks/README.md.
+let benchmarks = Context.environment["FANFARE_BENCH"] != nil
 
 let strictness: [SwiftSetting] = development ? [.treatAllWarnings(as: .error)] : []
 let swift: [SwiftSetting] =
@@ -156,12 +158,14 @@ if development {
             name: "FanfareAPNsPeerTests",
             dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop", "APNsSimulator", "CountAllocations"],
             exclude: ["strict_server.py"], swiftSettings: swift),
-        .target(name: "CountAllocations", path: "Tests/CountAllocations"),
     ]
 }
 
-// Micro-benchmarks beside their peers, in one process: Benchmarks/README.md.
-if Context.environment["FANFARE_BENCH"] != nil {
+if development || benchmarks {
+    targets.append(.target(name: "CountAllocations", path: "Tests/CountAllocations"))
+}
+
+if benchmarks {
     products += [.executable(name: "fanfare-bench", targets: ["fanfare-bench"])]
     targets += [
         // The peers at their best: without their assertions, and at the level CMake's release builds choose.
@@ -170,8 +174,9 @@ if Context.environment["FANFARE_BENCH"] != nil {
             cxxSettings: [.define("NDEBUG"), .unsafeFlags(["-O3"], .when(configuration: .release))],
             linkerSettings: [.linkedLibrary("benchmark")]),
         .executableTarget(
-            name: "fanfare-bench", dependencies: ["CFanfareBench", "FanfareCore"], path: "Benchmarks/fanfare-bench",
-            swiftSettings: swift),
+            name: "fanfare-bench",
+            dependencies: ["CFanfareBench", "FanfareCore", "FanfareFeeds", "CountAllocations"],
+            path: "Benchmarks/fanfare-bench", swiftSettings: swift),
     ]
 }
 

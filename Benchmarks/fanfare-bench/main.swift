@@ -4,6 +4,7 @@
 //   --memory=N       instead: loads N activities and prints the process's memory
 //   --fairness=N     instead: alerts of small audiences beside a sweep of N, and prints how long they took
 //   --overload=N     instead: more versions than a sweep of N can bring, and prints what that did
+//   --decisions=N    instead: N events of each feed and more through decoder and decision core, and prints their rates
 //   --lineups=N      instead: N different lineups of five topics, and prints their memory and what payloads cost
 // `Benchmarks/bench` is how people run it.
 
@@ -32,6 +33,8 @@ if let activities = takeOption("memory", from: &arguments) {
     Fairness.report(activities: activities)
 } else if let activities = takeOption("overload", from: &arguments) {
     Overload.report(activities: activities)
+} else if let events = takeOption("decisions", from: &arguments) {
+    Decisions.report(events: events)
 } else if let lineups = takeOption("lineups", from: &arguments) {
     Lineups.report(lineups: lineups)
 } else {

@@ -107,9 +107,7 @@ public final class Engine: Sendable {
     @discardableResult public func correct(_ topic: TopicID, _ change: FeedEvent.Change) -> Bool {
         var at = FeedTime(milliseconds: Clock.wallMilliseconds())
         if case .fact(let fact) = change { at = fact.at }
-        var event = FeedEvent(topic: topic, at: at, kind: "correct", change: change)
-        event.isCorrection = true
-        return ingest(event)
+        return ingest(FeedEvent(topic: topic, at: at, kind: "correct", change: change, isCorrection: true))
     }
 
     /// An activity exists and shows this topic or lineup from now on; also a move of, or a new token for, one already known.

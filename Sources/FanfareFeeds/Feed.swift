@@ -48,7 +48,7 @@ public struct Feed {
     /// The next item in log order, and the log time it arrives at: a running maximum, never going back. A rejection takes the
     /// log time that it stands at.
     public mutating func next() -> (now: FeedTime, item: FeedItem)? {
-        guard let first = queue.first, let item = sources[first].item else { return nil }
+        guard let first = queue.first, let item = sources[first].item.take() else { return nil }
         now = max(now, sources[first].now)
         sources[first].advance()
         if sources[first].item == nil {

@@ -225,8 +225,8 @@ public struct DecisionCore: Sendable {
 
     private mutating func fire(_ timer: Timers.Entry, into decisions: inout [Decision]) {
         let index = Int(timer.topic)
-        if members[index].armed(timer.kind) == timer.deadline { members[index].arm(timer.kind, nil) }
-        if members[index].deadline(of: timer.kind) == timer.deadline {
+        disarm(timer)
+        if members[index].deadlines[timer.kind] == timer.deadline {
             clock = max(clock, timer.deadline)
             members[index].fire(timer.kind, now: timer.deadline, serial: &serial, into: &decisions)
         }
@@ -236,21 +236,28 @@ public struct DecisionCore: Sendable {
 
     /// Sets the timers that the topic wants and does not have.
     private mutating func schedule(_ index: Int) {
+        let deadlines = members[index].deadlines
         for kind in [Timers.Kind.flush, .limit] {
-            guard let deadline = members[index].deadline(of: kind) else { continue }
-            if let armed = members[index].armed(kind), armed <= deadline { continue }
+            guard let deadline = deadlines[kind] else { continue }
+            if let armed = deadlines.armed(kind), armed <= deadline { continue }
             timers.insert(Timers.Entry(deadline: deadline, topic: UInt32(index), kind: kind))
-            members[index].arm(kind, deadline)
+            members[index].deadlines.arm(kind, deadline)
         }
+    }
+
+    /// A timer has come off the top.
+    private mutating func disarm(_ timer: Timers.Entry) {
+        let index = Int(timer.topic)
+        guard members[index].deadlines.armed(timer.kind) == timer.deadline else { return }
+        members[index].deadlines.arm(timer.kind, nil)
     }
 
     /// Takes deadlines off the top that their topics no longer have, so that `nextDeadline` is always a real one.
     private mutating func dropStaleTimers() {
-        while let timer = timers.first, members[Int(timer.topic)].deadline(of: timer.kind) != timer.deadline {
+        while let timer = timers.first, members[Int(timer.topic)].deadlines[timer.kind] != timer.deadline {
             _ = timers.removeFirst()
-            let index = Int(timer.topic)
-            if members[index].armed(timer.kind) == timer.deadline { members[index].arm(timer.kind, nil) }
-            schedule(index)
+            disarm(timer)
+            schedule(Int(timer.topic))
         }
     }
 }

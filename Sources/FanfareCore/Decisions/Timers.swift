@@ -1,3 +1,44 @@
+/// When a topic wants to be called again, and what the core's timers hold for it. A timer that finds a later deadline here than its
+/// own is set again, so there is never more than one of each kind.
+///
+/// A value of its own, because the core looks at it after every event, and a topic is too large to be copied for that.
+struct Deadlines: Sendable {
+    private var flush: FeedTime?
+    private var limit: FeedTime?
+    private var armedFlush: FeedTime?
+    private var armedLimit: FeedTime?
+
+    subscript(kind: Timers.Kind) -> FeedTime? {
+        get {
+            switch kind {
+            case .flush: flush
+            case .limit: limit
+            }
+        }
+        set {
+            switch kind {
+            case .flush: flush = newValue
+            case .limit: limit = newValue
+            }
+        }
+    }
+
+    /// What the timers hold.
+    func armed(_ kind: Timers.Kind) -> FeedTime? {
+        switch kind {
+        case .flush: armedFlush
+        case .limit: armedLimit
+        }
+    }
+
+    mutating func arm(_ kind: Timers.Kind, _ deadline: FeedTime?) {
+        switch kind {
+        case .flush: armedFlush = deadline
+        case .limit: armedLimit = deadline
+        }
+    }
+}
+
 /// Deadlines in log time, earliest first; of equal ones the lower topic index, then `flush` before `limit`: a total order,
 /// so that every node fires them alike.
 ///

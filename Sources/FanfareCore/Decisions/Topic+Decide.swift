@@ -71,6 +71,8 @@ extension Topic {
             return
         }
 
+        // Most events change nothing: they are done here, before they are copied.
+        guard folded.changesState || event.lifecycle != nil else { return }
         var news = News(event: event, entry: entry, lateBy: lateBy, before: before, mustPass: event.isCorrection)
         if event.lifecycle == .end {
             news.reason = "end"
@@ -245,7 +247,7 @@ extension Topic {
                         news: relevance ?? alert.map { Prominence.news(with: $0.class) }),
                     short: shortForms(of: shown),
                     stateBytesMax: stateBytesMax,
-                    staleAfter: rules.staleAfter.duration(gap: gap),
+                    staleAfter: rules.staleAfter.duration(gap: gapMilliseconds.map { .milliseconds($0) }),
                     dismissAfter: event == .end
                         ? rules.dismissal.duration(ofActivityLasting: now - started, until: now) : nil,
                     expiry: Expiry(

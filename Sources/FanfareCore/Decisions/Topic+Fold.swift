@@ -39,8 +39,8 @@ extension Topic {
         refreshState()
         // What a redaction hides is remembered all the same, and must be bounded like the rest.
         if state != stateBefore || rules.hidesFields {
-            let size = max(EncodedState(state).bytes.count, rules.hidesFields ? EncodedState(overlay).bytes.count : 0)
-            if size > stateBytesMax {
+            let size = max(bytesBeyond(state), rules.hidesFields ? bytesBeyond(overlay) : 0)
+            if size > 0 {
                 // Not kept: the overlay would grow without bound.
                 (overlay, hidden, state) = (overlayBefore, hiddenBefore, stateBefore)
                 return .refused(.rejected, oversize(size))
@@ -125,6 +125,13 @@ extension Topic {
             refreshState()
             return .entered(entry)
         }
+    }
+
+    /// Canonical bytes of a state that is too large, 0 for one that fits. Most fit at first sight, and are not encoded for it.
+    private func bytesBeyond(_ state: JSONObject) -> Int {
+        guard state.bytesBound > stateBytesMax else { return 0 }
+        let bytes = EncodedState(state).bytes.count
+        return bytes > stateBytesMax ? bytes : 0
     }
 
     func oversize(_ bytes: Int) -> String {

@@ -1,6 +1,6 @@
 /// One topic's memory: what was folded, what was shown, and what waits.
 ///
-/// A state machine without a clock: `apply` and `fire` are told the log time. It says in `deadline(of:)` when it wants to be
+/// A state machine without a clock: `apply` and `fire` are told the log time. It says in `deadlines` when it wants to be
 /// called again; the core's timers do the calling.
 struct Topic: Sendable {
     let id: TopicID
@@ -21,8 +21,9 @@ struct Topic: Sendable {
     var recentIDs: RecentIDs
     /// Greatest event time so far; what is older is late.
     var newestAt: FeedTime?
-    /// The usual time between two events: their mean, recent ones weighing more.
-    private(set) var gap: Duration?
+    /// The usual time between two events, in milliseconds: their mean, recent ones weighing more. No `Duration`, whose arithmetic
+    /// is 128 bits wide, for what every event does.
+    private(set) var gapMilliseconds: Int64?
     private var newestNow: FeedTime?
     /// All of it together: the facts' fold, patched, as people may see it.
     var state: JSONObject
@@ -42,12 +43,15 @@ struct Topic: Sendable {
 
     // What waits.
     var pending = Causes()
-    var flushAt: FeedTime?
-    var endAt: FeedTime?
-    /// Deadlines that the core's timers hold for this topic. A timer that finds a later deadline here than its own is set
-    /// again, so there is never more than one of each kind.
-    var armedFlush: FeedTime?
-    var armedLimit: FeedTime?
+    var deadlines = Deadlines()
+    var flushAt: FeedTime? {
+        get { deadlines[.flush] }
+        set { deadlines[.flush] = newValue }
+    }
+    var endAt: FeedTime? {
+        get { deadlines[.limit] }
+        set { deadlines[.limit] = newValue }
+    }
 
     init(_ id: TopicID, kind: TopicKind?, rules: Rules) {
         self.id = id
@@ -91,9 +95,9 @@ struct Topic: Sendable {
     /// An event has come, whatever became of it.
     mutating func heard(at now: FeedTime) {
         if let newestNow, now > newestNow {
-            let last = now - newestNow
+            let last = now.milliseconds - newestNow.milliseconds
             // The mean of about the last eight.
-            gap = gap.map { .milliseconds(($0.milliseconds * 7 + last.milliseconds) / 8) } ?? last
+            gapMilliseconds = gapMilliseconds.map { ($0 * 7 + last) / 8 } ?? last
         }
         newestNow = now
     }
@@ -113,27 +117,6 @@ struct Topic: Sendable {
             }
         }
         return !rest.contains(where: isVisible)
-    }
-
-    func deadline(of kind: Timers.Kind) -> FeedTime? {
-        switch kind {
-        case .flush: flushAt
-        case .limit: endAt
-        }
-    }
-
-    func armed(_ kind: Timers.Kind) -> FeedTime? {
-        switch kind {
-        case .flush: armedFlush
-        case .limit: armedLimit
-        }
-    }
-
-    mutating func arm(_ kind: Timers.Kind, _ deadline: FeedTime?) {
-        switch kind {
-        case .flush: armedFlush = deadline
-        case .limit: armedLimit = deadline
-        }
     }
 }
 

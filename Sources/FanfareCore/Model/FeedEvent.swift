@@ -136,13 +136,13 @@ public struct FeedEvent: Sendable {
     public var change: Change
     /// An operator puts the feed right, by hand: with a fact, the retraction of one, or a patch. It is folded as the feed's own
     /// are, is newer than any patch of the feed so far, and passes the minimum interval.
-    public var isCorrection = false
+    public var isCorrection: Bool
     /// A native feed may ask for an alert with its own words.
     public var alert: AlertText?
 
     public init(
         topic: TopicID, topicKind: TopicKind? = nil, at: FeedTime, seq: UInt64? = nil, id: String? = nil, kind: String,
-        lifecycle: Lifecycle? = nil, change: Change = .nothing, alert: AlertText? = nil
+        lifecycle: Lifecycle? = nil, change: Change = .nothing, alert: AlertText? = nil, isCorrection: Bool = false
     ) {
         self.topic = topic
         self.topicKind = topicKind
@@ -152,6 +152,7 @@ public struct FeedEvent: Sendable {
         self.kind = kind
         self.lifecycle = lifecycle
         self.change = change
+        self.isCorrection = isCorrection
         self.alert = alert
     }
 }

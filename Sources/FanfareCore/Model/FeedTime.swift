@@ -45,14 +45,14 @@ extension FeedTime: CustomStringConvertible {
         let inDay = milliseconds - days * 86_400_000
         let (year, month, day) = FeedTime.civil(days: days)
         func number(_ value: Int64, width: Int, then separator: Unicode.Scalar) {
-            let start = bytes.count
-            var rest = value.magnitude
-            while rest > 0 || bytes.count - start < width {
-                bytes.append(48 + UInt8(truncatingIfNeeded: rest % 10))
-                rest /= 10
-            }
+            var unit: UInt64 = 1
+            for _ in 1..<width { unit *= 10 }
+            while value.magnitude / unit >= 10 { unit *= 10 }
             if value < 0 { bytes.append(UInt8(ascii: "-")) }
-            bytes[start...].reverse()
+            while unit > 0 {
+                bytes.append(48 + UInt8(truncatingIfNeeded: value.magnitude / unit % 10))
+                unit /= 10
+            }
             bytes.append(UInt8(ascii: separator))
         }
         number(year, width: 4, then: "-")
@@ -66,44 +66,34 @@ extension FeedTime: CustomStringConvertible {
 
     /// Parses RFC 3339 (`2026-06-11T19:00:00Z`, with fraction and offset where given); `nil` when it is not that.
     public init?(rfc3339 text: some StringProtocol) {
-        var bytes = Array(text.utf8)[...]
-        func number(_ width: Int) -> Int64? {
-            guard bytes.count >= width else { return nil }
-            var value: Int64 = 0
-            for byte in bytes.prefix(width) {
-                guard byte >= 48, byte <= 57 else { return nil }
-                value = value * 10 + Int64(byte - 48)
-            }
-            bytes.removeFirst(width)
-            return value
-        }
-        func skip(_ allowed: String) -> UInt8? {
-            guard let byte = bytes.first, allowed.utf8.contains(byte) else { return nil }
-            return bytes.removeFirst()
-        }
-        guard let year = number(4), skip("-") != nil, let month = number(2), skip("-") != nil, let day = number(2),
-            skip("Tt ") != nil, let hour = number(2), skip(":") != nil, let minute = number(2), skip(":") != nil,
-            let second = number(2), (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60,
+        var text = String(text)
+        guard let time = text.withUTF8({ FeedTime(rfc3339: $0) }) else { return nil }
+        self = time
+    }
+
+    /// The same of UTF-8, where it stands: every line of a feed has a time.
+    public init?(rfc3339 text: UnsafeBufferPointer<UInt8>) {
+        var rest = TimeReader(text)
+        guard let year = rest.number(4), rest.skip("-"), let month = rest.number(2), rest.skip("-"),
+            let day = rest.number(2), rest.skip("T") || rest.skip("t") || rest.skip(" "),
+            let hour = rest.number(2), rest.skip(":"), let minute = rest.number(2), rest.skip(":"),
+            let second = rest.number(2), (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60,
             second <= 60
         else { return nil }
         var fraction: Int64 = 0
-        if skip(".,") != nil {
-            var scale: Int64 = 100
-            guard let first = bytes.first, first >= 48, first <= 57 else { return nil }
-            while let byte = bytes.first, byte >= 48, byte <= 57 {
-                fraction += Int64(byte - 48) * scale
-                scale /= 10
-                bytes.removeFirst()
-            }
+        if rest.skip(".") || rest.skip(",") {
+            guard let thousandths = rest.thousandths() else { return nil }
+            fraction = thousandths
         }
         var offset: Int64 = 0
-        if skip("Zz") == nil {
-            guard let sign = skip("+-"), let hours = number(2), skip(":") != nil, let minutes = number(2),
+        if !rest.skip("Z"), !rest.skip("z") {
+            let isWest = rest.skip("-")
+            guard isWest || rest.skip("+"), let hours = rest.number(2), rest.skip(":"), let minutes = rest.number(2),
                 hours < 24, minutes < 60
             else { return nil }
-            offset = (hours * 60 + minutes) * (sign == UInt8(ascii: "-") ? -60_000 : 60_000)
+            offset = (hours * 60 + minutes) * (isWest ? -60_000 : 60_000)
         }
-        guard bytes.isEmpty else { return nil }
+        guard rest.isAtEnd else { return nil }
         let days = FeedTime.days(year: year, month: month, day: day)
         self.init(milliseconds: days * 86_400_000 + ((hour * 60 + minute) * 60 + second) * 1000 + fraction - offset)
     }
@@ -127,6 +117,49 @@ extension FeedTime: CustomStringConvertible {
         let shiftedMonth = (5 * dayOfYear + 2) / 153
         let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    }
+}
+
+/// Digits and signs, from left to right.
+private struct TimeReader {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var position = 0
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+    var isAtEnd: Bool { position == bytes.count }
+
+    private mutating func digit() -> Int64? {
+        guard position < bytes.count, bytes[position] >= 48, bytes[position] <= 57 else { return nil }
+        position += 1
+        return Int64(bytes[position - 1] - 48)
+    }
+
+    mutating func number(_ width: Int) -> Int64? {
+        var value: Int64 = 0
+        for _ in 0..<width {
+            guard let digit = digit() else { return nil }
+            value = value * 10 + digit
+        }
+        return value
+    }
+
+    mutating func skip(_ mark: Unicode.Scalar) -> Bool {
+        guard position < bytes.count, bytes[position] == UInt8(ascii: mark) else { return false }
+        position += 1
+        return true
+    }
+
+    /// At least one digit of a fraction; what follows the third is cut off.
+    mutating func thousandths() -> Int64? {
+        guard let first = digit() else { return nil }
+        var value = first * 100
+        var scale: Int64 = 10
+        while let digit = digit() {
+            value += digit * scale
+            scale /= 10
+        }
+        return value
     }
 }
 

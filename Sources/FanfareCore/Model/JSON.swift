@@ -137,12 +137,15 @@ extension JSONValue {
     public static func write(_ string: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         defer { bytes.append(UInt8(ascii: "\"")) }
-        let isPlain = string.utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-        if isPlain {
-            bytes.append(contentsOf: string.utf8)
-            return
+        var string = string
+        string.withUTF8 { text in
+            let isPlain = text.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+            if isPlain { bytes.append(contentsOf: text) } else { escape(text, to: &bytes) }
         }
-        for byte in string.utf8 {
+    }
+
+    private static func escape(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+        for byte in text {
             switch byte {
             case UInt8(ascii: "\""): bytes.append(contentsOf: "\\\"".utf8)
             case UInt8(ascii: "\\"): bytes.append(contentsOf: "\\\\".utf8)
@@ -170,5 +173,25 @@ extension JSONObject {
             member.value.write(to: &bytes)
         }
         bytes.append(UInt8(ascii: "}"))
+    }
+}
+
+extension JSONObject {
+    /// No less than the bytes of its canonical form, and found without making it: each byte of a string may be six when escaped, and
+    /// no number has more than 24.
+    var bytesBound: Int {
+        members.reduce(2) { $0 + 6 * $1.key.utf8.count + 4 + $1.value.bytesBound }
+    }
+}
+
+extension JSONValue {
+    fileprivate var bytesBound: Int {
+        switch self {
+        case .null, .bool: 5
+        case .int, .double: 24
+        case .string(let text): 6 * text.utf8.count + 2
+        case .array(let values): values.reduce(2) { $0 + 1 + $1.bytesBound }
+        case .object(let object): object.bytesBound
+        }
     }
 }

@@ -1,4 +1,5 @@
 import FanfareCore
+import Glibc
 
 /// A value in a parsed document: a position on simdjson's tape. Valid only inside `JSONParser.parse`'s closure.
 ///
@@ -43,12 +44,15 @@ struct JSONElement {
         return UnsafeBufferPointer(start: start + 4, count: Int(count))
     }
 
+    /// Of a string that is a time in RFC 3339.
+    var time: FeedTime? { isString ? FeedTime(rfc3339: utf8) : nil }
+
     var string: String? { isString ? String(decoding: utf8, as: UTF8.self) : nil }
 
     func equals(_ text: StaticString) -> Bool {
         let bytes = utf8
-        guard isString, bytes.count == text.utf8CodeUnitCount else { return false }
-        return bytes.elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        guard let start = bytes.baseAddress, bytes.count == text.utf8CodeUnitCount else { return false }
+        return memcmp(start, text.utf8Start, bytes.count) == 0
     }
 
     /// Whole numbers only; one that does not fit is `nil`.

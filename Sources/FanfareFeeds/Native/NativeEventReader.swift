@@ -65,22 +65,23 @@ struct NativeEventReader {
 
     private static func event(_ members: Members, topic: TopicID, at: FeedTime) throws(Failure) -> FeedEvent {
         let kind = try members.kind.map { (kind) throws(Failure) in try text(kind, "kind") }
-        var event = FeedEvent(topic: topic, at: at, kind: kind ?? "")
-        if let topicKind = members.topicKind { event.topicKind = TopicKind(try text(topicKind, "topicKind")) }
-        if let id = members.id { event.id = try identifier(id, "id") }
-        if let seq = members.seq {
+        let topicKind = try members.topicKind.map { (kind) throws(Failure) in try text(kind, "topicKind") }
+        let id = try members.id.map { (id) throws(Failure) in try identifier(id, "id") }
+        let seq = try members.seq.map { (seq) throws(Failure) -> UInt64 in
             guard let value = seq.integer, value >= 0 else {
                 throw Failure(reason: "`seq` is not a whole number from 0 on")
             }
-            event.seq = UInt64(value)
+            return UInt64(value)
         }
-        event.isCorrection = members.operator?.equals("correct") == true
-        event.change = try change(members, isCorrection: event.isCorrection, kind: kind, at: at)
-        if kind == nil { event.kind = event.isCorrection ? "correct" : event.change.name }
-        if kind == "start" { event.lifecycle = .start }
-        if kind == "end" { event.lifecycle = .end }
-        if let alert = members.alert { event.alert = try text(ofAlert: alert) }
-        return event
+        let isCorrection = members.operator?.equals("correct") == true
+        let change = try change(members, isCorrection: isCorrection, kind: kind, at: at)
+        let alert = try members.alert.map { (alert) throws(Failure) in try text(ofAlert: alert) }
+        // In one piece: an event is large, and filling in its parts one by one would copy it.
+        return FeedEvent(
+            topic: topic, topicKind: topicKind.map { TopicKind($0) }, at: at, seq: seq, id: id,
+            kind: kind ?? (isCorrection ? "correct" : change.name),
+            lifecycle: kind == "start" ? .start : kind == "end" ? .end : nil, change: change, alert: alert,
+            isCorrection: isCorrection)
     }
 
     private static func change(
@@ -129,8 +130,8 @@ struct NativeEventReader {
 
     private static func time(_ element: JSONElement?) throws(Failure) -> FeedTime {
         guard let element else { throw Failure(reason: "no `at`") }
-        if let text = element.string {
-            guard let time = FeedTime(rfc3339: text) else {
+        if element.isString {
+            guard let time = element.time else {
                 throw Failure(reason: "`at` is not an RFC 3339 time such as 2026-06-11T19:00:00Z")
             }
             guard time.isPlausible else { throw Failure(reason: FeedTime.implausible(time.description)) }

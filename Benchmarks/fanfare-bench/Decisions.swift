@@ -1,0 +1,87 @@
+import CFanfareBench
+import CountAllocations
+import FanfareCore
+import FanfareFeeds
+import Glibc
+
+/// Whole feeds through decoder and decision core, on one processor, with nobody to push to.
+enum Decisions {
+    /// Prints one JSON object: by feed, events per second of processor time and allocations per event, decoded alone, and decided
+    /// as well. Recorded feeds only where `FANFARE_FEEDS` says where they are.
+    ///
+    /// - Parameter events: at least so many of each feed, which is read again and again.
+    static func report(events: Int) {
+        var lines: [String] = []
+        for generated in [GeneratedFeed.matchDay, .orders] {
+            let file = NativeFile(generated)
+            lines.append(line("native/\(generated.rawValue)", [file.path], events))
+        }
+        if let folder = getenv("FANFARE_FEEDS").map({ String(cString: $0) }), !folder.isEmpty {
+            for (name, recording) in [
+                ("wyscout", "wyscout-football"), ("dfl", "dfl-football"), ("pwhl", "pwhl-hockey"),
+                ("dvw", "volleyball-dvw"), ("gtfs-rt", "nyct-gtfsrt"),
+            ] { lines.append(line(name, ["\(folder)/\(recording)"], events)) }
+        }
+        print("{\(lines.joined(separator: ",\n"))}")
+    }
+
+    private static func line(_ name: String, _ paths: [String], _ events: Int) -> String {
+        // Once unmeasured: files come from memory after that.
+        _ = pass(paths, decides: true)
+        let (decoded, decided) = (measure(paths, events, decides: false), measure(paths, events, decides: true))
+        return """
+            "\(name)": {"decoded": \(Int(decoded.perSecond)), "decided": \(Int(decided.perSecond)), \
+            "decoding_allocates": \(decoded.allocations), "deciding_allocates": \(decided.allocations)}
+            """
+    }
+
+    private static func measure(
+        _ paths: [String], _ events: Int, decides: Bool
+    ) -> (perSecond: Double, allocations: Double) {
+        var count = 0
+        let allocations = allocations_of_this_thread()
+        let seconds = processorSeconds()
+        while count < events { count += pass(paths, decides: decides) }
+        let perSecond = Double(count) / (processorSeconds() - seconds)
+        let each = Double(allocations_of_this_thread() - allocations) / Double(count)
+        return (perSecond, (each * 10).rounded() / 10)
+    }
+
+    /// - Returns: events and rejections.
+    private static func pass(_ paths: [String], decides: Bool) -> Int {
+        var feed: Feed
+        do { feed = try Feed(paths: paths) } catch { fatalError("fanfare-bench: \(error)") }
+        var core = DecisionCore()
+        var decisions: [Decision] = []
+        var count = 0
+        while let (now, item) = feed.next() {
+            count += 1
+            guard decides else { continue }
+            decisions.removeAll(keepingCapacity: true)
+            switch item {
+            case .event(let event): core.apply(event, now: now, into: &decisions)
+            case .rejected(let rejection): core.reject(rejection, now: now, into: &decisions)
+            }
+        }
+        return count
+    }
+
+    private static func processorSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
+
+/// A generated feed as a file, gone with this.
+private final class NativeFile {
+    let path = "/tmp/fanfare-bench-\(getpid()).ndjson"
+
+    init(_ feed: GeneratedFeed) {
+        guard let file = fopen(path, "w") else { fatalError("fanfare-bench: \(path) cannot be written") }
+        feed.write(seed: 1) { fwrite($0, 1, $0.count, file) }
+        fclose(file)
+    }
+
+    deinit { unlink(path) }
+}
