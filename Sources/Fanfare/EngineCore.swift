@@ -50,8 +50,8 @@ final class EngineCore {
         for index in 0..<count {
             shards.append(
                 try ShardThread(
-                    index: index, of: count, limits: limits, isPinned: pinsShards, makeTransport: makeTransport,
-                    load: load, core: wakeup.signal))
+                    index: index, of: count, limits: limits, lineups: rules.lineups, isPinned: pinsShards,
+                    makeTransport: makeTransport, load: load, core: wakeup.signal))
         }
     }
 

@@ -28,7 +28,7 @@ final class ShardThread {
     ///   - load: fills the shard before it starts, on its own thread.
     ///   - core: signalled when feedback waits.
     init(
-        index: Int, of count: Int, limits: ActivityLimits, isPinned: Bool,
+        index: Int, of count: Int, limits: ActivityLimits, lineups: LineupRules, isPinned: Bool,
         makeTransport: @escaping TransportFactory,
         load: (@Sendable (Shard, _ index: Int, _ count: Int) -> Void)?, core: WakeupSignal
     ) throws {
@@ -42,7 +42,7 @@ final class ShardThread {
                 if isPinned { try LoopThread.pinToProcessor(index) }
                 let runner = try ShardRunner(
                     loop: loop, commands: commandRing.takeConsumer(), feedback: feedbackRing.takeProducer(),
-                    stopRequest: stopRequest, limits: limits, core: core)
+                    stopRequest: stopRequest, limits: limits, lineups: lineups, core: core)
                 load?(runner.shard, index, count)
                 try runner.open(makeTransport)
                 started.succeed(runner.wakeup.signal)
@@ -122,9 +122,9 @@ private final class ShardRunner {
 
     init(
         loop: Loop, commands: consuming RingConsumer<ShardCommand>, feedback: consuming RingProducer<ShardFeedback>,
-        stopRequest: StopRequest, limits: ActivityLimits, core: WakeupSignal
+        stopRequest: StopRequest, limits: ActivityLimits, lineups: LineupRules, core: WakeupSignal
     ) throws {
-        shard = Shard(limits: limits)
+        shard = Shard(lineups: lineups, limits: limits)
         self.loop = loop
         self.commands = commands
         self.feedback = feedback

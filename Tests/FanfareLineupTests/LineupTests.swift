@@ -84,6 +84,111 @@ import Testing
         stage.publish("c", priority: .immediate, alert: "postponed", news: 85, hasBegun: false)
         #expect(stage.pushes().map(\.lit) == ["c"])
         #expect(stage.pass(seconds: 3600).isEmpty)
+        let due = (stage.shard.nextDue ?? .max) - stage.moment.monotonicNanoseconds
+        #expect(due > 6 * 3_600_000_000_000, "nobody is woken, but for what has lasted eight hours")
+    }
+
+    /// Neither state fits beside the rows, so which of them has the spotlight is not to be seen.
+    @Test func aRoundThatNobodySeesIsNoPush() {
+        let stage = Stage(lineups: LineupRules(round: .seconds(10)))
+        stage.follow(["a", "b"])
+        for topic in ["a", "b"] { stage.publish(topic, fill: 3000) }
+        #expect(stage.pass(seconds: 5).allSatisfy { $0.content?.spotlight == nil && $0.shown.count > 0 })
+        #expect(stage.pass(seconds: 300).isEmpty)
+        stage.publish("a")
+        stage.publish("b")
+        _ = stage.pass(seconds: 5)
+        let seen = stage.pass(seconds: 30)
+        #expect(seen.map(\.lit) == ["a", "b", "a"] || seen.map(\.lit) == ["b", "a", "b"], "small ones are seen")
+        #expect(seen.allSatisfy { $0.payload.priority == .conserving && $0.payload.alert == nil })
+    }
+
+    @Test func whatFindsNoRoomIsNoPush() {
+        let topics = (0..<60).map { "match/\($0)" }
+        let stage = stage(topics)
+        stage.goal("match/0")
+        let first = stage.pass(seconds: 10)
+        #expect(first.first?.content.map { $0.more > 0 && $0.topics.count > 8 } == true)
+        stage.point("match/59")
+        #expect(stage.pass(seconds: 10).isEmpty)
+        #expect(stage.shard.isQuiet)
+    }
+
+    // MARK: Alerts
+
+    @Test func twoGoalsAtOnceAreOnePushThatNamesBoth() {
+        let stage = stage(three)
+        stage.goal("b")
+        stage.goal("c")
+        let pushes = stage.pass(seconds: 10)
+        #expect(pushes.count == 1)
+        #expect(pushes.first?.payload.alert?.title == "goal 1 in c")
+        #expect(pushes.first?.payload.alert?.body == "by somebody\ngoal 1 in b · by somebody")
+        #expect(stage.shard.statistics.alerts.accepted == 2)
+    }
+
+    @Test func whoHasHadOneGoalIsToldOfTheOtherOnly() {
+        let stage = stage(three)
+        stage.goal("b")
+        let push = stage.pull()
+        stage.follow(three, activity: 2)
+        stage.goal("c")
+        stage.answer(.accepted)
+        let next = stage.pass(seconds: 10)
+        #expect(push.map(\.payload.alert?.body) == ["by somebody"])
+        #expect(next.compactMap(\.payload.alert?.body) == ["by somebody", "by somebody"], "each once, and each alone")
+    }
+
+    @Test func ofOneTopicTheNewerGoalSupersedesTheOlder() {
+        let stage = stage(three)
+        stage.goal("b")
+        stage.goal("c")
+        stage.goal("b")
+        let alert = stage.pushes().first?.payload.alert
+        #expect(alert?.title == "goal 2 in b" && alert?.body == "by somebody\ngoal 1 in c · by somebody")
+        #expect(stage.shard.statistics.alerts.accepted == 2 && stage.shard.statistics.alerts.superseded == 1)
+    }
+
+    @Test func revokingOneOfTwoLeavesTheOther() {
+        for (revoked, left) in [("b", "c"), ("c", "b")] {
+            let stage = stage(three)
+            stage.goal("b")
+            stage.goal("c")
+            stage.revoke("goal 1 in \(revoked)", of: revoked)
+            let alert = stage.pushes().first?.payload.alert
+            #expect(alert?.title == "goal 1 in \(left)" && alert?.body == "by somebody")
+            #expect(stage.shard.statistics.alerts.accepted == 1 && stage.shard.statistics.alerts.revoked == 1)
+        }
+    }
+
+    /// A push on its way when the goal is cancelled may come back unprocessed: then it goes without.
+    @Test func whatWasRevokedOnTheWayIsNotToldAgain() {
+        let stage = stage(three)
+        stage.goal("b")
+        stage.goal("c")
+        #expect(stage.pull().count == 1)
+        stage.revoke("goal 1 in b", of: "b")
+        stage.answer(.notProcessed)
+        #expect(stage.pushes().map(\.payload.alert?.body) == ["by somebody"])
+    }
+
+    @Test func namesAsManyAsThereIsRoomFor() {
+        let topics = (0..<8).map { "match/\($0)" }
+        let stage = stage(topics)
+        let long = String(repeating: "x", count: 150)
+        for topic in topics { stage.publish(topic, priority: .immediate, alert: "\(topic) \(long)", news: 100) }
+        let alert = stage.pushes().first?.payload.alert
+        #expect(alert?.body.description.split(separator: "\n").count == 4)
+        #expect((alert?.byteCount ?? 0) <= 768)
+    }
+
+    @Test func oneFactInTwoTopicsIsOneAlert() {
+        let stage = stage(three)
+        stage.publish("a", priority: .immediate, alert: "goal", news: 100)
+        #expect(stage.pushes().map(\.payload.alert?.title) == ["goal"])
+        stage.publish("b", priority: .immediate, alert: "goal", news: 100)
+        let again = stage.pass(seconds: 1)
+        #expect(again.map(\.payload.alert) == [nil] && again.map(\.lit) == ["b"])
     }
 
     @Test func whatIsOverIsShownUntilItsDismissal() {
@@ -103,7 +208,7 @@ import Testing
         stage.end("a", dismissAfter: dismissAfter)
         let last = stage.pass(seconds: 5000)
         #expect(last.map(\.payload.event) == [.end])
-        #expect(last.first?.shown == (dismissAfter == .zero ? ["a"] : three), "with its summary")
+        #expect(last.first?.shown == three, "with its summary, though the others were dismissed before")
         stage.follow(three, activity: 2)
         #expect(stage.pass(seconds: 10).map(\.payload.event) == [.end], "who comes later gets one end")
     }

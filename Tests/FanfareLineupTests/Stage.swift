@@ -4,11 +4,15 @@ import Foundation
 
 /// One shard with an activity or two, time that is told to pass, and a network that takes everything at once.
 final class Stage {
-    let shard = Shard()
+    let shard: Shard
     private(set) var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000_000)
     private var serial: UInt64 = 0
     private var scores: [String: Int64] = [:]
     private var extras: [String: Int64] = [:]
+
+    private var flying: [Delivery] = []
+
+    init(lineups: LineupRules = LineupRules()) { shard = Shard(lineups: lineups) }
 
     struct Push {
         let payload: Payload
@@ -63,7 +67,7 @@ final class Stage {
 
     func publish(
         _ topic: String, event: Publication.Event = .update, priority: Priority = .conserving, alert: String? = nil,
-        news: Int? = nil, hasBegun: Bool = true, dismissAfter: Duration? = nil
+        news: Int? = nil, hasBegun: Bool = true, dismissAfter: Duration? = nil, fill: Int = 0
     ) {
         serial += 1
         let score = scores[topic, default: 0]
@@ -74,6 +78,7 @@ final class Stage {
                     version: UInt32(serial), event: event,
                     state: EncodedState([
                         "score": .int(score), "extra": .int(extras[topic, default: 0]), "highlight": "score",
+                        "fill": .string(String(repeating: "-", count: fill)),
                     ]), priority: priority,
                     alert: alert.map {
                         Alert(
@@ -85,18 +90,36 @@ final class Stage {
     }
 
     /// What is due now, taken by the service.
-    func pushes(outcome: DeliveryOutcome = .accepted) -> [Push] {
+    func pushes() -> [Push] {
+        let pushes = pull()
+        answer(.accepted)
+        return pushes
+    }
+
+    func revoke(_ cause: String, of topic: String) {
+        shard.apply(.revokeAlert(topic: TopicID(topic), cause: cause), at: moment)
+    }
+
+    func unfollow(activity: UInt64 = 1) { shard.apply(.unfollow(ActivityID(activity)), at: moment) }
+
+    /// What is due now, on its way to the service.
+    func pull() -> [Push] {
         var batch = DeliveryBatch()
         shard.pull(limit: 100, at: moment, into: &batch)
-        let pushes = batch.deliveries.map { delivery in
+        flying += batch.deliveries
+        return batch.deliveries.map { delivery in
             let payload = batch.payload(of: delivery)
             return Push(
                 payload: payload, content: try? JSONDecoder().decode(Content.self, from: Data(payload.state)),
                 at: moment.monotonicNanoseconds / 1_000_000_000 - 1)
         }
-        shard.complete(
-            batch.deliveries.map { Completion(slot: $0.slot, generation: $0.generation, outcome: outcome) }, at: moment)
-        return pushes
+    }
+
+    /// The service answers everything that is on its way.
+    func answer(_ outcome: DeliveryOutcome) {
+        let completions = flying.map { Completion(slot: $0.slot, generation: $0.generation, outcome: outcome) }
+        flying.removeAll()
+        shard.complete(completions, at: moment)
     }
 
     /// Time passes, and every moment at which the shard wants to be asked is one.

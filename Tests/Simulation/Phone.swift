@@ -34,9 +34,15 @@ struct Phone {
     private(set) var lastSentAt: Int64 = 0
     private(set) var lastLineup: LineupContentState<Match>?
     var alertsTried: Set<AlertText> = []
-    /// Alerts published since this phone joined that have not had their chance yet, and those whose chance is on its way.
-    var missed: [Alert] = []
-    private var missedInFlight: [Alert] = []
+    /// Alerts published since this phone showed their topic that have not had their chance yet, and those whose chance is on its
+    /// way; the oldest first.
+    private(set) var missed: [Missed] = []
+    private var missedInFlight: [Missed] = []
+    struct Missed {
+        let topic: TopicID
+        let alert: Alert
+        var isRevoked = false
+    }
     /// An alert was published while nothing kept this phone from having it at once: the sweep will come with it.
     private(set) var awaitsAlert = false
     private var isThrottled = false
@@ -83,26 +89,31 @@ struct Phone {
         lastLineup = nil
         // The person changed something, and gets one push for it even where the content happens to be the same.
         lastMayRepeat = true
-        missed.removeAll()
-        missedInFlight.removeAll()
-        awaitsAlert = false
+        // What it missed of a topic that it shows as before is still to come.
+        let shown = Set(audience?.topics ?? [])
+        missed.removeAll { !shown.contains($0.topic) }
+        missedInFlight.removeAll { !shown.contains($0.topic) }
+        awaitsAlert = awaitsAlert && !stillMissed.isEmpty
     }
 
     mutating func prefers(_ subscriber: Subscriber) { self.subscriber = subscriber }
+    var stillMissed: [Missed] { missed.filter { !$0.isRevoked } }
 
     mutating func noteAlert(of publication: Publication) {
         guard let alert = publication.alert, let served, served.topics.contains(publication.topicID) else { return }
-        missed.append(alert)
+        missed.append(Missed(topic: publication.topicID, alert: alert))
         if flying == 0, !isThrottled { awaitsAlert = true }
     }
 
     mutating func forgetAlert(_ cause: String) {
-        missed.removeAll { $0.cause == cause }
-        missedInFlight.removeAll { $0.cause == cause }
-        if missed.isEmpty { awaitsAlert = false }
+        for index in missed.indices where missed[index].alert.cause == cause { missed[index].isRevoked = true }
+        for index in missedInFlight.indices where missedInFlight[index].alert.cause == cause {
+            missedInFlight[index].isRevoked = true
+        }
+        if stillMissed.isEmpty { awaitsAlert = false }
     }
 
-    mutating func sent(_ payload: Payload, newest serial: UInt64, at now: Int64) {
+    mutating func sent(_ payload: Payload, telling told: [AlertText], newest serial: UInt64, at now: Int64) {
         flying += 1
         awaitsAlert = false
         isThrottled = false
@@ -117,7 +128,7 @@ struct Phone {
         lastStamp = payload.stamp
         lastState = payload.state
         lastMayRepeat = false
-        if let alert = payload.alert { alertsTried.insert(alert) }
+        alertsTried.formUnion(told)
     }
 
     mutating func answered(_ flight: World.Flight) {
@@ -150,6 +161,6 @@ struct Phone {
     private mutating func untry(_ flight: World.Flight) {
         missed = missedInFlight + missed
         missedInFlight.removeAll()
-        if let alert = flight.payload.alert { alertsTried.remove(alert) }
+        alertsTried.subtract(flight.told)
     }
 }

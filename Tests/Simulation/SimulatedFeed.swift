@@ -10,8 +10,19 @@ struct SimulatedFeed {
     private var matches = 0
     private var facts = 0
     private(set) var now = FeedTime(seconds: 1_800_000_000)
-    /// Which alert a text belongs to: player names are unique, so texts are.
+    /// Which alert a text belongs to: player names are unique, so texts are. And the text of a line that names one of several.
     private(set) var alerts: [AlertText: (topic: TopicID, alert: Alert)] = [:]
+    private var lines: [String: AlertText] = [:]
+
+    /// The alerts that a push names, the leading one first; `nil` when it says something else.
+    func told(by text: AlertText) -> [AlertText]? {
+        if alerts[text] != nil { return [text] }
+        var lines = text.body.description.split(separator: "\n").map(String.init)
+        var lead = AlertText(title: text.title, body: "", sound: text.sound)
+        if alerts[lead] == nil, !lines.isEmpty { lead.body = .text(lines.removeFirst()) }
+        let beside = lines.compactMap { self.lines[$0] }
+        return alerts[lead] != nil && beside.count == lines.count ? [lead] + beside : nil
+    }
 
     /// Matches that are over are soon dismissed, and a push has little room: a lineup of many does not fit.
     static let rules: Rules = {
@@ -71,6 +82,11 @@ struct SimulatedFeed {
         return commands()
     }
 
+    /// In several matches at once.
+    mutating func goals(using random: inout SplitMix64) -> [ShardCommand] {
+        (0..<Int.random(in: 2...4, using: &random)).flatMap { _ in goal(using: &random) }
+    }
+
     mutating func cancelGoal(using random: inout SplitMix64) -> [ShardCommand] {
         let index = Int.random(in: 0..<topics.count, using: &random)
         guard let goal = goals[index].popLast() else { return [] }
@@ -119,7 +135,11 @@ struct SimulatedFeed {
         return decisions.compactMap {
             switch $0 {
             case .publish(let publication):
-                if let alert = publication.alert { alerts[alert.text] = (publication.topicID, alert) }
+                if let alert = publication.alert {
+                    alerts[alert.text] = (publication.topicID, alert)
+                    let body = alert.text.body.description
+                    lines[alert.text.title.description + (body.isEmpty ? "" : " · \(body)")] = alert.text
+                }
                 return .publish(publication)
             case .revokeAlert(let topic, let cause): return .revokeAlert(topic: topic, cause: cause)
             case .record: return nil

@@ -85,7 +85,7 @@ extension World {
 
     /// Of those that it missed, the newest of the highest class rides, unless the subscriber or the limits are against it.
     func judgeAttention(of payload: Payload, for phone: Phone, from node: Node) -> String? {
-        let highest = phone.missed.map(\.class).max()
+        let highest = phone.stillMissed.map(\.alert.class).max()
         if payload.alert != nil {
             guard let highest, mayAlert(highest, phone, payload) else {
                 return "an alert to somebody who wants none, or has had as many as may be (A2, A5)"
@@ -93,7 +93,7 @@ extension World {
             return nil
         }
         if let highest, mayAlert(highest, phone, payload) {
-            return "silent though alert \(phone.missed.last?.text.title ?? "") was missed (4)"
+            return "silent though alert \(phone.stillMissed.last?.alert.text.title ?? "") was missed (4)"
         }
         guard payload.event == .update else { return nil }
         let affords = phone.budget.has(phone.budgetSize, at: payload.stamp)

@@ -25,14 +25,32 @@ extension World {
         }
         if let text = payload.alert {
             alertsSeen += 1
-            if phone.alertsTried.contains(text) { return "alert \(text.title) twice (4)" }
-            guard let carried = phone.missed.first(where: { $0.text == text }) else {
-                return "alert \(text.title) that this activity did not miss, or that was revoked (4)"
-            }
-            if phone.missed.contains(where: { $0.class > carried.class }) { return "a higher alert stayed behind (4)" }
             if payload.priority != .immediate { return "an alert at priority 5" }
+            if let violation = judge(text, to: phone) { return violation }
         }
         return phone.served == nil ? nil : judgeAttention(of: payload, for: phone, from: node)
+    }
+
+    /// Of what the activity missed, the newest of the highest class leads; in a lineup it is named together with the newest of
+    /// each other topic.
+    private func judge(_ text: AlertText, to phone: Phone) -> String? {
+        guard let told = feed.told(by: text) else { return "alert \(text) of nothing (4)" }
+        for text in told {
+            if phone.alertsTried.contains(text) { return "alert \(text.title) twice (4)" }
+            if !phone.stillMissed.contains(where: { $0.alert.text == text }) {
+                return "alert \(text.title) that this activity did not miss, or that was revoked (4)"
+            }
+        }
+        if told.count > 1 { joinedAlertsSeen += 1 }
+        guard let highest = phone.stillMissed.map(\.alert.class).max() else { return nil }
+        var wanted: [TopicID: AlertText] = [:]
+        for missed in phone.stillMissed where missed.alert.class == highest { wanted[missed.topic] = missed.alert.text }
+        // The audience keeps eight.
+        if phone.missed.count > 8 { wanted = wanted.filter { told.contains($0.value) } }
+        guard Set(told) == Set(wanted.values) else {
+            return "alerts \(wanted.values.map(\.title)) were missed, and told are \(told.map(\.title)) (4)"
+        }
+        return nil
     }
 
     /// Whether the payload is the version that was sent last. A lineup's version may be older than what was published last.
@@ -51,7 +69,7 @@ extension World {
     private func judgeState(
         of payload: Payload, shown audience: AudienceKey, for phone: Phone, from node: Node
     ) -> String? {
-        let carried = payload.alert.flatMap { feed.alerts[$0] }
+        let carried = payload.alert.flatMap(feed.told)?.first.flatMap { feed.alerts[$0] }
         switch audience {
         case .topic(let topic):
             guard let newest = node.latest[topic] else { return "a state of nothing" }
@@ -76,8 +94,8 @@ extension World {
             if let accepted = phone.accepted, let violation = stale(accepted, beside: served, node: node) {
                 return "activity \(phone.id.rawValue) shows \(violation) (1)"
             }
-            if let lost = phone.missed.last {
-                return "activity \(phone.id.rawValue) never got alert \(lost.text.title) (4)"
+            if let lost = phone.stillMissed.last {
+                return "activity \(phone.id.rawValue) never got alert \(lost.alert.text.title) (4)"
             }
         }
         for phone in phones where phone.isDead && phone.isGone && phone.deathReports != 1 {

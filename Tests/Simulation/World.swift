@@ -50,15 +50,15 @@ public final class World {
 
     /// What the world does next; the weights make quiet spells and storms both happen.
     enum Action: CaseIterable {
-        case card, goal, cancelGoal, endMatch, follow, unfollow, move, rotateToken, prefer
+        case card, goal, goals, cancelGoal, endMatch, follow, unfollow, move, rotateToken, prefer
         case deliverCommand, pull, complete, hear, passTime
 
         var weight: Int {
             switch self {
             case .card: 6
             case .goal: 3
-            case .cancelGoal, .endMatch, .unfollow, .rotateToken, .prefer: 1
-            case .move: 2
+            case .goals, .cancelGoal, .endMatch, .unfollow, .rotateToken, .prefer: 1
+            case .move: 4
             case .follow: 4
             case .passTime: 6
             case .deliverCommand: 24
@@ -81,6 +81,8 @@ public final class World {
     /// Pushes judged so far: a world in which nothing happens proves nothing.
     public internal(set) var pushesSeen = 0
     public internal(set) var alertsSeen = 0
+    /// Of them, those that name what happened in several topics.
+    public internal(set) var joinedAlertsSeen = 0
 
     /// One shard with its two rings, and the pushes it has on the network.
     final class Node {
@@ -134,6 +136,8 @@ public final class World {
     struct Flight {
         let delivery: Delivery
         let payload: Payload
+        /// The alerts it names.
+        let told: [AlertText]
         let phone: Int
         let token: [UInt8]
         var outcome: DeliveryOutcome
@@ -170,7 +174,7 @@ public final class World {
 
     private func perform(_ action: Action) -> String? {
         switch action {
-        case .card, .goal, .cancelGoal, .endMatch, .follow, .unfollow, .move, .rotateToken, .prefer:
+        case .card, .goal, .goals, .cancelGoal, .endMatch, .follow, .unfollow, .move, .rotateToken, .prefer:
             // What comes from outside is refused while the core has no room to pass it on.
             guard nodes.allSatisfy(\.backlog.isEmpty) else { return nil }
         case .deliverCommand, .pull, .complete, .hear, .passTime: break
@@ -178,6 +182,7 @@ public final class World {
         switch action {
         case .card: broadcast(feed.card(using: &random))
         case .goal: broadcast(feed.goal(using: &random))
+        case .goals: broadcast(feed.goals(using: &random))
         case .cancelGoal: broadcast(feed.cancelGoal(using: &random))
         case .endMatch: broadcast(feed.end(using: &random))
         case .follow: follow()
@@ -188,7 +193,7 @@ public final class World {
             }
         case .move:
             if let index = livePhone() {
-                phones[index].audience = randomAudience()
+                phones[index].audience = nextAudience(after: phones[index].audience)
                 send(.move(phones[index].id, phones[index].audience), to: phones[index].node)
             }
         case .rotateToken:
@@ -232,6 +237,22 @@ public final class World {
 
     /// Of the day, UTC.
     private var minute: Int { Int(moment.wallSeconds / 60 % 1440) }
+    /// Something else, or the same lineup with a topic more or less, in another order, or with another favourite.
+    private func nextAudience(after key: AudienceKey) -> AudienceKey {
+        guard case .lineup(var topics, let favourite) = key, random.chance(0.7) else { return randomAudience() }
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0:
+            let others = feed.topics.filter { !topics.contains($0) }
+            if let new = others.randomElement(using: &random) {
+                topics.insert(new, at: Int.random(in: 0...topics.count, using: &random))
+            }
+        case 1:
+            if topics.count > 1 { topics.remove(at: Int.random(in: 0..<topics.count, using: &random)) }
+        case 2: topics.shuffle(using: &random)
+        default: return .lineup(topics, favourite: random.chance(0.7) ? topics.randomElement(using: &random) : nil)
+        }
+        return .lineup(topics, favourite: favourite.flatMap { topics.contains($0) ? $0 : nil })
+    }
 
     private func livePhone() -> Int? {
         phones.indices.filter { phones[$0].isLive }.randomElement(using: &random)
@@ -285,8 +306,15 @@ public final class World {
         case .start, .trustDeadAnswers, .reportQuiet: break
         }
         node.shard.apply(command, at: moment)
+        forgetEmptyLineups(of: node)
         tell(node)
         return true
+    }
+
+    /// When the last one has left a lineup, the next one finds it new.
+    private func forgetEmptyLineups(of node: Node) {
+        let served = Set(phones.lazy.filter { self.nodes[$0.node] === node && !$0.isGone }.compactMap(\.served))
+        node.lineups = node.lineups.filter { served.contains($0.key) }
     }
 
     private func isServed(_ phone: Int, by node: Node) -> Bool {
@@ -308,12 +336,14 @@ public final class World {
                 return "activity \(phones[phone].id.rawValue): \(violation)"
             }
             let (outcome, arrives) = fate(of: phone)
+            let told = payload.alert.flatMap(feed.told) ?? []
             phones[phone].sent(
-                payload, newest: newestSerial(of: phones[phone].served, node: node), at: moment.monotonicNanoseconds)
+                payload, telling: told, newest: newestSerial(of: phones[phone].served, node: node),
+                at: moment.monotonicNanoseconds)
             node.flying.append(
                 Flight(
-                    delivery: delivery, payload: payload, phone: phone, token: token, outcome: outcome, arrives: arrives
-                ))
+                    delivery: delivery, payload: payload, told: told, phone: phone, token: token, outcome: outcome,
+                    arrives: arrives))
         }
         tell(node)
         return nil
@@ -343,6 +373,7 @@ public final class World {
         let completion = Completion(
             slot: flight.delivery.slot, generation: flight.delivery.generation, outcome: flight.outcome)
         node.shard.complete([completion], at: moment)
+        forgetEmptyLineups(of: node)
         if phones[flight.phone].isGone, random.chance(options.echo) { node.echoes.append(completion) }
         if random.chance(0.1), let echo = node.echoes.popLast() { node.shard.complete([echo], at: moment) }
         tell(node)

@@ -4,11 +4,16 @@ public struct Rules: Sendable {
     public var kinds: [TopicKind: TopicRules]
     /// For kinds that `kinds` does not name, and for topics without one.
     public var other: TopicRules
+    public var lineups: LineupRules
     public var limits: Limits
 
-    public init(kinds: [TopicKind: TopicRules], other: TopicRules, limits: Limits = Limits()) {
+    public init(
+        kinds: [TopicKind: TopicRules], other: TopicRules, lineups: LineupRules = LineupRules(),
+        limits: Limits = Limits()
+    ) {
         self.kinds = kinds
         self.other = other
+        self.lineups = lineups
         self.limits = limits
     }
 

@@ -42,6 +42,8 @@ final class Audience {
     @exclusivity(unchecked) private(set) var starts: [ActivitySlot] = []
     /// Members that are owed a push, and starts, once there is something to show.
     @exclusivity(unchecked) var owed = 0
+    /// Who needs this audience without being a member: `Shard.expect`.
+    var expected = 0
     /// Unvisited members before which an alert has not come yet: while there are any, the sweep runs in the first lane.
     @exclusivity(unchecked) private var urgent = 0
     /// The same for those in `again`. May count a few who have left meanwhile; an empty list counts none.
@@ -71,19 +73,9 @@ final class Audience {
 
     /// What tells apart the payloads of one version and stamp.
     struct Variant: Equatable {
-        /// Version of the alert it carries; 0 for none.
-        let alert: UInt32
+        /// Versions of the alerts it tells of, the leading one first.
+        let alerts: [UInt32]
         let priority: Priority
-    }
-
-    /// An alert that members who lack its version may still get.
-    struct PendingAlert {
-        let version: UInt32
-        let topic: TopicID
-        let alert: Alert
-        /// Monotonic nanoseconds.
-        let freshUntil: Int64
-        var isRevoked = false
     }
 
     /// Alerts kept for those who missed them. A person who missed more than this many has no use for the oldest.
@@ -152,11 +144,18 @@ final class Audience {
         ledger.open(target, display: version.display)
     }
 
+    /// Whether an alert that says the same of the same cause has come already: one fact may be in two topics of a lineup. Facts of
+    /// different topics may have one id, but then not the same words.
+    func hasAlert(of publication: Publication) -> Bool {
+        alerts.contains { $0.alert.cause == publication.alert?.cause && $0.alert.text == publication.alert?.text }
+    }
+
     /// The alert rides no more. Variants that carry it go with it.
     func revokeAlert(cause: String, topic: TopicID) {
         for index in alerts.indices where alerts[index].alert.cause == cause && alerts[index].topic == topic {
             alerts[index].isRevoked = true
-            variants.removeAll { $0.0.alert == alerts[index].version }
+            let version = alerts[index].version
+            variants.removeAll { $0.0.alerts.contains(version) }
         }
     }
 
@@ -203,16 +202,16 @@ final class Audience {
 
     /// A member is to be visited although the cursor has passed it.
     ///
-    /// - Parameter alerted: the alerts it has had its chance at.
-    func comeAgain(_ slot: ActivitySlot, alerted: UInt32) {
+    /// - Parameter isUrgent: an alert has not come to it yet.
+    func comeAgain(_ slot: ActivitySlot, isUrgent: Bool) {
         again.append(slot)
-        if alerted < newestAlert { urgentAgain += 1 }
+        if isUrgent { urgentAgain += 1 }
     }
 
-    /// That visit, or `nil` when there is none left. `alerted` tells what the member missed when it was queued, or less.
-    func nextAgain(alerted: (ActivitySlot) -> UInt32) -> ActivitySlot? {
+    /// That visit, or `nil` when there is none left. `isUrgent` tells it of the member when it was queued, or was since.
+    func nextAgain(isUrgent: (ActivitySlot) -> Bool) -> ActivitySlot? {
         guard let slot = again.popLast() else { return nil }
-        urgentAgain = again.isEmpty ? 0 : max(0, urgentAgain - (alerted(slot) < newestAlert ? 1 : 0))
+        urgentAgain = again.isEmpty ? 0 : max(0, urgentAgain - (isUrgent(slot) ? 1 : 0))
         return slot
     }
 
@@ -229,18 +228,10 @@ final class Audience {
 
     // MARK: What a member gets
 
-    /// The alert for somebody who has had its chance at alerts up to `alerted`: the newest fresh one of the highest class.
-    ///
-    /// - Returns: its index in `alerts`. An index, because a copy would count six references for each push.
-    func alert(after alerted: UInt32, at moment: Moment) -> Int? {
-        guard newestAlert > alerted else { return nil }
-        var best: Int?
-        for candidate in alerts.indices
-        where alerts[candidate].version > alerted && alerts[candidate].isCarried(at: moment) {
-            if let best, alerts[candidate].alert.class < alerts[best].alert.class { continue }
-            best = candidate
-        }
-        return best
+    /// Alerts that came after those at which somebody has had its chance, carried or not.
+    func alerts(after alerted: UInt32) -> ArraySlice<PendingAlert> {
+        guard newestAlert > alerted else { return [] }
+        return alerts[(alerts.firstIndex { $0.version > alerted } ?? alerts.endIndex)...]
     }
 
     /// A stamp says "at this second this was the newest state". No device may see two states with one stamp, so whoever has had
@@ -274,8 +265,4 @@ final class Audience {
     static let aheadSecondsMax: Int64 = 60
     /// One to ten seconds of age are fine on devices (spec §3.3, observed).
     static let refreshSeconds: Int64 = 5
-}
-
-extension Audience.PendingAlert {
-    func isCarried(at moment: Moment) -> Bool { !isRevoked && moment.monotonicNanoseconds < freshUntil }
 }

@@ -12,12 +12,18 @@ final class Lineup {
     /// When the retry list brings this lineup back; `nil`: it does not.
     var wakesAt: Int64?
 
+    /// By topic, where in the shard's list of that topic's lineups this one stands.
+    var places: [UInt32] = []
+
+    /// What tells lineups apart: the same topics, as the shard numbers them, in the same order.
+    struct Choice: Hashable {
+        let topics: [Int]
+        /// Index into `topics`.
+        let pinned: Int?
+    }
+
     init(rotation: Rotation) { self.rotation = rotation }
 
-    /// Versions that nothing essential asks for are at least so far apart (rule U5): eight matches are not eight pushes in two
-    /// seconds.
-    static let interval: Int64 = 2_000_000_000
-    static let style = Rotation.Style()
     /// Topics in one lineup. What a person can follow, and what a content state has room for, is far below.
     static let topicsMax = 64
 }

@@ -13,56 +13,79 @@ package enum LineupState {
             self.spotlight = spotlight
         }
 
-        /// Of what people see: equal displays have equal hashes.
+        /// Of what people see: what finds no room makes no difference.
         var hash: UInt64 {
             guard !topics.isEmpty else { return 0 }
-            var hash = UInt64(spotlight) ^ topics[spotlight].display
-            for topic in topics { hash = (hash.mixed &+ topic.row.hash) }
+            let fitting = Fitting(self, highlighting: nil)
+            var hash = fitting.parts.spotlight.map { UInt64($0.index) ^ topics[spotlight].display } ?? 0
+            hash ^= fitting.parts.link.isEmpty ? 0 : 1 << 32
+            hash ^= fitting.parts.highlight.isEmpty ? 0 : 1 << 33
+            func add(_ topic: Publication) { hash = (hash.mixed &+ topic.row.hash) }
+            if let shown = fitting.shown {
+                for index in shown { add(topics[index]) }
+                hash = hash.mixed &+ UInt64(topics.count - shown.count)
+            } else {
+                topics.forEach(add)
+            }
             return hash.mixed
         }
     }
 
-    /// What does not fit is left out: of the other topics those that are over first, then those not begun, then the last of the
-    /// person's order; after them the link and the highlight, which the state itself has too. A spotlight that does not fit
-    /// beside its own row is left out whole.
-    ///
     /// - Parameter display: at least one topic.
     /// - Parameter highlighted: the key that the alert on board is about.
     package static func compose(_ display: Display, highlighting highlighted: String? = nil) -> [UInt8] {
-        let lit = display.topics[display.spotlight]
-        var parts = Parts(lit, index: display.spotlight, highlighting: highlighted)
-        var limit = Int.max
-        var rows = 0
-        for topic in display.topics {
-            limit = min(limit, topic.stateBytesMax)
-            rows += topic.row.bytes.count + 1
+        let fitting = Fitting(display, highlighting: highlighted)
+        guard let shown = fitting.shown else {
+            return fitting.parts.join(display.topics, more: 0, bytes: fitting.bytesMax)
         }
-        guard parts.bytesMax + rows > limit else {
-            return parts.join(display.topics, more: 0, bytes: parts.bytesMax + rows)
+        return fitting.parts.join(
+            shown.map { display.topics[$0] }, more: display.topics.count - shown.count, bytes: fitting.bytesMax)
+    }
+
+    /// What of a display finds room. What does not is left out: of the other topics those that are over first, then those not
+    /// begun, then the last of the person's order; after them the link and the highlight, which the state itself has too. A
+    /// spotlight that does not fit beside its own row is left out whole.
+    private struct Fitting {
+        var parts: Parts
+        /// Indices of the topics whose rows are shown; `nil`: all.
+        private(set) var shown: [Int]?
+        private var rows = 0
+        var bytesMax: Int { parts.bytesMax + rows }
+
+        init(_ display: Display, highlighting highlighted: String?) {
+            parts = Parts(display.topics[display.spotlight], index: display.spotlight, highlighting: highlighted)
+            var limit = Int.max
+            for topic in display.topics {
+                limit = min(limit, topic.stateBytesMax)
+                rows += topic.row.bytes.count + 1
+            }
+            if bytesMax > limit { leaveOut(of: display, limit: limit) }
         }
 
-        var shown = Array(display.topics.indices)
-        func leaveOut(_ candidates: [Int]) {
-            for candidate in candidates where parts.bytesMax + rows > limit {
+        private mutating func leaveOut(of display: Display, limit: Int) {
+            let byImportance = display.topics.indices.sorted {
+                (display.topics[$0].leavesFirst, -$0) < (display.topics[$1].leavesFirst, -$1)
+            }
+            shown = leaveOut(byImportance.filter { $0 != display.spotlight }, of: display, limit: limit)
+            if bytesMax > limit { parts.link = [] }
+            if bytesMax > limit { parts.highlight = [] }
+            if bytesMax > limit {
+                parts.spotlight = nil
+                rows = display.topics.reduce(0) { $0 + $1.row.bytes.count + 1 }
+                shown = leaveOut(byImportance, of: display, limit: limit)
+            }
+            parts.spotlight?.index = shown?.firstIndex(of: display.spotlight) ?? 0
+        }
+
+        /// - Returns: those that stay.
+        private mutating func leaveOut(_ candidates: [Int], of display: Display, limit: Int) -> [Int] {
+            var shown = Array(display.topics.indices)
+            for candidate in candidates where bytesMax > limit {
                 shown.removeAll { $0 == candidate }
                 rows -= display.topics[candidate].row.bytes.count + 1
             }
+            return shown
         }
-        let byImportance = shown.sorted {
-            (display.topics[$0].leavesFirst, -$0) < (display.topics[$1].leavesFirst, -$1)
-        }
-        leaveOut(byImportance.filter { $0 != display.spotlight })
-        if parts.bytesMax + rows > limit { parts.link = [] }
-        if parts.bytesMax + rows > limit { parts.highlight = [] }
-        if parts.bytesMax + rows > limit {
-            parts.spotlight = nil
-            shown = Array(display.topics.indices)
-            rows = display.topics.reduce(0) { $0 + $1.row.bytes.count + 1 }
-            leaveOut(byImportance)
-        }
-        parts.spotlight?.index = shown.firstIndex(of: display.spotlight) ?? 0
-        return parts.join(
-            shown.map { display.topics[$0] }, more: display.topics.count - shown.count, bytes: parts.bytesMax + rows)
     }
 
     /// All but the rows.

@@ -16,8 +16,9 @@ struct RetryList {
     }
 
     private var heap: [(due: Int64, subject: Subject)] = []
+    private var forgotten = 0
 
-    var isEmpty: Bool { heap.isEmpty }
+    var count: Int { heap.count }
     /// Monotonic nanoseconds.
     var nextDue: Int64? { heap.first?.due }
 
@@ -28,6 +29,17 @@ struct RetryList {
             heap.swapAt(child, (child - 1) / 2)
             child = (child - 1) / 2
         }
+    }
+
+    /// One more entry is of no use any more. Once half of them are, they leave: a lineup's may lie hours ahead, and members come
+    /// and go.
+    mutating func forget(_ isForgotten: (Subject) -> Bool) {
+        forgotten += 1
+        guard forgotten * 2 > heap.count else { return }
+        forgotten = 0
+        let kept = heap.filter { !isForgotten($0.subject) }
+        heap.removeAll(keepingCapacity: true)
+        for entry in kept { insert(entry.subject, due: entry.due) }
     }
 
     mutating func popDue(_ now: Int64) -> Subject? {

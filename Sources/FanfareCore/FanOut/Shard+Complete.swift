@@ -21,7 +21,7 @@ extension Shard {
             inFlight -= count
             counts.pushes.accepted += count
             noteAnswers(count, dead: 0)
-            countAlerts(of: activity, count)
+            countAlerts(of: activity, count, at: moment)
             serve(count, having: activity.delivered, with: audience.target, of: audience, at: moment)
             audience.ledger.land(count, audience.target)
             return count
@@ -32,9 +32,15 @@ extension Shard {
             completeStart(slot, as: activity, completion.outcome, at: moment)
             return 1
         }
+        // The last member takes its lineup's audience with it.
+        let audience = activity.sending == 0 ? nil : audiences[Int(activity.audience)]
+        if brings(slot) {
+            answer(completion.outcome, bringing: slot, as: activity, at: moment)
+        } else if completion.outcome == .accepted {
+            countAlerts(of: activity, 1, at: moment)
+        }
         complete(slot, as: activity, completion.outcome, at: moment)
-        if activity.sending != 0 {
-            let audience = audiences[Int(activity.audience)]
+        if let audience {
             audience.ledger.land(1, activity.sending)
             reportCompleted(audience, at: moment)
         }
@@ -45,6 +51,7 @@ extension Shard {
     /// of. Everything rarer is `nil` here.
     private func broughtUp(_ activity: Activity) -> Audience? {
         guard activity.flags.subtracting(.owedFirst) == .inFlight, activity.sending != 0 else { return nil }
+        if activity.flags.contains(.owedFirst), !brought.isEmpty { return nil }  // it may have brought alerts along
         let audience = audiences[Int(activity.audience)]
         return activity.sending == audience.target ? audience : nil
     }
@@ -57,7 +64,6 @@ extension Shard {
             counts.pushes.accepted += 1
             noteAnswers(1, dead: 0)
             store[slot].strikes = 0
-            countAlerts(of: activity, 1)
             settle(slot, as: activity, at: moment)
         case .refused:
             counts.pushes.failed += 1
@@ -156,38 +162,39 @@ extension Shard {
 
     func remove(_ slot: ActivitySlot, at moment: Moment) {
         if store[slot].flags.intersection([.leaving, .tokenless]) == .leaving { leaving -= 1 }
-        forgetStart(slot)
-        forgetRenewal(slot)
+        forgetStart(slot, at: moment)
+        forgetRenewal(slot, at: moment)
+        forgetBrought(slot)
         leaveAudience(slot, at: moment)
         store.remove(slot)
     }
 
     /// What became of the alerts that this activity, and others like it, had missed: decided when the push that was their chance
     /// has been accepted.
-    private func countAlerts(of activity: Activity, _ count: Int) {
+    private func countAlerts(of activity: Activity, _ count: Int, at moment: Moment) {
         guard activity.sending != 0 else { return }
+        let settled = audiences[Int(activity.audience)].alerts(after: activity.alerted)
+            .prefix { $0.version <= activity.sending }
+        guard !settled.isEmpty else { return }
+        let chance = activity.sendingAlert
         countAlerts(
-            of: audiences[Int(activity.audience)], after: activity.alerted, upTo: activity.sending,
-            activity.sendingAlert, count)
+            settled, led: settled.firstIndex { $0.version == chance.version }, silence: chance.silence, count,
+            at: moment)
     }
 
-    /// The same of an audience's alerts in a range of versions, of which one had its chance.
+    /// - Parameters:
+    ///   - led: the alert that led, or would have; `nil` when there was none to tell of.
+    ///   - silence: what kept it, and those beside it, from being told.
     func countAlerts(
-        of audience: Audience, after alerted: UInt32, upTo version: UInt32, _ chance: AlertChance, _ count: Int
+        _ missed: ArraySlice<PendingAlert>, led: Int?, silence: Silence?, _ count: Int, at moment: Moment
     ) {
-        guard audience.newestAlert > alerted else { return }
-        let alerts = audience.alerts
-        let carried = alerts.first { $0.version == chance.version }
-        for missed in alerts where missed.version > alerted && missed.version <= version {
-            if missed.version == chance.version {
-                if let silence = chance.silence {
-                    counts.alerts.note(silence, count)
-                } else {
-                    counts.alerts.accepted += count
-                }
-            } else if missed.isRevoked {
+        let beside = led.map { missed[...$0].told(at: moment).dropFirst() } ?? []
+        for index in missed.indices {
+            if index == led || beside.contains(index) {
+                if let silence { counts.alerts.note(silence, count) } else { counts.alerts.accepted += count }
+            } else if missed[index].isRevoked {
                 counts.alerts.revoked += count
-            } else if let carried, (missed.alert.class, missed.version) < (carried.alert.class, carried.version) {
+            } else if let led, (missed[index].alert.class, index) < (missed[led].alert.class, led) {
                 counts.alerts.superseded += count
             } else {
                 counts.alerts.stale += count

@@ -74,6 +74,7 @@ extension Shard {
         guard age >= endAge else { return due(at: endAge) }
         report(.expired, of: activity.id)
         lastStates[slot] = Int(activity.audience)
+        expect(in: Int(activity.audience))
         depart(slot, at: moment)
         return nil
     }
@@ -128,8 +129,8 @@ extension Shard {
     func slot(of id: ActivityID) -> ActivitySlot? { store.slot(of: successors[id] ?? id) }
 
     /// The activity has gone.
-    func forgetRenewal(_ slot: ActivitySlot) {
-        lastStates[slot] = nil
+    func forgetRenewal(_ slot: ActivitySlot, at moment: Moment) {
+        if let audience = lastStates.removeValue(forKey: slot) { expectNoMore(in: audience, at: moment) }
         guard let renewal = renewals.removeValue(forKey: slot), renewal.edition > 1 else { return }
         let root = ActivityID(hashing: renewal.request.activity)
         if successors[root] == store[slot].id { successors[root] = nil }

@@ -42,7 +42,7 @@ extension Shard {
             guard owed == audience.owed else { return "audience \(index) counts \(audience.owed) owed, has \(owed)" }
             if let lineup = audience.lineup, !lineup.waiting.isEmpty {
                 guard let publishedAt = lineup.publishedAt, let wakesAt = lineup.wakesAt,
-                    wakesAt <= publishedAt + Lineup.interval
+                    wakesAt <= publishedAt + lineupInterval
                 else { return "changes of lineup \(index) wait and nothing will bring them out" }
             }
             guard owed == 0 || audience.lane != nil || audience.isParked || !audience.hasWork else {
@@ -68,13 +68,49 @@ extension Shard {
             return "the shard counts \(startsWaiting) starts that wait, has \(putOff)"
         }
         guard store.count == 0 || handDue != nil else { return "nobody looks for old activities" }
+        if let violation = violatedInvariantOfLineups() { return violation }
         guard owedTotal == counts.owed else { return "the shard counts \(counts.owed) owed, has \(owedTotal)" }
         let waiting = audiences.count { $0.lineup?.waiting.isEmpty == false }
         guard waiting == lineupsWaiting else {
             return "the shard counts \(lineupsWaiting) lineups that wait, has \(waiting)"
         }
+        for slot in brought.keys
+        where store[slot].audience == ActivityStore.noAudience || !store[slot].flags.contains(.owedFirst) {
+            return "slot \(slot.rawValue) has brought alerts along, and gets no push with them"
+        }
+        let expected = starting.values.map(\.audience) + lastStates.values
+        guard audiences.reduce(0, { $0 + $1.expected }) == expected.count,
+            expected.allSatisfy({ audiences[$0].expected > 0 })
+        else { return "\(expected.count) are expected in audiences, which say something else" }
         let flying = store.activities.count { $0.flags.contains(.inFlight) }
         guard flying == inFlight else { return "the shard counts \(inFlight) in flight, has \(flying)" }
+        return nil
+    }
+
+    /// Each lineup has members, is found by its choice, and is listed by each of its topics, once.
+    private func violatedInvariantOfLineups() -> String? {
+        var listed = 0
+        for (index, audience) in audiences.enumerated() {
+            guard let lineup = audience.lineup else { continue }
+            guard audience.order.count + audience.expected > 0 else {
+                return "lineup \(index) has no members and is still there"
+            }
+            let choice = Lineup.Choice(topics: audience.topics, pinned: lineup.rotation.pinned)
+            guard lineupIndices[choice] == index else { return "lineup \(index) is not found by its choice" }
+            for (position, topic) in audience.topics.enumerated() {
+                let (places, place) = (topics[topic].lineups, Int(lineup.places[position]))
+                guard places.indices.contains(place), places[place] == (UInt32(index), UInt32(position)) else {
+                    return "lineup \(index) is not listed by topic \(topic)"
+                }
+                listed += 1
+            }
+        }
+        guard lineupIndices.count == audiences.count(where: { $0.lineup != nil }),
+            listed == topics.reduce(0, { $0 + $1.lineups.count })
+        else { return "lineups are found, or listed by topics, that are no more" }
+        guard audiences.count(where: { $0 === vacant }) == freeAudiences.count else {
+            return "\(freeAudiences.count) places of audiences are free, others are vacant"
+        }
         return nil
     }
 }

@@ -38,7 +38,7 @@ extension Shard {
     }
 
     private func nextAgain(of audience: Audience) -> ActivitySlot? {
-        guard let slot = audience.nextAgain(alerted: { store[$0].alerted }) else { return nil }
+        guard let slot = audience.nextAgain(isUrgent: { missesAlert($0, of: audience) }) else { return nil }
         let activity = store[slot]
         guard activity.flags.contains(.queued), activity.audience != ActivityStore.noAudience,
             audiences[Int(activity.audience)] === audience
@@ -57,8 +57,13 @@ extension Shard {
         let activity = store[slot]
         // Who is in flight or waits comes again by itself: the completion and the retry list see to that.
         guard activity.flags.isDisjoint(with: [.inFlight, .waiting]), isOwed(activity, audience) else { return 1 }
-        let alert = audience.alert(after: activity.alerted, at: moment)
-        if alert == nil, isShown(audience, to: activity) {
+        let isFirst = activity.flags.contains(.owedFirst)
+        let brings = isFirst && brings(slot)
+        // Among those that stand alike there may be one that brings alerts along.
+        let slots = isFirst && !brought.isEmpty ? slots.prefix(1) : slots
+        let missed = brings ? pending(slot, of: audience) : audience.alerts(after: activity.alerted)
+        let told = missed.told(at: moment)
+        if told.isEmpty, isShown(audience, to: activity) {
             serve(slot, with: audience.target, of: audience, at: moment)
             return 1
         }
@@ -71,25 +76,30 @@ extension Shard {
             return 0
         }
         let wish = SubscriberGovernor.Wish(
-            alert: alert.map { audience.alerts[$0].alert.class }, priority: audience.priority,
+            alert: told.first.map { missed[$0].alert.class }, priority: audience.priority,
             isEnd: audience.event == .end)
         let minute = moment.minuteOfDay
         let grant = governor.grant(
             wish, to: activity.spent, store.effect(of: Int(slot.rawValue), atMinute: minute),
             after: UInt32(clamping: stamp) - activity.stamp)
-        let chance = AlertChance(version: alert.map { audience.alerts[$0].version } ?? 0, silence: grant.silence)
+        let chance = AlertChance(version: told.first.map { missed[$0].version } ?? 0, silence: grant.silence)
         if grant.silence != nil, isShown(audience, to: activity) {
-            countAlerts(of: audience, after: activity.alerted, upTo: audience.target, chance, 1)
+            countAlerts(missed, led: told.first, silence: chance.silence, 1, at: moment)
             serve(slot, with: audience.target, of: audience, at: moment)
             return 1
         }
-        let variant = Audience.Variant(alert: chance.rides ? chance.version : 0, priority: grant.priority)
-        let payload = audience.payload(variant) {
-            let carried = chance.rides ? alert.map { audience.alerts[$0] } : nil
-            return makePayload(
-                audience.event == .end ? .end : .update, for: audience, stamp: stamp, carrying: carried,
-                alert: carried?.alert.text, priority: grant.priority)
+        let riding = chance.rides ? told : []
+        func make() -> Payload {
+            makePayload(
+                audience.event == .end ? .end : .update, for: audience, stamp: stamp,
+                telling: riding.map { missed[$0] },
+                priority: grant.priority)
         }
+        // What is brought along has no version here that tells it apart.
+        let payload =
+            brings
+            ? make()
+            : audience.payload(.init(alerts: riding.map { missed[$0].version }, priority: grant.priority), make: make)
         let push = Push(
             payload: payload, version: audience.target, alert: chance, wish: wish, grant: grant, minute: minute)
         let count = send(push, to: slots, into: &batch)
@@ -132,12 +142,16 @@ extension Shard {
     func comeAgain(_ slot: ActivitySlot) {
         let audience = audiences[Int(store[slot].audience)]
         let isAhead = audience.order.isUnvisited(Int(store.positions[Int(slot.rawValue)]))
-        let missesAlert = store[slot].alerted < audience.newestAlert
+        let missesAlert = missesAlert(slot, of: audience)
         if !store[slot].flags.contains(.queued), missesAlert || !isAhead {
             store[slot].flags.insert(.queued)
-            audience.comeAgain(slot, alerted: store[slot].alerted)
+            audience.comeAgain(slot, isUrgent: missesAlert)
         }
         lanes.enqueue(audience)
+    }
+
+    private func missesAlert(_ slot: ActivitySlot, of audience: Audience) -> Bool {
+        store[slot].alerted < audience.newestAlert || brings(slot)
     }
 
     /// In one pull; `nextDue` has passed while there are more.
@@ -172,10 +186,16 @@ extension Shard {
     }
 
     /// Encodes the audience's newest version. Once per variant and stamp, never per activity, but for starts and private ends.
+    ///
+    /// - Parameters:
+    ///   - alerts: what it tells of, the leading one first.
+    ///   - alert: of a start, which tells of nothing that has happened.
     func makePayload(
-        _ event: Payload.Event, for audience: Audience, stamp: Int64, carrying pending: Audience.PendingAlert? = nil,
+        _ event: Payload.Event, for audience: Audience, stamp: Int64, telling alerts: [PendingAlert] = [],
         alert: AlertText? = nil, priority: Priority = .immediate, start: Payload.Start? = nil
     ) -> Payload {
+        let pending = alerts.first
+        let alert = alerts.isEmpty ? alert : AlertText(naming: alerts.map(\.alert.text))
         let state: [UInt8]
         if let lineup = audience.lineup {
             state = composeLineup(lineup, carrying: pending)

@@ -6,6 +6,7 @@ extension Shard {
     /// the request is kept for its renewal.
     func start(_ request: StartRequest, _ key: AudienceKey, at moment: Moment) {
         guard isToken(request.token), let index = audienceIndex(key, at: moment) else { return }
+        defer { freeLineup(index, at: moment) }
         let id = ActivityID(hashing: request.activity)
         guard let slot = slot(of: id) else {
             start(id, request, edition: 1, renewing: nil, in: index, at: moment)
@@ -32,6 +33,7 @@ extension Shard {
         store[slot].flags.insert(.tokenless)
         if let old = old.flatMap(store.slot(of:)) { store.setPreferences(of: slot, to: store.preferences(of: old)) }
         starting[slot] = Starting(request: request, edition: edition, renews: old, audience: audience)
+        expect(in: audience)
         stand(slot)
     }
 
@@ -161,10 +163,10 @@ extension Shard {
     }
 
     /// Nothing is known of the start any more: its token has come, or the activity is gone.
-    func forgetStart(_ slot: ActivitySlot) {
+    func forgetStart(_ slot: ActivitySlot, at moment: Moment) {
         guard store[slot].flags.contains(.tokenless) else { return }
         standDown(slot)
-        starting[slot] = nil
+        if let audience = starting.removeValue(forKey: slot)?.audience { expectNoMore(in: audience, at: moment) }
         store[slot].flags.remove(.tokenless)
     }
 
@@ -174,20 +176,24 @@ extension Shard {
         if starting[slot]?.phase == .sent { store[slot].flags.insert(.leaving) } else { remove(slot, at: moment) }
     }
 
-    func moveStart(_ slot: ActivitySlot, to index: Int) {
+    func moveStart(_ slot: ActivitySlot, to index: Int, at moment: Moment) {
         guard let starting = starting[slot], starting.audience != index else { return }
         let isDue = starting.phase == .due
         if isDue { standDown(slot) }
+        expect(in: index)
         self.starting[slot]?.audience = index
         // From now on it misses what happens there.
         self.starting[slot]?.shown = starting.phase == .sent ? (audiences[index].target, nil) : nil
         if isDue { stand(slot) }
+        expectNoMore(in: starting.audience, at: moment)
     }
 
     /// The phone's app has reported the update token: the card exists.
     func register(_ slot: ActivitySlot, token: [UInt8], at moment: Moment) {
         guard let starting = starting[slot] else { return }
-        forgetStart(slot)
+        expect(in: starting.audience)
+        defer { expectNoMore(in: starting.audience, at: moment) }
+        forgetStart(slot, at: moment)
         replaceToken(of: slot, with: token)
         if store[slot].flags.contains(.leaving) {
             leaving += 1

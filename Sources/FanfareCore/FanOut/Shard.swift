@@ -12,8 +12,10 @@ public final class Shard: DeliverySource {
         var latest: Publication?
         /// When a topic that has ended is dismissed, and no lineup shows it any more; monotonic nanoseconds.
         var goneAt: Int64?
-        /// Audiences that show this topic: its own followers and every lineup with it.
-        var audiences: [Int] = []
+        /// Index of its followers' audience; `nil` while it has had none.
+        var followers: Int?
+        /// Lineups that show it: the audience's index, and which of its topics this one is.
+        var lineups: [(audience: UInt32, position: UInt32)] = []
     }
 
     struct OpenPublication {
@@ -37,7 +39,13 @@ public final class Shard: DeliverySource {
     @exclusivity(unchecked) var departing: [ActivitySlot] = []
     var topics: [Topic] = []
     private var topicIndices: [TopicID: Int] = [:]
-    private var audienceIndices: [AudienceKey: Int] = [:]
+    var lineupIndices: [Lineup.Choice: Int] = [:]
+    /// Takes the place of audiences that are freed, until the place is reused.
+    let vacant = Audience(topics: [], openMax: 1)
+    /// Indices of audiences whose last member has left.
+    var freeAudiences: [Int] = []
+    /// Alerts that activities have brought along from the audience they were in before.
+    @exclusivity(unchecked) var brought: [ActivitySlot: Brought] = [:]
     var retries = RetryList()
     @exclusivity(unchecked) var deadTokens = DeadTokenGuard()
     /// Activities whose token was answered as dead while the guard was shut.
@@ -47,6 +55,9 @@ public final class Shard: DeliverySource {
     @exclusivity(unchecked) var freshness: [(kind: TopicKind, figures: Freshness)] = []
     let openMax: Int
     let governor: SubscriberGovernor
+    let lineupRules: LineupRules
+    /// Nanoseconds.
+    let lineupInterval: Int64
     private var quietRequests: [UInt64] = []
 
     /// Activities without an update token, and how far their starts have come. Those that wait for a moment are counted.
@@ -81,9 +92,12 @@ public final class Shard: DeliverySource {
     ///   - lifetime: of an activity; another one than the system's is for simulations.
     ///   - limits: of each activity.
     public init(
-        feedbackMax: Int = 4096, openMax: Int = 64, lifetime: Duration = .seconds(8 * 3600),
+        lineups: LineupRules = LineupRules(), feedbackMax: Int = 4096, openMax: Int = 64,
+        lifetime: Duration = .seconds(8 * 3600),
         limits: ActivityLimits = ActivityLimits()
     ) {
+        lineupRules = lineups
+        lineupInterval = lineups.minimumInterval.milliseconds * 1_000_000
         self.feedbackMax = feedbackMax
         self.openMax = openMax
         self.lifetime = lifetime.milliseconds * 1_000_000
@@ -128,7 +142,11 @@ public final class Shard: DeliverySource {
         case .publish(let publication): publish(publication, at: moment)
         case .revokeAlert(let topic, let cause):
             guard let index = topicIndices[topic] else { return }
-            for audience in topics[index].audiences { audiences[audience].revokeAlert(cause: cause, topic: topic) }
+            if let followers = topics[index].followers { audiences[followers].revokeAlert(cause: cause, topic: topic) }
+            for lineup in topics[index].lineups {
+                audiences[Int(lineup.audience)].revokeAlert(cause: cause, topic: topic)
+            }
+            revokeBrought(cause: cause, topic: topic)
         case .follow(let id, let key, let token, let preferences):
             follow(id, key, token: token, preferences, at: moment)
         case .start(let request, let key): start(request, key, at: moment)
@@ -160,15 +178,10 @@ public final class Shard: DeliverySource {
         // Counted down as audiences complete it; the one more keeps it open until all have begun.
         let freshness = freshnessIndex(of: publication.topicKind)
         openPublications[publication.serial] = OpenPublication(
-            audiencesLeft: 1, arrivedAt: moment.monotonicNanoseconds, freshness: freshness)
-        for index in topics[topic].audiences {
+            audiencesLeft: 1 + topics[topic].lineups.count, arrivedAt: moment.monotonicNanoseconds, freshness: freshness
+        )
+        if isChange || publication.event == .end, let index = topics[topic].followers {
             let audience = audiences[index]
-            if let lineup = audience.lineup {
-                openPublications[publication.serial]?.audiencesLeft += 1
-                publish(publication, of: topic, in: lineup, of: audience, at: moment)
-                continue
-            }
-            guard isChange || publication.event == .end else { continue }
             openPublications[publication.serial]?.audiencesLeft += 1
             let before = audience.owed
             let overtaken = audience.publish(
@@ -179,6 +192,7 @@ public final class Shard: DeliverySource {
             lanes.enqueue(audience)
             reportCompleted(audience, at: moment)
         }
+        publishToLineups(publication, of: topic, at: moment)
         complete(publication.serial, at: moment)
     }
 
@@ -201,20 +215,6 @@ public final class Shard: DeliverySource {
         }
     }
 
-    func move(_ slot: ActivitySlot, to key: AudienceKey, at moment: Moment) {
-        // With its end on the way, nothing follows.
-        guard store[slot].flags.isDisjoint(with: [.leaving, .ending]), let index = audienceIndex(key, at: moment),
-            store[slot].audience != UInt32(index)
-        else { return }
-        if let successor = renewals[slot]?.successor.flatMap({ store.slot(of: $0) }) { moveStart(successor, to: index) }
-        if store[slot].flags.contains(.tokenless) {
-            moveStart(slot, to: index)
-        } else {
-            leaveAudience(slot, at: moment)
-            join(slot, index)
-        }
-    }
-
     private func unfollow(_ id: ActivityID, at moment: Moment) {
         guard let slot = slot(of: id), store[slot].flags.isDisjoint(with: [.leaving, .ending]) else { return }
         if let successor = renewals[slot]?.successor.flatMap({ store.slot(of: $0) }) {
@@ -225,6 +225,7 @@ public final class Shard: DeliverySource {
 
     /// The activity goes, by an end of its own.
     func depart(_ slot: ActivitySlot, at moment: Moment) {
+        forgetBrought(slot)
         leaveAudience(slot, at: moment)
         store[slot].flags.insert(.leaving)
         leaving += 1
@@ -292,6 +293,7 @@ public final class Shard: DeliverySource {
         store[slot].sending = 0
         store[slot].sendingAlert = .none
         reportCompleted(audience, at: moment)
+        freeLineup(Int(activity.audience), at: moment)
     }
 
     func isOwed(_ activity: Activity, _ audience: Audience) -> Bool {
@@ -300,7 +302,7 @@ public final class Shard: DeliverySource {
 
     // MARK: Names
 
-    private func topicIndex(_ id: TopicID) -> Int {
+    func topicIndex(_ id: TopicID) -> Int {
         if let known = topicIndices[id] { return known }
         topics.append(Topic(id: id))
         topicIndices[id] = topics.count - 1
@@ -308,27 +310,30 @@ public final class Shard: DeliverySource {
     }
 
     /// An audience made after its topics were published starts with their newest state as its first version.
+    ///
+    /// - Returns: `nil` for what is no lineup. One that is made by this call has no member yet, and is to get one.
     func audienceIndex(_ key: AudienceKey, at moment: Moment) -> Int? {
-        if let known = audienceIndices[key] { return known }
-        let members = key.topics
-        guard (1...Lineup.topicsMax).contains(members.count), Set(members).count == members.count else { return nil }
-        let indices = members.map(topicIndex)
-        var lineup: Lineup?
-        if case .lineup(_, let favourite) = key {
-            let pinned = favourite.flatMap { members.firstIndex(of: $0) }
-            lineup = Lineup(rotation: Rotation(Lineup.style, pinned: pinned, at: moment.monotonic))
+        switch key {
+        case .topic(let id):
+            let topic = topicIndex(id)
+            if let known = topics[topic].followers { return known }
+            let audience = Audience(topics: [topic], openMax: openMax)
+            let index = insert(audience)
+            topics[topic].followers = index
+            if let latest = topics[topic].latest { audience.adopt(Audience.Version(latest)) }
+            return index
+        case .lineup(let members, let favourite):
+            return lineupIndex(members, favourite: favourite, at: moment)
         }
-        let audience = Audience(topics: indices, lineup: lineup, openMax: openMax)
+    }
+
+    func insert(_ audience: Audience) -> Int {
+        if let reused = freeAudiences.popLast() {
+            audiences[reused] = audience
+            return reused
+        }
         audiences.append(audience)
-        let index = audiences.count - 1
-        audienceIndices[key] = index
-        for topic in indices { topics[topic].audiences.append(index) }
-        if let lineup {
-            adopt(lineup, audience, at: moment)
-        } else if let latest = topics[indices[0]].latest {
-            audience.adopt(Audience.Version(latest))
-        }
-        return index
+        return audiences.count - 1
     }
 
     // MARK: Feedback

@@ -4,19 +4,6 @@
 /// Pure, one value per lineup. Its clock counts milliseconds and never goes back. Positions are those in the person's own
 /// order, which nothing here changes: people find a match where they put it.
 public struct Rotation: Sendable {
-    /// What holds for all lineups alike.
-    public struct Style: Sendable, Hashable {
-        /// How long what just happened keeps the spotlight from anything lighter.
-        public var dwell = Duration.seconds(20)
-        /// While nothing happens the spotlight goes round, and stays with each live topic for so long. `nil`: it rests on
-        /// the most important one.
-        public var round: Duration?
-        /// Pushes that nothing but the rotation asks for: one a minute spends nothing that matters, as they go at priority 5.
-        public var budget = TokenBucket.Size(burst: 4, refill: .seconds(60))
-
-        public init() {}
-    }
-
     /// A topic as the rotation sees it.
     public struct Topic: Sendable, Hashable {
         public enum Life: Sendable {
@@ -48,9 +35,9 @@ public struct Rotation: Sendable {
     private var turnEnds: FeedTime?
     private var budget: TokenBucket
 
-    public init(_ style: Style, pinned: Int? = nil, at now: FeedTime) {
+    public init(_ rules: LineupRules, pinned: Int? = nil, at now: FeedTime) {
         self.pinned = pinned
-        budget = TokenBucket(style.budget, at: now)
+        budget = TokenBucket(rules.rotationPushes, at: now)
     }
 
     /// Something has happened in a topic. It has the spotlight at once, unless something weightier happened elsewhere and its
@@ -59,7 +46,7 @@ public struct Rotation: Sendable {
     /// - Parameter weight: 0–100, beside other news.
     /// - Parameter alerts: an alert goes out, and takes the spotlight whatever is held: its push shows what it tells of (rule A4).
     public mutating func happened(
-        at position: Int, weight: Int, alerts: Bool = false, _ style: Style, now: FeedTime
+        at position: Int, weight: Int, alerts: Bool = false, _ rules: LineupRules, now: FeedTime
     ) {
         var weight = weight
         if let held, now < held.until, !alerts {
@@ -67,8 +54,8 @@ public struct Rotation: Sendable {
             guard position == self.position || weight >= held.weight else { return }
             if position == self.position { weight = max(weight, held.weight) }
         }
-        held = (weight, now + style.dwell)
-        move(to: position, style, now: now)
+        held = (weight, now + rules.dwell)
+        move(to: position, rules, now: now)
     }
 
     /// Where the spotlight belongs now; `nil` when nothing is shown.
@@ -80,20 +67,20 @@ public struct Rotation: Sendable {
             // Nothing is at stake: it stays, and else rests on what is still to come.
             return current ?? topics.firstIndex { $0.life == .waiting } ?? topics.firstIndex { $0.life == .ended }
         }
+        if let pinned, topics[pinned].life == .live { return pinned }
         if let turnEnds, let current, topics[current].life == .live {
             return now < turnEnds ? current : live.first { $0 > current } ?? live[0]
         }
-        if let pinned, topics[pinned].life == .live { return pinned }
         // Of equals the first in the person's order.
         let most = live.map { topics[$0].importance }.max()
         return live.first { topics[$0].importance == most }
     }
 
     /// The spotlight goes there: with a push that is made anyway, or with one that `mayPush` has granted.
-    public mutating func move(to position: Int?, _ style: Style, now: FeedTime) {
+    public mutating func move(to position: Int?, _ rules: LineupRules, now: FeedTime) {
         self.position = position
         if let held, held.until <= now { self.held = nil }
-        turnEnds = style.round.map { (held?.until ?? now) + $0 }
+        turnEnds = rules.round.map { (held?.until ?? now) + $0 }
     }
 
     /// Whether the rotation may have a push of its own, which it takes from its budget. None while nothing is live.
@@ -103,9 +90,12 @@ public struct Rotation: Sendable {
 
     /// When what is `wanted` may be another topic although nothing happens; `nil`: never.
     public func looksAgain(_ topics: [Topic], now: FeedTime) -> FeedTime? {
-        guard topics.contains(where: { $0.life == .live }) else { return nil }
+        let live = topics.count { $0.life == .live }
+        guard live > 0 else { return nil }
         if let held, now < held.until { return held.until }
         if wanted(topics, now: now) != position { return now + budget.wait(at: now) }
+        // A round is of several, and none goes on while the favourite is live.
+        guard live > 1, pinned.map({ topics[$0].life != .live }) ?? true else { return nil }
         return turnEnds.map { max($0, now) }
     }
 }

@@ -1,0 +1,63 @@
+/// An alert that members who lack its version may still get.
+struct PendingAlert {
+    /// Of the audience in which it is missed.
+    var version: UInt32
+    let topic: TopicID
+    let alert: Alert
+    /// Monotonic nanoseconds.
+    let freshUntil: Int64
+    var isRevoked = false
+
+    func isCarried(at moment: Moment) -> Bool { !isRevoked && moment.monotonicNanoseconds < freshUntil }
+}
+
+extension BidirectionalCollection<PendingAlert> {
+    /// Of alerts that an activity missed, the oldest first: which ones its next push tells of. The newest of the highest class
+    /// leads, and says what is highlighted; beside it the newest of every other topic that is as weighty, the newer first, as
+    /// far as their words fit. All others are superseded.
+    ///
+    /// - Returns: indices, the leading one first.
+    func told(at moment: Moment) -> [Index] {
+        var lead: Index?
+        for index in indices where self[index].isCarried(at: moment) {
+            if let lead, self[index].alert.class < self[lead].alert.class { continue }
+            lead = index
+        }
+        guard let lead else { return [] }
+        var told = [lead]
+        guard lead > startIndex, self[lead].alert.text.line != nil else { return told }
+        var bytes = self[lead].alert.text.byteCount
+        for index in indices[..<lead].reversed()
+        where self[index].alert.class == self[lead].alert.class && self[index].isCarried(at: moment) {
+            guard !told.contains(where: { self[$0].topic == self[index].topic }), let line = self[index].alert.text.line
+            else { continue }
+            let more = AlertText.lineBreakBytes + line.utf8.count
+            guard bytes + more <= AlertText.bytesMax else { continue }
+            bytes += more
+            told.append(index)
+        }
+        return told
+    }
+}
+
+extension AlertText {
+    /// Room that every payload has for an alert's words.
+    fileprivate static let bytesMax = Rules.Limits().alertBytesMax
+    /// `\\n` in JSON.
+    fileprivate static let lineBreakBytes = 2
+
+    /// Names several at once: the first as it is, each other one in a line of its own. Words that the app brings along in its
+    /// languages cannot be joined to others, so these stay alone.
+    init(naming all: [AlertText]) {
+        self = all[0]
+        let lines = all.dropFirst().compactMap(\.line)
+        guard line != nil, case .text(let own) = body else { return }
+        body = .text(([own] + lines).filter { !$0.isEmpty }.joined(separator: "\n"))
+    }
+
+    /// In one line, as one of several. `nil`: the app has the words.
+    fileprivate var line: String? {
+        guard case .text(let title) = title, case .text(let body) = body else { return nil }
+        return body.isEmpty ? title : "\(title) · \(body)"
+    }
+}
