@@ -25,8 +25,9 @@ struct RulesCommand {
             task = .check(rest)
         case "show":
             guard rest.count <= 1 else { throw UsageError("\(rest[1]): expected one topic kind") }
-            if let name = rest.first, rules.kinds[TopicKind(name)] == nil, name != TopicKind.generic.rawValue {
-                let kinds = rules.kinds.keys.map(\.rawValue).sorted() + [TopicKind.generic.rawValue]
+            let beside = [TopicKind.generic.rawValue, "lineups"]
+            if let name = rest.first, rules.kinds[TopicKind(name)] == nil, !beside.contains(name) {
+                let kinds = rules.kinds.keys.map(\.rawValue).sorted() + beside
                 throw UsageError("\(name): there are no rules for it; expected one of \(kinds.joined(separator: ", "))")
             }
             task = .show(kind: rest.first)
@@ -48,6 +49,7 @@ struct RulesCommand {
                 }
             }
             return status
+        case .show("lineups"): Console.print(rules.lineups.toml)
         case .show(let name?):
             let kind = TopicKind(name)
             Console.print(rules[kind].toml(kind: kind))
@@ -64,7 +66,7 @@ struct RulesCommand {
 
           check           reads the files as the engine would: each fault with line, column and what was expected
           show            prints the rules in force as a file says them, of all kinds or of one: football, transit, delivery,
-                          ride, queue, generic (topics of no other kind), and those of the file
+                          ride, queue, generic (topics of no other kind), those of the file, and lineups
           --rules FILE    rules of this file, beside the built-in ones
 
         Exit status: 0 good; 1 a file has faults; 2 usage.

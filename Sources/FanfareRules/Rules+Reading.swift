@@ -3,7 +3,7 @@ import Foundation
 
 extension Rules {
     /// Reads a rules file (TOML): one table per topic kind, each complete in itself. Kinds that the file does not name keep their
-    /// built-in rules; `generic` is for all kinds that have none.
+    /// built-in rules; `generic` is for all kinds that have none, `lineups` for what shows several topics.
     ///
     ///     [delivery]
     ///     minimumInterval = "10 s"
@@ -31,6 +31,10 @@ extension Rules {
             guard let members = member.value.members else {
                 faults.note(
                     member.keyPlace, "\(member.key): unknown key; expected the table of a topic kind, as [football]")
+                continue
+            }
+            if member.key == LineupRules.table {
+                lineups = LineupRules(TableReader(members, at: member.keyPlace, faults))
                 continue
             }
             let kind = TopicKind(member.key)
@@ -364,7 +368,7 @@ extension TableReader {
         return TokenBucket.Size(burst: burst, refill: refill)
     }
 
-    fileprivate func bucket(_ key: String) -> TokenBucket.Size? {
+    func bucket(_ key: String) -> TokenBucket.Size? {
         guard let bucket = table(key) else { return nil }
         defer { bucket.finish() }
         let size = bucket.bucketSize()

@@ -4,7 +4,7 @@ extension Rules {
     /// The rules as a file says them: reading it gives the same rules. A kind whose reducer no file can name says so in a comment.
     public var toml: String {
         kinds.sorted { $0.key.rawValue < $1.key.rawValue }.map { $0.value.toml(kind: $0.key) }.joined(separator: "\n")
-            + (kinds.isEmpty ? "" : "\n") + other.toml(kind: .generic)
+            + (kinds.isEmpty ? "" : "\n") + other.toml(kind: .generic) + "\n" + lineups.toml
     }
 }
 
@@ -133,7 +133,7 @@ extension Dismissal {
 }
 
 extension TokenBucket.Size {
-    fileprivate var inRules: String { "burst = \(burst), refill = \(quoted(refill.inRules))" }
+    var inRules: String { "burst = \(burst), refill = \(quoted(refill.inRules))" }
 }
 
 private func inRules(_ conditions: [Condition]) -> String {
@@ -165,7 +165,7 @@ private func array(_ texts: Set<String>) -> String {
     "[" + texts.sorted().map(quoted).joined(separator: ", ") + "]"
 }
 
-private func quoted(_ text: String) -> String { JSONValue.string(text).inRules }
+func quoted(_ text: String) -> String { JSONValue.string(text).inRules }
 
 /// A key as it stands, where it needs no quotes.
 private func key(_ name: String) -> String {

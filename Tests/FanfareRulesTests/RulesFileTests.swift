@@ -21,6 +21,14 @@ import Testing
         #expect(rules[kind].staleAfter == builtIn[kind].staleAfter)
     }
 
+    @Test func theShippedFileOfLineupsIsBuiltIn() throws {
+        let rules = try Rules(file: Self.folder + "lineups.toml")
+        #expect(rules.lineups == LineupRules())
+        let shorter = try read("[lineups]\ndwell = \"5 s\"\nround = \"30 s\"\n")
+        #expect(shorter.lineups == LineupRules(dwell: .seconds(5), round: .seconds(30)))
+        #expect(shorter.kinds.count == Rules.builtIn.kinds.count, "no topic kind is called so")
+    }
+
     /// What is written is read as the same, the rarest things too.
     @Test func whatIsShownIsReadTheSame() throws {
         var made = TopicRules(
@@ -59,7 +67,11 @@ import Testing
         made.priority = .immediate
         made.relevance = 99
         made.attributesReserve = 2000
-        let rules = Rules(kinds: [TopicKind("made up"): made, .football: .football], other: TopicRules())
+        let lineups = LineupRules(
+            dwell: .seconds(7), round: .seconds(90), minimumInterval: .milliseconds(1500),
+            rotationPushes: .init(burst: 9, refill: .seconds(11)))
+        let rules = Rules(
+            kinds: [TopicKind("made up"): made, .football: .football], other: TopicRules(), lineups: lineups)
         let again = try read(rules.toml)
         #expect(again[TopicKind("made up")].toml(kind: TopicKind("made up")) == made.toml(kind: TopicKind("made up")))
         #expect(again[TopicKind("made up")].renews)
@@ -74,6 +86,7 @@ import Testing
         #expect(reducer?.counters == (made.reducer as? CountingReducer)?.counters)
         #expect(reducer?.latest == (made.reducer as? CountingReducer)?.latest)
         #expect(reducer?.facts == ["time-out"])
+        #expect(again.lineups == lineups)
         #expect(again.other.toml(kind: .generic) == TopicRules().toml(kind: .generic))
     }
 
@@ -116,6 +129,11 @@ import Testing
         ("[football]\npriority = 5\npriority = 10", "3:1", "no TOML"),
         ("football = 3", "1:1", "expected the table of a topic kind"),
         ("[football]\nreducer = \"soccer\"", "2:11", "expected one of \"football\", \"transit\""),
+        ("[lineups]\ndwell = \"0 s\"", "2:9", "expected a duration from 1 s to 1 h"),
+        (
+            "[lineups]\nspotlight = 3", "2:1",
+            "unknown key; expected one of dwell, minimumInterval, rotationPushes, round"
+        ),
         ("[a]\nminimumIntervall = \"2 s\"", "2:1", "did you mean minimumInterval?"),
         ("[a]\nfoo = 1", "2:1", "unknown key; expected one of atLimit, attributesReserve, beginsWhen, buckets"),
         ("[a]\nminimumInterval = 2", "2:19", "expected a duration from 0 s to 1 h"),

@@ -1,0 +1,26 @@
+public import FanfareCore
+
+extension LineupRules {
+    /// The name of the table, which no topic kind can have.
+    static let table = "lineups"
+
+    init(_ table: TableReader) {
+        self.init()
+        defer { table.finish() }
+        if let dwell = table.duration("dwell", .seconds(1) ... .seconds(3600)) { self.dwell = dwell }
+        // Less than Apple's two seconds of animation (rule U5) is no turn.
+        round = table.duration("round", .seconds(2) ... .seconds(3600))
+        if let interval = table.duration("minimumInterval", .zero ... .seconds(3600)) { minimumInterval = interval }
+        if let size = table.bucket("rotationPushes") { rotationPushes = size }
+    }
+
+    /// Their table, as a rules file has it.
+    public var toml: String {
+        var lines = ["[\(LineupRules.table)]", "dwell = \(quoted(dwell.inRules))"]
+        if let round { lines.append("round = \(quoted(round.inRules))") }
+        lines += [
+            "minimumInterval = \(quoted(minimumInterval.inRules))", "rotationPushes = { \(rotationPushes.inRules) }",
+        ]
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
