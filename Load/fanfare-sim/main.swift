@@ -57,7 +57,7 @@ let started = clock.now
 let stopsAt = numbers["--seconds"].map { started + .seconds(Int64($0)) }
 
 var worlds = 0
-var (stepsSeen, pushesSeen, alertsSeen) = (0, 0, 0)
+var (stepsSeen, pushesSeen, alertsSeen, joinedAlertsSeen, rotationsSeen) = (0, 0, 0, 0, 0)
 for seed in first..<first + (numbers["--seeds"] ?? 50) {
     if let stopsAt, clock.now >= stopsAt { break }
     if announces { FileHandle.standardError.write(Data("seed \(seed)\n".utf8)) }
@@ -70,11 +70,14 @@ for seed in first..<first + (numbers["--seeds"] ?? 50) {
     stepsSeen += world.steps
     pushesSeen += world.pushesSeen
     alertsSeen += world.alertsSeen
+    joinedAlertsSeen += world.joinedAlertsSeen
+    rotationsSeen += world.rotationsSeen
     if let violation {
         print("seed \(seed): \(violation)")
         exit(1)
     }
 }
 print(
-    "nothing found: \(worlds) worlds from seed \(first), \(stepsSeen) steps, \(pushesSeen) pushes, \(alertsSeen) alerts, "
+    "nothing found: \(worlds) worlds from seed \(first), \(stepsSeen) steps, \(pushesSeen) pushes, \(alertsSeen) alerts "
+        + "(\(joinedAlertsSeen) of several topics), \(rotationsSeen) rotations, "
         + "\((clock.now - started).components.seconds) s")

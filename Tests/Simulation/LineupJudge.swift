@@ -38,8 +38,9 @@ extension World {
     }
 
     /// The interval within which changes that are not urgent may wait, and the dwell of the spotlight.
-    private static let interval: Int64 = 2_000_000_000
-    private static let dwell: Int64 = 20_000_000_000
+    private var interval: Int64 { nanoseconds(options.lineupRules.minimumInterval) }
+    private var dwell: Int64 { nanoseconds(options.lineupRules.dwell) }
+    private func nanoseconds(_ duration: Duration) -> Int64 { duration.milliseconds * 1_000_000 }
     /// What `SimulatedFeed.rules` leave of a push.
     private static let bytesMax = TopicRules.pushBytesMax - TopicRules.attributesReserveRange.upperBound
 
@@ -72,7 +73,7 @@ extension World {
         else { return "the spotlight is not on the newest of \(lit): \(spotlight.state) (1)" }
 
         if let newest = newestAlert(of: topics, node), let since = phone.served.flatMap({ node.lineups[$0] }),
-            newest.at > since, newest.at + World.dwell > moment.monotonicNanoseconds,
+            newest.at > since, newest.at + dwell > moment.monotonicNanoseconds,
             lit != newest.publication.topicID, !isOutweighed(newest, topics, node)
         {
             return "\(newest.publication.topicID) has just had an alert and has no spotlight (M2)"
@@ -88,12 +89,32 @@ extension World {
         return nil
     }
 
+    /// When everything published had come out before the last push, only the rotation can have asked for this one: it is silent, at
+    /// priority 5, within a budget, and there is something live.
+    func judgeRotation(_ payload: Payload, lineup topics: [TopicID], to index: Int, from node: Node) -> String? {
+        let phone = phones[index]
+        let newest = topics.compactMap { node.told[$0]?.last?.at }.max() ?? 0
+        guard phone.lastLineup != nil, !phone.lastMayRepeat, newest + interval < phone.lastSentAt else { return nil }
+        if payload.alert != nil || payload.priority != .conserving { return "the rotation's push is loud" }
+        guard topics.contains(where: { node.latest[$0]?.event == .update }) else {
+            return "nothing is live, and it rotates"
+        }
+        phones[index].rotationPushes += 1
+        let size = options.lineupRules.rotationPushes
+        let granted = Int64(size.burst) + (moment.monotonicNanoseconds - phone.joinedAt) / nanoseconds(size.refill)
+        if phones[index].rotationPushes > granted {
+            return "\(phones[index].rotationPushes) pushes of the rotation's own, \(granted) granted"
+        }
+        rotationsSeen += 1
+        return nil
+    }
+
     /// The newest version of a topic, and those before it while what came since may wait.
     private func acceptable(_ topic: TopicID, _ node: Node) -> [Publication] {
         var result: [Publication] = []
         for told in (node.told[topic] ?? []).reversed() {
             result.append(told.publication)
-            if told.isUrgent || told.at + World.interval <= moment.monotonicNanoseconds { break }
+            if told.isUrgent || told.at + interval <= moment.monotonicNanoseconds { break }
         }
         return result
     }

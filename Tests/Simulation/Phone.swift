@@ -33,6 +33,9 @@ struct Phone {
     /// When that was, monotonic nanoseconds, and what it showed if it was a lineup.
     private(set) var lastSentAt: Int64 = 0
     private(set) var lastLineup: LineupContentState<Match>?
+    /// When it came to what it shows, and pushes since for which nothing but the rotation can have asked.
+    private(set) var joinedAt: Int64 = 0
+    var rotationPushes: Int64 = 0
     var alertsTried: Set<AlertText> = []
     /// Alerts published since this phone showed their topic that have not had their chance yet, and those whose chance is on its
     /// way; the oldest first.
@@ -82,10 +85,12 @@ struct Phone {
     func hasUsed(_ token: [UInt8]) -> Bool { tokens.contains(token) }
 
     /// The shard has been told whose member this phone is.
-    mutating func joined(_ audience: AudienceKey?) {
+    mutating func joined(_ audience: AudienceKey?, at now: Int64) {
         // With its end on the way, an activity neither moves nor leaves.
         guard !isGone, !isEnding, served != audience else { return }
         served = audience
+        joinedAt = now
+        rotationPushes = 0
         lastLineup = nil
         // The person changed something, and gets one push for it even where the content happens to be the same.
         lastMayRepeat = true
@@ -97,6 +102,11 @@ struct Phone {
     }
 
     mutating func prefers(_ subscriber: Subscriber) { self.subscriber = subscriber }
+    /// Neither wishes nor limits keep an alert from it.
+    var isNeverSilenced: Bool {
+        subscriber.mask == .all && subscriber.quiet == nil && limits == ActivityLimits()
+    }
+
     var stillMissed: [Missed] { missed.filter { !$0.isRevoked } }
 
     mutating func noteAlert(of publication: Publication) {

@@ -20,6 +20,11 @@ extension World {
         if let violation = judgeLane(of: payload, for: phone, from: node) { return violation }
         if let served = phone.served {
             if let violation = judgeState(of: payload, shown: served, for: phone, from: node) { return violation }
+            if case .lineup(let topics, _) = served,
+                let violation = judgeRotation(payload, lineup: topics, to: index, from: node)
+            {
+                return violation
+            }
         } else if payload.event != .end || payload.dismissalDate ?? .max > moment.wallSeconds {
             return "something else than one private end after an unfollow"
         }
@@ -94,7 +99,8 @@ extension World {
             if let accepted = phone.accepted, let violation = stale(accepted, beside: served, node: node) {
                 return "activity \(phone.id.rawValue) shows \(violation) (1)"
             }
-            if let lost = phone.stillMissed.last {
+            // Silenced, it may have gone without a push, where the newest state was on the phone already.
+            if let lost = phone.stillMissed.last, phone.isNeverSilenced {
                 return "activity \(phone.id.rawValue) never got alert \(lost.alert.text.title) (4)"
             }
         }

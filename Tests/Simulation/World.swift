@@ -29,6 +29,7 @@ public final class World {
         public var openMax = 64
         /// Of each activity.
         var limits = ActivityLimits()
+        var lineupRules = LineupRules()
         public init() {}
 
         /// A world of the seed's own kind. Of every size: the smallest make the rarest meetings.
@@ -45,6 +46,11 @@ public final class World {
             feedbackHeldMax = pick([1, 4, 64], 7)
             openMax = pick([1, 2, 64], 8)
             limits = pick([ActivityLimits(), .tight], 9)
+            lineupRules = LineupRules(
+                dwell: .seconds(pick([20, 20, 3], 13)), round: pick([nil, nil, .seconds(4)], 10),
+                minimumInterval: .seconds(pick([2, 2, 0, 5], 11)),
+                rotationPushes: pick(
+                    [.init(burst: 4, refill: .seconds(60)), .init(burst: 1, refill: .seconds(600))], 12))
         }
     }
 
@@ -81,7 +87,9 @@ public final class World {
     /// Pushes judged so far: a world in which nothing happens proves nothing.
     public internal(set) var pushesSeen = 0
     public internal(set) var alertsSeen = 0
-    /// Of them, those that name what happened in several topics.
+    /// Pushes that nothing but a lineup's rotation asked for.
+    public internal(set) var rotationsSeen = 0
+    /// Of alerts, those that name what happened in several topics.
     public internal(set) var joinedAlertsSeen = 0
 
     /// One shard with its two rings, and the pushes it has on the network.
@@ -111,7 +119,8 @@ public final class World {
 
         init(_ options: Options) {
             shard = Shard(
-                feedbackMax: options.feedbackHeldMax, openMax: options.openMax, limits: options.limits)
+                lineups: options.lineupRules, feedbackMax: options.feedbackHeldMax, openMax: options.openMax,
+                limits: options.limits)
             let commandRing = OneToOneRing<ShardCommand>(capacity: options.commandsMax)
             sendCommands = commandRing.takeProducer()
             commands = commandRing.takeConsumer()
@@ -290,13 +299,15 @@ public final class World {
             for index in phones.indices where nodes[phones[index].node] === node { phones[index].forgetAlert(cause) }
         case .follow(let id, let audience, _, _), .move(let id, let audience):
             if let index = phones.firstIndex(where: { $0.id == id }) {
-                phones[index].joined(audience)
+                phones[index].joined(audience, at: moment.monotonicNanoseconds)
                 if case .lineup = phones[index].served, node.lineups[audience] == nil {
                     node.lineups[audience] = moment.monotonicNanoseconds
                 }
             }
         case .unfollow(let id):
-            if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].joined(nil) }
+            if let index = phones.firstIndex(where: { $0.id == id }) {
+                phones[index].joined(nil, at: moment.monotonicNanoseconds)
+            }
         case .replaceToken(let id, let token):
             if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].servedToken = token }
         case .prefer(let id, let preferences):
