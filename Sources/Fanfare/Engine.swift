@@ -26,6 +26,8 @@ public final class Engine: Sendable {
         public var mailboxCapacity = 1 << 14
         public var rules = Rules.builtIn
         public var limits = ActivityLimits()
+        /// Activities that are on phones already. They are loaded before `init` returns.
+        public var subscribers: (any SubscriberSource)?
 
         public init(transport: TransportChoice) { self.transport = transport }
     }
@@ -44,9 +46,15 @@ public final class Engine: Sendable {
         public init() {}
     }
 
+    /// One of the apps of `TransportChoice.apns`: `app(_:)` finds it.
+    public struct App: Sendable, Hashable {
+        fileprivate let index: Int
+        public static let first = App(index: 0)
+    }
+
     private enum Request: Sendable {
         case event(FeedEvent)
-        case command(ShardCommand, subscriber: UInt64)
+        case command(ShardCommand, subscriber: UInt64, app: Int)
         case trustDeadAnswers
         case counts(@Sendable (ShardCounts) -> Void)
         case freshness(@Sendable (FreshnessReport) -> Void)
@@ -56,6 +64,7 @@ public final class Engine: Sendable {
     /// Apart from the mailbox, so that a full one cannot keep the engine from stopping.
     private final class StopRequest: Sendable { let isMade = Atomic(false) }
 
+    private let apps: [AppID]
     private let mailbox: ManyToOneMailbox<Request>
     private let signal: WakeupSignal
     private let stopRequest = StopRequest()
@@ -67,12 +76,12 @@ public final class Engine: Sendable {
     public init(_ options: Options, observer: Observer = Observer()) throws {
         let mailbox = ManyToOneMailbox<Request>(capacity: options.mailboxCapacity)
         let started = Started<WakeupSignal>()
-        let makeTransport = try options.transport.makeFactory()
+        let makeTransports = try options.transport.makeFactories()
         let finished = finished
         let stopRequest = stopRequest
         _ = try LoopThread(name: "fanfare core") { loop in
             do {
-                let driver = try Driver(loop, options, makeTransport, mailbox, stopRequest, observer)
+                let driver = try Driver(loop, options, makeTransports, mailbox, stopRequest, observer)
                 started.succeed(driver.signal)
                 loop.run()
                 driver.core.stop()
@@ -81,9 +90,13 @@ public final class Engine: Sendable {
             }
             finished.signal()
         }
+        apps = options.transport.apps
         self.mailbox = mailbox
         signal = try started.wait()
     }
+
+    /// - Returns: `nil` for an app that this engine does not push to.
+    public func app(_ id: AppID) -> App? { apps.firstIndex(of: id).map(App.init) }
 
     /// A feed event. Decided by the core in the order of arrival.
     @discardableResult public func ingest(_ event: FeedEvent) -> Bool { post(.event(event)) }
@@ -116,19 +129,26 @@ public final class Engine: Sendable {
     ///   - activity: the app's id of the Live Activity.
     ///   - subscriber: the app's id of the install; all its commands go one way.
     ///   - token: the activity's update token, raw bytes (not hex), at most 512.
+    ///   - app: whose token it is, where there are several; an activity has the same one in all its calls.
     ///   - preferences: the person's; `nil` leaves them as they are, which is the default for a new activity.
     @discardableResult public func follow(
-        _ audience: AudienceKey, activity: String, subscriber: String, token: [UInt8], preferences: Preferences? = nil
+        _ audience: AudienceKey, activity: String, subscriber: String, token: [UInt8], preferences: Preferences? = nil,
+        app: App = .first
     ) -> Bool {
         post(
             .command(
                 .follow(ActivityID(hashing: activity), audience, token: token, preferences: preferences),
-                subscriber: Engine.key(subscriber)))
+                subscriber: Engine.key(subscriber), app: app.index))
     }
 
     /// What the person wants of this activity from now on (rule A5). A push that is on its way already is not called back.
-    @discardableResult public func prefer(_ preferences: Preferences, activity: String, subscriber: String) -> Bool {
-        post(.command(.prefer(ActivityID(hashing: activity), preferences), subscriber: Engine.key(subscriber)))
+    @discardableResult public func prefer(
+        _ preferences: Preferences, activity: String, subscriber: String, app: App = .first
+    ) -> Bool {
+        post(
+            .command(
+                .prefer(ActivityID(hashing: activity), preferences), subscriber: Engine.key(subscriber), app: app.index)
+        )
     }
 
     /// An activity is to appear on a phone by a push, and shows this topic or lineup from now on.
@@ -143,14 +163,16 @@ public final class Engine: Sendable {
     /// same way, with an id of its own (`StartRequest.name(_:edition:)`), and ends when the new one's token is reported. For an
     /// activity that the app has started itself, calling this after `follow` says how to renew it; nothing is started then.
     @discardableResult public func start(
-        _ audience: AudienceKey, _ request: StartRequest, subscriber: String
+        _ audience: AudienceKey, _ request: StartRequest, subscriber: String, app: App = .first
     ) -> Bool {
-        post(.command(.start(request, audience), subscriber: Engine.key(subscriber)))
+        post(.command(.start(request, audience), subscriber: Engine.key(subscriber), app: app.index))
     }
 
     /// One private end, dismissed at once, and the activity is gone. If its update token is not known yet, the end waits for it.
-    @discardableResult public func unfollow(activity: String, subscriber: String) -> Bool {
-        post(.command(.unfollow(ActivityID(hashing: activity)), subscriber: Engine.key(subscriber)))
+    @discardableResult public func unfollow(
+        activity: String, subscriber: String, app: App = .first
+    ) -> Bool {
+        post(.command(.unfollow(ActivityID(hashing: activity)), subscriber: Engine.key(subscriber), app: app.index))
     }
 
     /// When so many tokens are answered as dead that a wrong environment or bundle id is likelier, their activities are kept and
@@ -208,7 +230,7 @@ public final class Engine: Sendable {
         var signal: WakeupSignal { wakeup!.signal }  // set in `init`, never cleared
 
         init(
-            _ loop: Loop, _ options: Options, _ makeTransport: @escaping TransportFactory,
+            _ loop: Loop, _ options: Options, _ makeTransports: [TransportFactory],
             _ mailbox: ManyToOneMailbox<Request>, _ stopRequest: StopRequest, _ observer: Observer
         ) throws {
             self.loop = loop
@@ -216,7 +238,11 @@ public final class Engine: Sendable {
             self.stopRequest = stopRequest
             core = try EngineCore(
                 loop: loop, rules: options.rules, limits: options.limits, shards: max(1, options.shards),
-                pinsShards: options.pinsShards, makeTransport: makeTransport)
+                pinsShards: options.pinsShards, makeTransports: makeTransports,
+                load: options.subscribers.map { subscribers in
+                    let apps = options.transport.apps
+                    return { shard, place in try subscribers.load(into: shard, at: place, apps: apps) }
+                })
             wakeup = try Wakeup(loop: loop) { [unowned self] in drain() }
             ticks = LoopTimer(loop: loop) { [unowned self] in tick() }
             core.onRecord = { record, _ in observer.decided?(record) }
@@ -243,7 +269,8 @@ public final class Engine: Sendable {
                 }
                 switch request {
                 case .event(let event): core.apply(event, now: now)
-                case .command(let command, let subscriber): core.send(command, forSubscriber: subscriber)
+                case .command(let command, let subscriber, let app):
+                    core.send(command, forSubscriber: subscriber, app: app)
                 case .trustDeadAnswers: core.broadcast(.trustDeadAnswers)
                 case .counts(let answer): answer(core.counts)
                 case .freshness(let answer): answer(core.freshness)

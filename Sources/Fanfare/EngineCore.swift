@@ -1,4 +1,3 @@
-import FanfareAPNs
 import FanfareCore
 import FanfareLoop
 
@@ -8,7 +7,9 @@ final class EngineCore {
     private let loop: Loop
     private var decisionCore: DecisionCore
     private var decisions: [Decision] = []
+    /// Of one app after the other, as many for each.
     private var shards: [ShardThread] = []
+    private let shardsPerApp: Int
     private var wakeup: Wakeup?
     /// Newest figures of each shard.
     private var shardCounts: [ShardCounts]
@@ -36,22 +37,25 @@ final class EngineCore {
 
     init(
         loop: Loop, rules: Rules = .builtIn, limits: ActivityLimits = ActivityLimits(), shards count: Int,
-        pinsShards: Bool = false,
-        makeTransport: @escaping TransportFactory,
-        load: (@Sendable (Shard, _ index: Int, _ count: Int) -> Void)? = nil
+        pinsShards: Bool = false, makeTransports: [TransportFactory],
+        load: (@Sendable (Shard, ShardPlace) throws -> Void)? = nil
     ) throws {
         self.loop = loop
         decisionCore = DecisionCore(rules: rules)
-        shardCounts = Array(repeating: ShardCounts(), count: count)
-        shardFreshness = Array(repeating: FreshnessReport(), count: count)
-        unreadyShards = count
+        shardsPerApp = count
+        shardCounts = Array(repeating: ShardCounts(), count: count * makeTransports.count)
+        shardFreshness = Array(repeating: FreshnessReport(), count: count * makeTransports.count)
+        unreadyShards = count * makeTransports.count
         let wakeup = try Wakeup(loop: loop) { [unowned self] in takeFeedback() }
         self.wakeup = wakeup
-        for index in 0..<count {
-            shards.append(
-                try ShardThread(
-                    index: index, of: count, limits: limits, lineups: rules.lineups, isPinned: pinsShards,
-                    makeTransport: makeTransport, load: load, core: wakeup.signal))
+        for (app, makeTransport) in makeTransports.enumerated() {
+            for index in 0..<count {
+                shards.append(
+                    try ShardThread(
+                        ShardPlace(app: app, index: index, count: count), limits: limits, lineups: rules.lineups,
+                        isPinned: pinsShards,
+                        makeTransport: makeTransport, load: load, core: wakeup.signal))
+            }
         }
     }
 
@@ -105,13 +109,10 @@ final class EngineCore {
 
     func broadcast(_ command: ShardCommand) { for shard in shards { shard.send(command) } }
 
-    /// All commands for one subscriber go to one shard, in order.
-    func send(_ command: ShardCommand, forSubscriber key: UInt64) {
-        shards[EngineCore.shard(ofSubscriber: key, of: shards.count)].send(command)
+    /// All commands for one subscriber of an app go to one shard, in order.
+    func send(_ command: ShardCommand, forSubscriber key: UInt64, app: Int = 0) {
+        shards[app * shardsPerApp + ShardPlace.index(ofSubscriber: key, of: shardsPerApp)].send(command)
     }
-
-    /// A slice of the subscribers by hash; the low bits are left to whoever hashes into tables.
-    static func shard(ofSubscriber key: UInt64, of count: Int) -> Int { Int((key.mixed >> 32) % UInt64(count)) }
 
     var counts: ShardCounts { shardCounts.reduce(ShardCounts(), +) }
     var freshness: FreshnessReport { shardFreshness.reduce(FreshnessReport(), +) }
@@ -166,24 +167,16 @@ final class EngineCore {
     }
 }
 
-extension TransportChoice {
-    /// - Throws: what is wrong with the key file, in one line.
-    func makeFactory() throws -> TransportFactory {
-        switch self {
-        case .discard: return { loop, shard, report in try DiscardTransport(loop: loop, source: shard, report: report) }
-        case .fault(let seed): return { loop, shard, _ in FaultTransport(loop: loop, source: shard, seed: seed) }
-        case .apns(let options):
-            // One provider token for the whole process: APNs minds several on one connection (spec §9.2).
-            let credentials = try ProviderToken(
-                keyFile: options.keyFile, keyID: options.keyID, teamID: options.teamID)
-            return { loop, shard, report in
-                try ConnectionPool(
-                    loop: loop, source: shard, credentials: credentials,
-                    configuration: ConnectionPool.Configuration(
-                        endpoint: Endpoint(host: options.host, port: options.port, caFile: options.caFile),
-                        bundleID: options.bundleID, connections: options.connectionsPerShard),
-                    onReport: report)
-            }
-        }
-    }
+/// Which subscribers are a shard's.
+struct ShardPlace: Sendable {
+    /// Each app has shards of its own: nothing of one waits for another, and dead tokens of one say nothing about another.
+    let app: Int
+    /// Among the shards of its app.
+    let index: Int
+    let count: Int
+
+    func owns(subscriber key: UInt64) -> Bool { ShardPlace.index(ofSubscriber: key, of: count) == index }
+
+    /// A slice of the subscribers by hash; the low bits are left to whoever hashes into tables.
+    static func index(ofSubscriber key: UInt64, of count: Int) -> Int { Int((key.mixed >> 32) % UInt64(count)) }
 }

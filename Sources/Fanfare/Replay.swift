@@ -64,10 +64,15 @@ public final class Replay {
             }
             if live { liveSubscribers = subscribers }
             let known = subscribers
+            let others = options.subscriberSource
+            let apps = options.transport.apps
             engine = try EngineCore(
                 loop: loop, rules: options.rules, shards: max(1, options.shards), pinsShards: options.pinsShards,
-                makeTransport: try options.transport.makeFactory(),
-                load: { shard, index, count in known.load(into: shard, index: index, of: count) })
+                makeTransports: try options.transport.makeFactories(),
+                load: { shard, place in
+                    known.load(into: shard, at: place)
+                    try others?.load(into: shard, at: place, apps: apps)
+                })
             interruption = try Wakeup(loop: loop) { [unowned self] in stop(interrupted: true) }
             nextStep = try Wakeup(loop: loop) { [unowned self] in step() }
             for signal in [SignalWatcher.Signal.interrupt, .terminate] {

@@ -25,6 +25,8 @@ public struct ReplayOptions: Sendable {
     public var until: FeedTime?
     /// Synthetic subscribers: number *i* follows topic *i* mod T of a pre-scan.
     public var subscribers = 0
+    /// Beside the synthetic ones, or instead of them.
+    public var subscriberSource: (any SubscriberSource)?
     /// With `n` > 0 every subscriber has a lineup of `n` topics instead of one topic.
     public var lineups = 0
     /// Seed of the synthetic tokens and lineups.

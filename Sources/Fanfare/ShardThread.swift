@@ -28,22 +28,22 @@ final class ShardThread {
     ///   - load: fills the shard before it starts, on its own thread.
     ///   - core: signalled when feedback waits.
     init(
-        index: Int, of count: Int, limits: ActivityLimits, lineups: LineupRules, isPinned: Bool,
+        _ place: ShardPlace, limits: ActivityLimits, lineups: LineupRules, isPinned: Bool,
         makeTransport: @escaping TransportFactory,
-        load: (@Sendable (Shard, _ index: Int, _ count: Int) -> Void)?, core: WakeupSignal
+        load: (@Sendable (Shard, ShardPlace) throws -> Void)?, core: WakeupSignal
     ) throws {
         let commandRing = OneToOneRing<ShardCommand>(capacity: ShardThread.commandsMax)
         let feedbackRing = OneToOneRing<ShardFeedback>(capacity: ShardThread.feedbackMax)
         let stopRequest = StopRequest()
         self.stopRequest = stopRequest
         let started = Started<WakeupSignal>()
-        thread = try LoopThread(name: "fanfare shard \(index)") { loop in
+        thread = try LoopThread(name: "fanfare shard \(place.app * place.count + place.index)") { loop in
             do {
-                if isPinned { try LoopThread.pinToProcessor(index) }
+                if isPinned { try LoopThread.pinToProcessor(place.index) }
                 let runner = try ShardRunner(
                     loop: loop, commands: commandRing.takeConsumer(), feedback: feedbackRing.takeProducer(),
                     stopRequest: stopRequest, limits: limits, lineups: lineups, core: core)
-                load?(runner.shard, index, count)
+                try load?(runner.shard, place)
                 try runner.open(makeTransport)
                 started.succeed(runner.wakeup.signal)
                 loop.run()

@@ -27,13 +27,13 @@ struct SyntheticSubscribers: Sendable {
     private static let companionChoices = 1000
 
     /// Fills the shard with those subscribers whose hash is its own.
-    func load(into shard: Shard, index: Int, of shards: Int) {
-        guard !topics.isEmpty else { return }
-        shard.reserve(activities: count / shards + count / (shards * 16) + 16)
+    func load(into shard: Shard, at place: ShardPlace) {
+        guard place.app == 0, !topics.isEmpty else { return }
+        shard.reserve(activities: count / place.count + count / (place.count * 16) + 16)
         let moment = Moment.now()
         for subscriber in 0..<count {
             let key = subscriberKey(subscriber)
-            guard EngineCore.shard(ofSubscriber: key, of: shards) == index else { continue }
+            guard place.owns(subscriber: key) else { continue }
             shard.apply(.follow(ActivityID(key), audience(of: subscriber), token: token(of: key)), at: moment)
         }
     }

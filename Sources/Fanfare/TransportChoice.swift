@@ -1,10 +1,20 @@
+public import FanfareCore
+
 /// How pushes leave the engine.
 public enum TransportChoice: Sendable, Equatable {
     /// Takes every delivery at once and reads every token byte: the engine without a network.
     case discard
     /// Like a bad network: late answers in another order, throttled, unprocessed and unanswered pushes, dead tokens, by the seed.
     case fault(seed: UInt64)
-    case apns(APNsOptions)
+    /// Several apps, or one app in both environments, each with connections of its own: a token of one is of no use to another,
+    /// and trouble of one is no reason for another to wait. The first is the one that is meant where none is named.
+    case apns(APNsOptions, others: [APNsOptions] = [])
+
+    /// In the order of the options; empty where nothing is sent.
+    var apps: [AppID] {
+        guard case .apns(let first, let others) = self else { return [] }
+        return ([first] + others).map(\.app)
+    }
 }
 
 /// Where APNs is, and who we are to it.
@@ -20,11 +30,13 @@ public struct APNsOptions: Sendable, Equatable {
     public var teamID: String
     /// Bare bundle id; the push type's suffix is ours to add.
     public var bundleID: String
+    /// Whose tokens the host takes; tells apart the same app's two environments.
+    public var environment: AppID.Environment
     public var connectionsPerShard: Int
 
     public init(
         host: String, port: UInt16, caFile: String? = nil, keyFile: String, keyID: String?, teamID: String,
-        bundleID: String, connectionsPerShard: Int = 2
+        bundleID: String, environment: AppID.Environment = .production, connectionsPerShard: Int = 2
     ) {
         self.host = host
         self.port = port
@@ -33,6 +45,9 @@ public struct APNsOptions: Sendable, Equatable {
         self.keyID = keyID
         self.teamID = teamID
         self.bundleID = bundleID
+        self.environment = environment
         self.connectionsPerShard = connectionsPerShard
     }
+
+    public var app: AppID { AppID(bundleID: bundleID, environment: environment) }
 }

@@ -1,34 +1,59 @@
+import FanfareCore
 import FanfareFeeds
 
 /// `fanfare generate`: feeds that need no recording.
 struct GenerateCommand {
-    private let feed: GeneratedFeed
+    private enum Subject {
+        case feed(GeneratedFeed)
+        case subscribers
+    }
+
+    private let subject: Subject
+    private var count = 1_000_000
+    /// Of `match-day`, whatever its seed.
+    private var topics = (1001...1010).map { "match/\($0)" }
     private var seed: UInt64 = 1
     private var output = "-"
 
     init(_ words: [String]) throws(UsageError) {
         var arguments = Arguments(words)
-        let feeds = GeneratedFeed.allCases.map(\.rawValue).joined(separator: ", ")
-        var feed: GeneratedFeed?
+        let subjects = GeneratedFeed.allCases.map(\.rawValue).joined(separator: ", ") + ", subscribers"
+        var subject: Subject?
+        var subscribersOption: String?
         while let word = try arguments.next() {
             switch word {
             case .option("--seed"): seed = try arguments.value("a whole number from 0") { UInt64($0) }
+            case .option("--count"):
+                count = try arguments.count(1...100_000_000)
+                subscribersOption = "--count"
+            case .option("--topics"):
+                topics = try arguments.text("topics with commas between").split(separator: ",").map(String.init)
+                subscribersOption = "--topics"
             case .option("--output"): output = try arguments.text("a file, or - for standard output")
             case .option(let name): throw UsageError("\(name): unknown option; `fanfare generate --help` lists them")
             case .operand(let name):
-                guard feed == nil, let known = GeneratedFeed(rawValue: name) else {
-                    throw UsageError("\(name): expected one feed to make: \(feeds)")
+                let named = name == "subscribers" ? .subscribers : GeneratedFeed(rawValue: name).map(Subject.feed)
+                guard subject == nil, let named else {
+                    throw UsageError("\(name): expected one thing to make: \(subjects)")
                 }
-                feed = known
+                subject = named
             }
         }
-        guard let feed else { throw UsageError("the feed to make is missing: \(feeds)") }
-        self.feed = feed
+        guard let subject else { throw UsageError("the thing to make is missing: \(subjects)") }
+        if case .feed = subject, let subscribersOption {
+            throw UsageError("\(subscribersOption): only means something with subscribers")
+        }
+        guard !topics.isEmpty else { throw UsageError("--topics: there is none") }
+        self.subject = subject
     }
 
     func run() throws(UsageError) -> ExitStatus {
         let file = try OutputFile(path: output, option: "--output")
-        feed.write(seed: seed) { file.write($0) }
+        switch subject {
+        case .feed(let feed): feed.write(seed: seed) { file.write($0) }
+        case .subscribers:
+            SubscriberFile.generate(count, following: topics.map { TopicID($0) }, seed: seed) { file.write($0) }
+        }
         file.flush()
         guard let failure = file.failure else { return .done }
         Console.complain("fanfare generate: \(failure)")
@@ -36,9 +61,10 @@ struct GenerateCommand {
     }
 
     static let help = """
-        Makes a feed to replay. The same seed gives the same bytes.
+        Makes a feed to replay, or subscribers to replay it to. The same seed gives the same bytes.
 
         usage: fanfare generate FEED [--seed N] [--output FILE]
+               fanfare generate subscribers [--count N] [--topics T,…] [--seed N] [--output FILE]
 
           match-day       ten football matches at once, in the native format: about 17 events per match and minute, under
                           one per cent of them visible; two goals in one second, a goal cancelled after a video review, a
@@ -47,11 +73,15 @@ struct GenerateCommand {
           orders          the same, a thousand in two hours
           ride            twenty rides, from the search for a driver to the fare
           queue           one restaurant's queue of forty parties, some of which give up
+          subscribers     one a line, each with a token and some with preferences: what replay --subscribers reads
+          --count N       of them (1000000)
+          --topics T,…    that they follow in turn (match/1001 to match/1010, those of match-day)
           --seed N        another day for every N (1)
           --output FILE   instead of standard output
 
-        example:
+        examples:
           fanfare generate match-day --seed 7 --output day.ndjson
+          fanfare generate subscribers --count 10000000 --output people.txt
 
         """
 }

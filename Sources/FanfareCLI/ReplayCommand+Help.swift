@@ -19,7 +19,10 @@ extension ReplayCommand {
           --rules FILE         what to make of it, instead of the built-in rules; `fanfare rules --help` says more
 
         pushing
-          --subscribers N      subscriber i follows topic i mod T of the feed's T topics (0); live, where nobody knows them
+          --subscribers FILE   loads them: a line has a topic (or several with commas between, for a lineup), an update
+                               token in hex, and perhaps activity=ID, subscriber=ID, alerts=all|essential|none,
+                               quiet=22:00-07:00+02:00[/none|/all], frequent, app=BUNDLE[/development]; # is a comment
+          --subscribers N      made up: subscriber i follows topic i mod T of the feed's T topics (0); live, where nobody knows them
                        beforehand, all N follow each topic as it appears
           --lineups N          every subscriber has one activity that shows N topics, some topics
                                far more popular than others; not live
@@ -32,6 +35,8 @@ extension ReplayCommand {
           --key FILE.p8 --team-id T --bundle-id B
                                the key may be a link; when it changes, the new one takes over within seconds
           --key-id K           of the key; taken from AuthKey_K.p8 when left out
+          --app BUNDLE[/development]=apns://HOST:PORT
+                               another app, or the same one's other environment, by the same key; again for more
           --ca FILE            trust this authority (PEM) instead of the system's
           --connections N      per shard (2)
 

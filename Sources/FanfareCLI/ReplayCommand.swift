@@ -8,6 +8,7 @@ struct ReplayCommand {
     private(set) var decisionsPath: String?
     private(set) var statesPath: String?
     private(set) var printsJSON = false
+    private(set) var subscribersPath: String?
 
     init(_ words: [String]) throws(UsageError) {
         var arguments = Arguments(words)
@@ -24,7 +25,9 @@ struct ReplayCommand {
             case .option("--max-gap"): options.gapMax = try arguments.value("seconds, 0 or more", Self.seconds)
             case .option("--from"): options.from = try arguments.time()
             case .option("--until"): options.until = try arguments.time()
-            case .option("--subscribers"): options.subscribers = try arguments.count(0...100_000_000)
+            case .option("--subscribers"):
+                let who = try arguments.value("a whole number from 0 to 100000000, or a file", Self.subscribers)
+                (options.subscribers, subscribersPath) = who
             case .option("--lineups"): options.lineups = try arguments.count(0...64)
             case .option("--seed"): options.seed = try arguments.value("a whole number from 0") { UInt64($0) }
             case .option("--shards"): options.shards = try arguments.count(1...256)
@@ -35,6 +38,9 @@ struct ReplayCommand {
             case .option("--key-id"): apns.keyID = try arguments.text("the key's id")
             case .option("--team-id"): apns.teamID = try arguments.text("the team's id")
             case .option("--bundle-id"): apns.bundleID = try arguments.text("the app's bundle id")
+            case .option("--app"):
+                apns.others.append(
+                    try arguments.value("BUNDLE[/development]=apns://HOST:PORT", APNsFlags.otherApp))
             case .option("--ca"): apns.caFile = try arguments.text("a PEM file")
             case .option("--connections"): apns.connections = try arguments.count(1...256)
             case .option("--decisions"): decisionsPath = try arguments.text("a file, or - for standard output")
@@ -62,6 +68,14 @@ struct ReplayCommand {
         if text == "max" { return .max }
         guard let factor = Double(text), factor.isFinite, factor > 0 else { return nil }
         return .times(factor)
+    }
+
+    /// What begins like a number is none, or wrong: `./1e6` is a file of that name.
+    private static func subscribers(_ text: String) -> (count: Int, path: String?)? {
+        if text.first?.isNumber == true || text.hasPrefix("-") {
+            return Int(text).flatMap { (0...100_000_000).contains($0) ? ($0, nil) : nil }
+        }
+        return text.isEmpty ? nil : (0, text)
     }
 
     /// A year is longer than any feed.
@@ -93,8 +107,12 @@ struct ReplayCommand {
                 if couldWrite, decisions.failure != nil { interrupt() }
             }
         }
+        var options = options
+        let subscribers = try subscribersPath.map { (path) throws(UsageError) in try SubscriberLoad(path) }
+        options.subscriberSource = subscribers?.file
         let replay: Replay
         do { replay = try Replay(options, output: output) } catch { throw UsageError("\(error)") }
+        subscribers?.tellResult()
         interrupt = replay.interrupt
 
         let summary = replay.run()
@@ -112,7 +130,8 @@ struct ReplayCommand {
         }
         let failures = [decisions?.failure, states?.failure].compactMap(\.self)
         for failure in failures { Console.complain("fanfare replay: \(failure)") }
-        return summary.isClean && failures.isEmpty ? .done : .incomplete
+        let isClean = summary.isClean && failures.isEmpty && subscribers?.file.brokenLines ?? 0 == 0
+        return isClean ? .done : .incomplete
     }
 }
 
@@ -127,6 +146,16 @@ private struct APNsFlags {
     var bundleID: String?
     var caFile: String?
     var connections: Int?
+    /// Beside the one of `address`.
+    var others: [(app: AppID, host: String, port: UInt16)] = []
+
+    static func otherApp(_ text: String) -> (app: AppID, host: String, port: UInt16)? {
+        let parts = text.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, let app = AppID(written: String(parts[0])),
+            case .apns(let host, let port)? = address(String(parts[1]))
+        else { return nil }
+        return (app, host, port)
+    }
 
     static func address(_ text: String) -> Address? {
         if text == "discard" { return .offline(.discard) }
@@ -152,7 +181,11 @@ private struct APNsFlags {
         switch address {
         case .apns(let apnsHost, let apnsPort): (host, port) = (apnsHost, apnsPort)
         case .offline(let transport):
-            let given = identity + [("--ca", caFile), ("--connections", connections.map(String.init))]
+            let given =
+                identity + [
+                    ("--ca", caFile), ("--connections", connections.map(String.init)),
+                    ("--app", others.first.map(\.app.bundleID)),
+                ]
             if let (name, _) = given.first(where: { $0.1 != nil }) {
                 throw UsageError("\(name): only means something with --transport apns://HOST:PORT")
             }
@@ -165,6 +198,15 @@ private struct APNsFlags {
         var apns = APNsOptions(
             host: host, port: port, caFile: caFile, keyFile: keyFile, keyID: keyID, teamID: teamID, bundleID: bundleID)
         if let connections { apns.connectionsPerShard = connections }
-        return .apns(apns)
+        return .apns(
+            apns,
+            others: others.map { other in
+                var options = apns
+                options.host = other.host
+                options.port = other.port
+                options.bundleID = other.app.bundleID
+                options.environment = other.app.environment
+                return options
+            })
     }
 }

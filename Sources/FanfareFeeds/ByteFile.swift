@@ -55,5 +55,11 @@ final class ByteFile {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
+    /// Bytes of a regular file.
+    static func size(of path: String) -> Int? {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+    }
+
     private static func lastError(_ what: String) -> String { "\(what): \(String(cString: strerror(errno)))" }
 }

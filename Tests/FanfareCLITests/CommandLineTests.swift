@@ -44,12 +44,39 @@ import Testing
 
     @Test func addressOfIPv6StandsInBrackets() throws {
         let command = try parse("f --transport apns://[::1]:8443 --key k --key-id K --team-id T --bundle-id b")
-        guard case .apns(let apns) = command.options.transport else {
+        guard case .apns(let apns, _) = command.options.transport else {
             Issue.record("not apns: \(command.options.transport)")
             return
         }
         #expect(apns.host == "::1")
         #expect(apns.port == 8443)
+    }
+
+    @Test func subscribersComeFromAFile() throws {
+        let command = try parse("f --subscribers people.txt")
+        #expect(command.subscribersPath == "people.txt" && command.options.subscribers == 0)
+        #expect(try parse("f --subscribers people.txt --subscribers 7").subscribersPath == nil)
+        #expect(try parse("f --subscribers ./1e6").subscribersPath == "./1e6")
+    }
+
+    @Test func otherAppsHaveTheSameKey() throws {
+        let command = try parse(
+            "f --transport apns://a:1 --key k --key-id K --team-id T --bundle-id b --app b/development=apns://c:2 "
+                + "--app d=apns://a:1")
+        #expect(
+            command.options.transport
+                == .apns(
+                    APNsOptions(host: "a", port: 1, keyFile: "k", keyID: "K", teamID: "T", bundleID: "b"),
+                    others: [
+                        APNsOptions(
+                            host: "c", port: 2, keyFile: "k", keyID: "K", teamID: "T", bundleID: "b",
+                            environment: .development),
+                        APNsOptions(host: "a", port: 1, keyFile: "k", keyID: "K", teamID: "T", bundleID: "d"),
+                    ]))
+        for wrong in ["b=c:2", "b/staging=apns://c:2", "=apns://c:2", "b"] {
+            #expect { try parse("f --app \(wrong)") } throws: { "\($0)".contains("--app") }
+        }
+        #expect { try parse("f --app b=apns://c:2") } throws: { "\($0)".contains("only means something") }
     }
 
     @Test func rulesComeFromAFile() throws {

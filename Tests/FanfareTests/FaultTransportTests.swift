@@ -15,11 +15,13 @@ import Testing
         nonisolated(unsafe) var source: RecordingSource?
         let core = try EngineCore(
             loop: loop, shards: 1,
-            makeTransport: { loop, shard, _ in
-                let recording = RecordingSource(shard)
-                source = recording
-                return FaultTransport(loop: loop, source: recording, seed: seed)
-            })
+            makeTransports: [
+                { loop, shard, _ in
+                    let recording = RecordingSource(shard)
+                    source = recording
+                    return FaultTransport(loop: loop, source: recording, seed: seed)
+                }
+            ])
         let topics = (0..<4).map { TopicID("match/\($0)") }
         for subscriber in UInt64(0)..<600 {
             let token = withUnsafeBytes(of: subscriber.mixed) { Array($0) }

@@ -1,0 +1,31 @@
+import FanfareFeeds
+
+/// A subscriber file on its way into the engine, and what people are told of it on standard error.
+struct SubscriberLoad {
+    let file: SubscriberFile
+    private let began = ContinuousClock.now
+
+    init(_ path: String) throws(UsageError) {
+        let isTerminal = Console.columns != nil
+        do throws(FeedError) {
+            file = try SubscriberFile(
+                path: path, report: { Console.complain($0) },
+                progress: { progress in
+                    guard isTerminal else { return }
+                    let share = progress.bytesExpected > 0 ? progress.bytes * 100 / progress.bytesExpected : 100
+                    Console.complain(
+                        "\r\(min(share, 100))%  \(progress.subscribers.grouped) subscribers", terminator: "")
+                })
+        } catch {
+            throw UsageError("--subscribers \(error)")
+        }
+    }
+
+    /// It has been loaded.
+    func tellResult() {
+        let seconds = (ContinuousClock.now - began) / .seconds(1)
+        let broken = file.brokenLines > 0 ? ", \(file.brokenLines.grouped) broken lines" : ""
+        let line = "\(file.path): \(file.subscribers.grouped) subscribers in \(seconds.fixed(1)) s\(broken)"
+        Console.complain((Console.columns == nil ? "" : "\r") + line)
+    }
+}

@@ -1,0 +1,147 @@
+public import FanfareCore
+import Synchronization
+
+/// Subscribers in a file, one a line, as an engine loads them when it starts:
+///
+///     # topic, update token in hex, and what else there is to say
+///     match/1001 80f29c…
+///     match/1001,match/1002 91ab07… activity=anna-card subscriber=anna alerts=essential quiet=22:00-07:00+02:00
+///     order/17 77d0e1… frequent app=com.example.beta/development
+///
+/// Words stand between blanks; several topics with commas between them are a lineup. Without ids an activity is named by its token.
+/// `alerts`, `quiet` and `frequent` are `Preferences`, `app` is an `AppID`.
+///
+/// Read in chunks, so that memory does not grow with the file; a line that cannot be read is told and passed over.
+public final class SubscriberFile: Sendable {
+    public struct Progress: Sendable, Equatable {
+        public var subscribers = 0
+        public var bytes = 0
+        public var bytesExpected = 0
+    }
+
+    /// Broken lines that are told one by one; the others are counted.
+    public static let faultsToldMax = 10
+    private static let lineBytesMax = 16_384
+    /// Lines between two tellings of progress.
+    private static let progressLines = 1 << 18
+
+    public let path: String
+    private let report: @Sendable (String) -> Void
+    private let progress: @Sendable (Progress) -> Void
+    private let bytesExpected: Int
+    /// From the first lines: for room, not for promises.
+    public let expectedCount: Int
+
+    // Of the last whole reading.
+    private let countedSubscribers = Atomic(0)
+    private let countedFaults = Atomic(0)
+    private let readings = Atomic(0)
+
+    /// Looks at the first lines.
+    ///
+    /// - Parameters:
+    ///   - report: told of broken lines, `path:line: what is wrong`, on the thread that reads, in the first reading only.
+    ///   - progress: now and then, on that thread.
+    public init(
+        path: String, report: @escaping @Sendable (String) -> Void,
+        progress: @escaping @Sendable (Progress) -> Void = { _ in }
+    ) throws(FeedError) {
+        self.path = path
+        self.report = report
+        self.progress = progress
+        let head = try ByteFile.prefix(of: path, limit: 1 << 16)
+        bytesExpected = max(ByteFile.size(of: path) ?? 0, head.count)
+        let lines = head.count { $0 == UInt8(ascii: "\n") }
+        expectedCount = lines == 0 ? 1 : Int(Double(bytesExpected) * Double(lines) / Double(head.count)) + 1
+    }
+
+    /// Subscribers of the last whole reading, and lines that were none.
+    public var subscribers: Int { countedSubscribers.load(ordering: .relaxed) }
+    public var brokenLines: Int { countedFaults.load(ordering: .relaxed) }
+
+    /// Hands out all of them, in the file's order. Each reading is a new one.
+    ///
+    /// - Parameter take: says what is wrong with a subscription, if anything.
+    public func read(_ take: (Subscription) -> String?) throws(FeedError) {
+        let tells = readings.add(1, ordering: .relaxed).newValue == 1
+        let file = try ByteFile(path: path)
+        var lines = LineSplitter(lineBytesMax: SubscriberFile.lineBytesMax)
+        var line = SubscriberLine()
+        var seen = Progress(bytesExpected: bytesExpected)
+        var faults = 0
+
+        func fault(_ text: String, _ number: Int) {
+            faults += 1
+            guard tells else { return }
+            if faults <= SubscriberFile.faultsToldMax { report("\(path):\(number): \(text)") }
+            if faults == SubscriberFile.faultsToldMax { report("\(path): further broken lines are counted only") }
+        }
+        func handle(_ cut: LineSplitter.Cut) {
+            switch cut {
+            case .overlong(let number): fault("longer than \(SubscriberFile.lineBytesMax) bytes", number)
+            case .line(let range, let number):
+                let result: Result<Subscription?, SubscriberLine.Fault> = lines.withBytes(of: range) { bytes in
+                    do throws(SubscriberLine.Fault) { return .success(try line.read(bytes)) } catch {
+                        return .failure(error)
+                    }
+                }
+                switch result {
+                case .success(nil): break
+                case .success(let subscription?):
+                    if let text = take(subscription) { return fault(text, number) }
+                    seen.subscribers += 1
+                    if seen.subscribers % SubscriberFile.progressLines == 0 { progress(seen) }
+                case .failure(let error): fault(error.text, number)
+                }
+            }
+        }
+        while true {
+            let count = try lines.fill { (space) throws(FeedError) in try file.read(into: space) }
+            if count == 0 { break }
+            seen.bytes += count
+            while let cut = lines.next() { handle(cut) }
+        }
+        if let last = lines.finish() { handle(last) }
+        progress(seen)
+        countedSubscribers.store(seen.subscribers, ordering: .relaxed)
+        countedFaults.store(faults, ordering: .relaxed)
+    }
+
+    /// Made-up subscribers in this form, a fifth of them with preferences. The same seed gives the same bytes.
+    ///
+    /// - Parameter sink: given chunks of whole lines.
+    public static func generate<Failure: Error>(
+        _ count: Int, following topics: [TopicID], seed: UInt64, to sink: ([UInt8]) throws(Failure) -> Void
+    ) throws(Failure) {
+        guard !topics.isEmpty else { return }
+        let names = topics.map { Array($0.rawValue.utf8) }
+        let digits = Array("0123456789abcdef".utf8)
+        var random = SplitMix64(seed: seed)
+        var chunk: [UInt8] = []
+        for number in 0..<count {
+            chunk += names[number % names.count]
+            chunk.append(UInt8(ascii: " "))
+            // Nine of ten have 80 bytes, the others 54: both lengths have been seen (spec §1).
+            for _ in 0..<(random.chance(0.1) ? 54 : 80) / 2 {
+                var bits = random.next()
+                for _ in 0..<4 {
+                    chunk.append(digits[Int(bits & 15)])
+                    bits >>= 4
+                }
+            }
+            switch random.next() % 20 {
+            case 0: chunk += " alerts=essential".utf8
+            case 1: chunk += " quiet=22:00-07:00+02:00".utf8
+            case 2: chunk += " alerts=none".utf8
+            case 3: chunk += " frequent".utf8
+            default: break
+            }
+            chunk.append(UInt8(ascii: "\n"))
+            if chunk.count >= 1 << 16 {
+                try sink(chunk)
+                chunk.removeAll(keepingCapacity: true)
+            }
+        }
+        if !chunk.isEmpty { try sink(chunk) }
+    }
+}

@@ -1,0 +1,198 @@
+public import FanfareCore
+
+/// Reads one line of a subscriber file: `SubscriberFile` says what stands in it.
+struct SubscriberLine {
+    /// What is wrong with a line, for people; never the token.
+    struct Fault: Error {
+        let text: String
+    }
+
+    private typealias Word = Slice<UnsafeRawBufferPointer>
+
+    /// The same choices stand in line after line, and each is made once. Bounded; then it begins anew.
+    private var audiences: [UInt64: (word: [UInt8], key: AudienceKey)] = [:]
+    private static let audiencesMax = 65_536
+    /// As long as the store takes them.
+    private static let tokenBytesMax = 512
+    private static let topicBytesMax = 256
+    private static let lineupMax = 64
+    /// What each byte stands for in hex; 255 where nothing.
+    private static let nibbles: [UInt8] = (UInt8.min...UInt8.max).map {
+        Character(UnicodeScalar($0)).hexDigitValue.map(UInt8.init) ?? 255
+    }
+
+    /// - Returns: `nil` for a blank line or a comment.
+    mutating func read(_ line: UnsafeRawBufferPointer) throws(Fault) -> Subscription? {
+        var rest = line[...]
+        guard let first = SubscriberLine.next(&rest), first.first != UInt8(ascii: "#") else { return nil }
+        let audience = try audience(first)
+        guard let second = SubscriberLine.next(&rest) else { throw Fault(text: "the token is missing after the topic") }
+        let token = try SubscriberLine.token(second)
+        let id = ActivityID(token.fnv1a)
+        var result = Subscription(audience: audience, activity: id, subscriber: id.rawValue, token: token)
+        var wishes = Wishes()
+        while let word = SubscriberLine.next(&rest) { try wishes.take(word, into: &result) }
+        result.preferences = wishes.preferences
+        result.app = wishes.app
+        return result
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+
+    private static func next(_ rest: inout Word) -> Word? {
+        guard let start = rest.firstIndex(where: { !isBlank($0) }) else { return nil }
+        let end = rest[start...].firstIndex(where: isBlank) ?? rest.endIndex
+        defer { rest = rest[end...] }
+        return rest[start..<end]
+    }
+
+    private mutating func audience(_ word: Word) throws(Fault) -> AudienceKey {
+        let hash = word.fnv1a
+        if let known = audiences[hash], known.word.elementsEqual(word) { return known.key }
+        let topics = word.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        var ids: [TopicID] = []
+        for topic in topics {
+            guard (1...SubscriberLine.topicBytesMax).contains(topic.count),
+                let name = String(validating: topic, as: UTF8.self)
+            else { throw Fault(text: "a topic's id is 1 to \(SubscriberLine.topicBytesMax) bytes of UTF-8") }
+            ids.append(TopicID(name))
+        }
+        guard ids.count <= SubscriberLine.lineupMax, Set(ids).count == ids.count else {
+            throw Fault(text: "a lineup has at most \(SubscriberLine.lineupMax) topics, each of them once")
+        }
+        let key = ids.count == 1 ? AudienceKey.topic(ids[0]) : .lineup(ids)
+        if audiences.count == SubscriberLine.audiencesMax { audiences.removeAll(keepingCapacity: true) }
+        audiences[hash] = (Array(word), key)
+        return key
+    }
+
+    private static func token(_ word: Word) throws(Fault) -> [UInt8] {
+        guard word.count.isMultiple(of: 2), (2...2 * tokenBytesMax).contains(word.count) else {
+            throw Fault(text: "a token is 1 to \(tokenBytesMax) bytes in hex, not \(word.count) digits")
+        }
+        var isHex = true
+        let token = nibbles.withUnsafeBufferPointer { nibbles in
+            [UInt8](unsafeUninitializedCapacity: word.count / 2) { bytes, count in
+                var seen: UInt8 = 0
+                var index = word.startIndex
+                for position in 0..<word.count / 2 {
+                    let high = nibbles[Int(word.base[index])]
+                    let low = nibbles[Int(word.base[index + 1])]
+                    seen |= high | low
+                    bytes[position] = high << 4 | low & 15
+                    index += 2
+                }
+                isHex = seen < 16
+                count = word.count / 2
+            }
+        }
+        guard isHex else { throw Fault(text: "the token is not in hex") }
+        return token
+    }
+
+    /// The words after the token.
+    private struct Wishes {
+        private var alerts = AlertMask.all
+        private var quietHours: Preferences.QuietHours?
+        private var frequentUpdates = false
+        private(set) var app: AppID?
+        private var hasPreferences = false
+
+        var preferences: Preferences? {
+            hasPreferences
+                ? Preferences(alerts: alerts, quietHours: quietHours, frequentUpdates: frequentUpdates) : nil
+        }
+
+        mutating func take(_ word: Word, into subscription: inout Subscription) throws(Fault) {
+            guard let text = String(validating: word, as: UTF8.self) else { throw Fault(text: "a word is not UTF-8") }
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let value = parts.count == 2 ? String(parts[1]) : ""
+            switch (parts[0], value) {
+            case ("frequent", "") where parts.count == 1:
+                frequentUpdates = true
+                hasPreferences = true
+            case ("activity", _) where !value.isEmpty: subscription.activity = ActivityID(hashing: value)
+            case ("subscriber", _) where !value.isEmpty: subscription.subscriber = ActivityID(hashing: value).rawValue
+            case ("app", _):
+                guard let known = AppID(written: value) else {
+                    throw Fault(text: "app: expected a bundle id, and perhaps /development")
+                }
+                app = known
+            case ("alerts", _):
+                guard let mask = AlertMask(named: value) else {
+                    throw Fault(text: "alerts: expected all, essential or none")
+                }
+                alerts = mask
+                hasPreferences = true
+            case ("quiet", _):
+                guard let hours = Preferences.QuietHours(written: value) else {
+                    throw Fault(
+                        text:
+                            "quiet: expected local hours and what they are ahead of UTC, and if not essential "
+                            + "alerts, what breaks through, such as 22:00-07:00+02:00 or 22:00-07:00-05:00/none")
+                }
+                quietHours = hours
+                hasPreferences = true
+            default:
+                // Without the word: it may be a token that stands in the wrong place.
+                throw Fault(
+                    text: "after the token, expected activity=, subscriber=, alerts=, quiet=, frequent or app=")
+            }
+        }
+    }
+}
+
+extension AlertMask {
+    fileprivate init?(named name: some StringProtocol) {
+        switch name {
+        case "all": self = .all
+        case "essential": self = .essential
+        case "none": self = .none
+        default: return nil
+        }
+    }
+}
+
+extension AppID {
+    /// `com.example.scores`, or `com.example.scores/development`.
+    public init?(written text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let bundleID = parts.first, !bundleID.isEmpty else { return nil }
+        guard parts.count == 2 else {
+            self.init(bundleID: String(bundleID))
+            return
+        }
+        guard let environment = Environment(rawValue: String(parts[1])) else { return nil }
+        self.init(bundleID: String(bundleID), environment: environment)
+    }
+}
+
+extension Preferences.QuietHours {
+    /// `22:00-07:00+02:00`, and perhaps `/none` or `/all`.
+    fileprivate init?(written text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        let hours = Array(parts[0].utf8)
+        guard hours.count == 17, hours[5] == UInt8(ascii: "-"),
+            [UInt8(ascii: "+"), UInt8(ascii: "-")].contains(hours[11]),
+            let from = Self.minutes(hours[0..<5]), let until = Self.minutes(hours[6..<11]),
+            let offset = Self.minutes(hours[12..<17])
+        else { return nil }
+        var breakthrough = AlertMask.essential
+        if parts.count == 2 {
+            guard let named = AlertMask(named: parts[1]) else { return nil }
+            breakthrough = named
+        }
+        self.init(
+            from: from, until: until, utcOffset: hours[11] == UInt8(ascii: "-") ? -offset : offset,
+            breakthrough: breakthrough)
+    }
+
+    /// `hh:mm`
+    private static func minutes(_ text: ArraySlice<UInt8>) -> Int? {
+        let digits = text.map { Int($0) - 48 }
+        guard digits.count == 5, text[text.startIndex + 2] == UInt8(ascii: ":"),
+            [0, 1, 3, 4].allSatisfy({ (0...9).contains(digits[$0]) }), digits[3] < 6
+        else { return nil }
+        return (digits[0] * 10 + digits[1]) * 60 + digits[3] * 10 + digits[4]
+    }
+}

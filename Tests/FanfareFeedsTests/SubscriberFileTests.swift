@@ -1,0 +1,114 @@
+import FanfareCore
+import Foundation
+import Synchronization
+import Testing
+
+@testable import FanfareFeeds
+
+@Suite struct SubscriberFileTests {
+    private final class Told: Sendable {
+        let lines = Mutex<[String]>([])
+        let progress = Mutex<[SubscriberFile.Progress]>([])
+    }
+
+    private func read(_ text: [UInt8], _ told: Told = Told()) throws -> ([Subscription], SubscriberFile) {
+        let path = FileManager.default.temporaryDirectory.appending(path: "subscribers-\(UUID().uuidString)").path
+        try Data(text).write(to: URL(filePath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let file = try SubscriberFile(
+            path: path, report: { line in told.lines.withLock { $0.append(line) } },
+            progress: { progress in told.progress.withLock { $0.append(progress) } })
+        var all: [Subscription] = []
+        try file.read {
+            all.append($0)
+            return nil
+        }
+        // Another shard's turn: the same once more, and nothing is told twice.
+        var again = 0
+        try file.read { _ in
+            again += 1
+            return nil
+        }
+        #expect(again == all.count)
+        return (all, file)
+    }
+
+    @Test func everythingThatALineMaySay() throws {
+        let text = """
+            # a comment, and a blank line
+
+            match/1 00ff7F
+            \tmatch/1,match/2\t0102   activity=anna-card subscriber=anna alerts=essential frequent\r
+            order/17 03 quiet=22:00-07:30-05:00/none app=com.example.beta/development
+            order/17 04 app=com.example.scores
+            """
+        let (all, file) = try read(Array(text.utf8))
+        #expect(all.count == 4 && file.subscribers == 4 && file.brokenLines == 0)
+        try #require(all.count == 4)
+        #expect(all[0].audience == .topic(TopicID("match/1")) && all[0].token == [0, 255, 127])
+        #expect(all[0].preferences == nil && all[0].app == nil)
+        #expect(all[1].audience == .lineup([TopicID("match/1"), TopicID("match/2")]))
+        #expect(all[1].activity == ActivityID(hashing: "anna-card"))
+        #expect(all[1].subscriber == ActivityID(hashing: "anna").rawValue)
+        #expect(all[1].preferences == Preferences(alerts: .essential, frequentUpdates: true))
+        let quiet = Preferences.QuietHours(from: 1320, until: 450, utcOffset: -300, breakthrough: .none)
+        #expect(all[2].preferences == Preferences(quietHours: quiet))
+        #expect(all[2].app == AppID(bundleID: "com.example.beta", environment: .development))
+        #expect(all[3].app == AppID(bundleID: "com.example.scores"))
+        #expect(Set(all.map(\.activity)).count == 4)
+    }
+
+    @Test(arguments: [
+        ("match/1", "the token is missing"), ("match/1 0", "in hex, not 1 digits"), ("match/1 0g", "not in hex"),
+        ("match/1 \(String(repeating: "00", count: 513))", "1026 digits"), ("a,,b 00", "a topic's id"),
+        ("a,a 00", "each of them once"), ("\(String(repeating: "m", count: 257)) 00", "256 bytes"),
+        ("a 00 alerts=some", "expected all, essential or none"), ("a 00 quiet=22-7", "22:00-07:00+02:00"),
+        ("a 00 quiet=22:00-22:00+00:00", "quiet: expected"), ("a 00 quiet=24:00-07:00+00:00", "quiet: expected"),
+        ("a 00 quiet=22:00-07:00+15:00", "quiet: expected"), ("a 00 quiet=22:00-07:00+02:00/some", "quiet: expected"),
+        ("a 00 app=/development", "bundle id"), ("a 00 app=b/testing", "bundle id"),
+        ("a 00 activity=", "expected activity="),
+        ("a b0 00ff", "after the token"), ("a 00 00ff", "after the token"), ("\u{0}\u{0}", "the token is missing"),
+    ])
+    func aBrokenLineIsToldWithItsPlace(line: String, reason: String) throws {
+        let told = Told()
+        let (all, file) = try read(Array("good 01\n\(line)\ngood 02\n".utf8), told)
+        #expect(all.map(\.token) == [[1], [2]] && file.brokenLines == 1)
+        let lines = told.lines.withLock(\.self)
+        #expect(lines.count == 1 && lines[0].hasPrefix("\(file.path):2: ") && lines[0].contains(reason), "\(lines)")
+        #expect(!lines.joined().contains("00ff"), "it may be a token")
+    }
+
+    @Test func whatIsNoTextIsTold() throws {
+        let told = Told()
+        let (all, file) = try read(
+            Array("a\u{20}".utf8) + [0x30, 0x31, 0x20, 0xff, 0x0a, 0xff, 0x20, 0x30, 0x31], told)
+        #expect(all.isEmpty && file.brokenLines == 2)
+        let (none, long) = try read([UInt8](repeating: 0x61, count: 40_000))
+        #expect(none.isEmpty && long.brokenLines == 1)
+    }
+
+    @Test func manyBrokenLinesAreCountedAndNotTold() throws {
+        let told = Told()
+        let (_, file) = try read(Array(String(repeating: "broken\n", count: 1000).utf8), told)
+        #expect(file.brokenLines == 1000)
+        #expect(told.lines.withLock(\.count) == SubscriberFile.faultsToldMax + 1)
+    }
+
+    @Test func whatIsMadeCanBeRead() throws {
+        var text: [UInt8] = []
+        SubscriberFile.generate(5000, following: [TopicID("a"), TopicID("b")], seed: 3) { text += $0 }
+        let told = Told()
+        let (all, file) = try read(text, told)
+        #expect(all.count == 5000 && file.brokenLines == 0)
+        #expect(Set(all.map(\.activity)).count == 5000 && Set(all.map(\.token.count)) == [54, 80])
+        #expect(all.count { $0.preferences != nil } > 500)
+        #expect((4000...6000).contains(file.expectedCount))
+        #expect(
+            told.progress.withLock { $0.last } == .init(subscribers: 5000, bytes: text.count, bytesExpected: text.count)
+        )
+    }
+
+    @Test func aFileThatIsNotThereIsAnError() {
+        #expect(throws: FeedError.self) { try SubscriberFile(path: "/nowhere/at/all", report: { _ in }) }
+    }
+}

@@ -1,0 +1,120 @@
+import FanfareCore
+import FanfareLoop
+import Synchronization
+import Testing
+
+@testable import Fanfare
+
+/// Several apps, and environments, in one engine.
+@Suite struct AppsTests {
+    /// Each app's pushes go its own way, over however many shards; a publication is complete when all of them have it.
+    @Test(arguments: [1, 2]) func eachAppHasItsOwnWay(shards: Int) throws {
+        let loop = try Loop()
+        // Set and used on the shards' threads; read here when those have ended.
+        nonisolated(unsafe) var sources: [[RecordingSource]] = [[], []]
+        let factories = (0..<2).map { app -> TransportFactory in
+            { loop, shard, _ in
+                let recording = RecordingSource(shard)
+                sources[app].append(recording)
+                return try DiscardTransport(loop: loop, source: recording) { _ in }
+            }
+        }
+        let core = try EngineCore(loop: loop, shards: shards, makeTransports: factories)
+        let topic = TopicID("match")
+        for subscriber in UInt64(0)..<40 {
+            for app in 0..<2 {
+                // The same ids in both: they are nothing to each other.
+                core.send(
+                    .follow(ActivityID(subscriber), .topic(topic), token: [UInt8(app), UInt8(subscriber)]),
+                    forSubscriber: subscriber, app: app)
+            }
+        }
+        core.send(.unfollow(ActivityID(7)), forSubscriber: 7, app: 1)
+        var completed = 0
+        var isQuiet = false
+        core.onCompleted = { _, _ in completed += 1 }
+        core.onQuiet = {
+            isQuiet = true
+            loop.stop()
+        }
+        let now = FeedTime(seconds: 1_790_000_000)
+        core.apply(
+            FeedEvent(topic: topic, topicKind: .generic, at: now, kind: "score", change: .patch(["goals": 1])), now: now
+        )
+        core.askForQuiet()
+        loop.run()
+        core.stop()
+        loop.close()
+        #expect(isQuiet && completed == 1)
+        for app in 0..<2 {
+            #expect(sources[app].count == shards)
+            var accepted: [[UInt8]: [RecordingSource.Push]] = [:]
+            for source in sources[app] { accepted.merge(source.accepted) { $0 + $1 } }
+            #expect(accepted.count == 40)
+            #expect(accepted.keys.allSatisfy { $0[0] == UInt8(app) })
+            let ended = accepted.filter { $0.value.contains { $0.event == .end } }.keys
+            #expect(Array(ended) == (app == 1 ? [[1, 7]] : []))
+        }
+    }
+
+    @Test func appsAreToldApart() throws {
+        var scores = APNsOptions(
+            host: "localhost", port: 1, keyFile: "missing.p8", keyID: "K", teamID: "T", bundleID: "com.example.scores")
+        let first = scores
+        scores.environment = .development
+        #expect(
+            TransportChoice.apns(first, others: [scores]).apps == [
+                AppID(bundleID: "com.example.scores"),
+                AppID(bundleID: "com.example.scores", environment: .development),
+            ])
+        #expect { _ = try TransportChoice.apns(first, others: [first]).makeFactories() } throws: {
+            "\($0)".contains("once")
+        }
+        let engine = try Engine(Engine.Options(transport: .discard))
+        #expect(engine.app(first.app) == nil)
+        engine.stop()
+    }
+
+    /// Loaded before the engine starts, each into its own shard and no other, with preferences; whose app nobody knows is told.
+    @Test(arguments: [1, 3]) func subscribersAreLoadedAtTheStart(shards: Int) throws {
+        let everybody = (0..<300).map { number in
+            Subscription(
+                audience: .topic(TopicID("match")), activity: ActivityID(hashing: "activity \(number)"),
+                subscriber: ActivityID(hashing: "subscriber \(number)").rawValue, token: [1, UInt8(number % 256)],
+                preferences: number % 3 == 0 ? Preferences(alerts: .none) : nil)
+        }
+        var options = Engine.Options(transport: .discard)
+        options.shards = shards
+        options.subscribers = SubscriberSequence(everybody, expectedCount: everybody.count)
+        let engine = try Engine(options)
+        #expect(engine.unfollow(activity: "activity 1", subscriber: "subscriber 1"))
+        #expect(
+            engine.ingest(
+                FeedEvent(
+                    topic: TopicID("match"), topicKind: .generic, at: FeedTime(seconds: 1_790_000_000), kind: "score",
+                    change: .patch(["goals": 1]))))
+        #expect(engine.settle(within: .seconds(120)))
+        let counted = Mutex<ShardCounts?>(nil)
+        #expect(engine.counts { counts in counted.withLock { $0 = counts } })
+        engine.stop()
+        #expect(counted.withLock { $0?.activities } == 299)
+        #expect(counted.withLock { $0?.pushes.accepted } == 300)
+
+        let shard = Shard()
+        let lost = Subscription(
+            audience: .topic(TopicID("match")), activity: ActivityID(1), subscriber: 1, token: [1],
+            app: AppID(bundleID: "unknown"))
+        let told = Mutex<String?>(nil)
+        struct One: SubscriberSource {
+            let subscription: Subscription
+            let expectedCount = 1
+            let tell: @Sendable (String?) -> Void
+            func read(_ take: (Subscription) -> String?) { tell(take(subscription)) }
+        }
+        let source = One(subscription: lost, tell: { text in told.withLock { $0 = text } })
+        try source.load(
+            into: shard, at: ShardPlace(app: 0, index: 0, count: 1), apps: [AppID(bundleID: "com.example.scores")])
+        #expect(told.withLock(\.self)?.contains("unknown, production") == true)
+        #expect(shard.statistics.activities == 0)
+    }
+}
