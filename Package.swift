@@ -156,8 +156,10 @@ if development {
             swiftSettings: swift),
         .testTarget(
             name: "FanfareAPNsPeerTests",
-            dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop", "APNsSimulator", "CountAllocations"],
-            exclude: ["strict_server.py"], swiftSettings: swift),
+            dependencies: [
+                "FanfareAPNs", "FanfareCore", "FanfareFeeds", "FanfareLoop", "APNsSimulator", "CountAllocations",
+            ],
+            exclude: ["strict_server.py", "Storyboards"], swiftSettings: swift),
     ]
 }
 

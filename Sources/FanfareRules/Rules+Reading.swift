@@ -235,6 +235,9 @@ extension DerivedFields {
         compactTrailing = short.template("compactTrailing")
         minimal = short.template("minimal")
         if let width = short.whole("width", 1...40) { widthMax = width }
+        if let all = short.table("words") {
+            for member in all.members { words[member.key] = all.text(member.key) }
+        }
         short.finish()
     }
 }

@@ -86,6 +86,7 @@ extension DerivedFields {
         let forms = [("compactLeading", compactLeading), ("compactTrailing", compactTrailing), ("minimal", minimal)]
         var lines = forms.compactMap { name, form in form.map { "short.\(name) = \(quoted($0.description))" } }
         if !lines.isEmpty { lines.append("short.width = \(widthMax)") }
+        lines += words.sorted { $0.key < $1.key }.map { "short.words.\(quoted($0.key)) = \(quoted($0.value))" }
         return lines
     }
 }

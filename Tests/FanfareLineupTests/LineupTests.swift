@@ -13,7 +13,7 @@ import Testing
         return stage
     }
 
-    @Test func aGoalHasTheSpotlightAtOnceAndGivesItBack() {
+    @Test func M2_aGoalHasTheSpotlightAtOnceAndGivesItBack() {
         let stage = stage(three)
         stage.goal("c")
         let goal = stage.pushes()
@@ -25,7 +25,7 @@ import Testing
         #expect(after.allSatisfy { $0.payload.alert == nil && $0.payload.priority == .conserving })
     }
 
-    @Test func eightMatchesAreNotEightPushesInTwoSeconds() {
+    @Test func M1_eightMatchesAreNotEightPushesInTwoSeconds() {
         let topics = (0..<8).map { "match/\($0)" }
         let stage = stage(topics)
         var pushes: [Stage.Push] = []

@@ -66,6 +66,12 @@ extension TopicRules {
     public static let delivery = TopicRules(
         reducer: CountingReducer(),
         fields: ["arrivesAt": .quantised(.minute), "courier": .redacted(Redaction(.initial))],
+        derived: DerivedFields(
+            compactLeading: "{status}", compactTrailing: "{stopsBefore}", minimal: "{status}",
+            words: [
+                "placed": "Order", "preparing": "Prep", "outForDelivery": "On way", "arriving": "Near",
+                "delivered": "Here", "cancelled": "Cancel",
+            ]),
         occasions: [
             "outForDelivery": .status(
                 "outForDelivery", .ordinary, title: "On its way", body: "Stops before yours: {stopsBefore}"),
@@ -92,6 +98,12 @@ extension TopicRules {
                     ])),
             "fare": .redacted(Redaction(.removed, unless: [Condition("status", .oneOf(["ended"]))])),
         ],
+        derived: DerivedFields(
+            compactLeading: "{status}", compactTrailing: "{driver}", minimal: "{status}",
+            words: [
+                "matching": "Search", "driverAssigned": "Coming", "arriving": "Near", "waiting": "Here",
+                "onTrip": "Trip", "ended": "Done",
+            ]),
         occasions: [
             "driverAssigned": .status("driverAssigned", .ordinary, title: "Driver found", body: "{plate}"),
             "arriving": .status("arriving", .essential, relevance: 80, title: "Your driver arrives", body: "{plate}"),
@@ -110,6 +122,8 @@ extension TopicRules {
         fields: [
             "estimateMinutes": .quantised(Quantiser(step: 5, hysteresis: 4)), "progress": .quantised(.percent(5)),
         ],
+        derived: DerivedFields(
+            compactLeading: "No. {position}", compactTrailing: "{estimateMinutes} min", minimal: "{position}"),
         occasions: [
             "nextInLine": OccasionRule(
                 when: [Condition("position", .atMost(1))], essential: true, relevance: 90,

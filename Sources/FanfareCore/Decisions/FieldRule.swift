@@ -75,6 +75,8 @@ public struct DerivedFields: Sendable, Hashable {
     public var compactLeading: Template?
     public var compactTrailing: Template?
     public var minimal: Template?
+    /// What stands in short forms for a value that is a text, such as a status, whose own word is too long there.
+    public var words: [String: String]
     /// Of each short form. A digit is 1 wide, a letter of a wide script or an emoji 2; what is longer is cut, with `…`.
     public var widthMax: Int
     public var deepLink: Template?
@@ -83,11 +85,12 @@ public struct DerivedFields: Sendable, Hashable {
 
     public init(
         compactLeading: Template? = nil, compactTrailing: Template? = nil, minimal: Template? = nil,
-        widthMax: Int = DerivedFields.widthMaxDefault, deepLink: Template? = nil
+        words: [String: String] = [:], widthMax: Int = DerivedFields.widthMaxDefault, deepLink: Template? = nil
     ) {
         self.compactLeading = compactLeading
         self.compactTrailing = compactTrailing
         self.minimal = minimal
+        self.words = words
         self.widthMax = max(1, widthMax)
         self.deepLink = deepLink
     }
@@ -96,9 +99,13 @@ public struct DerivedFields: Sendable, Hashable {
 
     func add(to state: inout JSONObject, topic: TopicID) {
         let source = state
+        var inShort = state
+        for member in state.members {
+            if case .string(let text) = member.value, let word = words[text] { inShort[member.key] = .string(word) }
+        }
         func short(_ key: String, _ template: Template?) {
             guard let template else { return }
-            state[key] = .string(template.text(topic: topic, state: source).cut(toWidth: widthMax))
+            state[key] = .string(template.text(topic: topic, state: inShort).cut(toWidth: widthMax))
         }
         short("compactLeading", compactLeading)
         short("compactTrailing", compactTrailing)
@@ -114,7 +121,8 @@ extension Character {
 
 extension String {
     func cut(toWidth widthMax: Int) -> String {
-        guard reduce(0, { $0 + $1.width }) > widthMax else { return self }
+        // No character is wider than it has bytes.
+        guard utf8.count > widthMax, reduce(0, { $0 + $1.width }) > widthMax else { return self }
         var width = 1
         let kept = prefix { character in
             width += character.width

@@ -75,6 +75,11 @@ public struct TransitReducer: Reducer {
         for key in ["line", "destination", "nextStop", "nextStopId", "stopsLeft"] { state[key] = position.values[key] }
         state["status"] = status.map(JSONValue.string)
         state["arrivesAt"] = arrivalShown.map { .double(FeedTime(seconds: $0).activityKitSeconds) }
+        if status == "ended" {
+            // The last position was one stop before: who looks at the card now must not wait for that.
+            state["stopsLeft"] = 0
+            for key in ["nextStop", "nextStopId", "arrivesAt"] { state[key] = nil }
+        }
         return state
     }
 

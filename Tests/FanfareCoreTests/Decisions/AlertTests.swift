@@ -25,6 +25,28 @@ import Testing
         #expect(story.publications.last?.priority == .immediate)
     }
 
+    /// The record is what a backend reads before it sends a notification of its own.
+    @Test func A3_theRecordNamesTheAlert() {
+        var story = started()
+        #expect(story.apply(feed.goal(60, "g1")).alert == .granted)
+        #expect(story.apply(feed.substitution(70, "s1")).alert == nil)
+        story.apply(feed.event(80, "mute", .operation(.mute)))
+        let silent = story.apply(feed.goal(90, "g2"))
+        #expect(silent.alert == .demoted && silent.alertReason == "muted by an operator")
+    }
+
+    @Test func A4_theStateNamesWhatTheAlertIsAbout() {
+        var story = started()
+        story.apply(feed.card(50, "c1", "red", "away"))
+        #expect(story.topic("match/1")?.published?["highlight"] == "awayRed")
+        #expect(story.publications.last?.alert?.highlight == "awayRed")
+        story.apply(feed.goal(60, "g1"))
+        #expect(story.topic("match/1")?.published?["highlight"] == "homeScore")
+        #expect(story.publications.last?.alert?.highlight == "homeScore")
+        story.apply(feed.cancel(70, "g1"))
+        #expect(story.publications.last?.alert?.highlight == "homeScore")
+    }
+
     @Test func ownGoalsAndPenaltiesAreCalledThat() {
         var story = started()
         story.apply(feed.fact(60, "goal", "g1", ["side": "home", "player": "Fuchs", "ownGoal": true]))
@@ -64,7 +86,7 @@ import Testing
 
     // MARK: - Late facts
 
-    @Test func aLateFactIsShownSilently() {
+    @Test func A1_aLateFactIsShownSilently() {
         var story = started()
         story.apply(feed.pass(700))
         let late = story.apply(feed.goal(100, "g1"), now: at(700))
@@ -182,7 +204,7 @@ import Testing
         #expect(story.publications.last?.alert?.text.body == "Spurs 4–0 Leicester (6–6 on penalties)")
     }
 
-    @Test func aStormOfGoalsIsDemotedButFullTimeIsNot() {
+    @Test func A2_aStormOfGoalsIsDemotedButFullTimeIsNot() {
         var story = started()
         let verdicts = (0..<40).map { story.apply(feed.goal(60 + Double($0), "g\($0)")) }
         #expect(verdicts.allSatisfy { $0.outcome == .published }, "no limiter ever drops a state")
@@ -203,7 +225,7 @@ import Testing
         #expect(goals.allSatisfy { $0.alert == .granted })
     }
 
-    @Test func ordinaryKindsShareABucketBesideTheirOwn() {
+    @Test func A2_ordinaryKindsShareABucketBesideTheirOwn() {
         var story = started()
         story.apply(feed.period(0.5, "1H"))
         for card in 0..<3 { #expect(story.apply(feed.card(10 + Double(card), "c\(card)", "red")).alert == .granted) }

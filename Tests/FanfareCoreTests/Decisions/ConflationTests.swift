@@ -6,7 +6,7 @@ import Testing
     let orders = PatchFeed()
     let match = FootballFeed()
 
-    @Test func theNewestOfSeveralGoesOutWhenTheIntervalHasPassed() {
+    @Test func U5_theNewestOfSeveralGoesOutWhenTheIntervalHasPassed() {
         var story = Scripted()
         story.apply(orders.set(0, ["eta": 10], id: "a"))
         let held = story.apply(orders.set(0.5, ["eta": 9], id: "b"))
@@ -42,7 +42,7 @@ import Testing
         #expect(story.core.nextDeadline == at(4))
     }
 
-    @Test func essentialsPassAtOnceAndTakeAlongWhatWaits() {
+    @Test func U5_essentialsPassAtOnceAndTakeAlongWhatWaits() {
         var story = Scripted()
         story.apply(match.start(0))
         #expect(story.apply(match.card(0.5, "c1")).outcome == .conflated)

@@ -171,4 +171,20 @@ import Testing
         #expect(story.state("match/1", "homeScore") == 0)
         #expect(story.state("match/1", "awayScore") == 1)
     }
+
+    @Test(arguments: [
+        ("AFC Bournemouth", "BOU"), ("Tottenham Hotspur", "TOT"), ("1. FC Köln", "KÖL"), ("VfL Bochum 1848", "BOC"),
+        ("PSV", "PSV"), ("", ""),
+    ])
+    func M3_aTeamIsKnownByTheWordThatNamesIt(name: String, short: String) {
+        let forms = FootballReducer().shortForms(of: ["home": .string(name), "homeScore": 1, "awayScore": 0])
+        #expect(forms?.compactLeading == "\(short) 1")
+    }
+
+    @Test func M3_aShootoutIsWhatCounts() {
+        let forms = FootballReducer().shortForms(of: [
+            "home": "Ada", "away": "Bo", "homeScore": 1, "awayScore": 1, "homeShootout": 5, "awayShootout": 6,
+        ])
+        #expect(forms == ShortForms(compactLeading: "ADA 5", compactTrailing: "6 BO", minimal: "5–6 p"))
+    }
 }

@@ -6,7 +6,7 @@ import Testing
     let feed = FootballFeed()
     let orders = PatchFeed()
 
-    @Test func anExplicitStartIsVersionOne() {
+    @Test func L1_anExplicitStartIsVersionOne() {
         var story = Scripted()
         let record = story.apply(orders.start(0))
         #expect(record.outcome == .published)
@@ -26,7 +26,7 @@ import Testing
         #expect(goal.reason.hasPrefix("first state"))
     }
 
-    @Test func everyPublicationSaysWhenItLooksOld() {
+    @Test func L6_everyPublicationSaysWhenItLooksOld() {
         var story = Scripted()
         story.apply(feed.start(0))
         story.apply(feed.goal(60, "g1"))
@@ -35,7 +35,7 @@ import Testing
         #expect(story.publications.map(\.dismissAfter) == [nil, nil, .seconds(900)])
     }
 
-    @Test func theEndTakesAlongWhatWaits() {
+    @Test func L2_theEndTakesAlongWhatWaits() {
         var story = Scripted()
         story.apply(feed.start(0))
         #expect(story.apply(feed.card(1, "c1")).outcome == .conflated)
@@ -70,7 +70,7 @@ import Testing
         #expect(story.publications.last?.dismissAfter == .seconds(900))
     }
 
-    @Test func dismissalIsInProportionToHowLongItWas() {
+    @Test func L3_dismissalIsInProportionToHowLongItWas() {
         var story = Scripted()
         story.apply(feed.start(-600))
         story.apply(feed.end(6600))
@@ -79,7 +79,7 @@ import Testing
 
     // MARK: - After the end
 
-    @Test func factsStillFoldAndNothingIsSent() {
+    @Test func L4_factsStillFoldAndNothingIsSent() {
         var story = Scripted()
         story.apply(feed.start(0))
         story.apply(feed.end(5400))
@@ -152,7 +152,7 @@ import Testing
 
     // MARK: - Eight hours
 
-    @Test func theLimitEndsATopicWithItsNewestState() {
+    @Test func L1_theLimitEndsATopicWithItsNewestState() {
         var story = Scripted()
         story.apply(orders.set(0, ["eta": 10], id: "a"))
         let limit = 8.0 * 3600

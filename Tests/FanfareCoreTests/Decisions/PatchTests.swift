@@ -15,7 +15,7 @@ import Testing
         #expect(story.topic("order/1")?.version == 3)
     }
 
-    @Test func theSameAgainIsUnchanged() {
+    @Test func U1_theSameAgainIsUnchanged() {
         var story = Scripted()
         story.apply(feed.set(0, ["a": 1, "list": [1, 2], "deep": ["x": 1]]))
         let record = story.apply(feed.set(10, ["a": 1.0, "list": [1.0, 2], "deep": ["x": 1.0]]))
@@ -110,7 +110,7 @@ import Testing
 
     // MARK: - Fields
 
-    @Test func anIgnoredFieldIsNoReasonForAnUpdate() {
+    @Test func U1_anIgnoredFieldIsNoReasonForAnUpdate() {
         var rules = Rules.builtIn
         rules.other.fields["clock"] = .ignored
         var story = Scripted(rules: rules)
@@ -122,7 +122,7 @@ import Testing
         #expect(story.topic("order/1")?.published == ["clock": 3, "n": 2])
     }
 
-    @Test func aQuantisedFieldMovesInSteps() {
+    @Test func U2_aQuantisedFieldMovesInSteps() {
         var rules = Rules.builtIn
         rules.other.fields["eta"] = .quantised(Quantiser(step: 5, hysteresis: 4))
         var story = Scripted(rules: rules)
@@ -136,7 +136,7 @@ import Testing
 
     // MARK: - Size
 
-    @Test func aStateThatDoesNotFitIsRejectedWithTopicAndSize() {
+    @Test func U4_aStateThatDoesNotFitIsRejectedWithTopicAndSize() {
         var story = Scripted()
         story.apply(feed.set(0, ["n": 1]))
         let record = story.apply(feed.set(10, ["text": .string(String(repeating: "x", count: 3055))]))

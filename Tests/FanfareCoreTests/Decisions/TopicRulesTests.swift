@@ -84,17 +84,33 @@ import Testing
         #expect(story.state("order/1", "progress") == 1.0)
     }
 
+    @Test func U6_aTapLeadsToTheTopicAsItStands() {
+        var story = story { $0.derived = DerivedFields(deepLink: "app://{topic}?n={n}") }
+        story.apply(feed.set(0, ["n": 3]))
+        #expect(story.state("order/1", "deepLink") == "app://order/1?n=3")
+        story.apply(feed.set(10, ["n": 4]))
+        #expect(story.topic("order/1")?.published?["deepLink"] == "app://order/1?n=4")
+    }
+
+    /// A status has a word of its own where there is room for a few letters, and stays itself everywhere else.
+    @Test func M4_shortFormsHaveWordsOfTheirOwn() {
+        var story = Scripted()
+        let order = PatchFeed(kind: .delivery)
+        story.apply(order.set(0, ["status": "outForDelivery", "stopsBefore": 2]))
+        #expect(story.state("order/1", "compactLeading") == "On way")
+        #expect(story.state("order/1", "compactTrailing") == "2")
+        #expect(story.state("order/1", "status") == "outForDelivery")
+    }
+
     @Test func M4_shortFormsKeepTheirWidth() {
         var story = story {
             $0.derived = DerivedFields(
-                compactLeading: "{home}", compactTrailing: "{n}–{m}", minimal: "{missing}", widthMax: 5,
-                deepLink: "app://{topic}?n={n}")
+                compactLeading: "{home}", compactTrailing: "{n}–{m}", minimal: "{missing}", widthMax: 5)
         }
         story.apply(feed.set(0, ["home": "Hamburg", "n": 3, "m": 2]))
         #expect(story.state("order/1", "compactLeading") == "Hamb…")
         #expect(story.state("order/1", "compactTrailing") == "3–2")
         #expect(story.state("order/1", "minimal") == "")
-        #expect(story.state("order/1", "deepLink") == "app://order/1?n=3")
         story.apply(feed.set(10, ["home": "東京都"]))
         #expect(story.state("order/1", "compactLeading") == "東京…")
     }

@@ -65,7 +65,9 @@ import Testing
         #expect(story.publications.last?.event == .end)
         #expect(story.publications.last?.dismissAfter == .seconds(900))
         #expect(state(story, "status") == "ended")
-        #expect(state(story, "nextStopId") == "A03N")
+        // Nobody is to wait for what the last poll still expected.
+        #expect(state(story, "stopsLeft") == 0)
+        for key in ["nextStop", "nextStopId", "arrivesAt"] { #expect(state(story, key) == nil, "\(key)") }
         #expect(story.apply(absent(4)).reason == "after end")
     }
 

@@ -7,7 +7,8 @@ public enum FuzzSubject: String, CaseIterable, Sendable {
     /// Beside nghttp2.
     case beside
     case errorBody = "error-body"
-    case native, wyscout, dfl
+    case native, wyscout, dfl, pwhl
+    case dataVolley = "dvw"
     case gtfsRealtime = "gtfs-rt"
 
     /// Ends the process when a promise is broken that holds for all bytes. That alone is no fault found: what the bytes
@@ -23,6 +24,8 @@ public enum FuzzSubject: String, CaseIterable, Sendable {
         case .native: runNative(bytes)
         case .wyscout: DocumentFuzzing.run(bytes, as: .wyscout)
         case .dfl: DocumentFuzzing.run(bytes, as: .dfl)
+        case .pwhl: DocumentFuzzing.run(bytes, as: .pwhl)
+        case .dataVolley: DocumentFuzzing.run(bytes, as: .dataVolley)
         case .gtfsRealtime: DocumentFuzzing.run(bytes, as: .gtfsRealtime)
         }
     }

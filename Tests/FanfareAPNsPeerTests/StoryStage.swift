@@ -1,0 +1,160 @@
+import FanfareAPNs
+import FanfareFeeds
+import FanfareLoop
+import Testing
+
+@testable import APNsSimulator
+@testable import FanfareCore
+
+/// One phone that follows one topic of a feed, and all that is between the two: decoder, decision core, shard, connection pool, TLS and
+/// the simulator. What one decision sends has been accepted before the next one is told, so the story depends on the feed alone.
+final class StoryStage {
+    /// What the phone gets at one moment of the feed.
+    struct Frame {
+        let now: FeedTime
+        let state: JSONObject
+        /// As the decision core hands them to a lineup, which is where they are when the rules put none into the state.
+        let short: JSONObject
+        let alert: JSONObject?
+        /// How long the card stays after its end.
+        let dismissAfter: Duration?
+    }
+
+    private struct Step {
+        let now: FeedTime
+        let command: ShardCommand
+    }
+
+    /// The shard in the feed's own time. The pool beside it lives in ours, in which its provider token must be valid.
+    private final class InFeedTime: DeliverySource {
+        let shard = Shard()
+        var moment: Moment
+
+        init(_ moment: Moment) { self.moment = moment }
+
+        func pull(limit: Int, at _: Moment, into batch: inout DeliveryBatch) {
+            shard.pull(limit: limit, at: moment, into: &batch)
+        }
+        func complete(_ completions: [Completion], at _: Moment) { shard.complete(completions, at: moment) }
+    }
+
+    /// - Parameter paths: the feed; topics other than the one followed are decided as well.
+    static func frames(of topic: TopicID, in paths: [String]) throws -> [Frame] {
+        try StoryStage(steps: steps(of: topic, in: paths)).play(topic)
+    }
+
+    private static func steps(of topic: TopicID, in paths: [String]) throws -> [Step] {
+        var feed = try Feed(paths: paths)
+        var core = DecisionCore()
+        var decisions: [Decision] = []
+        var steps: [Step] = []
+        func take() {
+            var commands: [ShardCommand] = []
+            for decision in decisions {
+                switch decision {
+                case .publish(let publication) where publication.topicID == topic:
+                    commands.append(.publish(publication))
+                case .revokeAlert(topic, let cause): commands.append(.revokeAlert(topic: topic, cause: cause))
+                case .record(let record):
+                    steps += commands.map { Step(now: record.now, command: $0) }
+                    commands.removeAll()
+                default: break
+                }
+            }
+            decisions.removeAll()
+        }
+        while let (now, item) = feed.next() {
+            guard case .event(let event) = item else { continue }
+            core.apply(event, now: now, into: &decisions)
+            take()
+        }
+        core.finish(into: &decisions)
+        take()
+        return steps
+    }
+
+    private let scratch: Scratch
+    private let loop: Loop
+    private let simulator: Simulator
+    private let source: InFeedTime
+    private var pool: ConnectionPool! = nil  // set in `init`, whose callbacks need `self`
+    private let steps: [Step]
+    private var reports: [String] = []
+
+    private init(steps: [Step]) throws {
+        self.steps = steps
+        scratch = try Scratch()
+        try scratch.makeCertificates()
+        var options = SimulatorOptions()
+        options.certificateFile = scratch.path("server.pem")
+        options.keyFile = scratch.path("server.key")
+        options.publicKeyFile = scratch.path("apns.pub.pem")
+        options.bundleID = "com.example.app"
+        loop = try Loop()
+        simulator = try Simulator(options, loop: loop)
+        source = InFeedTime(ConnectionPool.systemClock())
+        pool = try ConnectionPool(
+            loop: loop, source: source,
+            credentials: ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"),
+            configuration: ConnectionPool.Configuration(
+                endpoint: Endpoint(host: "localhost", port: simulator.port, caFile: scratch.path("ca.pem")),
+                bundleID: "com.example.app"), onReport: { [unowned self] in reports.append($0) })
+    }
+
+    deinit { loop.close() }
+
+    private func play(_ topic: TopicID) throws -> [Frame] {
+        let first = try #require(steps.first, "the feed never shows \(topic)").now
+        let start = source.moment
+        var frames: [Frame] = []
+        var rest = steps[...]
+        var told: Step?
+        var isDone = false
+        source.shard.apply(.follow(ActivityID(1), .topic(topic), token: Array(repeating: 7, count: 80)), at: start)
+
+        let deadline = LoopTimer(loop: loop) { [unowned self] in
+            Issue.record("not told within a minute: \(reports)")
+            loop.stop()
+        }
+        deadline.start(after: .seconds(60))
+        let before = loop.onTurn
+        loop.onTurn = { [unowned self] in
+            before?()
+            guard pool.isReady, source.shard.isQuiet, !isDone else { return }
+            if let told { frames += accepted(after: frames.count, told) }
+            told = rest.popFirst()
+            guard let told else {
+                isDone = true
+                return pool.close { [loop] in loop.stop() }
+            }
+            let passed = (told.now - first).milliseconds
+            source.moment = Moment(
+                wallMilliseconds: start.wallMilliseconds + passed,
+                monotonicNanoseconds: start.monotonicNanoseconds + passed * 1_000_000)
+            source.shard.apply(told.command, at: source.moment)
+            pool.workAvailable()
+        }
+        loop.run()
+        loop.onTurn = before
+        deadline.close()
+        simulator.close()
+        #expect(reports.isEmpty)
+        return frames
+    }
+
+    /// What the simulator has accepted for the one token beyond `count` pushes.
+    private func accepted(after count: Int, _ step: Step) -> [Frame] {
+        let ledger = simulator.service.ledger
+        guard let token = ledger.tokens.first, case .publish(let publication) = step.command else { return [] }
+        var entries: [Ledger.Entry] = []
+        ledger.entries(of: token, into: &entries)
+        return entries.dropFirst(count).map { entry in
+            Frame(
+                now: step.now,
+                state: entry.stateIndex.flatMap { JSONObject(parsing: ledger.states[Int($0.rawValue)]) } ?? [:],
+                short: JSONObject(parsing: publication.row.bytes) ?? [:],
+                alert: entry.alert.flatMap { JSONObject(parsing: ledger.alerts[Int($0.rawValue)]) },
+                dismissAfter: entry.event == .end ? publication.dismissAfter : nil)
+        }
+    }
+}
