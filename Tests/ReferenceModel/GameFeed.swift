@@ -73,11 +73,14 @@ public struct GameFeed: Sendable {
         func number(_ bound: Int) -> Int { Int(random.next().multipliedFullWidth(by: UInt64(bound)).high) }
         // A burst, a busy minute, or long enough for the limit.
         let spread = [3000, 20_000, 150_000][number(3)]
+        // Half of the clocks are coarse: there things happen at once, and at the very end of an interval.
+        let step = [1, 500][number(2)]
+        func time(_ bound: Int) -> Int { number(bound) / step * step }
         let isNumbered = number(2) == 0
         var facts: [String] = []
         if number(4) > 0 { arrivals.append(Arrival(now: 0, at: 0, id: nil, what: .start)) }
         for position in 0..<(4 + number(12)) {
-            let at = Int64(number(spread))
+            let at = Int64(time(spread))
             let what: What
             switch number(20) {
             case 0...8:
@@ -99,7 +102,7 @@ public struct GameFeed: Sendable {
             default: what = .pass
             }
             // Most arrive when they happen; some clocks are wrong.
-            let delay = number(10) < 6 ? 0 : number(spread) - (number(8) == 0 ? spread / 2 : 0)
+            let delay = number(10) < 6 ? 0 : time(spread) - (number(8) == 0 ? spread / 2 : 0)
             let isCorrection: Bool
             switch what {
             case .fact, .retraction, .patch: isCorrection = number(10) == 0
@@ -111,7 +114,7 @@ public struct GameFeed: Sendable {
             arrivals.append(arrival)
             if number(8) == 0 {
                 var again = arrival
-                again.now += Int64(number(4000))
+                again.now += Int64(time(4000))
                 arrivals.append(again)
             }
         }

@@ -36,7 +36,8 @@ extension Topic {
         }
         let (overlayBefore, hiddenBefore, stateBefore) = (overlay, hidden, state)
         change(&self)
-        refreshState()
+        // Most patches of a quantised field leave it where it is.
+        if overlay != overlayBefore || hidden != hiddenBefore { refreshState() }
         // What a redaction hides is remembered all the same, and must be bounded like the rest.
         if state != stateBefore || rules.hidesFields {
             let size = max(bytesBeyond(state), rules.hidesFields ? bytesBeyond(overlay) : 0)
