@@ -14,7 +14,7 @@ FAULT_ACTIVITIES ?= 200000
 help: ## Print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
-demo: setup ## A match day at 60x to 1,000,000 subscribers over TLS, with a summary (SEED=N for another day)
+demo: setup ## A match day at 60x to 1,000,000 subscribers over TLS, one lineup's phone, a summary (SEED=N for another day)
 	@scripts/demo $(SEED)
 
 test: ## All that CI checks: lint, tests, sanitizers, end to end, embedding; under 40 minutes on 2 cores

@@ -22,6 +22,8 @@ final class EngineCore {
 
     /// Each record, with the publication it tells of; in decision order.
     var onRecord: ((DecisionRecord, Publication?) -> Void)?
+    /// Everything that one event or moment led to, after it was handed to the shards.
+    var onDecisions: (([Decision]) -> Void)?
     /// The last activity anywhere has this publication or a newer one. Monotonic nanoseconds.
     var onCompleted: ((_ serial: UInt64, _ at: Int64) -> Void)?
     var onDeadToken: ((ActivityID) -> Void)?
@@ -102,6 +104,7 @@ final class EngineCore {
                 publication = nil
             }
         }
+        onDecisions?(decisions)
         decisions.removeAll(keepingCapacity: true)
     }
 

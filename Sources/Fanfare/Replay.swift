@@ -33,6 +33,7 @@ public final class Replay {
     /// For giving up: the last figure of accepted pushes that was seen to change, and when.
     private var stall: (accepted: Int, since: Int64) = (0, 0)
     private var line: [UInt8] = []
+    private var finishPreview: (() -> Void)?
 
     /// Opens feeds, keys and threads. Subscribers are loaded before it returns.
     ///
@@ -87,6 +88,11 @@ public final class Replay {
         }
         watch = LoopTimer(loop: loop) { [unowned self] in look() }
         engine.onRecord = { [unowned self] in note($0, $1) }
+        if let show = output.preview, !options.preview.isEmpty {
+            let preview = LineupPreview(of: options.preview)
+            engine.onDecisions = { preview.take($0, show: show) }
+            finishPreview = { preview.finish(show: show) }
+        }
         engine.onCompleted = { [unowned self] serial, at in
             lastDelivery = max(lastDelivery, at)
             goals.completed(serial, at: at)
@@ -228,6 +234,7 @@ public final class Replay {
     private func finish() {
         isOver = true
         engine.finish()
+        finishPreview?()
         engine.askForQuiet()
     }
 

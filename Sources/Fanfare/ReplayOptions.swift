@@ -29,6 +29,8 @@ public struct ReplayOptions: Sendable {
     public var subscriberSource: (any SubscriberSource)?
     /// With `n` > 0 every subscriber has a lineup of `n` topics instead of one topic.
     public var lineups = 0
+    /// A lineup whose phone `ReplayOutput.preview` shows, beside the subscribers; empty for none.
+    public var preview: [TopicID] = []
     /// Seed of the synthetic tokens and lineups.
     public var seed: UInt64 = 1
     public var shards = 1
@@ -107,13 +109,16 @@ public struct ReplayOutput {
     /// A rejected line, a transport's trouble, a skipped file: one line for people.
     public var report: (String) -> Void
     public var progress: ((ReplayProgress) -> Void)?
+    /// Each time the previewed lineup's phone shows something else.
+    public var preview: ((LineupPreview.Display) -> Void)?
 
     public init(
         decision: (([UInt8]) -> Void)? = nil, report: @escaping (String) -> Void,
-        progress: ((ReplayProgress) -> Void)? = nil
+        progress: ((ReplayProgress) -> Void)? = nil, preview: ((LineupPreview.Display) -> Void)? = nil
     ) {
         self.decision = decision
         self.report = report
         self.progress = progress
+        self.preview = preview
     }
 }

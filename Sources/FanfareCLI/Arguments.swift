@@ -71,6 +71,15 @@ struct Arguments {
         try value("one of " + FeedFormat.allCases.map(\.rawValue).joined(separator: ", "), FeedFormat.init(rawValue:))
     }
 
+    /// A lineup: ids between commas, each once.
+    mutating func topics() throws(UsageError) -> [TopicID] {
+        try value("up to 64 different topic ids with commas between, as match/1001,match/1002") { text in
+            let topics = text.split(separator: ",", omittingEmptySubsequences: false).map { TopicID(String($0)) }
+            let isLineup = (1...64).contains(topics.count) && Set(topics).count == topics.count
+            return isLineup && !topics.contains { $0.rawValue.isEmpty } ? topics : nil
+        }
+    }
+
     mutating func time() throws(UsageError) -> FeedTime {
         try value("a time such as 2026-06-13T14:00:00Z, or Unix seconds, from 1970 to 2100") { text in
             let time = FeedTime(rfc3339: text) ?? Double(text).flatMap(FeedTime.init(unixSeconds:))

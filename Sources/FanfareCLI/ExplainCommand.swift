@@ -2,10 +2,16 @@ import Fanfare
 import FanfareCore
 import FanfareFeeds
 
-/// `fanfare explain`: the story of a topic, for somebody who asks why a phone did or did not show something.
+/// `fanfare explain`: the story of a topic or of a lineup, for somebody who asks why a phone did or did not show something.
 struct ExplainCommand {
+    enum Subject: Equatable {
+        case topic(TopicID)
+        case lineup([TopicID])
+    }
+
     private(set) var paths: [String] = []
-    private(set) var topic = TopicID("")
+    private(set) var subject: Subject?
+    private(set) var favourite: TopicID?
     private(set) var at: FeedTime?
     private(set) var showsEverything = false
     private var feed = FeedOptions()
@@ -15,7 +21,9 @@ struct ExplainCommand {
         var arguments = Arguments(words)
         while let word = try arguments.next() {
             switch word {
-            case .option("--topic"): topic = TopicID(try arguments.text("a topic's id, as match/1001"))
+            case .option("--topic"): try ask(.topic(TopicID(try arguments.text("a topic's id, as match/1001"))))
+            case .option("--lineup"): try ask(.lineup(try arguments.topics()))
+            case .option("--favourite"): favourite = TopicID(try arguments.text("one of the lineup's topics"))
             case .option("--at"): at = try arguments.time()
             case .option("--all"): showsEverything = true
             case .option("--rules"): rules = try arguments.rules()
@@ -26,33 +34,60 @@ struct ExplainCommand {
             }
         }
         guard !paths.isEmpty, !paths.contains("-") else { throw UsageError("the feed is missing: files or folders") }
-        guard !topic.rawValue.isEmpty else { throw UsageError("--topic is missing: whose story to tell") }
+        guard let subject else { throw UsageError("--topic or --lineup is missing: whose story to tell") }
+        switch subject {
+        case .topic:
+            if favourite != nil { throw UsageError("--favourite: only means something with --lineup") }
+        case .lineup(let topics):
+            if showsEverything { throw UsageError("--all: only means something with --topic") }
+            if let favourite, !topics.contains(favourite) {
+                throw UsageError("--favourite \(favourite): is none of the lineup's topics")
+            }
+        }
+    }
+
+    private mutating func ask(_ asked: Subject) throws(UsageError) {
+        guard subject == nil else { throw UsageError("one story at a time: --topic or --lineup, once") }
+        subject = asked
     }
 
     func run() throws(UsageError) -> ExitStatus {
-        let story: TopicStory
         do {
-            story = try TopicStory(of: topic, in: paths, feed: feed, rules: rules, until: at)
+            switch subject {
+            case .topic(let topic):
+                let story = try TopicStory(of: topic, in: paths, feed: feed, rules: rules, until: at)
+                guard !story.steps.isEmpty else {
+                    throw UsageError("\(topic): the feed does not speak of it\(at.map { " until \($0)" } ?? "")")
+                }
+                Console.print(story.text(showsEverything: showsEverything, at: at))
+            case .lineup(let topics):
+                let story = try LineupStory(
+                    of: topics, favourite: favourite, in: paths, feed: feed, rules: rules, until: at)
+                Console.print(story.text)
+            case nil: break  // `init` has refused that
+            }
+        } catch let error as UsageError {
+            throw error
         } catch {
             throw UsageError("\(error)")
         }
-        guard !story.steps.isEmpty else {
-            throw UsageError("\(topic): the feed does not speak of it\(at.map { " until \($0)" } ?? "")")
-        }
-        Console.print(story.text(showsEverything: showsEverything, at: at))
         return .done
     }
 
     static let help = """
         Tells the story of a topic: each event and timer, what it changed, why it was or was not sent, and what the alert
-        buckets held. Runs of events in which there was nothing to see are one line.
+        buckets held. Runs of events in which there was nothing to see are one line. Of a lineup: each push, and what the phone
+        shows then, with the topic in the spotlight marked.
 
         usage: fanfare explain FEED… --topic T [options]
+               fanfare explain FEED… --lineup A,B,C [options]
 
           FEED             files and folders are one feed, merged by time
           --topic T        the topic's id
+          --lineup A,B,C   ids of the topics that one activity shows, in the person's own order
+          --favourite T    the lineup's topic that has the spotlight while nothing happens elsewhere
           --at TIME        the story until then, and how things stood: what phones showed, and what waited
-          --all            a line for every event
+          --all            a line for every event (topics only)
           --rules FILE     instead of the built-in rules
           --format F       native, wyscout, dfl, pwhl, dvw or gtfs-rt; without it, recognised by content
           --kickoff T      when the first half began, for match files without metadata
@@ -60,6 +95,7 @@ struct ExplainCommand {
         example:
           fanfare generate match-day --output day.ndjson
           fanfare explain day.ndjson --topic match/1002 --at 2026-06-13T14:30:00Z
+          fanfare explain day.ndjson --lineup match/1001,match/1002,match/1003
 
         """
 }

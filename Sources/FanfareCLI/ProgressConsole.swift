@@ -7,6 +7,7 @@ final class ProgressConsole {
     private var display = ProgressDisplay(columns: Console.columns)
 
     func show(_ progress: ReplayProgress) { Console.complain(display.show(progress), terminator: "") }
+    func show(_ preview: LineupPreview.Display) { Console.complain(display.show(preview), terminator: "") }
     func report(_ line: String) { Console.complain(display.interrupt(with: line), terminator: "") }
     func finish() { Console.complain(display.clear(), terminator: "") }
 }
@@ -20,6 +21,8 @@ struct ProgressDisplay {
     /// Of the terminal; `nil` when it is none.
     private let columns: Int?
     private var bar = ""
+    /// What the previewed phone shows, above the bar.
+    private var card: [String] = []
     private var lastLine = 0.0
     private var previous = ReplayProgress()
 
@@ -32,21 +35,36 @@ struct ProgressDisplay {
         let text = Self.text(progress, pushesPerSecond: seconds > 0 ? Double(pushes) / seconds : 0)
         previous = progress
         lastLine = progress.seconds
-        guard let columns else { return text + "\n" }
+        guard columns != nil else { return text + "\n" }
         let drawn = progress.fraction.map { Self.bar($0) + " " } ?? ""
-        // One column stays free: a full line would wrap, and could not be drawn over.
-        bar = String((drawn + text).prefix(columns - 1))
-        return clearing + bar
+        let cleared = clear()
+        bar = drawn + text
+        return cleared + drawing
     }
 
-    /// A line of its own, above the bar.
-    func interrupt(with line: String) -> String { clear() + line + "\n" + bar }
+    /// On a terminal the card takes the place of the one before; elsewhere it is written below it.
+    mutating func show(_ preview: LineupPreview.Display) -> String {
+        guard columns != nil else { return preview.lines.joined(separator: "\n") + "\n" }
+        let cleared = clear()
+        card = preview.lines
+        return cleared + drawing
+    }
 
-    /// Takes the bar away.
-    func clear() -> String { bar.isEmpty ? "" : clearing }
+    /// A line of its own, above card and bar.
+    func interrupt(with line: String) -> String { clear() + line + "\n" + drawing }
 
-    /// Back to the first column, and everything right of it erased (ECMA-48: EL).
-    private var clearing: String { "\r\u{1B}[K" }
+    /// Takes card and bar away.
+    func clear() -> String {
+        guard !drawing.isEmpty else { return "" }
+        // Up to the card's first line, its first column, and everything from there on erased (ECMA-48: CUU, ED).
+        return (card.isEmpty ? "" : "\u{1B}[\(card.count)A") + "\r\u{1B}[J"
+    }
+
+    private var drawing: String {
+        guard let columns else { return "" }
+        // One column stays free: a full line would wrap, and could not be drawn over.
+        return (card + [bar]).map { String($0.prefix(columns - 1)) }.joined(separator: "\n")
+    }
 
     private static func bar(_ fraction: Double) -> String {
         let filled = Int((min(max(fraction, 0), 1) * Double(barWidth)).rounded(.down))

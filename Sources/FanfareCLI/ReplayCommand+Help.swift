@@ -43,6 +43,7 @@ extension ReplayCommand {
         telling
           --decisions FILE     one line of JSON per event and timer, with what became of it and why; - is standard output
           --states FILE        one line of JSON per topic with its final state; - is standard output
+          --preview A,B,C      what the phone shows of somebody who follows these topics in one activity, whenever it changes
           --what-if            also what a push for every event would have cost, and what was saved
           --json               the summary as one JSON object. Its freshness has, per topic kind (and lineup, for all of
                        them), stateAge at send, sweep and laneDelay (alerts, immediate, conserving), each with count,

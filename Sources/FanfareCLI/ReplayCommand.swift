@@ -29,6 +29,7 @@ struct ReplayCommand {
                 let who = try arguments.value("a whole number from 0 to 100000000, or a file", Self.subscribers)
                 (options.subscribers, subscribersPath) = who
             case .option("--lineups"): options.lineups = try arguments.count(0...64)
+            case .option("--preview"): options.preview = try arguments.topics()
             case .option("--seed"): options.seed = try arguments.value("a whole number from 0") { UInt64($0) }
             case .option("--shards"): options.shards = try arguments.count(1...256)
             case .option("--pin"): options.pinsShards = true
@@ -98,7 +99,7 @@ struct ReplayCommand {
         let console = ProgressConsole()
         // Set as soon as there is one, and before any line is written.
         var interrupt: () -> Void = {}
-        var output = ReplayOutput(report: console.report, progress: console.show)
+        var output = ReplayOutput(report: console.report, progress: console.show, preview: console.show)
         if let decisions {
             output.decision = { line in
                 let couldWrite = decisions.failure == nil

@@ -1,7 +1,7 @@
-import Fanfare
 import FanfareCore
 import Testing
 
+@testable import Fanfare
 @testable import FanfareCLI
 
 @Suite struct ProgressDisplayTests {
@@ -23,22 +23,51 @@ import Testing
         _ = display.show(progress(1, pushes: 1000))
         #expect(
             display.show(progress(1.5, pushes: 2000))
-                == "\r\u{1B}[K[============            ] 50%  2018-05-13T14:00:00Z  12,345 events  67 updates  2,000 pushes"
+                == "\r\u{1B}[J[============            ] 50%  2018-05-13T14:00:00Z  12,345 events  67 updates  2,000 pushes"
                 + "  2,000/s  8 to go")
-        #expect(display.clear() == "\r\u{1B}[K")
+        #expect(display.clear() == "\r\u{1B}[J")
     }
 
     /// A line as wide as the terminal would wrap, and the next one would not draw over it.
     @Test(arguments: [1, 10, 40, 80]) func barFitsTheTerminal(columns: Int) {
         var display = ProgressDisplay(columns: columns)
-        let drawn = display.show(progress(1, pushes: 1)).dropFirst("\r\u{1B}[K".count)
+        let drawn = display.show(progress(1, pushes: 1))
         #expect(drawn.count < columns)
     }
 
     @Test func reportsStandAboveTheBar() {
         var display = ProgressDisplay(columns: 40)
-        let bar = display.show(progress(1, pushes: 1)).dropFirst("\r\u{1B}[K".count)
-        #expect(display.interrupt(with: "day.ndjson:3: broken") == "\r\u{1B}[Kday.ndjson:3: broken\n\(bar)")
+        let bar = display.show(progress(1, pushes: 1))
+        #expect(display.interrupt(with: "day.ndjson:3: broken") == "\r\u{1B}[Jday.ndjson:3: broken\n\(bar)")
+    }
+
+    private var preview: LineupPreview.Display {
+        LineupPreview.Display(
+            at: FeedTime(milliseconds: 1_526_220_000_500), isEnd: false,
+            rows: [
+                .init(topic: "match/1", compactLeading: "ADA", compactTrailing: "1-0", minimal: "1-0"),
+                .init(topic: "match/2", compactLeading: "B", compactTrailing: "12-0", minimal: "12-0"),
+            ], more: 0, spotlight: 1, state: ["score": 12], highlight: "score", link: nil, alert: nil,
+            priority: .immediate,
+            bytes: 100)
+    }
+
+    private static let card = """
+        2018-05-13T14:00:00.500Z  rotation
+              ADA | 1-0
+            > B   | 12-0  score 12
+        """
+
+    @Test func theCardStandsAboveTheBarAndIsDrawnOver() {
+        var display = ProgressDisplay(columns: 200)
+        let bar = display.show(progress(1, pushes: 1))
+        #expect(display.show(preview) == "\r\u{1B}[J\(Self.card)\n\(bar)")
+        #expect(display.show(preview) == "\u{1B}[3A\r\u{1B}[J\(Self.card)\n\(bar)")
+        #expect(display.clear() == "\u{1B}[3A\r\u{1B}[J")
+        var narrow = ProgressDisplay(columns: 10)
+        #expect(narrow.show(preview).split(separator: "\n").allSatisfy { $0.count < 10 })
+        var plain = ProgressDisplay(columns: nil)
+        #expect(plain.show(preview) == Self.card + "\n")
     }
 
     @Test func plainLinesComeEveryFewSeconds() {
@@ -54,7 +83,7 @@ import Testing
     @Test func aLiveFeedHasNoBar() {
         var display = ProgressDisplay(columns: 100)
         let text = display.show(progress(1, pushes: 1, fraction: nil))
-        #expect(!text.dropFirst("\r\u{1B}[K".count).contains("["))
+        #expect(!text.contains("["))
         #expect(!text.contains("%"))
     }
 }

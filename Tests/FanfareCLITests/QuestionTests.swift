@@ -86,10 +86,45 @@ import Testing
         #expect(story.end?.published?["awayYellow"] == 0)
     }
 
+    @Test func tellsTheStoryOfARotation() throws {
+        let path = try write("feed.ndjson", feed)
+        let story = try LineupStory(of: [TopicID("match/2"), TopicID("match/1")], in: [path])
+        #expect(
+            story.text.hasPrefix(
+                """
+                1970-01-01T00:16:40.000Z  match/1 start
+                    > A 0 | 0 B
+                1970-01-01T00:16:42.000Z  match/2 start
+                      C 0 | 0 D
+                    > A 0 | 0 B
+                1970-01-01T00:16:52.000Z  match/1 goal; alert “Goal! A 1–0 B: Ada (A)”
+                      C 0 | 0 D
+                    > A 1 | 0 B  homeScore 1  Goal: Ada (A)
+                1970-01-01T00:16:53.500Z  match/1 goal; alert “Goal! A 1–1 B: B”
+                      C 0 | 0 D
+                    > A 1 | 1 B  awayScore 1  Goal: B
+                1970-01-01T00:16:55.500Z  match/1 what waited
+                      C 0 | 0 D
+                    > A 1 | 1 B  awayYellow 2  Yellow card: B
+
+                5 pushes: 2 with an alert, 0 of the rotation's own
+                """), "\(story.text)")
+    }
+
     @Test func aTopicThatIsNotInTheFeed() throws {
         let path = try write("feed.ndjson", feed)
         #expect { try ExplainCommand([path, "--topic", "match/9"]).run() } throws: {
             "\($0)".contains("match/9: the feed does not speak of it")
+        }
+        #expect { try ExplainCommand([path, "--lineup", "match/1,match/9"]).run() } throws: {
+            "\($0)".contains("match/9: the feed does not speak of it")
+        }
+        for words in [
+            ["--lineup", "a,,b"], ["--lineup", "a,a"], ["--lineup", "a,b", "--favourite", "c"],
+            ["--lineup", "a,b", "--all"],
+            ["--lineup", "a", "--topic", "b"], ["--topic", "a", "--favourite", "a"],
+        ] {
+            #expect(throws: UsageError.self, "\(words)") { try ExplainCommand([path] + words) }
         }
         #expect(throws: UsageError.self) { try ExplainCommand([path]) }
     }

@@ -151,6 +151,7 @@ import Testing
         ("[a]\nattributesReserve = 100", "2:21", "from 1024 to 3072"),
         ("[a]\ndeepLink = \"app://{topic\"", "2:12", "a { without its }"),
         ("[a]\nshort = { minimal = \"x\", compact = \"y\" }", "2:26", "compact: unknown key"),
+        ("[a]\nshort.minimal = \"{b:0}\"", "2:17", "{b:0}: expected a field, and after its colon how many letters"),
         ("[a]\nendsWhen = {}", "2:12", "expected a condition"),
         ("[a]\nendsWhen = { status = { like = \"x\" } }", "2:23", "expected a value, an array of values"),
         ("[a]\nfields.eta = \"hidden\"", "2:14", "expected \"ignored\", { step }"),

@@ -10,6 +10,9 @@ extension TopicRules {
                 "homePenalties": .side("home", "penalty"), "awayPenalties": .side("away", "penalty"),
             ],
             latest: scoreboard(["goal", "penalty", "period", "shootoutAttempt"], period: ["teams", "period"])),
+        derived: DerivedFields(
+            compactLeading: "{home:3} {homeScore}", compactTrailing: "{awayScore} {away:3}",
+            minimal: "{homeScore}–{awayScore}"),
         occasions: [
             "goal": OccasionRule(
                 essential: true,
@@ -40,6 +43,9 @@ extension TopicRules {
                 "awayPoints": .init(of: ["teams", "point", "set"], value: "awayPoints"),
                 "set": .init(of: ["teams", "point", "set"], value: "set"),
             ]) { $1 }),
+        derived: DerivedFields(
+            compactLeading: "{home:3} {homeSets}", compactTrailing: "{awaySets} {away:3}",
+            minimal: "{homePoints}–{awayPoints}"),
         occasions: [
             "set": OccasionRule(
                 essential: true,

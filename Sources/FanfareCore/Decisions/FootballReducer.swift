@@ -135,22 +135,16 @@ public struct FootballReducer: Reducer {
     /// `TOT 2` beside `1 LEI`; `2–1`. From a shoot-out on it is what counts: `TOT 5` beside `4 LEI`; `5–4 p`.
     public func shortForms(of state: JSONObject) -> ShortForms? {
         guard let home = state["homeScore"]?.intValue, let away = state["awayScore"]?.intValue else { return nil }
+        func team(_ key: String) -> String { (state[key]?.stringValue ?? "").abbreviated(to: 3) }
         func forms(_ home: Int64, _ away: Int64, _ mark: String) -> ShortForms {
             ShortForms(
-                compactLeading: "\(Self.abbreviation(of: state["home"])) \(home)",
-                compactTrailing: "\(away) \(Self.abbreviation(of: state["away"]))", minimal: "\(home)–\(away)\(mark)")
+                compactLeading: "\(team("home")) \(home)",
+                compactTrailing: "\(away) \(team("away"))", minimal: "\(home)–\(away)\(mark)")
         }
         guard let home = state["homeShootout"]?.intValue, let away = state["awayShootout"]?.intValue else {
             return forms(home, away, "")
         }
         return forms(home, away, " p")
-    }
-
-    /// Of the word that names a team: neither `AFC` or `VfB` nor `1.`, unless there is no other.
-    private static func abbreviation(of name: JSONValue?) -> String {
-        let words = (name?.stringValue ?? "").split(whereSeparator: \.isWhitespace)
-        let own = words.first { word in !word.contains(where: \.isNumber) && word.count(where: \.isUppercase) < 2 }
-        return String((own ?? words.first ?? "").prefix(3)).uppercased()
     }
 
     public var isPresentable: Bool { home.name != nil || lastEvent != nil }

@@ -1,13 +1,15 @@
 /// Text with holes that a state fills: `{homeScore}–{awayScore}`.
 ///
 /// `{key}` is a field of the content state as people see it, `{fact.key}` a value of the fact that caused an alert, `{topic}`
-/// the topic's id. What is not there leaves its hole empty. `{{` and `}}` are braces.
+/// the topic's id. `{key:3}` is three letters of the word that names it, in capitals: `{home:3}` of Tottenham Hotspur is `TOT`. What
+/// is not there leaves its hole empty. `{{` and `}}` are braces.
 public struct Template: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
     private enum Piece: Sendable, Hashable {
         case text(String)
         case topic
-        case state(String)
-        case fact(String)
+        // With as many letters of it as are shown; `nil`: all there is.
+        case state(String, letters: Int?)
+        case fact(String, letters: Int?)
     }
 
     private var pieces: [Piece] = []
@@ -36,10 +38,12 @@ public struct Template: Sendable, Hashable, CustomStringConvertible, Expressible
                 text = ""
                 if name == "topic" {
                     pieces.append(.topic)
-                } else if name.hasPrefix("fact.") {
-                    pieces.append(.fact(String(name.dropFirst("fact.".count))))
                 } else {
-                    pieces.append(.state(name))
+                    let (key, letters) = try Template.abbreviation(name)
+                    pieces.append(
+                        key.hasPrefix("fact.")
+                            ? .fact(String(key.dropFirst("fact.".count)), letters: letters)
+                            : .state(key, letters: letters))
                 }
                 rest = rest[rest.index(after: close)...]
             case "}": throw TemplateFault("a } without its {")
@@ -55,11 +59,24 @@ public struct Template: Sendable, Hashable, CustomStringConvertible, Expressible
             switch piece {
             case .text(let literal): text += literal
             case .topic: text += topic.rawValue
-            case .state(let key): text += state[key]?.asText ?? ""
-            case .fact(let key): text += fact[key]?.asText ?? ""
+            case .state(let key, let letters): text += shown(state[key], letters)
+            case .fact(let key, let letters): text += shown(fact[key], letters)
             }
         }
         return text
+    }
+
+    private func shown(_ value: JSONValue?, _ letters: Int?) -> String {
+        guard let text = value?.asText, let letters else { return value?.asText ?? "" }
+        return text.abbreviated(to: letters)
+    }
+
+    /// `home:3` is `home`, in three letters.
+    private static func abbreviation(_ name: String) throws(TemplateFault) -> (key: String, letters: Int?) {
+        guard let colon = name.lastIndex(of: ":") else { return (name, nil) }
+        guard let letters = Int(name[name.index(after: colon)...]), (1...40).contains(letters), colon > name.startIndex
+        else { throw TemplateFault("{\(name)}: expected a field, and after its colon how many letters of it, 1 to 40") }
+        return (String(name[..<colon]), letters)
     }
 }
 
@@ -71,10 +88,19 @@ public struct TemplateFault: Error, CustomStringConvertible, Sendable {
 
 extension JSONValue {
     /// As people read it: strings without their quotes.
-    var asText: String {
+    package var asText: String {
         if case .string(let text) = self { return text }
         var bytes: [UInt8] = []
         write(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension String {
+    /// Letters of the word that names a team, in capitals: neither of `AFC` or `VfB` nor of `1.`, unless there is no other.
+    func abbreviated(to letters: Int) -> String {
+        let words = split(whereSeparator: \.isWhitespace)
+        let own = words.first { word in !word.contains(where: \.isNumber) && word.count(where: \.isUppercase) < 2 }
+        return String((own ?? words.first ?? "").prefix(letters)).uppercased()
     }
 }

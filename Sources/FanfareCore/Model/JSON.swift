@@ -25,6 +25,7 @@ public enum JSONValue: Hashable, Sendable {
         default: nil
         }
     }
+    public var arrayValue: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
     public var objectValue: JSONObject? { if case .object(let value) = self { value } else { nil } }
 }
 

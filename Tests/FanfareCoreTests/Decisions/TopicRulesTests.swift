@@ -115,8 +115,21 @@ import Testing
         #expect(story.state("order/1", "compactLeading") == "東京…")
     }
 
+    @Test func M4_aNameIsShortInThreeLetters() {
+        var story = story { $0.derived = DerivedFields(compactLeading: "{home:3} {n}", compactTrailing: "{missing:2}") }
+        for (name, short) in [("1. FC Köln", "KÖL 3"), ("AFC Bournemouth", "BOU 3"), ("VfB", "VFB 3"), ("Al", "AL 3")] {
+            story.apply(feed.set(0, ["home": .string(name), "n": 3]))
+            #expect(story.core.topics.first?.state["compactLeading"] == .string(short))
+        }
+        #expect(story.state("order/1", "compactTrailing") == "")
+    }
+
     @Test func templatesSayWhatIsWrongWithThem() {
-        for (source, fault) in [("{a", "without its }"), ("a}", "without its {"), ("{}", "no field")] {
+        let faults = [
+            ("{a", "without its }"), ("a}", "without its {"), ("{}", "no field"), ("{a:}", "how many letters"),
+            ("{:3}", "how many letters"), ("{a:41}", "1 to 40"),
+        ]
+        for (source, fault) in faults {
             #expect { try Template(parsing: source) } throws: { "\($0)".contains(fault) }
         }
         #expect(throws: Never.self) { try Template(parsing: "{{{topic}}} {fact.a}") }

@@ -1,0 +1,151 @@
+public import FanfareCore
+import FanfareFeeds
+
+/// One activity that follows a lineup, and what its phone shows: a shard of its own, in log time, before a network that takes
+/// everything at once. For people who want to see what a rotation does.
+///
+/// Confined to one thread.
+public final class LineupPreview {
+    /// What a push makes the phone show: `LineupContentState` as it was sent, read back.
+    public struct Display: Sendable, Equatable {
+        public struct Row: Sendable, Equatable {
+            public var topic: String
+            public var compactLeading: String
+            public var compactTrailing: String
+            public var minimal: String
+        }
+
+        /// Log time of the push.
+        public var at: FeedTime
+        public var isEnd: Bool
+        /// In the person's own order.
+        public var rows: [Row]
+        /// Topics that found no room.
+        public var more: Int
+        /// Index into `rows`; `nil` when the topic's state is too large to be shown beside anything else.
+        public var spotlight: Int?
+        /// Of the topic in the spotlight.
+        public var state: JSONObject
+        /// The key of `state` that the layout emphasises.
+        public var highlight: String?
+        public var link: String?
+        public var alert: AlertText?
+        public var priority: Priority
+        /// Of the content state.
+        public var bytes: Int
+        /// Of the lineup's topics: published since the push before, and seen first in this one. None: the push is the rotation's own.
+        public var news: [DecisionRecord] = []
+        /// Versions of the lineup's topics since the push before in which there was nothing for it to show.
+        public var unseen = 0
+    }
+
+    public let topics: [TopicID]
+    private let shard = Shard()
+    private let follow: ShardCommand
+    /// The moment that time has passed to.
+    private var last: FeedTime?
+    private var batch = DeliveryBatch()
+    /// What came before its record, which tells when it happened.
+    private var waiting: [ShardCommand] = []
+    private var news: [DecisionRecord] = []
+    private var unseen = 0
+    // What the shard tells of its progress interests nobody here, but has to be taken from it.
+    private var feedback: RingProducer<ShardFeedback>
+    private var heard: RingConsumer<ShardFeedback>
+
+    /// - Parameter favourite: one of the topics, which has the spotlight whenever nothing happens elsewhere.
+    public init(of topics: [TopicID], favourite: TopicID? = nil) {
+        self.topics = topics
+        follow = .follow(ActivityID(1), .lineup(topics, favourite: favourite), token: [1])
+        let ring = OneToOneRing<ShardFeedback>(capacity: 64)
+        feedback = ring.takeProducer()
+        heard = ring.takeConsumer()
+    }
+
+    /// Takes what a decision core said, in order. What it said of one moment the phone sees together, as soon as time has passed.
+    ///
+    /// - Parameter show: called with each push.
+    public func take(_ decisions: [Decision], show: (Display) -> Void) {
+        for decision in decisions {
+            switch decision {
+            case .publish(let publication): waiting.append(.publish(publication))
+            case .revokeAlert(let topic, let cause): waiting.append(.revokeAlert(topic: topic, cause: cause))
+            case .record(let record):
+                pass(to: record.now, show: show)
+                guard !waiting.isEmpty else { continue }
+                for command in waiting { shard.apply(command, at: moment(record.now)) }
+                waiting.removeAll(keepingCapacity: true)
+                if let topic = record.topic, topics.contains(topic) { news.append(record) }
+            }
+        }
+    }
+
+    /// Time goes by, and the rotation with it.
+    public func pass(to now: FeedTime, show: (Display) -> Void) {
+        guard let last else {
+            last = now
+            shard.apply(follow, at: moment(now))
+            return
+        }
+        guard last < now else { return }
+        pull(at: last, show: show)
+        while let due = shard.nextDue, due <= moment(now).monotonicNanoseconds {
+            // Clocks here count milliseconds; rounded up, it is due then.
+            pull(at: FeedTime(milliseconds: (due + 999_999) / 1_000_000), show: show)
+        }
+        self.last = now
+    }
+
+    /// The feed is over: the phone sees what was said of its last moment.
+    public func finish(show: (Display) -> Void) { if let last { pull(at: last, show: show) } }
+
+    private func pull(at now: FeedTime, show: (Display) -> Void) {
+        let moment = moment(now)
+        shard.pull(limit: 8, at: moment, into: &batch)
+        for delivery in batch.deliveries {
+            var display = Display(batch.payload(of: delivery), at: now)
+            let lit = display.spotlight.map { display.rows[$0].topic }
+            shard.complete(
+                [Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted)], at: moment)
+            // What still waits for the lineup's interval is none of what had to be seen at once.
+            let stillWaiting = shard.isQuiet ? [] : news.filter { $0.topic?.rawValue != lit }
+            (display.news, display.unseen) = (news.filter { !stillWaiting.contains($0) }, unseen)
+            (news, unseen) = (stillWaiting, 0)
+            show(display)
+        }
+        batch.removeAll()
+        while shard.sendFeedback(to: &feedback) { while heard.pop() != nil {} }
+        // Nothing is owed any more: what has not been shown by now is not to be seen.
+        if shard.isQuiet {
+            unseen += news.count
+            news.removeAll(keepingCapacity: true)
+        }
+    }
+
+    private func moment(_ now: FeedTime) -> Moment {
+        Moment(wallMilliseconds: now.milliseconds, monotonicNanoseconds: now.milliseconds * 1_000_000)
+    }
+}
+
+extension LineupPreview.Display {
+    fileprivate init(_ payload: Payload, at now: FeedTime) {
+        let content = JSONObject(parsing: payload.state) ?? JSONObject()
+        let spotlight = content["spotlight"]?.objectValue
+        self.init(
+            at: now, isEnd: payload.event == .end,
+            rows: (content["topics"]?.arrayValue ?? []).compactMap(\.objectValue).map(Row.init),
+            more: content["more"]?.intValue.map(Int.init) ?? 0,
+            spotlight: spotlight?["index"]?.intValue.map(Int.init), state: spotlight?["state"]?.objectValue ?? [:],
+            highlight: content["highlight"]?.stringValue, link: content["link"]?.stringValue, alert: payload.alert,
+            priority: payload.priority, bytes: payload.state.count)
+    }
+}
+
+extension LineupPreview.Display.Row {
+    fileprivate init(_ row: JSONObject) {
+        func text(_ key: String) -> String { row[key]?.stringValue ?? "" }
+        self.init(
+            topic: text("id"), compactLeading: text("compactLeading"), compactTrailing: text("compactTrailing"),
+            minimal: text("minimal"))
+    }
+}

@@ -1,0 +1,29 @@
+public import FanfareCore
+public import FanfareFeeds
+
+/// The story of a rotation: everything that the phone of somebody who follows these topics in one activity gets to see.
+public struct LineupStory: Sendable {
+    public private(set) var displays: [LineupPreview.Display] = []
+
+    /// Plays the feed, to its end or up to a moment.
+    ///
+    /// - Throws: `ReplayError`, one line for people: a file that cannot be read, a topic that the feed does not know.
+    public init(
+        of topics: [TopicID], favourite: TopicID? = nil, in paths: [String], feed: FeedOptions = FeedOptions(),
+        rules: Rules = .builtIn, until: FeedTime? = nil
+    ) throws(ReplayError) {
+        var replay = try DecisionReplay(paths: paths, feed: feed, rules: rules, until: until)
+        let preview = LineupPreview(of: topics, favourite: favourite)
+        var displays: [LineupPreview.Display] = []
+        while let (_, decisions) = replay.next() {
+            preview.take(decisions) { displays.append($0) }
+        }
+        if let until { preview.pass(to: until) { displays.append($0) } }
+        preview.finish { displays.append($0) }
+        self.displays = displays
+        for topic in topics where replay.core.index(of: topic) == nil {
+            let moment = until.map { " until \($0)" } ?? ""
+            throw ReplayError(description: "\(topic): the feed does not speak of it\(moment)")
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Fanfare
+import FanfareCore
+
+extension LineupStory {
+    var text: String {
+        var lines: [String] = []
+        for display in displays {
+            if display.unseen > 0 {
+                lines.append(
+                    "    \(display.unseen) \(display.unseen == 1 ? "version" : "versions") of its topics: nothing it shows"
+                )
+            }
+            lines += display.lines
+        }
+        lines.append("")
+        lines.append(figures)
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private var figures: String {
+        let alerts = displays.count { $0.alert != nil }
+        let moves = displays.count { $0.news.isEmpty }
+        var text = "\(displays.count) pushes: \(alerts) with an alert, \(moves) of the rotation's own"
+        if let first = displays.first, let last = displays.last, last.at > first.at {
+            let hours = Double((last.at - first.at).milliseconds) / 3_600_000
+            text += "; \((Double(displays.count) / hours).fixed(1)) an hour"
+        }
+        return text + "; the largest content state has \(displays.map(\.bytes).max() ?? 0) bytes"
+    }
+}
+
+extension LineupPreview.Display {
+    /// When and why, then what the phone shows: the row in the spotlight is marked.
+    var lines: [String] { [headline] + card.map { "    \($0)" } }
+
+    private var headline: String {
+        let causes = news.map { record in
+            "\(record.topic?.rawValue ?? "") \(record.origin == .timer ? "what waited" : record.kind)"
+        }
+        var text = "\(at)  \(causes.isEmpty ? "rotation" : causes.joined(separator: ", "))"
+        if isEnd { text += ": end" }
+        if let alert { text += "; alert “\(alert.title): \(alert.body)”" }
+        return text
+    }
+
+    /// A line for each topic, of the one in the spotlight with what has just happened.
+    var card: [String] {
+        let leading = rows.map(\.compactLeading.count).max() ?? 0
+        let trailing = rows.map(\.compactTrailing.count).max() ?? 0
+        var lines = rows.indices.map { index in
+            let row = rows[index]
+            let short = row.compactLeading.padded(to: leading) + " | " + row.compactTrailing
+            guard index == spotlight else { return "  \(short)" }
+            guard let emphasised else { return "> \(short)" }
+            return "> \(short.padded(to: leading + 3 + trailing))  \(emphasised)"
+        }
+        if more > 0 { lines.append("  and \(more) more") }
+        return lines
+    }
+
+    /// What the layout emphasises, and what the state says has just happened.
+    private var emphasised: String? {
+        var parts: [String] = []
+        if let highlight, highlight != "lastEvent", let value = state[highlight]?.asText {
+            parts.append("\(highlight) \(value)")
+        }
+        if let last = state["lastEvent"]?.stringValue { parts.append(last) }
+        return parts.isEmpty ? nil : parts.joined(separator: "  ")
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}
