@@ -80,7 +80,7 @@ var targets: [Target] = [
     .testTarget(name: "FanfareLoopTests", dependencies: ["FanfareLoop"], swiftSettings: swift),
     .testTarget(
         name: "FanfareCLITests", dependencies: ["FanfareCLI", "Fanfare", "FanfareCore", "FanfareFeeds"],
-        swiftSettings: swift),
+        exclude: ["Storyboards"], swiftSettings: swift),
 ]
 
 if development || fuzzing {
