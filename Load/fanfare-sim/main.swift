@@ -58,6 +58,7 @@ let stopsAt = numbers["--seconds"].map { started + .seconds(Int64($0)) }
 
 var worlds = 0
 var (stepsSeen, pushesSeen, alertsSeen, joinedAlertsSeen, rotationsSeen) = (0, 0, 0, 0, 0)
+var (startsSeen, renewalsSeen) = (0, 0)
 for seed in first..<first + (numbers["--seeds"] ?? 50) {
     if let stopsAt, clock.now >= stopsAt { break }
     if announces { FileHandle.standardError.write(Data("seed \(seed)\n".utf8)) }
@@ -72,6 +73,8 @@ for seed in first..<first + (numbers["--seeds"] ?? 50) {
     alertsSeen += world.alertsSeen
     joinedAlertsSeen += world.joinedAlertsSeen
     rotationsSeen += world.rotationsSeen
+    startsSeen += world.startsSeen
+    renewalsSeen += world.renewalsSeen
     if let violation {
         print("seed \(seed): \(violation)")
         exit(1)
@@ -80,4 +83,4 @@ for seed in first..<first + (numbers["--seeds"] ?? 50) {
 print(
     "nothing found: \(worlds) worlds from seed \(first), \(stepsSeen) steps, \(pushesSeen) pushes, \(alertsSeen) alerts "
         + "(\(joinedAlertsSeen) of several topics), \(rotationsSeen) rotations, "
-        + "\((clock.now - started).components.seconds) s")
+        + "\(startsSeen) starts (\(renewalsSeen) renewals), \((clock.now - started).components.seconds) s")

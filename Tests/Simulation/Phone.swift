@@ -12,6 +12,11 @@ struct Phone {
     private(set) var token: [UInt8]
     var servedToken: [UInt8]
     private var tokens: [[UInt8]]
+    /// `nil`: the app has started the activity itself.
+    var card: Card?
+    /// When it appeared, as the shard knows it; monotonic nanoseconds.
+    var beganAt: Int64 = 0
+    var isExpired = false
     var hasLeft = false
     var isDead = false
     var deathReports = 0
@@ -57,7 +62,7 @@ struct Phone {
 
     var budgetSize: TokenBucket.Size { subscriber.frequentUpdates ? limits.immediateFrequent : limits.immediate }
 
-    var isLive: Bool { !hasLeft && !isDead && !hasEnded && !isGone }
+    var isLive: Bool { !isExpired && !hasLeft && !isDead && !hasEnded && !isGone }
 
     init(
         id: ActivityID, node: Int, audience: AudienceKey, subscriber: Subscriber, limits: ActivityLimits,
@@ -69,6 +74,18 @@ struct Phone {
         self.node = node
         self.audience = audience
         token = Phone.makeToken(using: &random)
+        servedToken = token
+        tokens = [token]
+    }
+
+    /// The same person's next card.
+    init(renewing old: Phone, id: ActivityID) {
+        self.id = id
+        node = old.node
+        audience = old.audience
+        subscriber = old.subscriber
+        limits = old.limits
+        token = old.tokens[0]
         servedToken = token
         tokens = [token]
     }
@@ -94,8 +111,8 @@ struct Phone {
         lastLineup = nil
         // The person changed something, and gets one push for it even where the content happens to be the same.
         lastMayRepeat = true
-        // What it missed of a topic that it shows as before is still to come.
-        let shown = Set(audience?.topics ?? [])
+        // What it missed of a topic that it shows as before is still to come; but a card without a token takes nothing along.
+        let shown = hasToken ? Set(audience?.topics ?? []) : []
         missed.removeAll { !shown.contains($0.topic) }
         missedInFlight.removeAll { !shown.contains($0.topic) }
         awaitsAlert = awaitsAlert && !stillMissed.isEmpty
@@ -112,7 +129,7 @@ struct Phone {
     mutating func noteAlert(of publication: Publication) {
         guard let alert = publication.alert, let served, served.topics.contains(publication.topicID) else { return }
         missed.append(Missed(topic: publication.topicID, alert: alert))
-        if flying == 0, !isThrottled { awaitsAlert = true }
+        if flying == 0, !isThrottled, hasToken { awaitsAlert = true }
     }
 
     mutating func forgetAlert(_ cause: String) {
@@ -134,7 +151,9 @@ struct Phone {
         missedInFlight = missed
         missed.removeAll()
         if payload.priority == .immediate, payload.event == .update { budget.take(budgetSize, at: payload.stamp) }
-        if payload.alert != nil { alertBucket.take(limits.alerts, at: payload.stamp, atLeast: 0) }
+        if payload.alert != nil, payload.event != .start {
+            alertBucket.take(limits.alerts, at: payload.stamp, atLeast: 0)
+        }
         lastStamp = payload.stamp
         lastState = payload.state
         lastMayRepeat = false

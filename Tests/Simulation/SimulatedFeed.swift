@@ -3,7 +3,7 @@ import FanfareCore
 /// Football matches that are played at random and decided by the real decision core: goals and their cancellations, cards,
 /// full time. A match that has ended makes room for the next one.
 struct SimulatedFeed {
-    private var core = DecisionCore(rules: rules)
+    private var core: DecisionCore
     private var decisions: [Decision] = []
     private(set) var topics: [TopicID] = []
     private var goals: [[String]] = []
@@ -25,14 +25,16 @@ struct SimulatedFeed {
     }
 
     /// Matches that are over are soon dismissed, and a push has little room: a lineup of many does not fit.
-    static let rules: Rules = {
+    private static func rules(renews: Bool) -> Rules {
         var football = TopicRules.football
+        football.renews = renews
         football.dismissal = .after(.seconds(30))
         football.attributesReserve = TopicRules.attributesReserveRange.upperBound
         return Rules(kinds: [.football: football], other: .generic)
-    }()
+    }
 
-    init(topics count: Int) {
+    init(topics count: Int, renews: Bool) {
+        core = DecisionCore(rules: SimulatedFeed.rules(renews: renews))
         for _ in 0..<count {
             topics.append(TopicID(""))
             goals.append([])

@@ -17,10 +17,24 @@ extension World {
         if payload.event == .update, payload.alert == nil, payload.state == phone.lastState, !phone.lastMayRepeat {
             return "the same state twice (5)"
         }
+        if age(of: phone) > lifetime + 15_000_000_000, payload.event == .update {
+            return "it has outlived its limit (L1)"
+        }
+        if payload.event == .start {
+            startsSeen += 1
+            if phone.card?.renews != nil { renewalsSeen += 1 }
+            return judgeStart(payload, to: phone, from: node)
+        }
+        if !phone.hasToken { return "a push to a card without a token (L7)" }
         if let violation = judgeLane(of: payload, for: phone, from: node) { return violation }
+        var isExpiring = false
         if let served = phone.served {
+            if payload.event == .end {
+                if let violation = judgeEnd(of: index, served: served, from: node) { return violation }
+                isExpiring = isAlmostOver(phone)
+            }
             if let violation = judgeState(of: payload, shown: served, for: phone, from: node) { return violation }
-            if case .lineup(let topics, _) = served,
+            if case .lineup(let topics, _) = served, !isExpiring,
                 let violation = judgeRotation(payload, lineup: topics, to: index, from: node)
             {
                 return violation
@@ -33,7 +47,7 @@ extension World {
             if payload.priority != .immediate { return "an alert at priority 5" }
             if let violation = judge(text, to: phone) { return violation }
         }
-        return phone.served == nil ? nil : judgeAttention(of: payload, for: phone, from: node)
+        return phone.served == nil || isExpiring ? nil : judgeAttention(of: payload, for: phone, from: node)
     }
 
     /// Of what the activity missed, the newest of the highest class leads; in a lineup it is named together with the newest of
@@ -50,8 +64,8 @@ extension World {
         guard let highest = phone.stillMissed.map(\.alert.class).max() else { return nil }
         var wanted: [TopicID: AlertText] = [:]
         for missed in phone.stillMissed where missed.alert.class == highest { wanted[missed.topic] = missed.alert.text }
-        // The audience keeps eight.
-        if phone.missed.count > 8 { wanted = wanted.filter { told.contains($0.value) } }
+        // The audience keeps eight, and a card may be without its token for long.
+        if phone.missed.count > 8 || phone.card != nil { wanted = wanted.filter { told.contains($0.value) } }
         guard Set(told) == Set(wanted.values) else {
             return "alerts \(wanted.values.map(\.title)) were missed, and told are \(told.map(\.title)) (4)"
         }
@@ -71,7 +85,7 @@ extension World {
     }
 
     /// What an audience's members must be shown by this shard now: written apart from the engine, as plainly as possible.
-    private func judgeState(
+    func judgeState(
         of payload: Payload, shown audience: AudienceKey, for phone: Phone, from node: Node
     ) -> String? {
         let carried = payload.alert.flatMap(feed.told)?.first.flatMap { feed.alerts[$0] }
@@ -91,7 +105,15 @@ extension World {
     /// What must hold once the feed is quiet and the network has answered everything.
     func globallyViolated() -> String? {
         if let lost = feed.pendingChange() { return lost }
-        for phone in phones where !phone.isGone {
+        for phone in phones where !phone.isGone && !phone.isExpired {
+            guard phone.hasToken else {
+                if let card = phone.card, !card.isOut, let served = phone.served,
+                    served.topics.contains(where: { nodes[phone.node].latest[$0] != nil })
+                {
+                    return "\(card.name) was never started (L7)"
+                }
+                continue
+            }
             guard let served = phone.served else { return "activity \(phone.id.rawValue) left and was never ended (3)" }
             let node = nodes[phone.node]
             let shown = served.topics.contains { node.latest[$0] != nil }
@@ -104,7 +126,9 @@ extension World {
                 return "activity \(phone.id.rawValue) never got alert \(lost.alert.text.title) (4)"
             }
         }
-        for phone in phones where phone.isDead && phone.isGone && phone.deathReports != 1 {
+        // Nobody is told of the start of a card that has been given up meanwhile.
+        for phone in phones
+        where phone.isDead && phone.isGone && phone.deathReports != 1 && (phone.hasToken || !phone.hasLeft) {
             return "the death of activity \(phone.id.rawValue) was reported \(phone.deathReports) times"
         }
         for node in nodes {

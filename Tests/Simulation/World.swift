@@ -30,6 +30,9 @@ public final class World {
         /// Of each activity.
         var limits = ActivityLimits()
         var lineupRules = LineupRules()
+        /// Of an activity, and whether it is renewed then.
+        public var lifetime = Duration.seconds(8 * 3600)
+        public var renews = false
         public init() {}
 
         /// A world of the seed's own kind. Of every size: the smallest make the rarest meetings.
@@ -51,12 +54,14 @@ public final class World {
                 minimumInterval: .seconds(pick([2, 2, 0, 5], 11)),
                 rotationPushes: pick(
                     [.init(burst: 4, refill: .seconds(60)), .init(burst: 1, refill: .seconds(600))], 12))
+            lifetime = pick([.seconds(8 * 3600), .seconds(144)], 14)
+            renews = pick([false, true], 15)
         }
     }
 
     /// What the world does next; the weights make quiet spells and storms both happen.
     enum Action: CaseIterable {
-        case card, goal, goals, cancelGoal, endMatch, follow, unfollow, move, rotateToken, prefer
+        case card, goal, goals, cancelGoal, endMatch, follow, start, report, unfollow, move, rotateToken, prefer
         case deliverCommand, pull, complete, hear, passTime
 
         var weight: Int {
@@ -64,8 +69,8 @@ public final class World {
             case .card: 6
             case .goal: 3
             case .goals, .cancelGoal, .endMatch, .unfollow, .rotateToken, .prefer: 1
-            case .move: 4
-            case .follow: 4
+            case .start: 2
+            case .move, .follow, .report: 4
             case .passTime: 6
             case .deliverCommand: 24
             case .pull: 16
@@ -91,6 +96,11 @@ public final class World {
     public internal(set) var rotationsSeen = 0
     /// Of alerts, those that name what happened in several topics.
     public internal(set) var joinedAlertsSeen = 0
+    /// Starts among the pushes, and of those the renewals.
+    public internal(set) var startsSeen = 0
+    public internal(set) var renewalsSeen = 0
+    /// Who a renewed activity's first name means, by index into `phones`.
+    var heirs: [ActivityID: Int] = [:]
 
     /// One shard with its two rings, and the pushes it has on the network.
     final class Node {
@@ -120,6 +130,7 @@ public final class World {
         init(_ options: Options) {
             shard = Shard(
                 lineups: options.lineupRules, feedbackMax: options.feedbackHeldMax, openMax: options.openMax,
+                lifetime: options.lifetime,
                 limits: options.limits)
             let commandRing = OneToOneRing<ShardCommand>(capacity: options.commandsMax)
             sendCommands = commandRing.takeProducer()
@@ -156,7 +167,7 @@ public final class World {
     public init(seed: UInt64, options: Options = Options()) {
         self.options = options
         random = SplitMix64(seed: seed)
-        feed = SimulatedFeed(topics: options.topics)
+        feed = SimulatedFeed(topics: options.topics, renews: options.renews)
         nodes = (0..<options.shards).map { _ in Node(options) }
         broadcast(feed.start())
     }
@@ -183,7 +194,8 @@ public final class World {
 
     private func perform(_ action: Action) -> String? {
         switch action {
-        case .card, .goal, .goals, .cancelGoal, .endMatch, .follow, .unfollow, .move, .rotateToken, .prefer:
+        case .card, .goal, .goals, .cancelGoal, .endMatch, .follow, .start, .report, .unfollow, .move, .rotateToken,
+            .prefer:
             // What comes from outside is refused while the core has no room to pass it on.
             guard nodes.allSatisfy(\.backlog.isEmpty) else { return nil }
         case .deliverCommand, .pull, .complete, .hear, .passTime: break
@@ -195,6 +207,8 @@ public final class World {
         case .cancelGoal: broadcast(feed.cancelGoal(using: &random))
         case .endMatch: broadcast(feed.end(using: &random))
         case .follow: follow()
+        case .start: start()
+        case .report: report()
         case .unfollow:
             if let index = livePhone() {
                 phones[index].hasLeft = true
@@ -206,7 +220,7 @@ public final class World {
                 send(.move(phones[index].id, phones[index].audience), to: phones[index].node)
             }
         case .rotateToken:
-            if let index = livePhone() {
+            if let index = livePhone(), phones[index].hasToken {
                 phones[index].renewToken(using: &random)
                 send(.replaceToken(phones[index].id, token: phones[index].token), to: phones[index].node)
             }
@@ -234,9 +248,9 @@ public final class World {
         for node in nodes { commands.forEach(node.send) }
     }
 
-    private func send(_ command: ShardCommand, to node: Int) { nodes[node].send(command) }
+    func send(_ command: ShardCommand, to node: Int) { nodes[node].send(command) }
 
-    private func randomAudience() -> AudienceKey {
+    func randomAudience() -> AudienceKey {
         let ids = feed.topics.shuffled(using: &random)
         if options.lineups, random.chance(0.4) {
             return .lineup(Array(ids.prefix(Int.random(in: 1...ids.count, using: &random))))
@@ -297,24 +311,35 @@ public final class World {
         case .revokeAlert(_, let cause):
             node.revoked.insert(cause)
             for index in phones.indices where nodes[phones[index].node] === node { phones[index].forgetAlert(cause) }
-        case .follow(let id, let audience, _, _), .move(let id, let audience):
+        case .follow(let id, let audience, let token, _):
             if let index = phones.firstIndex(where: { $0.id == id }) {
-                phones[index].joined(audience, at: moment.monotonicNanoseconds)
-                if case .lineup = phones[index].served, node.lineups[audience] == nil {
-                    node.lineups[audience] = moment.monotonicNanoseconds
+                if phones[index].card != nil {
+                    guard register(index, token) else { return true }
+                    if phones[index].served != nil { phones[index].joined(audience, at: moment.monotonicNanoseconds) }
+                } else {
+                    phones[index].beganAt = moment.monotonicNanoseconds
+                    phones[index].joined(audience, at: moment.monotonicNanoseconds)
                 }
+                note(phones[index].served, of: node)
             }
-        case .unfollow(let id):
-            if let index = phones.firstIndex(where: { $0.id == id }) {
-                phones[index].joined(nil, at: moment.monotonicNanoseconds)
+        case .start(let request, let audience):
+            if let index = phones.firstIndex(where: { $0.card?.name == request.activity }) {
+                phones[index].beganAt = moment.monotonicNanoseconds
+                phones[index].joined(audience, at: moment.monotonicNanoseconds)
+                note(phones[index].served, of: node)
             }
+        case .move(let id, let audience):
+            guard join(id, audience) else { return true }
+            note(named(id).flatMap { phones[$0].served }, of: node)
+        case .unfollow(let id): guard join(id, nil) else { return true }
         case .replaceToken(let id, let token):
             if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].servedToken = token }
         case .prefer(let id, let preferences):
-            if let index = phones.firstIndex(where: { $0.id == id }), let subscriber = wishes[preferences] {
+            if let index = named(id), let subscriber = wishes[preferences] {
                 phones[index].prefers(subscriber)
+                if let successor = successor(of: index) { phones[successor].prefers(subscriber) }
             }
-        case .start, .trustDeadAnswers, .reportQuiet: break
+        case .trustDeadAnswers, .reportQuiet: break
         }
         node.shard.apply(command, at: moment)
         forgetEmptyLineups(of: node)
@@ -322,9 +347,18 @@ public final class World {
         return true
     }
 
-    /// When the last one has left a lineup, the next one finds it new.
+    private func note(_ audience: AudienceKey?, of node: Node) {
+        if case .lineup = audience, let audience, node.lineups[audience] == nil {
+            node.lineups[audience] = moment.monotonicNanoseconds
+        }
+    }
+
+    /// When the last one has left a lineup, the next one finds it new. Who has no token, or is about to expire, may have.
     private func forgetEmptyLineups(of node: Node) {
-        let served = Set(phones.lazy.filter { self.nodes[$0.node] === node && !$0.isGone }.compactMap(\.served))
+        let served = Set(
+            phones.lazy.filter {
+                self.nodes[$0.node] === node && !$0.isGone && $0.hasToken && self.age(of: $0) < self.lifetime
+            }.compactMap(\.served))
         node.lineups = node.lineups.filter { served.contains($0.key) }
     }
 
@@ -340,9 +374,9 @@ public final class World {
         for delivery in batch.deliveries {
             let token = Array(batch.tokens[delivery.token])
             let payload = batch.payload(of: delivery)
-            guard let phone = phones.firstIndex(where: { $0.hasUsed(token) }) else {
-                return "a push to an unknown token"
-            }
+            let isStart = payload.event == .start
+            guard let phone = isStart ? phone(startedBy: payload) : phones.firstIndex(where: { $0.hasUsed(token) })
+            else { return "a push to an unknown token, or a start out of time" }
             if let violation = judge(payload, to: phone, token: token, from: node) {
                 return "activity \(phones[phone].id.rawValue): \(violation)"
             }
@@ -351,6 +385,10 @@ public final class World {
             phones[phone].sent(
                 payload, telling: told, newest: newestSerial(of: phones[phone].served, node: node),
                 at: moment.monotonicNanoseconds)
+            if isStart {
+                phones[phone].sentStart(
+                    arrives: outcome == .accepted || arrives, at: moment.monotonicNanoseconds)
+            }
             node.flying.append(
                 Flight(
                     delivery: delivery, payload: payload, told: told, phone: phone, token: token, outcome: outcome,
@@ -377,9 +415,11 @@ public final class World {
         guard !node.flying.isEmpty else { return }
         var flight = node.flying.remove(at: Int.random(in: 0..<node.flying.count, using: &random))
         // A token that was replaced while its push was on the way may be dead by now.
-        if flight.token != phones[flight.phone].servedToken, flight.outcome == .accepted, random.chance(0.5) {
+        let isStart = flight.payload.event == .start
+        if !isStart, flight.token != phones[flight.phone].servedToken, flight.outcome == .accepted, random.chance(0.5) {
             flight.outcome = .deadToken
         }
+        if isStart { phones[flight.phone].answeredStart(flight.outcome) }
         phones[flight.phone].answered(flight)
         let completion = Completion(
             slot: flight.delivery.slot, generation: flight.delivery.generation, outcome: flight.outcome)
@@ -405,7 +445,16 @@ public final class World {
             case .overtaken(let serial): node.overtaken.insert(serial)
             case .deadToken(let id):
                 if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].deathReports += 1 }
-            case .fate, .quiet, .counted, .fresh, .ready, .report, .misconfigured: break
+            case .fate(let id, let fate):
+                guard let index = phones.firstIndex(where: { $0.id == id }) else { break }
+                switch fate {
+                case .expired: phones[index].isExpired = true
+                case .renewed: break
+                case .notStarted(let failure):
+                    phones[index].isGone = true
+                    if failure == .deadToken { phones[index].deathReports += 1 }
+                }
+            case .quiet, .counted, .fresh, .ready, .report, .misconfigured: break
             }
         }
         tell(node)

@@ -81,10 +81,11 @@ extension Shard {
             return 0
         }
         self.starting[slot]?.phase = .sent
-        self.starting[slot]?.shown = (audience.target, audience.ledger.newestDisplay)
+        self.starting[slot]?.shown = Starting.Shown(
+            version: audience.target, display: audience.ledger.newestDisplay)
         store[slot].startedAt = moment.monotonicSeconds
         let payload = makePayload(
-            .start, for: audience, stamp: max(moment.wallSeconds, Int64(store[slot].stamp)),
+            .start, for: audience, stamp: max(moment.wallSeconds, Int64(store[slot].stamp) + 1),
             alert: starting.request.alert,
             start: starting.request.payload(edition: starting.edition))
         return send(Push(ofOne: payload), to: [slot], into: &batch)
@@ -183,7 +184,8 @@ extension Shard {
         expect(in: index)
         self.starting[slot]?.audience = index
         // From now on it misses what happens there.
-        self.starting[slot]?.shown = starting.phase == .sent ? (audiences[index].target, nil) : nil
+        self.starting[slot]?.shown =
+            starting.phase == .sent ? Starting.Shown(version: audiences[index].target, display: nil) : nil
         if isDue { stand(slot) }
         expectNoMore(in: starting.audience, at: moment)
     }
@@ -202,16 +204,8 @@ extension Shard {
         }
         renewals[slot] = Renewal(request: starting.request, edition: starting.edition)
         if let old = starting.renews { replace(old, by: slot, starting, at: moment) }
-        join(slot, starting.audience)
-        lookAgain(at: slot, at: moment)
-        guard let shown = starting.shown else { return }
-        let audience = audiences[starting.audience]
         // What was new since its start it has missed, alerts among it.
-        store[slot].alerted = shown.version
-        if audience.event == .update, audience.newestAlert <= shown.version,
-            audience.ledger.newestDisplay == shown.display
-        {
-            settleJoiner(slot, of: audience)
-        }
+        join(slot, starting.audience, having: starting.shown)
+        lookAgain(at: slot, at: moment)
     }
 }

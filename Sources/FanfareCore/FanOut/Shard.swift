@@ -151,7 +151,11 @@ public final class Shard: DeliverySource {
             follow(id, key, token: token, preferences, at: moment)
         case .start(let request, let key): start(request, key, at: moment)
         case .prefer(let id, let preferences):
-            if let slot = slot(of: id) { store.setPreferences(of: slot, to: preferences) }
+            guard let slot = slot(of: id) else { return }
+            store.setPreferences(of: slot, to: preferences)
+            if let successor = renewals[slot]?.successor.flatMap({ store.slot(of: $0) }) {
+                store.setPreferences(of: successor, to: preferences)
+            }
         case .move(let id, let key):
             if let slot = slot(of: id) { move(slot, to: key, at: moment) }
         case .unfollow(let id): unfollow(id, at: moment)
@@ -251,28 +255,26 @@ public final class Shard: DeliverySource {
     // MARK: Membership
 
     /// A joiner has missed nothing: it is owed the current state once, silently, and no alert of before.
-    func join(_ slot: ActivitySlot, _ index: Int) {
+    ///
+    /// - Parameter shown: what its start has shown it, so that it has missed what came since.
+    func join(_ slot: ActivitySlot, _ index: Int, having shown: Starting.Shown? = nil) {
         let audience = audiences[index]
         store[slot].audience = UInt32(index)
-        store[slot].delivered = audience.target
-        store[slot].alerted = audience.target
-        audience.ledger.join()
+        store[slot].alerted = shown?.version ?? audience.target
+        if let shown, let display = shown.display {
+            store[slot].delivered = shown.version
+            audience.ledger.join(having: shown.version, display: display)
+        } else {
+            store[slot].delivered = audience.target
+            audience.ledger.join()
+            if audience.target > 0 { store[slot].flags.insert(.owedFirst) }
+        }
         audience.order.join(slot, positions: &store.positions)
-        if audience.target > 0 {
-            store[slot].flags.insert(.owedFirst)
+        if isOwed(store[slot], audience) {
             audience.owed += 1
             counts.owed += 1
         }
         lanes.enqueue(audience)
-    }
-
-    /// A joiner that shows the newest state already is owed nothing.
-    func settleJoiner(_ slot: ActivitySlot, of audience: Audience) {
-        guard store[slot].flags.contains(.owedFirst) else { return }
-        store[slot].flags.remove(.owedFirst)
-        store[slot].alerted = audience.target
-        audience.owed -= 1
-        counts.owed -= 1
     }
 
     /// Takes the activity out of its audience. A push in flight goes on, but its version speaks of an audience that is no longer

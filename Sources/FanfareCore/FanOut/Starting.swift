@@ -21,8 +21,15 @@ struct Starting {
     var phase = Phase.due
     /// Starts that were certainly not taken, and may be by another time.
     var refusals = 0
-    /// What the card shows of its audience: the version, and the hash of that; `nil` when it came from another one.
-    var shown: (version: UInt32, display: UInt64?)?
+    var shown: Shown?
+
+    /// What a card shows since its start.
+    struct Shown {
+        /// Of its audience.
+        let version: UInt32
+        /// Hash of what that version shows; `nil` when the activity came from another audience.
+        let display: UInt64?
+    }
 
     /// With waits from one second to about a minute these are some ten minutes: who follows something now looks for the card now.
     static let refusalsMax = 12

@@ -38,6 +38,13 @@ struct VersionLedger {
     /// A joiner has missed nothing: it counts as having the newest version.
     mutating func join() { entries[entries.count - 1].members += 1 }
 
+    /// A member that has been shown this version before it joined.
+    mutating func join(having version: UInt32, display: UInt64) {
+        let index = index(of: version)
+        if entries[index].version != version { entries.insert(Entry(version: version, display: display), at: index) }
+        entries[index].members += 1
+    }
+
     /// Removes a member.
     mutating func remove(_ version: UInt32) {
         let index = index(of: version)

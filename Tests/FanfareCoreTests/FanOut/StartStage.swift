@@ -55,6 +55,8 @@ final class StartStage {
                     expiry: Expiry(renews: renews, dismissAfter: .seconds(1200)))), at: moment)
     }
 
+    func revoke(_ cause: String) { shard.apply(.revokeAlert(topic: topic, cause: cause), at: moment) }
+
     func pass(seconds: Int64) {
         moment.monotonicNanoseconds += seconds * 1_000_000_000
         moment.wallMilliseconds += seconds * 1000

@@ -58,6 +58,28 @@ import Testing
         #expect(stage.settle().map(\.state) == [#"{"score":3}"#])
     }
 
+    @Test func norWhenItComesBackBeforeThePush() {
+        stage.publish(1)
+        stage.start()
+        _ = stage.settle()
+        stage.publish(2)
+        stage.follow()
+        stage.publish(1)
+        #expect(stage.settle().isEmpty)
+        #expect(stage.shard.isQuiet)
+    }
+
+    @Test func norWithAnAlertThatWasRevokedMeanwhile() {
+        stage.publish(1)
+        stage.start()
+        _ = stage.settle()
+        stage.publish(2, alert: "goal")
+        stage.revoke("goal")
+        stage.publish(1)
+        stage.follow()
+        #expect(stage.settle().isEmpty)
+    }
+
     @Test func aFreshAlertSinceTheStartRidesAlong() {
         stage.publish(1, alert: "before")
         stage.start()

@@ -1,0 +1,170 @@
+import FanfareCore
+
+extension Phone {
+    /// How the card of an activity that pushes make appear has come along.
+    struct Card {
+        let name: String
+        let edition: Int
+        /// The phone whose card goes when this one's token has registered: the same phone's, in truth.
+        let renews: Int?
+        /// A start is on its way, or was taken, or nobody knows: there may not be another one.
+        var isOut = false
+        /// It is on the screen.
+        var hasArrived = false
+        /// Its token has been sent, and has reached the shard.
+        var isReported = false
+        var isRegistered = false
+
+        init(_ name: String, edition: Int = 1, renews: Int? = nil) {
+            self.name = name
+            self.edition = edition
+            self.renews = renews
+        }
+    }
+
+    /// Whether pushes to an update token can come.
+    var hasToken: Bool { card?.isRegistered ?? true }
+
+    mutating func sentStart(arrives: Bool, at now: Int64) {
+        card?.isOut = true
+        card?.hasArrived = arrives
+        beganAt = now
+    }
+
+    /// A start that was certainly not taken is followed by another one, or by none.
+    mutating func answeredStart(_ outcome: DeliveryOutcome) {
+        if outcome != .accepted, outcome != .unknown { card?.isOut = false }
+    }
+
+    mutating func registered(_ token: [UInt8]) {
+        card?.isRegistered = true
+        servedToken = token
+        accepted = accepted ?? lastState
+    }
+}
+
+extension World {
+    func age(of phone: Phone) -> Int64 { moment.monotonicNanoseconds - phone.beganAt }
+    var lifetime: Int64 { options.lifetime.milliseconds * 1_000_000 }
+
+    /// A start for this card may have arrived, and its token has not: the card that it renews must stay.
+    func successor(of index: Int) -> Int? {
+        phones.firstIndex { $0.card?.renews == index && !$0.hasToken && !$0.isGone && $0.served != nil }
+    }
+
+    /// The engine is about to end it, or the system has: what comes from outside would meet it half gone.
+    func isTooOld(_ index: Int) -> Bool {
+        let life = successor(of: index) == nil ? lifetime / 100 * 85 : lifetime / 100 * 97
+        return phones[index].isExpired || age(of: phones[index]) >= life
+    }
+
+    func isOver(_ audience: AudienceKey, node: Node) -> Bool {
+        audience.topics.allSatisfy { node.latest[$0]?.event == .end }
+    }
+
+    /// Who follows something without having a card of it.
+    func start() {
+        guard phones.count(where: \.isLive) < options.activitiesMax else { return }
+        let name = "card \(phones.count)"
+        var phone = Phone(
+            id: ActivityID(hashing: name), node: Int.random(in: 0..<nodes.count, using: &random),
+            audience: randomAudience(), subscriber: Subscriber(), limits: options.limits, using: &random)
+        phone.card = Phone.Card(name)
+        phones.append(phone)
+        let request = StartRequest(
+            activity: name, token: phone.token, attributesType: "Match", alert: AlertText(title: "Start", body: ""))
+        send(.start(request, phone.audience), to: phone.node)
+    }
+
+    /// The app reports a card's update token. Some never do: the person has not allowed it.
+    func report() {
+        let waiting = phones.indices.filter {
+            phones[$0].card?.hasArrived == true && phones[$0].card?.isReported == false
+        }
+        guard let index = waiting.randomElement(using: &random) else { return }
+        phones[index].card?.isReported = true
+        guard random.chance(0.85) else { return }
+        phones[index].renewToken(using: &random)
+        send(.follow(phones[index].id, phones[index].audience, token: phones[index].token), to: phones[index].node)
+    }
+
+    /// The phone that a start is meant for, by the name in its attributes. A renewal makes it.
+    func phone(startedBy payload: Payload) -> Int? {
+        let attributes = String(decoding: payload.start?.attributes ?? [], as: UTF8.self)
+        guard let name = attributes.split(separator: "\"").dropFirst(3).first.map(String.init) else { return nil }
+        if let known = phones.firstIndex(where: { $0.card?.name == name }) { return known }
+        let parts = name.split(separator: "~")
+        guard parts.count == 2, let edition = Int(parts[1]),
+            let old = phones.firstIndex(where: {
+                $0.card?.name == StartRequest.name(String(parts[0]), edition: edition - 1)
+            }), let served = phones[old].served
+        else { return nil }
+        guard age(of: phones[old]) >= lifetime / 16 * 15 - 1_000_000_000 else { return nil }
+        var phone = Phone(renewing: phones[old], id: ActivityID(hashing: name))
+        phone.card = Phone.Card(name, edition: edition, renews: old)
+        phone.joined(served, at: moment.monotonicNanoseconds)
+        phones.append(phone)
+        return phones.count - 1
+    }
+
+    func judgeStart(_ payload: Payload, to phone: Phone, from node: Node) -> String? {
+        guard let card = phone.card, let served = phone.served else { return "a start that nobody has asked for (L5)" }
+        if card.isOut { return "a second start (L7)" }
+        if payload.alert?.title != "Start" || payload.priority != .immediate || payload.start?.collapseID == nil {
+            return "a start that phones ignore"
+        }
+        if isOver(served, node: node) { return "a start of what is over" }
+        return judgeState(of: payload, shown: served, for: phone, from: node)
+    }
+
+    /// What goes on ends for its age alone, and not while its successor has no token.
+    func judgeEnd(of index: Int, served: AudienceKey, from node: Node) -> String? {
+        if isOver(served, node: node) { return nil }
+        if let successor = successor(of: index), phones[successor].card?.isOut == true {
+            return "it ends before the new card has its token (L1)"
+        }
+        return isAlmostOver(phones[index]) ? nil : "it ends though it goes on (L1)"
+    }
+
+    /// Its time has come, or will within the second that the engine counts in.
+    func isAlmostOver(_ phone: Phone) -> Bool { age(of: phone) >= lifetime / 48 * 47 - 1_000_000_000 }
+
+    /// The shard is told of a card's token.
+    ///
+    /// - Returns: whether it is. What is late is not sent at all: alerts must not grow stale, nor the activity too old.
+    func register(_ index: Int, _ token: [UInt8]) -> Bool {
+        guard !phones[index].isGone, !isTooOld(index), age(of: phones[index]) < 60_000_000_000 else { return false }
+        phones[index].registered(token)
+        guard phones[index].served != nil, let card = phones[index].card, let old = card.renews else { return true }
+        heirs[ActivityID(hashing: card.name.split(separator: "~")[0])] = index
+        if phones[old].served != nil, !phones[old].isGone {
+            phones[old].hasLeft = true
+            phones[old].joined(nil, at: moment.monotonicNanoseconds)
+        }
+        return true
+    }
+
+    /// Whom a command means by this name: a renewed activity keeps its first one.
+    func named(_ id: ActivityID) -> Int? { heirs[id] ?? phones.firstIndex { $0.id == id } }
+
+    /// - Returns: whether the shard is told.
+    func join(_ id: ActivityID, _ audience: AudienceKey?) -> Bool {
+        guard let index = named(id) else { return false }
+        guard !isTooOld(index) else {
+            phones[index].hasLeft = false
+            return false
+        }
+        let successor = successor(of: index)
+        for index in [index, successor].compactMap(\.self) where phones[index].served != nil {
+            phones[index].joined(audience, at: moment.monotonicNanoseconds)
+            if let audience { phones[index].audience = audience } else { leave(index) }
+        }
+        return true
+    }
+
+    private func leave(_ index: Int) {
+        phones[index].hasLeft = true
+        // Without a start there is nothing to end.
+        if !phones[index].hasToken, phones[index].card?.isOut == false { phones[index].isGone = true }
+    }
+}
