@@ -157,7 +157,8 @@ if development {
         .testTarget(
             name: "FanfareAPNsPeerTests",
             dependencies: [
-                "FanfareAPNs", "FanfareCore", "FanfareFeeds", "FanfareLoop", "APNsSimulator", "CountAllocations",
+                "Fanfare", "FanfareAPNs", "FanfareCore", "FanfareFeeds", "FanfareLoop", "APNsSimulator", "CountAllocations",
+                "DeliveryJudge", "LoadJSON",
             ],
             exclude: ["strict_server.py", "Storyboards"], swiftSettings: swift),
     ]

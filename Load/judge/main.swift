@@ -13,6 +13,7 @@ let usage = """
       --lineups N        every activity shows N topics
       --tokens N         so many tokens must be in the dump
       --min-distinct N   the median token must have accepted so many distinct states
+      --starts N         a start token may have accepted so many starts (1)
 
     The verdict is printed as JSON. Exit status: 0 all promises kept; 1 violations, with examples; 2 usage, or a file that
     cannot be read.
@@ -47,6 +48,7 @@ while let option = arguments.popFirst() {
     case "--states": statesFile = text
     case "--lineups": expectations.lineups = number
     case "--tokens": expectations.tokens = number
+    case "--starts": expectations.startsPerToken = number
     case "--min-distinct": expectations.distinctStates = number
     default: fail("\(option): unknown option; --help lists them")
     }

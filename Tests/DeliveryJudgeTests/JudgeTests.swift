@@ -105,6 +105,11 @@ private func match(_ home: String, _ score: Int, highlight: String = "homeScore"
         case .endMissing: dump.tokens["t1"]?.pushes.removeLast()
         case .mixedTopics: dump.tokens["t2"]?.pushes[0].state = "r0"
         case .unknownState: dump.states["x"] = match("Nobody", 0)
+        case .startTwice, .startMixed:
+            dump.tokens["t4"] = (false, [.init(at: 1, state: "b0", stamp: 100, event: "s", alert: "a1")])
+            let second = DumpSketch.Push(at: 2, state: "b1", stamp: 101, event: violation == .startTwice ? "s" : "u")
+            dump.tokens["t4"]?.pushes.append(second)
+            expectations.tokens = 4
         case .tokenCount: expectations.tokens = 4
         case .fewStates: expectations.distinctStates = 3
         case .incompleteDump: dump.unrecorded = 1

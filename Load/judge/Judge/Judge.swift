@@ -12,6 +12,8 @@ public struct Judge {
         public var tokens: Int?
         /// Distinct states that the median live token must have accepted.
         public var distinctStates: Int?
+        /// Starts that one device may have accepted: of so many activities.
+        public var startsPerToken = 1
 
         public init(lineups: Int? = nil, tokens: Int? = nil, distinctStates: Int? = nil) {
             self.lineups = lineups
@@ -90,7 +92,7 @@ public struct Judge {
     /// After the last line.
     public mutating func finish() -> Verdict {
         if !hasCounters { verdict.add(.incompleteDump, token: "", "the line with the counters is missing: cut off?") }
-        let tokens = verdict.liveTokens + verdict.deadTokens
+        let tokens = verdict.liveTokens + verdict.deadTokens + verdict.startTokens
         if let expected = expectations.tokens, tokens != expected {
             verdict.add(.tokenCount, token: "", "\(tokens) tokens in the dump, \(expected) expected")
         }
@@ -126,11 +128,29 @@ public struct Judge {
             verdict.deadTokens += 1
             return
         }
+        if entries.contains(where: { $0.event == "s" }) {
+            checkStarts(token, entries)
+            return
+        }
         verdict.liveTokens += 1
         distinct.append(Set(entries.compactMap(\.state)).count)
         checkOrder(token, entries)
         checkAlerts(token, entries)
         checkTopics(token, entries)
+    }
+
+    /// A second start is a second card, above all when the first one's answer was lost: the sender did not know, and had to wait.
+    private mutating func checkStarts(_ token: String, _ entries: [Entry]) {
+        verdict.startTokens += 1
+        let starts = entries.filter { $0.event == "s" }
+        verdict.starts += starts.count
+        if starts.count > expectations.startsPerToken {
+            verdict.add(
+                .startTwice, token: token, "\(starts.count) starts, the last at \(starts[starts.count - 1].arrival) ms")
+        }
+        if let other = entries.first(where: { $0.event != "s" }) {
+            verdict.add(.startMixed, token: token, "\(other.event) at \(other.arrival) ms")
+        }
     }
 
     private mutating func checkOrder(_ token: String, _ entries: [Entry]) {

@@ -22,6 +22,10 @@ public enum Violation: String, CaseIterable, Sendable {
     case mixedTopics
     /// A state that belongs to no topic, or a lineup that is none.
     case unknownState
+    /// More starts for a device than it has activities.
+    case startTwice
+    /// Something else than a start to a start token.
+    case startMixed
     /// Not the number of tokens that was expected.
     case tokenCount
     /// The median token saw fewer distinct states than was asked for.
@@ -47,6 +51,9 @@ public struct Verdict: Sendable {
     public internal(set) var lineups: Int?
     public internal(set) var liveTokens = 0
     public internal(set) var deadTokens = 0
+    /// Start tokens that accepted something, and the starts.
+    public internal(set) var startTokens = 0
+    public internal(set) var starts = 0
     public internal(set) var accepted = 0
     /// Accepted pushes whose answer never left.
     public internal(set) var unanswered = 0
@@ -73,7 +80,10 @@ public struct Verdict: Sendable {
         }
         return [
             "good": .bool(isGood), "topics": .int(Int64(topics)), "lineups": lineups.map { .int(Int64($0)) } ?? .null,
-            "tokens": ["live": .int(Int64(liveTokens)), "dead": .int(Int64(deadTokens))],
+            "tokens": [
+                "live": .int(Int64(liveTokens)), "dead": .int(Int64(deadTokens)), "start": .int(Int64(startTokens)),
+            ],
+            "starts": .int(Int64(starts)),
             "accepted": .int(Int64(accepted)), "unanswered": .int(Int64(unanswered)),
             "allowedRepeats": .int(Int64(allowedRepeats)), "alerts": .int(Int64(alerts)),
             "distinctStates": [
