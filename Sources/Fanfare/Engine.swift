@@ -58,6 +58,8 @@ public final class Engine: Sendable {
         case trustDeadAnswers
         case counts(@Sendable (ShardCounts) -> Void)
         case freshness(@Sendable (FreshnessReport) -> Void)
+        case disposition(
+            ActivityID, subscriber: UInt64, cause: String, TopicID, @Sendable (AlertDisposition) -> Void)
         case settle(@Sendable () -> Void)
     }
 
@@ -190,6 +192,24 @@ public final class Engine: Sendable {
         post(.freshness(answer))
     }
 
+    /// What becomes of an alert for an activity, so that a notification of the backend's own can stay quiet (rule A3). Known of the
+    /// last eight alerts of the topic or lineup that the activity shows, since it shows that.
+    ///
+    /// Ask when `Observer.decided` has told that an alert was granted, and again later for what has come of it: an activity that
+    /// has ended meanwhile is `noActivity`. With the first question the engine begins to take notes: four bytes per activity.
+    ///
+    /// - Parameters:
+    ///   - cause: id of the fact or event that caused it, with `/cancelled` behind it for its withdrawal.
+    ///   - answer: called on the core thread.
+    @discardableResult public func alertDisposition(
+        of cause: String, in topic: TopicID, activity: String, subscriber: String,
+        _ answer: @escaping @Sendable (AlertDisposition) -> Void
+    ) -> Bool {
+        post(
+            .disposition(
+                ActivityID(hashing: activity), subscriber: Engine.key(subscriber), cause: cause, topic, answer))
+    }
+
     /// Waits until everything ingested before has reached everybody, or until the time is over.
     ///
     /// - Returns: whether it has. Blocks the calling thread, which must not be the core's.
@@ -274,6 +294,8 @@ public final class Engine: Sendable {
                 case .trustDeadAnswers: core.broadcast(.trustDeadAnswers)
                 case .counts(let answer): answer(core.counts)
                 case .freshness(let answer): answer(core.freshness)
+                case .disposition(let activity, let subscriber, let cause, let topic, let answer):
+                    core.ask(activity, ofSubscriber: subscriber, about: cause, in: topic, answer: answer)
                 case .settle(let settled):
                     // What an operator's order let out is due by now.
                     core.advance(to: now)

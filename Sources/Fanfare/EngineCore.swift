@@ -16,6 +16,9 @@ final class EngineCore {
     private var shardFreshness: [FreshnessReport]
     /// Shards that have not yet told of a publication's completion, and the latest time told.
     private var open: [UInt64: (shardsLeft: Int, latest: Int64)] = [:]
+    /// Questions on their way through a shard.
+    private var questions: [UInt64: (AlertDisposition) -> Void] = [:]
+    private var questionsAsked: UInt64 = 0
     private var quietRequest: UInt64 = 0
     private var quietShardsLeft = 0
     private var unreadyShards: Int
@@ -120,6 +123,15 @@ final class EngineCore {
     var counts: ShardCounts { shardCounts.reduce(ShardCounts(), +) }
     var freshness: FreshnessReport { shardFreshness.reduce(FreshnessReport(), +) }
 
+    func ask(
+        _ activity: ActivityID, ofSubscriber key: UInt64, about cause: String, in topic: TopicID,
+        answer: @escaping (AlertDisposition) -> Void
+    ) {
+        questionsAsked += 1
+        questions[questionsAsked] = answer
+        send(.tellDisposition(questionsAsked, activity, topic, cause: cause), forSubscriber: key)
+    }
+
     /// `onQuiet` is called once every shard has delivered everything it was given before.
     func askForQuiet() {
         quietRequest += 1
@@ -147,6 +159,7 @@ final class EngineCore {
         case .overtaken(let serial): open[serial] = nil
         case .deadToken(let id): onDeadToken?(id)
         case .fate(let id, let fate): onFate?(id, fate)
+        case .disposition(let number, let disposition): questions.removeValue(forKey: number)?(disposition)
         case .quiet(let request):
             guard request == quietRequest else { return }
             quietShardsLeft -= 1

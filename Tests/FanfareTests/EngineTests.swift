@@ -60,6 +60,34 @@ import Testing
         #expect(alerts.map { $0?.accepted } == [0, 1])
     }
 
+    @Test func A3_tellsWhatBecomesOfAnAlert() throws {
+        let engine = try Engine(Engine.Options(transport: .discard))
+        let topic = TopicID("match/1")
+        engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])
+        func ask(_ activity: String) throws -> AlertDisposition? {
+            let answered = Answer()
+            #expect(
+                engine.alertDisposition(of: "goal-1", in: topic, activity: activity, subscriber: "anna") {
+                    answered.give($0)
+                })
+            #expect(engine.settle(within: .seconds(120)))
+            return answered.given
+        }
+        #expect(try ask("card") == .silenced(.unknown))
+        let at = FeedTime(seconds: 1_800_000_000)
+        engine.ingest(
+            FeedEvent(
+                topic: topic, topicKind: .football, at: at, kind: "start", lifecycle: .start, change: .nothing))
+        engine.ingest(
+            FeedEvent(
+                topic: topic, topicKind: .football, at: at, id: "goal-1", kind: "goal",
+                change: .fact(Fact(id: "goal-1", kind: "goal", at: at, values: ["side": "home"]))))
+        #expect(engine.settle(within: .seconds(120)))
+        #expect(try ask("card") == .accepted)
+        #expect(try ask("nobody") == .noActivity)
+        engine.stop()
+    }
+
     @Test func decidesInTheOrderOfEachThread() throws {
         let decided = Decided()
         var observer = Engine.Observer()
@@ -154,4 +182,10 @@ extension Engine {
         while ContinuousClock.now < deadline { if settle(within: timeout) { return true } }
         return false
     }
+}
+
+private final class Answer: Sendable {
+    private let answer = Mutex<AlertDisposition?>(nil)
+    var given: AlertDisposition? { answer.withLock { $0 } }
+    func give(_ disposition: AlertDisposition) { answer.withLock { $0 = disposition } }
 }

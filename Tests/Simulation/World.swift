@@ -339,7 +339,7 @@ public final class World {
                 phones[index].prefers(subscriber)
                 if let successor = successor(of: index) { phones[successor].prefers(subscriber) }
             }
-        case .trustDeadAnswers, .reportQuiet: break
+        case .tellDisposition, .trustDeadAnswers, .reportQuiet: break
         }
         node.shard.apply(command, at: moment)
         forgetEmptyLineups(of: node)
@@ -454,7 +454,7 @@ public final class World {
                     phones[index].isGone = true
                     if failure == .deadToken { phones[index].deathReports += 1 }
                 }
-            case .quiet, .counted, .fresh, .ready, .report, .misconfigured: break
+            case .disposition, .quiet, .counted, .fresh, .ready, .report, .misconfigured: break
             }
         }
         tell(node)

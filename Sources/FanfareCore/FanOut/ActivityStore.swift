@@ -67,6 +67,7 @@ struct ActivityStore {
     var positions: [UInt32] = []
     /// By slot; empty until somebody has other preferences than everybody.
     private(set) var preferences: [Preferences] = []
+    var alertMemory = AlertMemory()
     var tokens = TokenStore()
     private var free: [ActivitySlot] = []
     private var slots = SlotTable()
@@ -101,6 +102,7 @@ struct ActivityStore {
             positions.append(0)
             if !preferences.isEmpty { preferences.append(Preferences()) }
         }
+        alertMemory.forget(slot)
         self[slot].token = tokens.insert(token)
         slots.insert(slot, in: activities)
         return slot

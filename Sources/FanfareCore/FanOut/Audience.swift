@@ -50,6 +50,7 @@ final class Audience {
     @exclusivity(unchecked) private var urgentAgain = 0
 
     @exclusivity(unchecked) private(set) var alerts: [PendingAlert] = []
+    private var alertsSeen: UInt32 = 0
     /// Version of the newest alert: who has had its chance at that one needs no look at the others.
     @exclusivity(unchecked) private(set) var newestAlert: UInt32 = 0
     /// Greatest stamp used, Unix seconds, and the version it was used for.
@@ -125,8 +126,9 @@ final class Audience {
             if alerts.count == Audience.alertsMax { alerts.removeFirst() }
             alerts.append(
                 PendingAlert(
-                    version: target, topic: publication.topicID, alert: alert,
+                    version: target, number: alertsSeen + 1, topic: publication.topicID, alert: alert,
                     freshUntil: moment.monotonicNanoseconds + alert.freshFor.milliseconds * 1_000_000))
+            alertsSeen &+= 1
             newestAlert = target
             urgent = order.count
         }

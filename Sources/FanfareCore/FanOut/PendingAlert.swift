@@ -2,6 +2,8 @@
 struct PendingAlert {
     /// Of the audience in which it is missed.
     var version: UInt32
+    /// Counts the audience's alerts from 1; 0 in another audience than the one it was published in.
+    var number: UInt32
     let topic: TopicID
     let alert: Alert
     /// Monotonic nanoseconds.

@@ -21,7 +21,7 @@ extension Shard {
             inFlight -= count
             counts.pushes.accepted += count
             noteAnswers(count, dead: 0)
-            countAlerts(of: activity, count, at: moment)
+            settleAlerts(of: activity, .accepted, completions[start..<start + count], at: moment)
             serve(count, having: activity.delivered, with: audience.target, of: audience, at: moment)
             audience.ledger.land(count, audience.target)
             return count
@@ -36,8 +36,8 @@ extension Shard {
         let audience = activity.sending == 0 ? nil : audiences[Int(activity.audience)]
         if brings(slot) {
             answer(completion.outcome, bringing: slot, as: activity, at: moment)
-        } else if completion.outcome == .accepted {
-            countAlerts(of: activity, 1, at: moment)
+        } else {
+            settleAlerts(of: activity, completion.outcome, completions[start...start], at: moment)
         }
         complete(slot, as: activity, completion.outcome, at: moment)
         if let audience {
@@ -170,16 +170,27 @@ extension Shard {
     }
 
     /// What became of the alerts that this activity, and others like it, had missed: decided when the push that was their chance
-    /// has been accepted.
-    private func countAlerts(of activity: Activity, _ count: Int, at moment: Moment) {
+    /// has been answered.
+    private func settleAlerts(
+        of activity: Activity, _ outcome: DeliveryOutcome, _ completions: ArraySlice<Completion>, at moment: Moment
+    ) {
+        let told: AlertOutcome
+        switch outcome {
+        case .accepted: told = activity.sendingAlert.silence.map(AlertOutcome.silenced) ?? .accepted
+        case .refused: told = .refused
+        case .unknown: told = activity.sendingAlert.silence.map(AlertOutcome.silenced) ?? .uncertain
+        case .deadToken, .throttled, .notProcessed: return  // it was no chance
+        }
         guard activity.sending != 0 else { return }
         let settled = audiences[Int(activity.audience)].alerts(after: activity.alerted)
             .prefix { $0.version <= activity.sending }
         guard !settled.isEmpty else { return }
         let chance = activity.sendingAlert
-        countAlerts(
-            settled, led: settled.firstIndex { $0.version == chance.version }, silence: chance.silence, count,
-            at: moment)
+        let lead = settled.firstIndex { $0.version == chance.version }
+        if outcome == .accepted {
+            countAlerts(settled, led: lead, silence: chance.silence, completions.count, at: moment)
+        }
+        rememberAlerts(settled, led: lead, told: told, of: completions.lazy.map(\.slot), at: moment)
     }
 
     /// - Parameters:

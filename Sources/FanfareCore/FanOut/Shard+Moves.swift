@@ -80,7 +80,11 @@ extension Shard {
                     let settled = pending(slot, of: audiences[Int(activity.audience)])
                         .prefix { $0.version <= activity.sending }
                     let lead = activity.sendingAlert == .none ? nil : settled.told(at: moment).first
-                    countAlerts(settled, led: lead, silence: activity.sendingAlert.silence, 1, at: moment)
+                    let silence = activity.sendingAlert.silence
+                    countAlerts(settled, led: lead, silence: silence, 1, at: moment)
+                    rememberAlerts(
+                        settled, led: lead, told: silence.map(AlertOutcome.silenced) ?? .accepted, of: [slot],
+                        at: moment)
                 }
                 brought.alerts = []
             } else {
@@ -110,6 +114,7 @@ extension Brought {
         func missed(_ alert: PendingAlert) -> PendingAlert {
             var alert = alert
             alert.version = version
+            alert.number = 0
             return alert
         }
         return Brought(alerts: alerts.map(missed), onTheWay: onTheWay.map(missed))

@@ -64,6 +64,7 @@ extension Shard {
         let missed = brings ? pending(slot, of: audience) : audience.alerts(after: activity.alerted)
         let told = missed.told(at: moment)
         if told.isEmpty, isShown(audience, to: activity) {
+            rememberAlerts(missed, led: nil, told: .stale, of: [slot], at: moment)
             serve(slot, with: audience.target, of: audience, at: moment)
             return 1
         }
@@ -85,6 +86,9 @@ extension Shard {
         let chance = AlertChance(version: told.first.map { missed[$0].version } ?? 0, silence: grant.silence)
         if grant.silence != nil, isShown(audience, to: activity) {
             countAlerts(missed, led: told.first, silence: chance.silence, 1, at: moment)
+            rememberAlerts(
+                missed, led: told.first, told: chance.silence.map(AlertOutcome.silenced) ?? .stale, of: [slot],
+                at: moment)
             serve(slot, with: audience.target, of: audience, at: moment)
             return 1
         }

@@ -162,6 +162,8 @@ public final class Shard: DeliverySource {
         case .replaceToken(let id, let token):
             guard let slot = store.slot(of: id), isToken(token) else { return }
             take(token, of: slot, at: moment)
+        case .tellDisposition(let number, let id, let topic, let cause):
+            tell(disposition(of: cause, in: topic, for: id, at: moment), number)
         case .trustDeadAnswers: trustDeadAnswers()
         case .reportQuiet(let request):
             quietRequests.append(request)
@@ -261,6 +263,7 @@ public final class Shard: DeliverySource {
         let audience = audiences[index]
         store[slot].audience = UInt32(index)
         store[slot].alerted = shown?.version ?? audience.target
+        store.alertMemory.forget(slot)
         if let shown, let display = shown.display {
             store[slot].delivered = shown.version
             audience.ledger.join(having: shown.version, display: display)
@@ -365,6 +368,10 @@ public final class Shard: DeliverySource {
     func reportDead(_ id: ActivityID) { feedback.append(.deadToken(id)) }
 
     func report(_ fate: ActivityFate, of id: ActivityID) { feedback.append(.fate(id, fate)) }
+
+    private func tell(_ disposition: AlertDisposition, _ number: UInt64) {
+        feedback.append(.disposition(number, disposition))
+    }
 
     func report(_ line: String) { feedback.append(.report(line)) }
 

@@ -14,6 +14,8 @@ public enum ShardCommand: Sendable {
     /// One private end, dismissed at once, and the activity is gone.
     case unfollow(ActivityID)
     case replaceToken(ActivityID, token: [UInt8])
+    /// Asks for a `disposition` with the same number: of the alert with this cause.
+    case tellDisposition(UInt64, ActivityID, TopicID, cause: String)
     /// So many tokens were answered as dead that their activities are kept; but they did die, and may be removed.
     case trustDeadAnswers
     /// Asks for a `quiet` with the same number once everybody has everything sent so far.
@@ -30,6 +32,7 @@ public enum ShardFeedback: Sendable {
     /// Reported once; the activity is gone.
     case deadToken(ActivityID)
     case fate(ActivityID, ActivityFate)
+    case disposition(UInt64, AlertDisposition)
     case quiet(UInt64)
     case counted(ShardCounts)
     case fresh(FreshnessReport)

@@ -97,6 +97,22 @@ final class StartStage {
         return all
     }
 
+    func prefer(_ preferences: Preferences, _ activity: String = "card") {
+        shard.apply(.prefer(ActivityID(hashing: activity), preferences), at: moment)
+    }
+
+    /// What the shard answers when asked.
+    func disposition(of cause: String, _ activity: String = "card") -> AlertDisposition? {
+        _ = shard.sendFeedback(to: &feedbackIn)
+        while feedbackOut.pop() != nil {}
+        shard.apply(.tellDisposition(7, ActivityID(hashing: activity), topic, cause: cause), at: moment)
+        _ = shard.sendFeedback(to: &feedbackIn)
+        while let fact = feedbackOut.pop() {
+            if case .disposition(7, let disposition) = fact { return disposition }
+        }
+        return nil
+    }
+
     func fates() -> [ActivityFate] {
         _ = shard.sendFeedback(to: &feedbackIn)
         var fates: [ActivityFate] = []

@@ -1,0 +1,61 @@
+/// What has become of an alert, in four bits.
+struct AlertOutcome: Equatable {
+    let code: UInt32
+
+    static let cameLater = AlertOutcome(code: 0)
+    static let accepted = AlertOutcome(code: 1)
+    static let uncertain = AlertOutcome(code: 2)
+    static let superseded = AlertOutcome(code: 3)
+    static let revoked = AlertOutcome(code: 4)
+    static let stale = AlertOutcome(code: 5)
+    static let refused = AlertOutcome(code: 6)
+    static func silenced(_ silence: Silence) -> AlertOutcome { AlertOutcome(code: 6 + UInt32(silence.rawValue)) }
+    static let codeMax: UInt32 = 15
+
+    var disposition: AlertDisposition {
+        switch self {
+        case .cameLater: .silenced(.cameLater)
+        case .accepted: .accepted
+        case .superseded: .silenced(.superseded)
+        case .revoked: .silenced(.revoked)
+        case .stale: .silenced(.stale)
+        case .refused: .silenced(.refused)
+        default:
+            if code > 6, let silence = Silence(rawValue: UInt8(code - 6)) {
+                .silenced(.preferences(silence))
+            } else {
+                .uncertain
+            }
+        }
+    }
+}
+
+/// What has become of the last eight alerts of each activity's audience: four bytes per activity, from the first question on.
+struct AlertMemory {
+    private var codes: [UInt32] = []
+
+    /// From here on. What was settled before is not known.
+    mutating func begin(_ count: Int) {
+        if codes.isEmpty { codes = Array(repeating: .max, count: count) }
+    }
+
+    var isKept: Bool { !codes.isEmpty }
+
+    /// An activity that has missed nothing yet.
+    mutating func forget(_ slot: ActivitySlot) {
+        guard isKept else { return }
+        while codes.count <= Int(slot.rawValue) { codes.append(0) }
+        codes[Int(slot.rawValue)] = 0
+    }
+
+    /// - Parameter number: of the alert in its audience.
+    mutating func note(_ outcome: AlertOutcome, number: UInt32, of slot: ActivitySlot) {
+        let shift = number % 8 * 4
+        let kept = codes[Int(slot.rawValue)] & ~(AlertOutcome.codeMax << shift)
+        codes[Int(slot.rawValue)] = kept | outcome.code << shift
+    }
+
+    func outcome(number: UInt32, of slot: ActivitySlot) -> AlertOutcome {
+        AlertOutcome(code: codes[Int(slot.rawValue)] >> (number % 8 * 4) & AlertOutcome.codeMax)
+    }
+}
