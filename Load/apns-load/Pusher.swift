@@ -12,6 +12,8 @@ final class Pusher {
         var activities = 100_000
         var pushes = 100_000
         var connections = 1
+        /// Topics in the lineup that each activity has for itself; 0: all follow one topic.
+        var lineups = 0
     }
 
     struct Result {
@@ -49,7 +51,7 @@ final class Pusher {
 
     private init(_ options: Options, loop: Loop) throws {
         self.loop = loop
-        workload = try Workload(activities: options.activities)
+        workload = try Workload(activities: options.activities, lineups: options.lineups)
         rounds = options.pushes / options.activities
         shard = workload.shard(at: .now())
         let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
@@ -74,7 +76,7 @@ final class Pusher {
         loop.run()
         loop.onTurn = nil
         deadline.close()
-        let accepted = shard.statistics.pushes.accepted
+        let accepted = shard.statistics.pushes.accepted - workload.firstPushes
         guard accepted == expected else {
             throw LoadError("\(accepted) of \(expected) pushes accepted: \(reports.joined(separator: "; "))")
         }

@@ -7,16 +7,22 @@ struct Workload {
     static let keyID = "BENCHKEY12"
     static let teamID = "BENCHTEAM1"
     static let bodyBytes = 317
-    private static let topicID = TopicID("match/1")
+    /// Topics of which lineups are made; the first one is in all of them, and has the news.
+    private static let topics = (1...100).map { TopicID("match/\($0)") }
+    private static var topicID: TopicID { topics[0] }
+    static let lineupsMax = 8
     /// The first one, so that all have equally many digits.
     private static let firstVersion: UInt32 = 1_000_000
 
     let activities: Int
+    /// Topics in the lineup that each activity has for itself; 0: all follow one topic.
+    let lineups: Int
     /// Fills the body up to its size.
     private let filler: String
 
-    init(activities: Int) throws {
+    init(activities: Int, lineups: Int = 0) throws {
         self.activities = activities
+        self.lineups = lineups
         let empty = try Workload.body(of: Workload.publication(1, filler: ""))
         filler = String(repeating: "x", count: Workload.bodyBytes - empty.count)
     }
@@ -35,26 +41,50 @@ struct Workload {
         return bytes
     }
 
-    /// A shard whose activities all follow the topic.
+    /// A shard whose activities all show the topic, alone or in lineups of which no two are alike. Lineups have the other topics'
+    /// states to show, and begin with `firstPushes` for them.
     func shard(at moment: Moment) -> Shard {
         let shard = Shard()
         shard.reserve(activities: activities)
+        if firstPushes > 0 {
+            for (index, topic) in Workload.topics.enumerated().dropFirst() {
+                shard.apply(.publish(Workload.publication(index << 32, of: topic, filler: filler)), at: moment)
+            }
+        }
         for number in 0..<activities {
             let id = ActivityID(UInt64(number).mixed)
-            shard.apply(.follow(id, .topic(Workload.topicID), token: token(number)), at: moment)
+            shard.apply(.follow(id, audience(of: number), token: token(number)), at: moment)
         }
         return shard
     }
 
-    private static func publication(_ round: Int, filler: String) -> Publication {
-        let version = firstVersion + UInt32(round)
+    /// Before the first publication.
+    var firstPushes: Int { lineups > 1 ? activities : 0 }
+
+    private func audience(of number: Int) -> AudienceKey {
+        guard lineups > 0 else { return .topic(Workload.topicID) }
+        var others = Array(Workload.topics.dropFirst())
+        var topics = [Workload.topicID]
+        var rest = number
+        while topics.count < lineups {
+            let next = rest % others.count
+            rest /= others.count
+            topics.append(others.remove(at: next))
+        }
+        return .lineup(topics)
+    }
+
+    private static func publication(_ round: Int, of topic: TopicID = topicID, filler: String) -> Publication {
+        let version = firstVersion &+ UInt32(truncatingIfNeeded: round)
         let state = EncodedState([
             "home": .string("Reds"), "away": .string("Blues"), "change": .int(Int64(version)), "text": .string(filler),
         ])
         return Publication(
-            serial: UInt64(round), topicID: topicID, topicKind: .football, version: version,
-            event: .update, state: state, priority: .immediate, alert: nil, staleAfter: .seconds(900),
-            dismissAfter: nil)
+            serial: UInt64(round), topicID: topic, topicKind: .football, version: version,
+            event: .update, state: state, priority: .immediate, alert: nil,
+            prominence: Prominence(importance: 50, news: topic == topicID ? 100 : nil),
+            short: ShortForms(compactLeading: "RED 2", compactTrailing: "1 BLU", minimal: "2–1"),
+            staleAfter: .seconds(900), dismissAfter: nil)
     }
 
     /// What a shard makes of a publication.

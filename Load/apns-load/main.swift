@@ -16,6 +16,8 @@ private let help = """
       --activities N    each with a token of 80 bytes (100000)
       --pushes N        a multiple of the activities (as many)
       --connections N   (1)
+      --lineups N       every activity has a lineup of its own of N topics, of which the first has the news (0: all follow
+                        one topic); push only
 
     The server is localhost. `make bench-apns` runs all of it: Benchmarks/README.md.
 
@@ -53,6 +55,7 @@ private func run() throws -> Int32 {
         case "--activities": options.activities = try number(100_000_000)
         case "--pushes": pushes = try number(1_000_000_000)
         case "--connections": options.connections = try number(1000)
+        case "--lineups": options.lineups = try number(Workload.lineupsMax)
         default: throw UsageError(text: "\(option): unknown option")
         }
     }
