@@ -14,7 +14,7 @@ typealias Content = LineupContentState<AnyState>
         var random = SplitMix64(seed: seed)
         for _ in 0..<12 {
             let count = Int.random(in: 1...32, using: &random)
-            let largest = [40, 400, 1200, 2900].randomElement(using: &random) ?? 40
+            let largest = [40, 400, 1200, 2900, 6000].randomElement(using: &random) ?? 40
             var display = LineupState.Display()
             display.topics = (0..<count).map { publication($0, stateBytes: largest, using: &random) }
             display.spotlight = Int.random(in: 0..<count, using: &random)
@@ -31,6 +31,15 @@ typealias Content = LineupContentState<AnyState>
             let shown = content.topics.map(\.id)
             #expect(shown == ids.filter(shown.contains), "seed \(seed): the person's order")
             #expect(content.more == count - shown.count)
+            func rank(_ index: Int) -> (Int, Int) {
+                let topic = display.topics[index]
+                return (topic.event == .end ? 0 : topic.prominence.hasBegun ? 2 : 1, -index)
+            }
+            let staying = ids.indices.filter { shown.contains(ids[$0]) && $0 != display.spotlight }
+            let left = ids.indices.filter { !shown.contains(ids[$0]) && $0 != display.spotlight }
+            #expect(
+                left.allSatisfy { out in staying.allSatisfy { rank(out) < rank($0) } },
+                "seed \(seed): the least important leave first")
             let lit = display.topics[display.spotlight]
             // What of it cannot be left out; the numbers are those of the keys and brackets.
             let least = lit.state.bytes.count + 2 * lit.row.bytes.count + 100
