@@ -68,7 +68,7 @@ final class Audience {
 
     // Owned by `Lanes`: where this audience is served, in which queues it has an entry, and what it may still send this turn.
     @exclusivity(unchecked) var lane: Int?
-    var standsIn: Set<Int> = []
+    @exclusivity(unchecked) var standsIn = Lanes.Places()
     @exclusivity(unchecked) var deficit = 0
     @exclusivity(unchecked) var isParked = false
 
@@ -255,11 +255,12 @@ final class Audience {
         return stamp
     }
 
-    /// The payload of the newest version with its stamp: made once for all who get this variant.
+    /// The payload of the newest version with its stamp: made once for all who get this variant. Where nobody else does it is not
+    /// kept: most lineups have one member, and a payload is larger than all else that is known of them.
     func payload(_ variant: Variant, make: () -> Payload) -> Payload {
         for made in variants.indices where variants[made].0 == variant { return variants[made].payload }
         let payload = make()
-        variants.append((variant, payload))
+        if order.count > 1 { variants.append((variant, payload)) }
         return payload
     }
 

@@ -7,6 +7,13 @@ struct Lanes {
     /// Deliveries an audience may take before the next one of its lane has its turn.
     private static let quantum = 32
 
+    /// The queues in which an audience has an entry.
+    struct Places: OptionSet {
+        let rawValue: UInt8
+        init(rawValue: UInt8) { self.rawValue = rawValue }
+        init(_ lane: Int) { rawValue = 1 << UInt8(lane) }
+    }
+
     private var queues: [Queue<Audience>] = Array(repeating: Queue(), count: count)
     private var credits = weights
 
@@ -18,7 +25,7 @@ struct Lanes {
         guard audience.lane != lane else { return }
         audience.lane = lane
         audience.deficit = Lanes.quantum
-        if audience.standsIn.insert(lane).inserted { queues[lane].append(audience) }
+        if audience.standsIn.insert(Places(lane)).inserted { queues[lane].append(audience) }
     }
 
     /// The audience whose turn it is, or `nil` when no lane has work. The same one is returned until its quantum is used up,
@@ -34,7 +41,7 @@ struct Lanes {
                 queues[lane].append(audience)
             } else {
                 queues[lane].removeFirst()
-                audience.standsIn.remove(lane)
+                audience.standsIn.remove(Places(lane))
                 if audience.lane == lane {  // done here; its other work, if any, belongs elsewhere
                     audience.lane = nil
                     enqueue(audience)

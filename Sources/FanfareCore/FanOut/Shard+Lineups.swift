@@ -117,10 +117,8 @@ extension Shard {
         if wanted != lineup.rotation.position { lineup.rotation.move(to: wanted, lineupRules, now: moment.monotonic) }
         let isOver = isOver(audience)
         let serials = lineup.waiting
-        if !serials.isEmpty {
-            lineup.waiting.removeAll(keepingCapacity: true)
-            lineupsWaiting -= 1
-        }
+        lineup.waiting = []
+        if !serials.isEmpty { lineupsWaiting -= 1 }
         let hash = display.hash
         let isNew = hash != lineup.display.hash
         lineup.display = display

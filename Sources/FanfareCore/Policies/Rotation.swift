@@ -62,18 +62,23 @@ public struct Rotation: Sendable {
     public func wanted(_ topics: [Topic], now: FeedTime) -> Int? {
         let current = position.flatMap { topics[$0].life == .gone ? nil : $0 }
         if let current, let held, now < held.until { return current }
-        let live = topics.indices.filter { topics[$0].life == .live }
-        guard !live.isEmpty else {
+        func isLive(_ index: Int) -> Bool { topics[index].life == .live }
+        // Of equals the first in the person's order.
+        var most: Int?
+        for index in topics.indices where isLive(index) {
+            if let most, topics[index].importance <= topics[most].importance { continue }
+            most = index
+        }
+        guard let most else {
             // Nothing is at stake: it stays, and else rests on what is still to come.
             return current ?? topics.firstIndex { $0.life == .waiting } ?? topics.firstIndex { $0.life == .ended }
         }
-        if let pinned, topics[pinned].life == .live { return pinned }
-        if let turnEnds, let current, topics[current].life == .live {
-            return now < turnEnds ? current : live.first { $0 > current } ?? live[0]
+        if let pinned, isLive(pinned) { return pinned }
+        if let turnEnds, let current, isLive(current) {
+            if now < turnEnds { return current }
+            return topics.indices.first { $0 > current && isLive($0) } ?? topics.indices.first(where: isLive)
         }
-        // Of equals the first in the person's order.
-        let most = live.map { topics[$0].importance }.max()
-        return live.first { topics[$0].importance == most }
+        return most
     }
 
     /// The spotlight goes there: with a push that is made anyway, or with one that `mayPush` has granted.
