@@ -157,8 +157,8 @@ if development {
         .testTarget(
             name: "FanfareAPNsPeerTests",
             dependencies: [
-                "Fanfare", "FanfareAPNs", "FanfareCore", "FanfareFeeds", "FanfareLoop", "APNsSimulator", "CountAllocations",
-                "DeliveryJudge", "LoadJSON",
+                "Fanfare", "FanfareAPNs", "FanfareCore", "FanfareFeeds", "FanfareLoop", "APNsSimulator",
+                "CountAllocations", "DeliveryJudge", "LoadJSON",
             ],
             exclude: ["strict_server.py", "Storyboards"], swiftSettings: swift),
     ]
