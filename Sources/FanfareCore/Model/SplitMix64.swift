@@ -18,7 +18,7 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
 
 extension UInt64 {
     /// The finaliser of SplitMix64: every bit of the result depends on every bit of the value.
-    public var mixed: UInt64 {
+    @inlinable public var mixed: UInt64 {
         var z = self
         z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
         z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
@@ -28,8 +28,9 @@ extension UInt64 {
 
 extension Sequence<UInt8> {
     /// FNV-1a, finished so that every bit depends on every byte. For names and for telling states apart; whoever chooses the
-    /// bytes could make two meet, so nothing that must be safe from that may rely on it.
-    public var fnv1a: UInt64 {
+    /// bytes could make two meet, so nothing that must be safe from that may rely on it. Inlinable, because over an unknown sequence
+    /// of another module each byte would cost a call.
+    @inlinable public var fnv1a: UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in self { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         return hash.mixed
