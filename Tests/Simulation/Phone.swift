@@ -20,6 +20,10 @@ struct Phone {
     var hasLeft = false
     var isDead = false
     var deathReports = 0
+    /// The shard has let it go, and is to say so once.
+    private(set) var isRemoved = false
+    /// Its token was answered as dead while too many were.
+    var isHeld = false
 
     /// Pushes on their way; more than one is a violation.
     var flying = 0
@@ -46,10 +50,15 @@ struct Phone {
     /// way; the oldest first.
     private(set) var missed: [Missed] = []
     private var missedInFlight: [Missed] = []
+    /// So many, also of topics that it has left meanwhile: its audience kept no more than eight of them.
+    private(set) var missedCount = 0
+    private var missedCountInFlight = 0
     struct Missed {
         let topic: TopicID
         let alert: Alert
         var isRevoked = false
+        /// There was a moment at which it might not be given, and no push was needed without it.
+        var mayBeSettled = false
     }
     /// An alert was published while nothing kept this phone from having it at once: the sweep will come with it.
     private(set) var awaitsAlert = false
@@ -119,6 +128,7 @@ struct Phone {
     }
 
     mutating func prefers(_ subscriber: Subscriber) { self.subscriber = subscriber }
+
     /// Neither wishes nor limits keep an alert from it.
     var isNeverSilenced: Bool {
         subscriber.mask == .all && subscriber.quiet == nil && limits == ActivityLimits()
@@ -126,9 +136,13 @@ struct Phone {
 
     var stillMissed: [Missed] { missed.filter { !$0.isRevoked } }
 
+    /// What it missed may have been settled silently.
+    mutating func noteSettled() { for index in missed.indices { missed[index].mayBeSettled = true } }
+
     mutating func noteAlert(of publication: Publication) {
         guard let alert = publication.alert, let served, served.topics.contains(publication.topicID) else { return }
         missed.append(Missed(topic: publication.topicID, alert: alert))
+        missedCount += 1
         if flying == 0, !isThrottled, hasToken { awaitsAlert = true }
     }
 
@@ -150,6 +164,8 @@ struct Phone {
         if case .lineup = served { lastLineup = LineupContentState<Match>(payload) }
         missedInFlight = missed
         missed.removeAll()
+        missedCountInFlight = missedCount
+        missedCount = 0
         if payload.priority == .immediate, payload.event == .update { budget.take(budgetSize, at: payload.stamp) }
         if payload.alert != nil, payload.event != .start {
             alertBucket.take(limits.alerts, at: payload.stamp, atLeast: 0)
@@ -160,7 +176,8 @@ struct Phone {
         alertsTried.formUnion(told)
     }
 
-    mutating func answered(_ flight: World.Flight) {
+    mutating func answered(_ flight: World.Flight, isHeld: Bool) {
+        self.isHeld = isHeld
         flying -= 1
         isEnding = false
         switch flight.outcome {
@@ -176,7 +193,13 @@ struct Phone {
         case .deadToken:
             lastMayRepeat = true
             // A dead answer for a token that has been replaced says nothing about the new one.
-            if flight.token == servedToken { isGone = true } else { untry(flight) }
+            if flight.token == servedToken, !isHeld {
+                isGone = true
+                isRemoved = true
+            } else {
+                untry(flight)
+                isThrottled = isHeld
+            }
         case .throttled, .notProcessed:
             lastMayRepeat = true
             isThrottled = flight.outcome == .throttled
@@ -189,6 +212,8 @@ struct Phone {
     /// The service certainly did not process it, so its alert may be tried again.
     private mutating func untry(_ flight: World.Flight) {
         missed = missedInFlight + missed
+        missedCount += missedCountInFlight
+        missedCountInFlight = 0
         missedInFlight.removeAll()
         alertsTried.subtract(flight.told)
     }

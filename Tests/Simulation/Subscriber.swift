@@ -74,25 +74,40 @@ struct PhoneBucket {
 }
 
 extension World {
-    /// Whether the phone may be given this alert in a push with this stamp.
-    private func mayAlert(_ alert: AlertClass, _ phone: Phone, _ payload: Payload) -> Bool {
+    /// Whether the phone may be given this alert in an update, or an end, with this stamp.
+    private func mayAlert(_ alert: AlertClass, _ phone: Phone, stamp: Int64, isEnd: Bool = false) -> Bool {
         guard phone.subscriber.wants(alert, at: moment) else { return false }
-        if alert == .ordinary, !phone.alertBucket.has(phone.limits.alerts, at: payload.stamp) { return false }
-        return payload.event == .end
+        if alert == .ordinary, !phone.alertBucket.has(phone.limits.alerts, at: stamp) { return false }
+        return isEnd
             || phone.budget.has(
-                phone.budgetSize, at: payload.stamp, loan: alert == .essential ? phone.limits.essentialLoan : 0)
+                phone.budgetSize, at: stamp, loan: alert == .essential ? phone.limits.essentialLoan : 0)
+    }
+
+    /// Before a pull. Who may be given no alert now, and shows the newest state already, is settled without a push.
+    func noteSettled(by node: Node) {
+        for index in phones.indices where nodes[phones[index].node] === node && phones[index].flying == 0 {
+            guard let highest = phones[index].stillMissed.map(\.alert.class).max(),
+                !mayAlert(highest, phones[index], stamp: moment.wallSeconds)
+            else { continue }
+            phones[index].noteSettled()
+        }
     }
 
     /// Of those that it missed, the newest of the highest class rides, unless the subscriber or the limits are against it.
     func judgeAttention(of payload: Payload, for phone: Phone, from node: Node) -> String? {
-        let highest = phone.stillMissed.map(\.alert.class).max()
+        let isEnd = payload.event == .end
         if payload.alert != nil {
-            guard let highest, mayAlert(highest, phone, payload) else {
+            guard let highest = phone.stillMissed.map(\.alert.class).max(),
+                mayAlert(highest, phone, stamp: payload.stamp, isEnd: isEnd)
+            else {
                 return "an alert to somebody who wants none, or has had as many as may be (A2, A5)"
             }
             return nil
         }
-        if let highest, mayAlert(highest, phone, payload) {
+        if phone.missedCount <= 8,
+            let highest = phone.stillMissed.filter({ !$0.mayBeSettled }).map(\.alert.class).max(),
+            mayAlert(highest, phone, stamp: payload.stamp, isEnd: isEnd)
+        {
             return "silent though alert \(phone.stillMissed.last?.alert.text.title ?? "") was missed (4)"
         }
         guard payload.event == .update else { return nil }

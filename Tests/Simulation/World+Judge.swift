@@ -8,6 +8,7 @@ extension World {
         pushesSeen += 1
         if phone.flying > 0 { return "two pushes in flight" }
         if phone.isGone { return "a push after its end (3)" }
+        if phone.isHeld { return "a push to somebody who is held" }
         if token != phone.servedToken { return "a push to a token that was replaced before" }
         if payload.stamp < phone.lastStamp { return "stamp \(payload.stamp) after \(phone.lastStamp) (2)" }
         if payload.stamp > moment.wallSeconds + 60 + 5 { return "stamp more than a minute ahead" }
@@ -61,11 +62,12 @@ extension World {
             }
         }
         if told.count > 1 { joinedAlertsSeen += 1 }
-        guard let highest = phone.stillMissed.map(\.alert.class).max() else { return nil }
+        let pending = phone.stillMissed.filter { !$0.mayBeSettled || told.contains($0.alert.text) }
+        guard let highest = pending.map(\.alert.class).max() else { return nil }
         var wanted: [TopicID: AlertText] = [:]
-        for missed in phone.stillMissed where missed.alert.class == highest { wanted[missed.topic] = missed.alert.text }
+        for missed in pending where missed.alert.class == highest { wanted[missed.topic] = missed.alert.text }
         // The audience keeps eight, and a card may be without its token for long.
-        if phone.missed.count > 8 || phone.card != nil { wanted = wanted.filter { told.contains($0.value) } }
+        if phone.missedCount > 8 || phone.card != nil { wanted = wanted.filter { told.contains($0.value) } }
         guard Set(told) == Set(wanted.values) else {
             return "alerts \(wanted.values.map(\.title)) were missed, and told are \(told.map(\.title)) (4)"
         }
@@ -128,10 +130,16 @@ extension World {
         }
         // Nobody is told of the start of a card that has been given up meanwhile.
         for phone in phones
-        where phone.isDead && phone.isGone && phone.deathReports != 1 && (phone.hasToken || !phone.hasLeft) {
+        where (phone.isRemoved || phone.isDead && phone.isGone) && phone.deathReports != 1
+            && (phone.hasToken || !phone.hasLeft)
+        {
             return "the death of activity \(phone.id.rawValue) was reported \(phone.deathReports) times"
         }
         for node in nodes {
+            guard node.deadTokens.alarms == node.alarmsHeard, node.deadTokens.resumptions == node.resumptionsHeard
+            else {
+                return "operators were told \(node.alarmsHeard) and \(node.resumptionsHeard) times of dead tokens"
+            }
             for serial in node.published
             where node.completed[serial] ?? 0 != (node.overtaken.contains(serial) ? 0 : 1) {
                 return "publication \(serial) was reported complete \(node.completed[serial] ?? 0) times"

@@ -33,6 +33,9 @@ public final class World {
         /// Of an activity, and whether it is renewed then.
         public var lifetime = Duration.seconds(8 * 3600)
         public var renews = false
+        /// How many the dead-token guard waits for, and how many it remembers. With few of them, the environment is a wrong one
+        /// now and then.
+        var deadTokenAnswers = 100...1000
         public init() {}
 
         /// A world of the seed's own kind. Of every size: the smallest make the rarest meetings.
@@ -49,6 +52,9 @@ public final class World {
             feedbackHeldMax = pick([1, 4, 64], 7)
             openMax = pick([1, 2, 64], 8)
             limits = pick([ActivityLimits(), .tight], 9)
+            deadTokenAnswers = pick([100...1000, 100...1000, 3...8, 6...30], 14)
+            // One thing at a time: neither lineups there, nor starts.
+            lineups = deadTokenAnswers.lowerBound == 100
             lineupRules = LineupRules(
                 dwell: .seconds(pick([20, 20, 3], 13)), round: pick([nil, nil, .seconds(4)], 10),
                 minimumInterval: .seconds(pick([2, 2, 0, 5], 11)),
@@ -61,14 +67,15 @@ public final class World {
 
     /// What the world does next; the weights make quiet spells and storms both happen.
     enum Action: CaseIterable {
-        case card, goal, goals, cancelGoal, endMatch, follow, start, report, unfollow, move, rotateToken, prefer
+        case card, goal, goals, cancelGoal, endMatch, follow, start, report, unfollow, move, rotateToken, prefer,
+            reconfigure
         case deliverCommand, pull, complete, hear, passTime
 
         var weight: Int {
             switch self {
             case .card: 6
             case .goal: 3
-            case .goals, .cancelGoal, .endMatch, .unfollow, .rotateToken, .prefer: 1
+            case .goals, .cancelGoal, .endMatch, .unfollow, .rotateToken, .prefer, .reconfigure: 1
             case .start: 2
             case .move, .follow, .report: 4
             case .passTime: 6
@@ -86,6 +93,8 @@ public final class World {
     var nodes: [Node] = []
     var feed: SimulatedFeed
     var phones: [Phone] = []
+    /// Every token looks dead.
+    private var isMisconfigured = false
     /// Whose preferences a command brings.
     private var wishes: [Preferences: Subscriber] = [:]
     public private(set) var steps = 0
@@ -122,16 +131,20 @@ public final class World {
         var endedAt: [TopicID: Int64] = [:]
         /// Lineups that somebody has had, and since when.
         var lineups: [AudienceKey: Int64] = [:]
+        var deadTokens: DeadTokenJudge
+        /// Told of dead tokens, and that they are few again.
+        var alarmsHeard = 0
+        var resumptionsHeard = 0
         var revoked: Set<String> = []
         var completed: [UInt64: Int] = [:]
         var overtaken: Set<UInt64> = []
         var published: Set<UInt64> = []
 
         init(_ options: Options) {
+            deadTokens = DeadTokenJudge(remembering: options.deadTokenAnswers)
             shard = Shard(
                 lineups: options.lineupRules, feedbackMax: options.feedbackHeldMax, openMax: options.openMax,
-                lifetime: options.lifetime,
-                limits: options.limits)
+                lifetime: options.lifetime, limits: options.limits, deadTokenAnswers: options.deadTokenAnswers)
             let commandRing = OneToOneRing<ShardCommand>(capacity: options.commandsMax)
             sendCommands = commandRing.takeProducer()
             commands = commandRing.takeConsumer()
@@ -198,7 +211,7 @@ public final class World {
             .prefer:
             // What comes from outside is refused while the core has no room to pass it on.
             guard nodes.allSatisfy(\.backlog.isEmpty) else { return nil }
-        case .deliverCommand, .pull, .complete, .hear, .passTime: break
+        case .reconfigure, .deliverCommand, .pull, .complete, .hear, .passTime: break
         }
         switch action {
         case .card: broadcast(feed.card(using: &random))
@@ -207,7 +220,7 @@ public final class World {
         case .cancelGoal: broadcast(feed.cancelGoal(using: &random))
         case .endMatch: broadcast(feed.end(using: &random))
         case .follow: follow()
-        case .start: start()
+        case .start: if options.deadTokenAnswers.lowerBound == 100 { start() }
         case .report: report()
         case .unfollow:
             if let index = livePhone() {
@@ -230,6 +243,8 @@ public final class World {
                 wishes[subscriber.preferences] = subscriber
                 send(.prefer(phones[index].id, subscriber.preferences), to: phones[index].node)
             }
+        case .reconfigure:
+            if options.deadTokenAnswers.lowerBound < 100 { isMisconfigured = !isMisconfigured && random.chance(0.3) }
         case .deliverCommand: _ = deliverCommand(to: nodes.randomElement(using: &random)!)
         case .pull: return pull(nodes.randomElement(using: &random)!)
         case .complete: complete(nodes.randomElement(using: &random)!)
@@ -339,7 +354,8 @@ public final class World {
                 phones[index].prefers(subscriber)
                 if let successor = successor(of: index) { phones[successor].prefers(subscriber) }
             }
-        case .tellDisposition, .trustDeadAnswers, .reportQuiet: break
+        case .trustDeadAnswers: node.deadTokens.overrule()
+        case .tellDisposition, .reportQuiet: break
         }
         node.shard.apply(command, at: moment)
         forgetEmptyLineups(of: node)
@@ -369,6 +385,10 @@ public final class World {
     private func pull(_ node: Node) -> String? {
         let room = options.window - node.flying.count
         guard room > 0 else { return nil }
+        noteSettled(by: node)
+        if !node.shard.isHeldUp, node.deadTokens.releases(at: moment.monotonicNanoseconds) {
+            for index in phones.indices where nodes[phones[index].node] === node { phones[index].isHeld = false }
+        }
         var batch = DeliveryBatch()
         node.shard.pull(limit: Int.random(in: 1...room, using: &random), at: moment, into: &batch)
         for delivery in batch.deliveries {
@@ -399,7 +419,7 @@ public final class World {
     }
 
     private func fate(of phone: Int) -> (DeliveryOutcome, arrives: Bool) {
-        if phones[phone].isDead { return (.deadToken, false) }
+        if phones[phone].isDead || isMisconfigured { return (.deadToken, false) }
         if random.chance(options.dead) {
             phones[phone].isDead = true
             return (.deadToken, false)
@@ -420,7 +440,15 @@ public final class World {
             flight.outcome = .deadToken
         }
         if isStart { phones[flight.phone].answeredStart(flight.outcome) }
-        phones[flight.phone].answered(flight)
+        var isHeld = false
+        if flight.outcome == .accepted {
+            node.deadTokens.answered(dead: false)
+        } else if flight.outcome == .deadToken, flight.token == phones[flight.phone].servedToken {
+            node.deadTokens.answered(dead: true)
+            isHeld = node.deadTokens.isShut && phones[flight.phone].served != nil
+            if isHeld { node.deadTokens.hold(at: moment.monotonicNanoseconds) }
+        }
+        phones[flight.phone].answered(flight, isHeld: isHeld)
         let completion = Completion(
             slot: flight.delivery.slot, generation: flight.delivery.generation, outcome: flight.outcome)
         node.shard.complete([completion], at: moment)
@@ -445,6 +473,9 @@ public final class World {
             case .overtaken(let serial): node.overtaken.insert(serial)
             case .deadToken(let id):
                 if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].deathReports += 1 }
+            case .report(let line):
+                if line.contains("went to dead tokens") { node.alarmsHeard += 1 }
+                if line.contains("dead tokens are few again") { node.resumptionsHeard += 1 }
             case .fate(let id, let fate):
                 guard let index = phones.firstIndex(where: { $0.id == id }) else { break }
                 switch fate {
@@ -454,7 +485,7 @@ public final class World {
                     phones[index].isGone = true
                     if failure == .deadToken { phones[index].deathReports += 1 }
                 }
-            case .disposition, .quiet, .counted, .fresh, .ready, .report, .misconfigured: break
+            case .disposition, .quiet, .counted, .fresh, .ready, .misconfigured: break
             }
         }
         tell(node)
@@ -474,7 +505,12 @@ public final class World {
     /// No new events; the network behaves. Everything must settle.
     private func calm() -> String? {
         pass(milliseconds: 10_000)  // nothing waits for its interval any more
-        for _ in 0..<20_000 {
+        isMisconfigured = false
+        for round in 0..<20_000 {
+            // Some worlds have nobody left who could show that tokens are alive.
+            if round == 200 {
+                for node in nodes where node.deadTokens.isShut { node.send(.trustDeadAnswers) }
+            }
             var busy = false
             for node in nodes {
                 while deliverCommand(to: node) || hear(node, limit: .max) {}

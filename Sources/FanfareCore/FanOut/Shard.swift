@@ -47,7 +47,7 @@ public final class Shard: DeliverySource {
     /// Alerts that activities have brought along from the audience they were in before.
     @exclusivity(unchecked) var brought: [ActivitySlot: Brought] = [:]
     var retries = RetryList()
-    @exclusivity(unchecked) var deadTokens = DeadTokenGuard()
+    @exclusivity(unchecked) var deadTokens: DeadTokenGuard
     /// Activities whose token was answered as dead while the guard was shut.
     var held = Queue<(ActivitySlot, generation: UInt32)>()
     /// Publications that somebody in this shard still lacks, by serial.
@@ -91,13 +91,16 @@ public final class Shard: DeliverySource {
     ///     some 70 versions, so 64 are the better part of an hour without the service.
     ///   - lifetime: of an activity; another one than the system's is for simulations.
     ///   - limits: of each activity.
+    ///   - deadTokenAnswers: how many the dead-token guard waits for, and how many it remembers.
     public init(
         lineups: LineupRules = LineupRules(), feedbackMax: Int = 4096, openMax: Int = 64,
         lifetime: Duration = .seconds(8 * 3600),
-        limits: ActivityLimits = ActivityLimits()
+        limits: ActivityLimits = ActivityLimits(),
+        deadTokenAnswers: ClosedRange<Int> = 100...1000
     ) {
         lineupRules = lineups
         lineupInterval = lineups.minimumInterval.milliseconds * 1_000_000
+        deadTokens = DeadTokenGuard(answers: deadTokenAnswers)
         self.feedbackMax = feedbackMax
         self.openMax = openMax
         self.lifetime = lifetime.milliseconds * 1_000_000

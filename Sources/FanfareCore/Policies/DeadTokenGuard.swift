@@ -4,9 +4,9 @@
 /// The guard watches the share of dead answers and shuts when it jumps. While it is shut, nothing may be removed.
 struct DeadTokenGuard {
     /// Answers before the share says anything. So many tokens at most are removed by mistake.
-    static let answersMin = 100
+    let answersMin: Int
     /// About so many answers are remembered: enough that no run of chance shuts it, and so few that a mended setting shows soon.
-    static let answersMax = 1000
+    let answersMax: Int
     // Both shares are judgement. Cards that people swiped away are found dead by the next push: a few in a hundred while
     // updates are frequent, more after a quiet night. A wrong setting kills all. The lower one keeps it from flapping.
     /// It shuts when more than one in so many is dead,
@@ -22,17 +22,23 @@ struct DeadTokenGuard {
     private(set) var answers = 0
     private(set) var dead = 0
 
+    /// Other numbers are for simulations, whose worlds are small.
+    init(answers: ClosedRange<Int> = 100...1000) {
+        answersMin = answers.lowerBound
+        answersMax = answers.upperBound
+    }
+
     /// Takes note of answered pushes.
     ///
     /// - Returns: what that has changed.
     mutating func note(answers count: Int, dead deadCount: Int) -> Change? {
         answers += count
         dead += deadCount
-        while answers > DeadTokenGuard.answersMax {
+        while answers > answersMax {
             answers /= 2
             dead /= 2
         }
-        guard answers >= DeadTokenGuard.answersMin else { return nil }
+        guard answers >= answersMin else { return nil }
         let isHigh = dead * DeadTokenGuard.shutsAboveOneIn > answers
         let isLow = dead * DeadTokenGuard.opensBelowOneIn < answers
         if isOverruled {

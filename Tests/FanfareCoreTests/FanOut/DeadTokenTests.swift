@@ -65,7 +65,7 @@ import Testing
     /// a few at a time; and when the setting is mended all of them get the newest state.
     @Test mutating func aWrongEnvironmentLosesAHundredAtMost() {
         #expect(answer { _ in .deadToken } == DeadTokenTests.members)
-        let left = DeadTokenTests.members - DeadTokenGuard.answersMin
+        let left = DeadTokenTests.members - DeadTokenGuard().answersMin
         #expect(shard.statistics.activities > left)
         let alarms = reports()
         #expect(alarms.count == 1 && alarms[0].contains("environment") && alarms[0].contains("bundle id"))
