@@ -29,7 +29,7 @@ extension World {
         // It goes with its audience's alert, which its subscriber does not want, or has had too many of.
         if phone.awaitsAlert { return nil }
         var isAwaitedElsewhere = false
-        for other in phones where other.awaitsAlert && !other.isGone && nodes[other.node] === node {
+        for other in phones where other.awaitsAlert && !other.isGone && !other.isExpired && nodes[other.node] === node {
             // Its own audience has the first lane, and this one is a joiner that stands among those who wait.
             if other.served == phone.served { return nil }
             isAwaitedElsewhere = true

@@ -129,11 +129,6 @@ struct Phone {
 
     mutating func prefers(_ subscriber: Subscriber) { self.subscriber = subscriber }
 
-    /// Neither wishes nor limits keep an alert from it.
-    var isNeverSilenced: Bool {
-        subscriber.mask == .all && subscriber.quiet == nil && limits == ActivityLimits()
-    }
-
     var stillMissed: [Missed] { missed.filter { !$0.isRevoked } }
 
     /// What it missed may have been settled silently.

@@ -36,6 +36,8 @@ public final class World {
         /// How many the dead-token guard waits for, and how many it remembers. With few of them, the environment is a wrong one
         /// now and then.
         var deadTokenAnswers = 100...1000
+        /// One thing at a time: there are neither lineups then, nor starts, nor ends of old age.
+        var isMisconfigurable: Bool { deadTokenAnswers.lowerBound < 100 }
         public init() {}
 
         /// A world of the seed's own kind. Of every size: the smallest make the rarest meetings.
@@ -52,15 +54,14 @@ public final class World {
             feedbackHeldMax = pick([1, 4, 64], 7)
             openMax = pick([1, 2, 64], 8)
             limits = pick([ActivityLimits(), .tight], 9)
-            deadTokenAnswers = pick([100...1000, 100...1000, 3...8, 6...30], 14)
-            // One thing at a time: neither lineups there, nor starts.
-            lineups = deadTokenAnswers.lowerBound == 100
+            deadTokenAnswers = pick([100...1000, 100...1000, 3...8, 6...30], 17)
+            lineups = !isMisconfigurable
             lineupRules = LineupRules(
                 dwell: .seconds(pick([20, 20, 3], 13)), round: pick([nil, nil, .seconds(4)], 10),
                 minimumInterval: .seconds(pick([2, 2, 0, 5], 11)),
                 rotationPushes: pick(
                     [.init(burst: 4, refill: .seconds(60)), .init(burst: 1, refill: .seconds(600))], 12))
-            lifetime = pick([.seconds(8 * 3600), .seconds(144)], 14)
+            lifetime = isMisconfigurable ? .seconds(8 * 3600) : pick([.seconds(8 * 3600), .seconds(144)], 14)
             renews = pick([false, true], 15)
         }
     }
@@ -220,7 +221,7 @@ public final class World {
         case .cancelGoal: broadcast(feed.cancelGoal(using: &random))
         case .endMatch: broadcast(feed.end(using: &random))
         case .follow: follow()
-        case .start: if options.deadTokenAnswers.lowerBound == 100 { start() }
+        case .start: if !options.isMisconfigurable { start() }
         case .report: report()
         case .unfollow:
             if let index = livePhone() {
@@ -244,7 +245,7 @@ public final class World {
                 send(.prefer(phones[index].id, subscriber.preferences), to: phones[index].node)
             }
         case .reconfigure:
-            if options.deadTokenAnswers.lowerBound < 100 { isMisconfigured = !isMisconfigured && random.chance(0.3) }
+            if options.isMisconfigurable { isMisconfigured = !isMisconfigured && random.chance(0.3) }
         case .deliverCommand: _ = deliverCommand(to: nodes.randomElement(using: &random)!)
         case .pull: return pull(nodes.randomElement(using: &random)!)
         case .complete: complete(nodes.randomElement(using: &random)!)

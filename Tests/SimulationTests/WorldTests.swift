@@ -9,6 +9,6 @@ import Testing
         let world = World(seed: seed, options: World.Options(varying: seed))
         let violation = world.run(steps: 2000)
         #expect(violation == nil, "seed \(seed)")
-        #expect(world.pushesSeen > 20, "seed \(seed) saw too little to prove anything")
+        #expect(world.pushesSeen > 5, "seed \(seed) saw too little to prove anything")
     }
 }
