@@ -49,7 +49,7 @@ public final class Replay {
             var subscribers = SyntheticSubscribers(
                 count: options.subscribers, lineups: options.lineups, seed: options.seed, topics: [])
             if live {
-                guard options.lineups == 0 else {
+                guard options.lineups == nil else {
                     throw ReplayError(
                         description: "lineups need a feed whose topics are known beforehand: name a file, not -")
                 }

@@ -27,8 +27,8 @@ public struct ReplayOptions: Sendable {
     public var subscribers = 0
     /// Beside the synthetic ones, or instead of them.
     public var subscriberSource: (any SubscriberSource)?
-    /// With `n` > 0 every subscriber has a lineup of `n` topics instead of one topic.
-    public var lineups = 0
+    /// Every subscriber has a lineup of so many topics instead of one topic; `nil`: none has.
+    public var lineups: ClosedRange<Int>?
     /// A lineup whose phone `ReplayOutput.preview` shows, beside the subscribers; empty for none.
     public var preview: [TopicID] = []
     /// Seed of the synthetic tokens and lineups.

@@ -4,14 +4,14 @@ import FanfareCore
 /// and others. Which others follows Zipf's law: the second topic is half as popular as the first, the third a third.
 struct SyntheticSubscribers: Sendable {
     let count: Int
-    /// Topics per lineup; 0 for single topics.
-    let lineups: Int
+    /// How many topics a lineup has; `nil`: everybody follows one topic, plainly.
+    let lineups: ClosedRange<Int>?
     let seed: UInt64
     let topics: [TopicID]
     /// 1, 1 + 1/2, 1 + 1/2 + 1/3, …: one for each topic.
     private let weightsUpTo: [Double]
 
-    init(count: Int, lineups: Int, seed: UInt64, topics: [TopicID]) {
+    init(count: Int, lineups: ClosedRange<Int>?, seed: UInt64, topics: [TopicID]) {
         self.count = count
         self.lineups = lineups
         self.seed = seed
@@ -50,12 +50,13 @@ struct SyntheticSubscribers: Sendable {
 
     func audience(of subscriber: Int) -> AudienceKey {
         let first = subscriber % topics.count
-        guard lineups > 0 else { return .topic(topics[first]) }
+        guard let lineups else { return .topic(topics[first]) }
         let choice = UInt64(subscriber / topics.count % SyntheticSubscribers.companionChoices)
         var random = SplitMix64(seed: seed ^ (UInt64(first) << 32 | choice).mixed)
         var chosen = [first]
         var misses = 0
-        while chosen.count < min(lineups, topics.count) {
+        let size = Int.random(in: lineups, using: &random)
+        while chosen.count < min(size, topics.count) {
             let next = popular(using: &random)
             if !chosen.contains(next) {
                 chosen.append(next)

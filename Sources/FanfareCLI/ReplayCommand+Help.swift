@@ -24,7 +24,7 @@ extension ReplayCommand {
                                quiet=22:00-07:00+02:00[/none|/all], frequent, app=BUNDLE[/development]; # is a comment
           --subscribers N      made up: subscriber i follows topic i mod T of the feed's T topics (0); live, where nobody knows them
                        beforehand, all N follow each topic as it appears
-          --lineups N          every subscriber has one activity that shows N topics, some topics
+          --lineups N|N-M      every subscriber has one activity that shows N, or from N to M topics, some topics
                                far more popular than others; not live
           --seed N             of the subscribers' tokens and lineups (1)
           --shards N           worker threads that push (1)

@@ -28,7 +28,8 @@ struct ReplayCommand {
             case .option("--subscribers"):
                 let who = try arguments.value("a whole number from 0 to 100000000, or a file", Self.subscribers)
                 (options.subscribers, subscribersPath) = who
-            case .option("--lineups"): options.lineups = try arguments.count(0...64)
+            case .option("--lineups"):
+                options.lineups = try arguments.value("how many topics, as 4 or 3-8, at most 64", Self.lineups)
             case .option("--preview"): options.preview = try arguments.topics()
             case .option("--seed"): options.seed = try arguments.value("a whole number from 0") { UInt64($0) }
             case .option("--shards"): options.shards = try arguments.count(1...256)
@@ -77,6 +78,14 @@ struct ReplayCommand {
             return Int(text).flatMap { (0...100_000_000).contains($0) ? ($0, nil) : nil }
         }
         return text.isEmpty ? nil : (0, text)
+    }
+
+    private static func lineups(_ text: String) -> ClosedRange<Int>? {
+        let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+        guard (1...2).contains(ends.count), let least = ends[0], let most = ends[ends.count - 1], least <= most,
+            1...64 ~= least, 1...64 ~= most
+        else { return nil }
+        return least...most
     }
 
     /// A year is longer than any feed.

@@ -28,7 +28,7 @@ import Testing
         #expect(options.from?.description == "2018-05-13T14:00:00.000Z")
         #expect(options.until?.description == "2018-05-13T17:00:00.000Z")
         #expect(options.subscribers == 50_000)
-        #expect(options.lineups == 4)
+        #expect(options.lineups == 4...4)
         #expect(options.seed == 9)
         #expect(options.shards == 2)
         #expect(

@@ -47,7 +47,7 @@ import Testing
     @Test func lineupsToo() throws {
         let result = try replay {
             $0.subscribers = 5000
-            $0.lineups = 4
+            $0.lineups = 3...5
         }
         #expect(result.summary.isClean)
         #expect(result.summary.counts.pushes.accepted >= 5000)
