@@ -50,6 +50,7 @@ enum Decisions {
     /// - Returns: events and rejections.
     private static func pass(_ paths: [String], decides: Bool) -> Int {
         var feed: Feed
+        // A benchmark without its feed has nothing to say, and nobody to say it to but whoever started it.
         do { feed = try Feed(paths: paths) } catch { fatalError("fanfare-bench: \(error)") }
         var core = DecisionCore()
         var decisions: [Decision] = []
@@ -73,12 +74,18 @@ enum Decisions {
     }
 }
 
-/// A generated feed as a file, gone with this.
+/// A generated feed as a file of its own, gone with this.
 private final class NativeFile {
-    let path = "/tmp/fanfare-bench-\(getpid()).ndjson"
+    let path: String
 
     init(_ feed: GeneratedFeed) {
-        guard let file = fopen(path, "w") else { fatalError("fanfare-bench: \(path) cannot be written") }
+        var name = Array("/tmp/fanfare-bench-XXXXXX.ndjson".utf8CString)
+        // Where nothing can be written there is nothing to measure.
+        let descriptor = mkstemps(&name, 7)
+        guard descriptor >= 0, let file = fdopen(descriptor, "w") else {
+            fatalError("fanfare-bench: no file for the feed in /tmp: \(String(cString: strerror(errno)))")
+        }
+        path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         feed.write(seed: 1) { fwrite($0, 1, $0.count, file) }
         fclose(file)
     }

@@ -59,7 +59,7 @@ public final class Engine: Sendable {
         case counts(@Sendable (ShardCounts) -> Void)
         case freshness(@Sendable (FreshnessReport) -> Void)
         case disposition(
-            ActivityID, subscriber: UInt64, cause: String, TopicID, @Sendable (AlertDisposition) -> Void)
+            ActivityID, subscriber: UInt64, app: Int, cause: String, TopicID, @Sendable (AlertDisposition) -> Void)
         case settle(@Sendable () -> Void)
     }
 
@@ -202,12 +202,13 @@ public final class Engine: Sendable {
     ///   - cause: id of the fact or event that caused it, with `/cancelled` behind it for its withdrawal.
     ///   - answer: called on the core thread.
     @discardableResult public func alertDisposition(
-        of cause: String, in topic: TopicID, activity: String, subscriber: String,
+        of cause: String, in topic: TopicID, activity: String, subscriber: String, app: App = .first,
         _ answer: @escaping @Sendable (AlertDisposition) -> Void
     ) -> Bool {
         post(
             .disposition(
-                ActivityID(hashing: activity), subscriber: Engine.key(subscriber), cause: cause, topic, answer))
+                ActivityID(hashing: activity), subscriber: Engine.key(subscriber), app: app.index, cause: cause, topic,
+                answer))
     }
 
     /// Waits until everything ingested before has reached everybody, or until the time is over.
@@ -294,8 +295,8 @@ public final class Engine: Sendable {
                 case .trustDeadAnswers: core.broadcast(.trustDeadAnswers)
                 case .counts(let answer): answer(core.counts)
                 case .freshness(let answer): answer(core.freshness)
-                case .disposition(let activity, let subscriber, let cause, let topic, let answer):
-                    core.ask(activity, ofSubscriber: subscriber, about: cause, in: topic, answer: answer)
+                case .disposition(let activity, let subscriber, let app, let cause, let topic, let answer):
+                    core.ask(activity, ofSubscriber: subscriber, app: app, about: cause, in: topic, answer: answer)
                 case .settle(let settled):
                     // What an operator's order let out is due by now.
                     core.advance(to: now)

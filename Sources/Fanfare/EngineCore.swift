@@ -124,12 +124,12 @@ final class EngineCore {
     var freshness: FreshnessReport { shardFreshness.reduce(FreshnessReport(), +) }
 
     func ask(
-        _ activity: ActivityID, ofSubscriber key: UInt64, about cause: String, in topic: TopicID,
+        _ activity: ActivityID, ofSubscriber key: UInt64, app: Int, about cause: String, in topic: TopicID,
         answer: @escaping (AlertDisposition) -> Void
     ) {
         questionsAsked += 1
         questions[questionsAsked] = answer
-        send(.tellDisposition(questionsAsked, activity, topic, cause: cause), forSubscriber: key)
+        send(.tellDisposition(questionsAsked, activity, topic, cause: cause), forSubscriber: key, app: app)
     }
 
     /// `onQuiet` is called once every shard has delivered everything it was given before.

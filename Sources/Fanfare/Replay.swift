@@ -33,7 +33,7 @@ public final class Replay {
     /// For giving up: the last figure of accepted pushes that was seen to change, and when.
     private var stall: (accepted: Int, since: Int64) = (0, 0)
     private var line: [UInt8] = []
-    private var finishPreview: (() -> Void)?
+    private let preview: LineupPreview?
 
     /// Opens feeds, keys and threads. Subscribers are loaded before it returns.
     ///
@@ -41,6 +41,7 @@ public final class Replay {
     public init(_ options: ReplayOptions, output: ReplayOutput) throws(ReplayError) {
         self.options = options
         self.output = output
+        preview = options.preview.isEmpty ? nil : LineupPreview(of: options.preview)
         if options.countsWhatIf { tally = DecisionTally(essentialIn: [options.rules]) }
         pace = Pace(speed: options.speed, gapMax: options.gapMax, from: options.from)
         do {
@@ -57,6 +58,9 @@ public final class Replay {
                 source = try LiveInput(loop: loop, lineBytesMax: options.feed.lineBytesMax)
             } else {
                 let scan = try FeedScan(options)
+                if let topic = options.preview.first(where: { !scan.topics.contains($0) }) {
+                    throw ReplayError(description: "\(topic): the feed does not speak of it, so there is no preview")
+                }
                 eventsExpected = scan.events
                 subscribers = SyntheticSubscribers(
                     count: options.subscribers, lineups: options.lineups, seed: options.seed, topics: scan.topics)
@@ -88,10 +92,8 @@ public final class Replay {
         }
         watch = LoopTimer(loop: loop) { [unowned self] in look() }
         engine.onRecord = { [unowned self] in note($0, $1) }
-        if let show = output.preview, !options.preview.isEmpty {
-            let preview = LineupPreview(of: options.preview)
-            engine.onDecisions = { preview.take($0, show: show) }
-            finishPreview = { preview.finish(show: show) }
+        if preview != nil, let show = output.preview {
+            engine.onDecisions = { [unowned self] in preview?.take($0, show: show) }
         }
         engine.onCompleted = { [unowned self] serial, at in
             lastDelivery = max(lastDelivery, at)
@@ -234,7 +236,7 @@ public final class Replay {
     private func finish() {
         isOver = true
         engine.finish()
-        finishPreview?()
+        if let show = output.preview { preview?.finish(show: show) }
         engine.askForQuiet()
     }
 

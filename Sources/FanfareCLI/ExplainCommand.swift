@@ -10,7 +10,7 @@ struct ExplainCommand {
     }
 
     private(set) var paths: [String] = []
-    private(set) var subject: Subject?
+    let subject: Subject
     private(set) var favourite: TopicID?
     private(set) var at: FeedTime?
     private(set) var showsEverything = false
@@ -19,10 +19,11 @@ struct ExplainCommand {
 
     init(_ words: [String]) throws(UsageError) {
         var arguments = Arguments(words)
+        var asked: [Subject] = []
         while let word = try arguments.next() {
             switch word {
-            case .option("--topic"): try ask(.topic(TopicID(try arguments.text("a topic's id, as match/1001"))))
-            case .option("--lineup"): try ask(.lineup(try arguments.topics()))
+            case .option("--topic"): asked.append(.topic(TopicID(try arguments.text("a topic's id, as match/1001"))))
+            case .option("--lineup"): asked.append(.lineup(try arguments.topics()))
             case .option("--favourite"): favourite = TopicID(try arguments.text("one of the lineup's topics"))
             case .option("--at"): at = try arguments.time()
             case .option("--all"): showsEverything = true
@@ -34,7 +35,9 @@ struct ExplainCommand {
             }
         }
         guard !paths.isEmpty, !paths.contains("-") else { throw UsageError("the feed is missing: files or folders") }
-        guard let subject else { throw UsageError("--topic or --lineup is missing: whose story to tell") }
+        guard let first = asked.first else { throw UsageError("--topic or --lineup is missing: whose story to tell") }
+        guard asked.count == 1 else { throw UsageError("one story at a time: --topic or --lineup, once") }
+        subject = first
         switch subject {
         case .topic:
             if favourite != nil { throw UsageError("--favourite: only means something with --lineup") }
@@ -44,11 +47,6 @@ struct ExplainCommand {
                 throw UsageError("--favourite \(favourite): is none of the lineup's topics")
             }
         }
-    }
-
-    private mutating func ask(_ asked: Subject) throws(UsageError) {
-        guard subject == nil else { throw UsageError("one story at a time: --topic or --lineup, once") }
-        subject = asked
     }
 
     func run() throws(UsageError) -> ExitStatus {
@@ -64,7 +62,6 @@ struct ExplainCommand {
                 let story = try LineupStory(
                     of: topics, favourite: favourite, in: paths, feed: feed, rules: rules, until: at)
                 Console.print(story.text)
-            case nil: break  // `init` has refused that
             }
         } catch let error as UsageError {
             throw error

@@ -41,11 +41,16 @@ import Testing
         core.apply(
             FeedEvent(topic: topic, topicKind: .generic, at: now, kind: "score", change: .patch(["goals": 1])), now: now
         )
+        var answers: [Int: AlertDisposition] = [:]
+        for app in 0..<2 {
+            core.ask(ActivityID(7), ofSubscriber: 7, app: app, about: "score", in: topic) { answers[app] = $0 }
+        }
         core.askForQuiet()
         loop.run()
         core.stop()
         loop.close()
         #expect(isQuiet && completed == 1)
+        #expect(answers == [0: .silenced(.unknown), 1: .noActivity], "each app is asked about its own activity")
         for app in 0..<2 {
             #expect(sources[app].count == shards)
             var accepted: [[UInt8]: [RecordingSource.Push]] = [:]

@@ -71,6 +71,16 @@ import Testing
         #expect(hurried.log == reference.log)
     }
 
+    /// A mistyped topic would otherwise look like a lineup in which nothing happens.
+    @Test func aPreviewIsOfTheFeedsTopics() throws {
+        let known = TopicID("match/1001")
+        _ = try replay { $0.preview = [known] }
+        let error = #expect(throws: ReplayError.self) {
+            try replay { $0.preview = [known, TopicID("match/1o02")] }
+        }
+        #expect(error?.description.hasPrefix("match/1o02: ") == true)
+    }
+
     @Test func untilStopsThere() throws {
         let half = try #require(FeedTime(rfc3339: "1970-01-01T00:00:00Z"))
         let result = try replay { $0.until = half }
