@@ -90,7 +90,7 @@ final class Fleet {
             shard.pull(limit: Fleet.batchMax, at: moment, into: &batch)
             guard !batch.deliveries.isEmpty else { break }
             pushes += batch.deliveries.count
-            sum &+= batch.tokens.sum
+            sum &+= batch.tokenSum
             for delivery in batch.deliveries {
                 completions.append(
                     Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))

@@ -31,7 +31,7 @@ final class DiscardTransport: Transport {
         for _ in 0..<DiscardTransport.batchesPerTurn {
             source.pull(limit: DiscardTransport.batchMax, at: moment, into: &batch)
             guard !batch.deliveries.isEmpty else { return }
-            for byte in batch.tokens { checksum &+= UInt64(byte) }
+            checksum &+= batch.tokenSum
             for delivery in batch.deliveries {
                 completions.append(
                     Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted))
