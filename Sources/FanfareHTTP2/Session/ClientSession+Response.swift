@@ -192,7 +192,7 @@ struct ResponseHead {
             if ResponseHead.matches(name, "apns-id") {
                 apnsID = field
             } else if ResponseHead.matches(name, "content-length") {
-                guard let number = ResponseHead.number(value), contentLength ?? number == number else { return nil }
+                guard contentLength == nil, let number = ResponseHead.number(value) else { return nil }
                 contentLength = number
             }
         }

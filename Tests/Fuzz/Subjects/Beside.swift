@@ -25,14 +25,28 @@ public enum Beside {
             return big(UInt32(payload.count)).dropFirst() + [type, flags] + big(stream) + payload
         }
 
+        /// Of PRIORITY, or of HEADERS with the priority flag.
+        var dependsOnItself: Bool {
+            guard type == 2 || flags & 32 != 0 else { return false }
+            let start = type == 1 && flags & 8 != 0 ? 1 : 0
+            let parent = payload.dropFirst(start).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            return parent & 0x7fff_ffff == stream
+        }
+
         public var description: String { "type \(type), flags \(flags), stream \(stream), \(payload)" }
     }
 
     /// What became of a request.
-    enum End: Equatable { case open, answered(Int), notProcessed, reset }
+    enum End: Equatable {
+        case open, answered(Int), notProcessed, reset
+
+        var isWithoutContent: Bool { self == .answered(204) || self == .answered(304) }
+        var isNoStatus: Bool { if case .answered(let status) = self { !(100...599 ~= status) } else { false } }
+    }
 
     /// Of requests on streams 1, 3, 5 and 7.
     static let requests = 4
+    private static let requestBody: [UInt8] = [0x7b, 0x7d]
 
     /// - Returns: the first frame after which the two are not of one mind, in words; `nil` when they are to the end.
     public static func disagreement(over frames: [Frame]) -> String? {
@@ -55,6 +69,14 @@ public enum Beside {
             let ends = (0..<requests).filter { ours.ends[$0] != theirs.ends[$0] && !theirs.hasDropped[$0] }
             // More DATA than content-length allows: it gives up the stream at once, we at its end.
             if frame.type == 0, frame.flags & 1 == 0, ends.contains(where: { ours.ends[$0] == .open }) { return nil }
+            // A status that is none (RFC 9110 §15): no answer for us, and one like any other for it.
+            if ends.contains(where: { ours.ends[$0] == .reset && theirs.ends[$0].isNoStatus }) { return nil }
+            // A content-length among trailers, which are none of our business (RFC 9110 §6.5.1).
+            if ends.contains(where: { theirs.hasTrailers[$0] && theirs.ends[$0] == .reset }) { return nil }
+            // Content where the status says that there is none (RFC 9110 §15.3.5): for it the answer is malformed, for us one.
+            if frame.type == 0, ends.contains(where: { ours.ends[$0].isWithoutContent && theirs.ends[$0] == .reset }) {
+                return nil
+            }
             if let request = ends.first {
                 return "frame \(index), \(frame): request \(request) ours \(ours.ends[request]), "
                     + "nghttp2 \(theirs.ends[request])"
@@ -70,8 +92,16 @@ public enum Beside {
         switch frame.type {
         // DATA before the answer's HEADERS: we give up the stream (§8.1.1).
         case 0: request(Int32(frame.stream)).map { ends[$0] == .reset } ?? false
+        // A stream that depends on itself (RFC 7540 §5.3.1): RFC 9113 has no dependencies left.
+        case 1 where frame.dependsOnItself, 2 where frame.dependsOnItself: true
         // It reads a header block as it comes, we when it is complete.
         case 1, 9: frame.flags & 4 == 0
+        // More than 32 settings, or values of extensions that we have not heard of and so ignore (RFC 8441, RFC 9218).
+        case 4:
+            frame.payload.count > 32 * 6
+                || stride(from: 0, to: frame.payload.count - 5, by: 6).contains {
+                    frame.payload[$0] == 0 && [8, 9].contains(frame.payload[$0 + 1])
+                }
         // A GOAWAY that takes back what an earlier one said (§6.8): we go on with what is in flight.
         case 7: true
         // An increment of 0 (§6.9): we give up the stream.
@@ -130,7 +160,7 @@ public enum Beside {
             let shape = RequestShape(authority: "localhost", fields: [HeaderField("apns-priority", "5")])
             let token: [UInt8] = [1, 2, 3, 4]
             for tag in 0..<requests {
-                _ = session.request(shape: shape, token: token.span, body: [0x7b, 0x7d], tag: UInt64(tag))
+                _ = session.request(shape: shape, token: token.span, body: requestBody, tag: UInt64(tag))
             }
             session.take(session.outputCount)
         }
@@ -157,6 +187,7 @@ public enum Beside {
         private(set) var hasFailed = false
         /// A field of this request's answer was left out.
         private(set) var hasDropped = [Bool](repeating: false, count: requests)
+        private(set) var hasTrailers = [Bool](repeating: false, count: requests)
         private var statuses = [Int](repeating: 0, count: requests)
         private var isComplete = [Bool](repeating: false, count: requests)
 
@@ -169,6 +200,12 @@ public enum Beside {
             var callbacks: OpaquePointer?
             nghttp2_session_callbacks_new(&callbacks)
             defer { nghttp2_session_callbacks_del(callbacks) }
+            nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, me in
+                guard let frame, let request = Beside.request(frame.pointee.hd.stream_id) else { return 0 }
+                let it = Theirs.from(me)
+                if it.statuses[request] >= 200 { it.hasTrailers[request] = true }
+                return 0
+            }
             nghttp2_session_callbacks_set_on_header_callback(callbacks) {
                 _, frame, name, nameCount, value, valueCount, _, me in
                 guard let frame, let request = Beside.request(frame.pointee.hd.stream_id) else { return 0 }
@@ -231,7 +268,15 @@ public enum Beside {
                     value: UnsafeMutablePointer(mutating: value.utf8Start), namelen: name.utf8CodeUnitCount,
                     valuelen: value.utf8CodeUnitCount, flags: UInt8(NGHTTP2_NV_FLAG_NONE.rawValue))
             }
-            nghttp2_submit_request(session, nil, entries, entries.count, nil, nil)
+            // The same body as ours: what has been sent counts against the stream's window.
+            var body = nghttp2_data_provider()
+            body.read_callback = { _, _, buffer, _, flags, _, _ in
+                // nghttp2 asks for as much as fits into a frame, and no stream has less than its first window.
+                buffer?.update(from: requestBody, count: requestBody.count)
+                flags?.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
+                return requestBody.count
+            }
+            nghttp2_submit_request(session, nil, entries, entries.count, &body, nil)
         }
 
         func receive(_ bytes: [UInt8]) {
