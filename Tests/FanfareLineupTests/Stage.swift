@@ -17,6 +17,8 @@ final class Stage {
     struct Push {
         let payload: Payload
         let content: Content?
+        /// Who gets it.
+        let activity: UInt64
         /// Seconds since the stage was set.
         let at: Int64
         /// Id of the topic in the spotlight.
@@ -82,7 +84,8 @@ final class Stage {
                     ]), priority: priority,
                     alert: alert.map {
                         Alert(
-                            cause: $0, class: .essential, text: AlertText(title: $0, body: "by somebody"),
+                            cause: $0, class: .essential,
+                            text: AlertText(title: $0, body: "by somebody", sound: "default"),
                             freshFor: .seconds(300), highlight: "score")
                     }, prominence: Prominence(hasBegun: hasBegun, importance: 50, news: news),
                     short: ShortForms(compactLeading: "\(score)", compactTrailing: "-", minimal: "\(score)"),
@@ -111,6 +114,7 @@ final class Stage {
             let payload = batch.payload(of: delivery)
             return Push(
                 payload: payload, content: try? JSONDecoder().decode(Content.self, from: Data(payload.state)),
+                activity: UInt64(batch.tokens[delivery.token.lowerBound]),
                 at: moment.monotonicNanoseconds / 1_000_000_000 - 1)
         }
     }

@@ -5,6 +5,8 @@ final class Lineup {
     /// What the newest version shows. Kept, and not read from the topics when a push is made: whoever is reached later must not
     /// see more than the version says, or would see the next one twice.
     var display = LineupState.Display()
+    /// Which topic has the spotlight in it. The rotation's own may be elsewhere already, with what waits.
+    var lit: Int?
     /// Publications that are in no version yet: the next one carries them.
     var waiting: [UInt64] = []
     /// When the newest version was made, monotonic nanoseconds.

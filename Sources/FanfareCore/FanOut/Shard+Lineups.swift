@@ -49,22 +49,31 @@ extension Shard {
         freeLineup(index, at: moment)
     }
 
+    /// What must be seen at once goes first to those whose card has just this topic whole: it is the one that is most wrong. In
+    /// each part the lineups stand as the topic lists them, so the same commands give the same order.
     func publishToLineups(_ publication: Publication, of topic: Int, at moment: Moment) {
+        var others: [(audience: UInt32, position: UInt32)] = []
         for place in topics[topic].lineups {
-            let audience = audiences[Int(place.audience)]
-            guard let lineup = audience.lineup else { continue }
-            publish(publication, at: Int(place.position), in: lineup, of: audience, at: moment)
+            if publication.isUrgent, audiences[Int(place.audience)].lineup?.lit != Int(place.position) {
+                others.append(place)
+            } else {
+                publish(publication, to: place, at: moment)
+            }
         }
+        for place in others { publish(publication, to: place, at: moment) }
     }
 
     /// A topic of the lineup has a new version. What must be seen at once becomes a version of the lineup's now; the rest when
     /// its interval has passed, together with whatever else has come by then.
     private func publish(
-        _ publication: Publication, at position: Int, in lineup: Lineup, of audience: Audience, at moment: Moment
+        _ publication: Publication, to place: (audience: UInt32, position: UInt32), at moment: Moment
     ) {
+        let audience = audiences[Int(place.audience)]
+        guard let lineup = audience.lineup else { return }
         if let weight = publication.prominence.news ?? (publication.alert == nil ? nil : 0) {
             lineup.rotation.happened(
-                at: position, weight: weight, alerts: publication.alert != nil, lineupRules, now: moment.monotonic)
+                at: Int(place.position), weight: weight, alerts: publication.alert != nil, lineupRules,
+                now: moment.monotonic)
         }
         if lineup.waiting.isEmpty { lineupsWaiting += 1 }
         // Bounded like what is open: those that have waited longest stay.
@@ -72,9 +81,7 @@ extension Shard {
         lineup.waiting.append(publication.serial)
         let isOver = isOver(audience)
         let mayPass = lineup.publishedAt.map { $0 + lineupInterval <= moment.monotonicNanoseconds } ?? true
-        if publication.alert != nil || publication.event == .update && publication.priority == .immediate || isOver
-            || mayPass
-        {
+        if publication.isUrgent || isOver || mayPass {
             bringOut(lineup, of: audience, with: publication, at: moment)
         }
         arrange(lineup, of: audience, at: moment)
@@ -122,6 +129,7 @@ extension Shard {
         let hash = display.hash
         let isNew = hash != lineup.display.hash
         lineup.display = display
+        lineup.lit = wanted
         guard audience.target == 0 || isNew || alerting?.alert != nil || isOver else {
             for serial in serials { complete(serial, at: moment) }
             return
@@ -213,6 +221,7 @@ extension Shard {
         guard let display = display(of: audience, spotlight: spotlight, at: moment) else { return }
         lineup.rotation.move(to: spotlight, lineupRules, now: moment.monotonic)
         lineup.display = display
+        lineup.lit = spotlight
         let isOver = isOver(audience)
         audience.adopt(
             Audience.Version(
@@ -228,6 +237,11 @@ extension Shard {
         return LineupState.compose(
             lineup.display, highlighting: pending?.topic == lit.topicID ? pending?.alert.highlight : nil)
     }
+}
+
+extension Publication {
+    /// Comes out in its lineups at once, and takes along what waits there.
+    fileprivate var isUrgent: Bool { alert != nil || event == .update && priority == .immediate }
 }
 
 extension Moment {

@@ -1,0 +1,119 @@
+import FanfareCore
+import Testing
+
+/// What a lineup's people hear of: who first, and several goals together.
+@Suite struct LineupAlertTests {
+    private let three = ["a", "b", "c"]
+
+    private func stage(_ topics: [String]) -> Stage {
+        let stage = Stage()
+        stage.follow(topics)
+        for topic in topics { stage.publish(topic) }
+        _ = stage.pass(seconds: 60)
+        return stage
+    }
+
+    // MARK: Who first
+
+    @Test(arguments: [("a", [1, 3, 2, 4]), ("b", [2, 1, 4]), ("c", [4, 3])])
+    func aGoalComesFirstToThoseWhoseSpotlightItsMatchHas(goal: String, order: [UInt64]) {
+        let stage = stage(["a", "b"])
+        stage.follow(["b", "a"], activity: 2)
+        stage.publish("c")
+        stage.follow(["a", "c"], activity: 3)
+        stage.follow(["c", "b", "a"], activity: 4)
+        #expect(stage.pass(seconds: 60).map(\.lit) == ["b", "a", "c"])
+        stage.goal(goal)
+        #expect(stage.pushes().map(\.activity) == order)
+    }
+
+    /// What counts is what the card shows. That something happened elsewhere, and waits for the interval, nobody has seen.
+    @Test func aSpotlightThatNobodyHasSeenIsNone() {
+        let stage = stage(["a", "b"])
+        stage.follow(["b", "a"], activity: 2)
+        _ = stage.pass(seconds: 60)
+        stage.point("a")
+        #expect(stage.pushes().map(\.lit) == ["a", "b"])
+        stage.card("b")
+        #expect(stage.pushes().isEmpty)
+        stage.goal("b")
+        #expect(stage.pushes().map(\.activity) == [2, 1])
+    }
+
+    // MARK: Several at once
+
+    @Test func twoGoalsAtOnceAreOnePushThatNamesBoth() {
+        let stage = stage(three)
+        stage.goal("b")
+        stage.goal("c")
+        let pushes = stage.pass(seconds: 10)
+        #expect(pushes.count == 1)
+        #expect(pushes.first?.payload.alert?.title == "goal 1 in c")
+        #expect(pushes.first?.payload.alert?.body == "by somebody\ngoal 1 in b · by somebody")
+        #expect(stage.shard.statistics.alerts.accepted == 2)
+    }
+
+    @Test func whoHasHadOneGoalIsToldOfTheOtherOnly() {
+        let stage = stage(three)
+        stage.goal("b")
+        let push = stage.pull()
+        stage.follow(three, activity: 2)
+        stage.goal("c")
+        stage.answer(.accepted)
+        let next = stage.pass(seconds: 10)
+        #expect(push.map(\.payload.alert?.body) == ["by somebody"])
+        #expect(next.compactMap(\.payload.alert?.body) == ["by somebody", "by somebody"], "each once, and each alone")
+    }
+
+    @Test func ofOneTopicTheNewerGoalSupersedesTheOlder() {
+        let stage = stage(three)
+        stage.goal("b")
+        stage.goal("c")
+        stage.goal("b")
+        let alert = stage.pushes().first?.payload.alert
+        #expect(alert?.title == "goal 2 in b" && alert?.body == "by somebody\ngoal 1 in c · by somebody")
+        #expect(stage.shard.statistics.alerts.accepted == 2 && stage.shard.statistics.alerts.superseded == 1)
+    }
+
+    @Test func revokingOneOfTwoLeavesTheOther() {
+        for (revoked, left) in [("b", "c"), ("c", "b")] {
+            let stage = stage(three)
+            stage.goal("b")
+            stage.goal("c")
+            stage.revoke("goal 1 in \(revoked)", of: revoked)
+            let alert = stage.pushes().first?.payload.alert
+            #expect(alert?.title == "goal 1 in \(left)" && alert?.body == "by somebody")
+            #expect(stage.shard.statistics.alerts.accepted == 1 && stage.shard.statistics.alerts.revoked == 1)
+        }
+    }
+
+    /// A push on its way when the goal is cancelled may come back unprocessed: then it goes without.
+    @Test func whatWasRevokedOnTheWayIsNotToldAgain() {
+        let stage = stage(three)
+        stage.goal("b")
+        stage.goal("c")
+        #expect(stage.pull().count == 1)
+        stage.revoke("goal 1 in b", of: "b")
+        stage.answer(.notProcessed)
+        #expect(stage.pushes().map(\.payload.alert?.body) == ["by somebody"])
+    }
+
+    @Test func namesAsManyAsThereIsRoomFor() {
+        let topics = (0..<8).map { "match/\($0)" }
+        let stage = stage(topics)
+        let long = String(repeating: "x", count: 150)
+        for topic in topics { stage.publish(topic, priority: .immediate, alert: "\(topic) \(long)", news: 100) }
+        let alert = stage.pushes().first?.payload.alert
+        #expect(alert?.body.description.split(separator: "\n").count == 4)
+        #expect((alert?.byteCount ?? 0) <= 768)
+    }
+
+    @Test func oneFactInTwoTopicsIsOneAlert() {
+        let stage = stage(three)
+        stage.publish("a", priority: .immediate, alert: "goal", news: 100)
+        #expect(stage.pushes().map(\.payload.alert?.title) == ["goal"])
+        stage.publish("b", priority: .immediate, alert: "goal", news: 100)
+        let again = stage.pass(seconds: 1)
+        #expect(again.map(\.payload.alert) == [nil] && again.map(\.lit) == ["b"])
+    }
+}
