@@ -25,13 +25,6 @@ final class FastSession {
         var windowUsed = 0
     }
 
-    private struct Waiting {
-        let stream: UInt32
-        let answer: Answer
-        /// Milliseconds on the clock that `receive` is given.
-        let due: UInt32
-    }
-
     private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     private static let headerListMax = 8000
     /// Of one header block, however many frames it comes in.
@@ -65,22 +58,15 @@ final class FastSession {
     private var current: Request?
     /// Others that have begun: their client waits for a window, or writes them side by side.
     private var others: [UInt32: Request] = [:]
-    /// Answers whose time has not come, by due time; those before `waitingFrom` have been given.
-    private var waiting: [Waiting] = []
-    private var waitingFrom = 0
-    /// Answers whose body the client's window has no room for.
-    private var blocked: [(stream: UInt32, answer: Answer)] = []
+    private var answers: FastAnswers
 
     private var receiveWindow = FastSession.receiveWindowMax
-    private var sendWindow = FlowControl.defaultWindow
-    private var peerInitialWindow = FlowControl.defaultWindow
-    /// The client's decoder allows less than HTTP/2's default and must be told that we use no table at all (RFC 7541 §4.2).
-    private var owesSizeUpdate = false
     private var output = OutputBuffer(capacity: 4096)
 
     init(settings: Settings, service: FastService) {
         self.settings = settings
         self.service = service
+        answers = FastAnswers(latencyMilliseconds: settings.latencyMilliseconds, deadSince: settings.deadSince)
         output.appendSettings([
             (SettingID.maxConcurrentStreams, UInt32(settings.streamsMax)),
             (SettingID.maxHeaderListSize, UInt32(FastSession.headerListMax)),
@@ -89,11 +75,11 @@ final class FastSession {
     }
 
     /// Requests that have begun and are not answered.
-    private var openStreams: Int { (current == nil ? 0 : 1) + others.count + answersToCome }
+    private var openStreams: Int { (current == nil ? 0 : 1) + others.count + answers.toCome }
     /// Answers that are decided and not given.
-    var answersToCome: Int { waiting.count - waitingFrom + blocked.count }
+    var answersToCome: Int { answers.toCome }
     /// Whether answers wait for their time.
-    var isWaiting: Bool { waiting.count > waitingFrom }
+    var isWaiting: Bool { answers.isWaiting }
 
     func takeOutput(_ body: (UnsafeRawBufferPointer) -> Void) {
         guard output.count > 0 else { return }
@@ -117,17 +103,7 @@ final class FastSession {
     }
 
     /// Gives the answers whose time has come.
-    func answerWaiting(at now: UInt32) {
-        while waitingFrom < waiting.count, waiting[waitingFrom].due <= now {
-            give(waiting[waitingFrom].answer, to: waiting[waitingFrom].stream)
-            waitingFrom += 1
-        }
-        // What was given goes when it is at least half: each answer is moved once on average.
-        if 2 * waitingFrom >= waiting.count {
-            waiting.removeFirst(waitingFrom)
-            waitingFrom = 0
-        }
-    }
+    func answerWaiting(at now: UInt32) { answers.giveDue(at: now, into: &output) }
 
     // MARK: - Frames
 
@@ -397,54 +373,7 @@ final class FastSession {
 
     private func finish(_ request: Request, _ now: UInt32) {
         let answer = service.answer(token: request.token, refusal: request.refusal, bodyBytes: request.bodyBytes)
-        if settings.latencyMilliseconds == 0 {
-            give(answer, to: request.stream)
-        } else {
-            waiting.append(
-                Waiting(stream: request.stream, answer: answer, due: now &+ settings.latencyMilliseconds))
-        }
-    }
-
-    // MARK: - Answers
-
-    private func give(_ answer: Answer, to stream: UInt32) {
-        guard answer == .accepted else { return refuse(answer, stream) }
-        output.appendHeader(
-            length: owesSizeUpdate ? 2 : 1, type: FrameType.headers,
-            flags: FrameFlag.endHeaders | FrameFlag.endStream, stream: stream)
-        appendSizeUpdate()
-        output.append(0x88)  // `:status 200` in the static table
-    }
-
-    private func refuse(_ answer: Answer, _ stream: UInt32) {
-        let body = answer.body(deadSince: settings.deadSince)
-        // A window that will never be large enough: the status has to do.
-        let isMute = peerInitialWindow < body.count
-        guard isMute || body.count <= sendWindow else { return blocked.append((stream, answer)) }
-        let status = answer.statusText
-        output.appendHeader(
-            length: (owesSizeUpdate ? 3 : 2) + status.utf8CodeUnitCount, type: FrameType.headers,
-            flags: isMute ? FrameFlag.endHeaders | FrameFlag.endStream : FrameFlag.endHeaders, stream: stream)
-        appendSizeUpdate()
-        output.append(0x08)  // a literal without indexing, named `:status` by the static table
-        output.append(UInt8(status.utf8CodeUnitCount))
-        status.withUTF8Buffer { output.append($0.span) }
-        guard !isMute else { return }
-        sendWindow -= body.count
-        output.appendHeader(length: body.count, type: FrameType.data, flags: FrameFlag.endStream, stream: stream)
-        output.append(body)
-    }
-
-    private func appendSizeUpdate() {
-        guard owesSizeUpdate else { return }
-        owesSizeUpdate = false
-        output.append(0x20)
-    }
-
-    private func giveBlocked() {
-        let answers = blocked
-        blocked = []
-        for (stream, answer) in answers { give(answer, to: stream) }
+        answers.add(answer, to: request.stream, at: now, into: &output)
     }
 
     // MARK: - The connection
@@ -459,16 +388,16 @@ final class FastSession {
             let value = Int(payload.bigEndian32(at: index + 2))
             switch payload.bigEndian16(at: index) {
             case SettingID.headerTableSize:
-                if value < HPACK.defaultTableSize { owesSizeUpdate = true }
+                if value < HPACK.defaultTableSize { answers.owesSizeUpdate = true }
             case SettingID.initialWindowSize:
                 try require(value <= FlowControl.windowMax, .flowControlError, "initial window of \(value) bytes")
-                peerInitialWindow = value
+                answers.peerInitialWindow = value
             default: break
             }
         }
         settingsReceived = true
         output.appendSettingsAcknowledgement()
-        giveBlocked()
+        answers.giveBlocked(into: &output)
     }
 
     private func receiveWindowUpdate(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
@@ -477,20 +406,15 @@ final class FastSession {
         guard header.stream == 0 else { return try requireBegun(header) }
         let increment = Int(payload.bigEndian32(at: 0) & UInt32(FlowControl.windowMax))
         try require(increment > 0, .protocolError, "WINDOW_UPDATE of 0 bytes")
-        sendWindow += increment
-        try require(sendWindow <= FlowControl.windowMax, .flowControlError, "WINDOW_UPDATE overflows the window")
-        if !blocked.isEmpty { giveBlocked() }
+        try require(answers.widen(by: increment), .flowControlError, "WINDOW_UPDATE overflows the window")
+        answers.giveBlocked(into: &output)
     }
 
     private func receiveReset(_ header: FrameHeader) throws(ConnectionError) {
         try require(header.length == 4, .frameSizeError, "RST_STREAM of \(header.length) bytes")
         try requireBegun(header)
-        guard take(header.stream) == nil, answersToCome > 0 else { return }
-        // Rare, and bounded by the streams that may be open.
-        let before = answersToCome
-        waiting.removeAll { $0.stream == header.stream }
-        blocked.removeAll { $0.stream == header.stream }
-        service.countUnanswered(before - answersToCome)
+        guard take(header.stream) == nil else { return }
+        service.countUnanswered(answers.drop(header.stream))
     }
 
     private func receivePing(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
