@@ -18,10 +18,17 @@ final class Pusher {
 
     struct Result {
         var accepted: Int
-        /// From each publication to the last accepted push of it.
+        /// From each publication to the last accepted push of it: time, and this process's processor time.
         var seconds: [Double]
-        /// Pieces of memory asked for after the first publication was out, for all pushes since; `nil` when there were none.
-        var allocationsPerPush: Double?
+        var cpuSeconds: [Double]
+        /// Asked for after the first publication was out, for all pushes since; `nil` when there were none.
+        var allocationsPerPush: Allocations?
+    }
+
+    /// Pieces of memory, OpenSSL's own apart.
+    struct Allocations {
+        var ours: Double
+        var openSSL: Double
     }
 
     /// Longer than any measurement; then something hangs.
@@ -34,10 +41,12 @@ final class Pusher {
     private var pool: ConnectionPool! = nil  // set in `init`, whose callbacks need `self`
     private var round = 0
     private var isDone = false
-    private var publishedAt: Int64 = 0
+    /// Nanoseconds of time and of processor time.
+    private var publishedAt: (time: Int64, cpu: Int64) = (0, 0)
     private var seconds: [Double] = []
+    private var cpuSeconds: [Double] = []
     /// By this thread, when the first publication was out and when the last one was.
-    private var allocations: (first: UInt64, last: UInt64) = (0, 0)
+    private var allocations: (first: Allocations, last: Allocations) = (.now(), .now())
     private var reports: [String] = []
     private var feedbackIn: RingProducer<ShardFeedback>
     private var feedbackOut: RingConsumer<ShardFeedback>
@@ -81,29 +90,42 @@ final class Pusher {
             throw LoadError("\(accepted) of \(expected) pushes accepted: \(reports.joined(separator: "; "))")
         }
         let counted = accepted - accepted / rounds
+        let (first, last) = allocations
         return Result(
-            accepted: accepted, seconds: seconds,
-            allocationsPerPush: counted > 0 ? Double(allocations.last - allocations.first) / Double(counted) : nil)
+            accepted: accepted, seconds: seconds, cpuSeconds: cpuSeconds,
+            allocationsPerPush: counted == 0
+                ? nil
+                : Allocations(
+                    ours: (last.ours - first.ours) / Double(counted),
+                    openSSL: (last.openSSL - first.openSSL) / Double(counted)))
     }
 
     private func endTurn() {
         // The core's part.
         while shard.sendFeedback(to: &feedbackIn) { _ = feedbackOut.drain(limit: 1024) { _ in } }
         guard pool.isReady, shard.isQuiet, !isDone else { return }
-        let now = Clock.monotonicNanoseconds()
         if round > 0 {
-            seconds.append(Double(now - publishedAt) / 1e9)
-            allocations.last = allocations_of_this_thread()
-            if round == 1 { allocations.first = allocations.last }
+            seconds.append(Double(Clock.monotonicNanoseconds() - publishedAt.time) / 1e9)
+            cpuSeconds.append(Double(Clock.processCPUNanoseconds() - publishedAt.cpu) / 1e9)
+            allocations.last = .now()
+            if round == 1 { allocations.first = .now() }
         }
         guard round < rounds else {
             isDone = true
             return pool.close { [loop] in loop.stop() }
         }
         round += 1
-        publishedAt = now
+        publishedAt = (Clock.monotonicNanoseconds(), Clock.processCPUNanoseconds())
         shard.apply(.publish(workload.publication(round)), at: .now())
         pool.workAvailable()
+    }
+}
+
+extension Pusher.Allocations {
+    /// What this thread has asked for so far.
+    fileprivate static func now() -> Self {
+        let openSSL = allocations_of_this_thread_by_openssl()
+        return Self(ours: Double(allocations_of_this_thread() - openSSL), openSSL: Double(openSSL))
     }
 }
 

@@ -9,8 +9,9 @@ private let help = """
            apns-load prepare --port P --key FILE.p8 --output FOLDER [--activities N]
 
       push       publishes to N activities again and again, each time when everybody has the one before; prints
-                 `pushes=… seconds=… allocations_per_push=…`: the seconds from each publication to its last accepted push,
-                 and how often memory was asked for from the second publication on
+                 `pushes=… seconds=… cpu_seconds=… allocations_per_push=… openssl_allocations_per_push=…`: from each
+                 publication to its last accepted push, time and processor time; and how often memory was asked for from
+                 the second publication on
       prepare    writes the same pushes as files, for h2load and apns-floor
 
       --activities N    each with a token of 80 bytes (100000)
@@ -67,10 +68,14 @@ private func run() throws -> Int32 {
     switch command {
     case "push":
         let result = try Pusher.run(options)
-        let seconds = result.seconds.map { "\(($0 * 10_000).rounded() / 10_000)" }.joined(separator: ",")
-        let allocations =
-            result.allocationsPerPush.map { " allocations_per_push=\(($0 * 10_000).rounded() / 10_000)" } ?? ""
-        print("pushes=\(result.accepted) seconds=\(seconds)\(allocations)")
+        func text(_ number: Double) -> String { "\((number * 10_000).rounded() / 10_000)" }
+        func list(_ numbers: [Double]) -> String { numbers.map(text).joined(separator: ",") }
+        var line = "pushes=\(result.accepted) seconds=\(list(result.seconds)) cpu_seconds=\(list(result.cpuSeconds))"
+        if let allocations = result.allocationsPerPush {
+            line += " allocations_per_push=\(text(allocations.ours))"
+            line += " openssl_allocations_per_push=\(text(allocations.openSSL))"
+        }
+        print(line)
     case "prepare":
         let workload = try Workload(activities: options.activities)
         try Preparation.write(

@@ -1,14 +1,18 @@
 // In a program that links this, the C library's functions below are ours: they count, and pass on.
+#define _GNU_SOURCE
 #include "count_allocations.h"
 
 #include <errno.h>
+#include <link.h>
 #include <malloc.h>
 #include <stddef.h>
+#include <string.h>
 
-static _Thread_local uint64_t count;
+static _Thread_local uint64_t count, count_of_openssl;
 static _Thread_local int64_t held;
 
 uint64_t allocations_of_this_thread(void) { return count; }
+uint64_t allocations_of_this_thread_by_openssl(void) { return count_of_openssl; }
 int64_t bytes_held_by_this_thread(void) { return held; }
 
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -26,22 +30,44 @@ void *__libc_realloc(void *, size_t);
 void *__libc_memalign(size_t, size_t);
 void __libc_free(void *);
 
-static void *counted(void *memory) {
+// Where libcrypto and libssl stand in memory; written before `main`, and empty in a program that has neither.
+static struct { uintptr_t from, to; } openssl[2];
+
+static int note(struct dl_phdr_info *library, size_t size, void *unused) {
+    (void)size, (void)unused;
+    const int which = strstr(library->dlpi_name, "/libcrypto.") ? 0 : strstr(library->dlpi_name, "/libssl.") ? 1 : -1;
+    for (int part = 0; which >= 0 && part < library->dlpi_phnum; part++) {
+        const ElfW(Phdr) *header = &library->dlpi_phdr[part];
+        if (header->p_type != PT_LOAD || !(header->p_flags & PF_X)) continue;
+        openssl[which].from = library->dlpi_addr + header->p_vaddr;
+        openssl[which].to = openssl[which].from + header->p_memsz;
+    }
+    return 0;
+}
+
+__attribute__((constructor)) static void find_openssl(void) { dl_iterate_phdr(note, NULL); }
+
+static void *counted(void *memory, void *caller) {
     count++;
+    for (int which = 0; which < 2; which++)
+        count_of_openssl += (uintptr_t)caller - openssl[which].from < openssl[which].to - openssl[which].from;
     if (memory != NULL) held += (int64_t)malloc_usable_size(memory);
     return memory;
 }
 
-void *malloc(size_t bytes) { return counted(__libc_malloc(bytes)); }
-void *calloc(size_t pieces, size_t bytes) { return counted(__libc_calloc(pieces, bytes)); }
-void *memalign(size_t alignment, size_t bytes) { return counted(__libc_memalign(alignment, bytes)); }
+// Whoever called the function in which this stands.
+#define CALLER __builtin_return_address(0)
+
+void *malloc(size_t bytes) { return counted(__libc_malloc(bytes), CALLER); }
+void *calloc(size_t pieces, size_t bytes) { return counted(__libc_calloc(pieces, bytes), CALLER); }
+void *memalign(size_t alignment, size_t bytes) { return counted(__libc_memalign(alignment, bytes), CALLER); }
 
 void *realloc(void *old, size_t bytes) {
     int64_t before = old == NULL ? 0 : (int64_t)malloc_usable_size(old);
     void *memory = __libc_realloc(old, bytes);
     // Without memory the old piece stays; with no bytes asked for it is gone.
     if (memory != NULL || bytes == 0) held -= before;
-    return counted(memory);
+    return counted(memory, CALLER);
 }
 
 void free(void *memory) {

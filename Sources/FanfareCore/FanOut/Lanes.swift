@@ -79,7 +79,8 @@ struct Lanes {
             if credits[lane] > 0 { return lane }
             if waiting == nil { waiting = lane }
         }
-        if waiting != nil { credits = Lanes.weights }
+        // One by one: assigned whole, the array would be the static one's copy, made when it is next written to.
+        if waiting != nil { for lane in 0..<Lanes.count { credits[lane] = Lanes.weights[lane] } }
         return waiting
     }
 }

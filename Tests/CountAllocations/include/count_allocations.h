@@ -6,6 +6,9 @@
 /// OpenSSL, in libuv.
 uint64_t allocations_of_this_thread(void);
 
+/// Of those, what OpenSSL asked for: some pieces for each TLS record, which are its own business.
+uint64_t allocations_of_this_thread_by_openssl(void);
+
 /// Bytes that the calling thread has been given, less those that it has given back.
 int64_t bytes_held_by_this_thread(void);
 
