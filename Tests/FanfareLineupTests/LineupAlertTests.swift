@@ -1,4 +1,5 @@
 import FanfareCore
+import FanfareLineup
 import Testing
 
 /// What a lineup's people hear of: who first, and several goals together.
@@ -115,5 +116,30 @@ import Testing
         stage.publish("b", priority: .immediate, alert: "goal", news: 100)
         let again = stage.pass(seconds: 1)
         #expect(again.map(\.payload.alert) == [nil] && again.map(\.lit) == ["b"])
+    }
+
+    /// A goal never waits for another one. Once its push has left, what is told of the next depends on the answer; its stamp is the
+    /// next second's, as no phone may see two states in one.
+    @Test(arguments: [
+        (DeliveryOutcome.accepted, "by somebody"), (.refused, "by somebody"), (.unknown, "by somebody"),
+        (.notProcessed, "by somebody\ngoal 1 in b · by somebody"),
+        (.throttled, "by somebody\ngoal 1 in b · by somebody"),
+    ])
+    func aGoalWithinTheSecondOfAnotherIsHeardToo(answer: DeliveryOutcome, told: String) {
+        let stage = stage(three)
+        stage.goal("b")
+        let first = stage.pull().map(\.payload)
+        stage.goal("c")
+        #expect(stage.pull().isEmpty, "one push at a time")
+        stage.answer(answer)
+        let isThrottled = answer == .throttled
+        let second = isThrottled ? stage.pass(seconds: 5) : stage.pushes()
+        #expect(second.map(\.lit) == ["c"])
+        #expect(second.first?.content?.topics.map(\.minimal) == ["0", "1", "1"])
+        let payload = second.first?.payload
+        #expect(payload?.alert?.title == "goal 1 in c" && payload?.alert?.body == .text(told))
+        #expect(payload?.alert?.sound == "default" && payload?.priority == .immediate)
+        if !isThrottled { #expect(payload?.stamp == first.first.map { $0.stamp + 1 }) }
+        #expect(first.map(\.alert?.body) == ["by somebody"] && stage.pass(seconds: 10).isEmpty)
     }
 }

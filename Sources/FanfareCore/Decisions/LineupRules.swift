@@ -6,7 +6,8 @@ public struct LineupRules: Sendable, Hashable {
     /// While nothing happens the spotlight goes round, and stays with each live topic for so long. `nil`: it rests on the
     /// favourite, or on the most important one.
     public var round: Duration?
-    /// Changes that are not essential are at least so far apart, whichever topics they are of (rule U5).
+    /// Changes that are not essential are at least so far apart, whichever topics they are of (rule U5). What is essential
+    /// waits for nothing: two goals of one second are one push that names both where the first has not left yet, else two.
     public var minimumInterval: Duration
     /// Pushes that nothing but the rotation asks for. They are silent and go at priority 5.
     public var rotationPushes: TokenBucket.Size
