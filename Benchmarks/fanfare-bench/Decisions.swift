@@ -9,10 +9,13 @@ enum Decisions {
     /// Prints one JSON object: by feed, events per second of processor time and allocations per event, decoded alone, and decided
     /// as well. Recorded feeds only where `FANFARE_FEEDS` says where they are.
     ///
-    /// - Parameter events: at least so many of each feed, which is read again and again.
-    static func report(events: Int) {
+    /// - Parameters:
+    ///   - events: at least so many of each feed, which is read again and again.
+    ///   - only: one of these feeds; `nil`: all.
+    static func report(events: Int, only: String?) {
         var lines: [String] = []
-        for generated in [GeneratedFeed.matchDay, .orders] {
+        func isWanted(_ name: String) -> Bool { only == nil || only == name }
+        for generated in [GeneratedFeed.matchDay, .orders] where isWanted("native/\(generated.rawValue)") {
             let file = NativeFile(generated)
             lines.append(line("native/\(generated.rawValue)", [file.path], events))
         }
@@ -20,7 +23,7 @@ enum Decisions {
             for (name, recording) in [
                 ("wyscout", "wyscout-football"), ("dfl", "dfl-football"), ("pwhl", "pwhl-hockey"),
                 ("dvw", "volleyball-dvw"), ("gtfs-rt", "nyct-gtfsrt"),
-            ] { lines.append(line(name, ["\(folder)/\(recording)"], events)) }
+            ] where isWanted(name) { lines.append(line(name, ["\(folder)/\(recording)"], events)) }
         }
         print("{\(lines.joined(separator: ",\n"))}")
     }
@@ -59,7 +62,7 @@ enum Decisions {
             count += 1
             guard decides else { continue }
             decisions.removeAll(keepingCapacity: true)
-            switch item {
+            switch consume item {
             case .event(let event): core.apply(event, now: now, into: &decisions)
             case .rejected(let rejection): core.reject(rejection, now: now, into: &decisions)
             }

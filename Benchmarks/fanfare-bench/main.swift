@@ -5,6 +5,7 @@
 //   --fairness=N     instead: alerts of small audiences beside a sweep of N, and prints how long they took
 //   --overload=N     instead: more versions than a sweep of N can bring, and prints what that did
 //   --decisions=N    instead: N events of each feed and more through decoder and decision core, and prints their rates
+//   --feed=NAME      of these feeds only this one (native/orders), for a profile
 //   --lineups=N      instead: N different lineups of five topics, and prints their memory and what payloads cost
 // `Benchmarks/bench` is how people run it.
 
@@ -24,9 +25,17 @@ func takeOption(_ name: String, from arguments: inout [String]) -> Int? {
     return value
 }
 
+/// Takes the name of a feed out of the arguments.
+func takeFeed(from arguments: inout [String]) -> String? {
+    let prefix = "--feed="
+    guard let index = arguments.firstIndex(where: { $0.hasPrefix(prefix) }) else { return nil }
+    return String(arguments.remove(at: index).dropFirst(prefix.count))
+}
+
 var arguments = CommandLine.arguments
 let items = takeOption("items", from: &arguments) ?? 4_000_000
 let activities = takeOption("activities", from: &arguments) ?? 1_000_000
+let feed = takeFeed(from: &arguments)
 if let activities = takeOption("memory", from: &arguments) {
     Memory.report(activities: activities)
 } else if let activities = takeOption("fairness", from: &arguments) {
@@ -34,7 +43,7 @@ if let activities = takeOption("memory", from: &arguments) {
 } else if let activities = takeOption("overload", from: &arguments) {
     Overload.report(activities: activities)
 } else if let events = takeOption("decisions", from: &arguments) {
-    Decisions.report(events: events)
+    Decisions.report(events: events, only: feed)
 } else if let lineups = takeOption("lineups", from: &arguments) {
     Lineups.report(lineups: lineups)
 } else {

@@ -27,7 +27,7 @@ public struct Feed {
 
         mutating func advance() {
             item = decoder.next()
-            if case .event(let event) = item { now = max(now, event.at) }
+            if let at = item?.at { now = max(now, at) }
         }
     }
 
@@ -48,7 +48,9 @@ public struct Feed {
     /// The next item in log order, and the log time it arrives at: a running maximum, never going back. A rejection takes the
     /// log time that it stands at.
     public mutating func next() -> (now: FeedTime, item: FeedItem)? {
-        guard let first = queue.first, let item = sources[first].item.take() else { return nil }
+        guard let first = queue.first else { return nil }
+        guard queue.count > 1 else { return nextOfLast(first) }
+        guard let item = sources[first].item.take() else { return nil }
         now = max(now, sources[first].now)
         sources[first].advance()
         if sources[first].item == nil {
@@ -56,6 +58,16 @@ public struct Feed {
             queue.removeLast()
         }
         sink(0)
+        return (now, item)
+    }
+
+    /// With nobody to be compared with, it is not read ahead.
+    private mutating func nextOfLast(_ position: Int) -> (now: FeedTime, item: FeedItem)? {
+        guard let item = sources[position].item.take() ?? sources[position].decoder.next() else {
+            queue.removeAll()
+            return nil
+        }
+        if let at = item.at { now = max(now, at) }
         return (now, item)
     }
 

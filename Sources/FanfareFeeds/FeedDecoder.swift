@@ -4,6 +4,14 @@ public import FanfareCore
 public enum FeedItem: Sendable {
     case event(FeedEvent)
     case rejected(FeedRejection)
+
+    /// Of an event.
+    var at: FeedTime? {
+        switch self {
+        case .event(let event): event.at
+        case .rejected: nil
+        }
+    }
 }
 
 /// Turns one provider's bytes into feed events, one at a time, in the order the provider wrote them. Holds parsing state

@@ -11,6 +11,8 @@ public struct DecisionCore: Sendable {
     private let rules: Rules
     private var members: [Topic] = []
     private var indexes: [TopicID: Int] = [:]
+    /// Of topics that were asked for lately, by a cheap hash: an event seldom has to look in `indexes`.
+    private var recent = [UInt32](repeating: 0, count: 1024)
     private var timers = Timers()
     private var serial: UInt64 = 0
     private var clock = FeedTime.plausible.lowerBound
@@ -166,7 +168,7 @@ public struct DecisionCore: Sendable {
 
     /// Finds the event's topic or begins it; `nil` when the event is refused, with the record written.
     private mutating func admit(_ event: FeedEvent, into decisions: inout [Decision]) -> Int? {
-        if let index = indexes[event.topic] {
+        if let index = find(event.topic) {
             guard let kind = event.topicKind, kind != members[index].kind || !members[index].isKindKnown else {
                 return index
             }
@@ -187,6 +189,15 @@ public struct DecisionCore: Sendable {
         members.append(Topic(event.topic, kind: event.topicKind, rules: rules))
         orders.reach(&members[index])
         indexes[event.topic] = index
+        return index
+    }
+
+    private mutating func find(_ topic: TopicID) -> Int? {
+        let place = Int(truncatingIfNeeded: topic.rawValue.hashedCheaply) & (recent.count - 1)
+        let guess = Int(recent[place])
+        if guess < members.count, members[guess].id == topic { return guess }
+        guard let index = indexes[topic] else { return nil }
+        recent[place] = UInt32(index)
         return index
     }
 

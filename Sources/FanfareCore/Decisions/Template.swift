@@ -99,8 +99,22 @@ extension JSONValue {
 extension String {
     /// Letters of the word that names a team, in capitals: neither of `AFC` or `VfB` nor of `1.`, unless there is no other.
     func abbreviated(to letters: Int) -> String {
-        let words = split(whereSeparator: \.isWhitespace)
-        let own = words.first { word in !word.contains(where: \.isNumber) && word.count(where: \.isUppercase) < 2 }
-        return String((own ?? words.first ?? "").prefix(letters)).uppercased()
+        // Most names are ASCII, where a byte is a character and costs a hundredth of one.
+        guard utf8.allSatisfy({ $0 < 0x80 }) else {
+            return String(name(in: self, \.isWhitespace, \.isNumber, \.isUppercase).prefix(letters)).uppercased()
+        }
+        let own = name(
+            in: utf8, { $0 == 0x20 || (0x09...0x0D).contains($0) }, { (0x30...0x39).contains($0) },
+            { (0x41...0x5A).contains($0) })
+        return String(Substring(own.prefix(letters))).uppercased()
+    }
+
+    private func name<Text: Collection>(
+        in text: Text, _ isSpace: (Text.Element) -> Bool, _ isNumber: (Text.Element) -> Bool,
+        _ isUppercase: (Text.Element) -> Bool
+    ) -> Text.SubSequence {
+        let words = text.split(whereSeparator: isSpace)
+        let own = words.first { word in !word.contains(where: isNumber) && word.count(where: isUppercase) < 2 }
+        return own ?? words.first ?? text.prefix(0)
     }
 }

@@ -1,23 +1,21 @@
 extension Topic {
     /// Folds an event and decides what people see of it. Appends the record, and before it what the fan-out is to do.
     mutating func apply(_ event: FeedEvent, now: FeedTime, serial: inout UInt64, into decisions: inout [Decision]) {
-        var record = DecisionRecord(
-            origin: .event, topic: id, at: event.at, now: now, id: event.id, seq: event.seq, kind: event.kind,
-            outcome: .unchanged, reason: "nothing people can see")
+        var record = Verdict(reason: "nothing people can see")
         heard(at: now)
         decide(event, now: now, record: &record, serial: &serial, into: &decisions)
         if event.isCorrection { record.reason = "correction by an operator: " + record.reason }
-        if event.alert != nil, record.alert == nil {
+        if event.asksForAlert, record.alert == nil {
             record.alert = .demoted
             let hasNews = record.outcome == .published || record.outcome == .conflated
             record.alertReason =
                 isPaused ? "paused by an operator" : hasNews ? "late news does not alert" : "no update to ride on"
         }
-        decisions.append(.record(record))
+        decisions.append(.record(DecisionRecord(of: event, in: id, now: now, record)))
     }
 
     private mutating func decide(
-        _ event: FeedEvent, now: FeedTime, record: inout DecisionRecord, serial: inout UInt64,
+        _ event: FeedEvent, now: FeedTime, record: inout Verdict, serial: inout UInt64,
         into decisions: inout [Decision]
     ) {
         // A provider may name a withdrawal by the id of what it withdraws, so those are known by their target alone.
@@ -72,6 +70,7 @@ extension Topic {
         }
 
         // Most events change nothing: they are done here, before they are copied.
+        if case .confirmed = folded, event.lifecycle == nil, published != nil, ending == nil { return }
         guard folded.changesState || event.lifecycle != nil else { return }
         var news = News(event: event, entry: entry, lateBy: lateBy, before: before, mustPass: event.isCorrection)
         if event.lifecycle == .end {
@@ -91,9 +90,7 @@ extension Topic {
             news.reason = isStart ? "start" : "first state"
             news.mustPass = true
             show(news, now: now, record: &record, serial: &serial, into: &decisions)
-        } else if folded.changesState,
-            let ending = ledger.reducer.ending ?? (isOver ? "its state says that it is over" : nil)
-        {
+        } else if folded.changesState, let ending {
             news.reason = ending
             end(news, now: now, record: &record, serial: &serial, into: &decisions)
         } else if folded.changesState, !looksAlike(state, before) {
@@ -104,7 +101,8 @@ extension Topic {
     }
 
     private var isPresentable: Bool { ledger.reducer.isPresentable || !overlay.isEmpty }
-    private var isOver: Bool { !rules.endsWhen.isEmpty && rules.endsWhen.hold(in: state) }
+    /// Why the topic is over, when it is.
+    private var ending: String? { ledger.reducer.ending ?? (isOver ? "its state says that it is over" : nil) }
 
     // MARK: - Showing
 
@@ -129,7 +127,7 @@ extension Topic {
 
     /// Publishes the state at once, or lets it wait for the minimum interval.
     private mutating func show(
-        _ news: News, now: FeedTime, record: inout DecisionRecord, serial: inout UInt64,
+        _ news: News, now: FeedTime, record: inout Verdict, serial: inout UInt64,
         into decisions: inout [Decision]
     ) {
         if let published, looksAlike(state, published) {
@@ -196,7 +194,7 @@ extension Topic {
 
     /// Ends the topic with its newest state, because of an event or (without news) of its age. An end always goes out.
     private mutating func end(
-        _ news: News?, now: FeedTime, record: inout DecisionRecord, serial: inout UInt64,
+        _ news: News?, now: FeedTime, record: inout Verdict, serial: inout UInt64,
         into decisions: inout [Decision]
     ) {
         var alert: Alert?
@@ -221,7 +219,7 @@ extension Topic {
 
     private mutating func publish(
         _ event: Publication.Event, _ shown: JSONObject, _ encoded: EncodedState, priority: Priority, alert: Alert?,
-        relevance: Int?, now: FeedTime, record: inout DecisionRecord, serial: inout UInt64,
+        relevance: Int?, now: FeedTime, record: inout Verdict, serial: inout UInt64,
         into decisions: inout [Decision]
     ) {
         let started = startedAt ?? now
@@ -272,7 +270,7 @@ extension Topic {
 
     /// The alert that rides on this news, if one was asked for and is granted.
     private mutating func alert(
-        for news: News, _ occasion: Occasion?, now: FeedTime, record: inout DecisionRecord
+        for news: News, _ occasion: Occasion?, now: FeedTime, record: inout Verdict
     ) -> Alert? {
         var rule = occasion.flatMap { rules.occasions[$0.kind]?.alert }
         let cause: String
@@ -326,19 +324,18 @@ extension Topic {
 
     /// Acts on a deadline of this topic that has come.
     mutating func fire(_ timer: Timers.Kind, now: FeedTime, serial: inout UInt64, into decisions: inout [Decision]) {
-        var record = DecisionRecord(
-            origin: .timer, topic: id, at: nil, now: now, kind: "\(timer)", outcome: .unchanged, reason: "")
+        var record = Verdict(reason: "")
         switch timer {
         case .flush: flush(now: now, record: &record, serial: &serial, into: &decisions)
         case .limit:
             record.reason = "has lasted \(rules.maximumDuration.inSeconds), the longest it may"
             end(nil, now: now, record: &record, serial: &serial, into: &decisions)
         }
-        decisions.append(.record(record))
+        decisions.append(.record(DecisionRecord(of: timer, in: id, now: now, record)))
     }
 
     private mutating func flush(
-        now: FeedTime, record: inout DecisionRecord, serial: inout UInt64, into decisions: inout [Decision]
+        now: FeedTime, record: inout Verdict, serial: inout UInt64, into decisions: inout [Decision]
     ) {
         flushAt = nil
         guard !isPaused else {
@@ -375,13 +372,13 @@ extension Folded {
     fileprivate var entry: LedgerEntry? {
         switch self {
         case .entered(let entry), .retracted(let entry): entry
-        case .nothing, .patched, .refused: nil
+        case .nothing, .confirmed, .patched, .refused: nil
         }
     }
 
     fileprivate var changesState: Bool {
         switch self {
-        case .patched, .entered: true
+        case .confirmed, .patched, .entered: true
         case .nothing, .retracted, .refused: false
         }
     }

@@ -2,6 +2,8 @@
 enum Folded {
     /// Nothing to fold, with a reason where one would have been expected.
     case nothing(String?)
+    /// A patch that says what was known already.
+    case confirmed
     case patched
     case entered(LedgerEntry)
     /// A fact that was withdrawn before it arrived.
@@ -15,15 +17,17 @@ extension Topic {
     mutating func fold(_ event: FeedEvent) -> Folded {
         switch event.change {
         case .nothing, .operation: .nothing(nil)
-        case .patch(let patch): fold(event) { $0.merge(patch) }
-        case .contentState(let content): fold(event) { $0.replace(with: content) }
+        case .patch(let patch): fold(event, isNews: isNews(patch)) { $0.merge(patch) }
+        case .contentState(let content): fold(event, isNews: true) { $0.replace(with: content) }
         case .fact(let fact): fold(fact)
         case .retraction(let id): retract(id, at: event.at)
         }
     }
 
     /// Changes the overlay, unless something newer is in place or the state would grow too large.
-    private mutating func fold(_ event: FeedEvent, _ change: (inout Topic) -> Void) -> Folded {
+    ///
+    /// - Parameter isNews: whether `change` may change anything.
+    private mutating func fold(_ event: FeedEvent, isNews: Bool, _ change: (inout Topic) -> Void) -> Folded {
         let (seq, at) = (event.seq, event.at)
         // An operator knows what the feed has said so far.
         if !event.isCorrection {
@@ -34,24 +38,38 @@ extension Topic {
                 return .refused(.late, "patch late by \((newest - at).inSeconds), a newer one is in place")
             }
         }
-        let (overlayBefore, hiddenBefore, stateBefore) = (overlay, hidden, state)
-        change(&self)
-        // Most patches of a quantised field leave it where it is.
-        if overlay != overlayBefore || hidden != hiddenBefore { refreshState() }
-        // What a redaction hides is remembered all the same, and must be bounded like the rest.
-        if state != stateBefore || rules.hidesFields {
-            let size = max(bytesBeyond(state), rules.hidesFields ? bytesBeyond(overlay) : 0)
-            if size > 0 {
-                // Not kept: the overlay would grow without bound.
-                (overlay, hidden, state) = (overlayBefore, hiddenBefore, stateBefore)
-                return .refused(.rejected, oversize(size))
+        if isNews {
+            let (overlayBefore, hiddenBefore, stateBefore) = (overlay, hidden, state)
+            change(&self)
+            if overlay != overlayBefore || hidden != hiddenBefore { refreshState() }
+            // What a redaction hides is remembered all the same, and must be bounded like the rest.
+            if state != stateBefore || rules.hidesFields {
+                let size = max(bytesBeyond(state), rules.hidesFields ? bytesBeyond(overlay) : 0)
+                if size > 0 {
+                    // Not kept: the overlay would grow without bound.
+                    (overlay, hidden, state) = (overlayBefore, hiddenBefore, stateBefore)
+                    return .refused(.rejected, oversize(size))
+                }
             }
         }
+        let folded = isNews ? Folded.patched : .confirmed
         // The feed's own order stays as it was: its next patch goes over a correction.
-        guard !event.isCorrection else { return .patched }
+        guard !event.isCorrection else { return folded }
         newestPatchSeq = seq ?? newestPatchSeq
         newestPatchAt = max(at, newestPatchAt ?? at)
-        return .patched
+        return folded
+    }
+
+    /// Whether a patch may change the overlay: most leave a quantised field where it is, and are done with that.
+    private func isNews(_ patch: JSONObject) -> Bool { patch.members.contains { changes($0) } }
+
+    private func changes(_ member: JSONObject.Member) -> Bool {
+        let key = member.key
+        switch quantised(member.value, of: key) {
+        case .null: return overlay[key] != nil || !hidden.contains(key) && ledger.reducer.state[key] != nil
+        case .object: return true
+        case let value: return overlay[key] != value || hidden.contains(key)
+        }
     }
 
     private mutating func merge(_ patch: JSONObject) {
@@ -73,11 +91,13 @@ extension Topic {
 
     private func quantised(_ patch: JSONObject) -> JSONObject {
         var result = patch
-        for (key, rule) in rules.fields {
-            guard case .quantised(let quantiser) = rule, let value = patch[key] else { continue }
-            result[key] = quantiser.quantise(value, shown: state[key]) ?? value
-        }
+        for (key, _) in rules.quantisers { result[key] = patch[key].map { quantised($0, of: key) } }
         return result
+    }
+
+    private func quantised(_ value: JSONValue, of key: String) -> JSONValue {
+        guard let quantiser = rules.quantisers.first(where: { $0.key == key })?.quantiser else { return value }
+        return quantiser.quantise(value, shown: state[key]) ?? value
     }
 
     private mutating func fold(_ fact: Fact) -> Folded {

@@ -26,7 +26,9 @@ struct Topic: Sendable {
     private(set) var gapMilliseconds: Int64?
     private var newestNow: FeedTime?
     /// All of it together: the facts' fold, patched, as people may see it.
-    var state: JSONObject
+    var state: JSONObject { didSet { isOver = rules.isOver(state) } }
+    /// Whether the state says so, known beforehand because every event asks.
+    private(set) var isOver = false
 
     // What was shown.
     var published: JSONObject?

@@ -3,7 +3,7 @@ public struct TopicRules: Sendable {
     /// Folds nothing yet: the state of a topic without facts. Copied for each topic.
     public var reducer: any Reducer
     /// How people see a field; fields not named are visible as they are.
-    public var fields: [String: FieldRule]
+    public var fields: [String: FieldRule] { didSet { quantisers = TopicRules.quantisers(of: fields) } }
     /// Short forms and the deep link: made of the other fields, and part of the state like them.
     public var derived: DerivedFields
     public var occasions: [OccasionKind: OccasionRule] { didSet { triggers = TopicRules.triggers(of: occasions) } }
@@ -36,6 +36,8 @@ public struct TopicRules: Sendable {
     /// envelope in an update. 1024…3072; what lies outside is taken to the nearer end.
     public var attributesReserve: Int { didSet { attributesReserve = TopicRules.bounded(attributesReserve) } }
 
+    /// What `fields` says of numbers that patches set, in the order of the keys.
+    private(set) var quantisers: [(key: String, quantiser: Quantiser)]
     /// What `occasions` says of states, apart from what a reducer says of facts; the weightiest first.
     private(set) var triggers: [(kind: OccasionKind, rule: OccasionRule)]
 
@@ -68,6 +70,7 @@ public struct TopicRules: Sendable {
         self.priority = priority
         self.relevance = relevance
         self.attributesReserve = TopicRules.bounded(attributesReserve)
+        quantisers = TopicRules.quantisers(of: fields)
         triggers = TopicRules.triggers(of: occasions)
     }
 
@@ -80,6 +83,15 @@ public struct TopicRules: Sendable {
 
     private static func bounded(_ reserve: Int) -> Int {
         min(max(reserve, attributesReserveRange.lowerBound), attributesReserveRange.upperBound)
+    }
+
+    func isOver(_ state: JSONObject) -> Bool { !endsWhen.isEmpty && endsWhen.hold(in: state) }
+
+    private static func quantisers(of fields: [String: FieldRule]) -> [(key: String, quantiser: Quantiser)] {
+        fields.compactMap { key, rule in
+            if case .quantised(let quantiser) = rule { (key: key, quantiser: quantiser) } else { nil }
+        }
+        .sorted { $0.key < $1.key }
     }
 
     /// Of two occasions that one change makes at once the weightier counts: an essential alert, then any alert, then what

@@ -40,25 +40,43 @@ public struct DecisionRecord: Sendable, Equatable {
     public var reason: String
     public var alert: AlertVerdict?
     public var alertReason: String?
+}
 
+/// What a record says of its event or timer: found out piece by piece, and small beside the record.
+struct Verdict {
+    var outcome = Outcome.unchanged
+    var reason: String
+    var occasion: OccasionKind?
+    var version: UInt32?
+    var causes: [String] = []
+    var alert: AlertVerdict?
+    var alertReason: String?
+}
+
+// In an extension, so that the compiler's own initialiser is left: one that sets member by member copies a record once more.
+extension DecisionRecord {
     public init(
         origin: Origin, topic: TopicID?, at: FeedTime?, now: FeedTime, id: String? = nil, seq: UInt64? = nil,
         kind: String, outcome: Outcome, version: UInt32? = nil, causes: [String] = [], reason: String,
         alert: AlertVerdict? = nil, alertReason: String? = nil
     ) {
-        self.origin = origin
-        self.topic = topic
-        self.at = at
-        self.now = now
-        self.id = id
-        self.seq = seq
-        self.kind = kind
-        self.outcome = outcome
-        self.version = version
-        self.causes = causes
-        self.reason = reason
-        self.alert = alert
-        self.alertReason = alertReason
+        self.init(
+            origin: origin, topic: topic, at: at, now: now, id: id, seq: seq, kind: kind, outcome: outcome,
+            occasion: nil, version: version, causes: causes, reason: reason, alert: alert, alertReason: alertReason)
+    }
+
+    init(of event: FeedEvent, in topic: TopicID, now: FeedTime, _ verdict: Verdict) {
+        self.init(
+            origin: .event, topic: topic, at: event.at, now: now, id: event.id, seq: event.seq, kind: event.kind,
+            outcome: verdict.outcome, occasion: verdict.occasion, version: verdict.version, causes: verdict.causes,
+            reason: verdict.reason, alert: verdict.alert, alertReason: verdict.alertReason)
+    }
+
+    init(of timer: Timers.Kind, in topic: TopicID, now: FeedTime, _ verdict: Verdict) {
+        self.init(
+            origin: .timer, topic: topic, at: nil, now: now, id: nil, seq: nil, kind: "\(timer)",
+            outcome: verdict.outcome, occasion: verdict.occasion, version: verdict.version, causes: verdict.causes,
+            reason: verdict.reason, alert: verdict.alert, alertReason: verdict.alertReason)
     }
 }
 

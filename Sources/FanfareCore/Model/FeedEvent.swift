@@ -138,22 +138,29 @@ public struct FeedEvent: Sendable {
     /// are, is newer than any patch of the feed so far, and passes the minimum interval.
     public var isCorrection: Bool
     /// A native feed may ask for an alert with its own words.
-    public var alert: AlertText?
+    public var alert: AlertText? {
+        get { request?.text }
+        set { request = newValue.map(AlertRequest.init) }
+    }
+    /// Apart: few events have one, and every event is handed on several times.
+    private var request: AlertRequest?
+    var asksForAlert: Bool { request != nil }
 
+    private final class AlertRequest: Sendable {
+        let text: AlertText
+        init(_ text: AlertText) { self.text = text }
+    }
+}
+
+// In an extension, so that the compiler's own initialiser is left: one that sets member by member copies an event once more.
+extension FeedEvent {
     public init(
         topic: TopicID, topicKind: TopicKind? = nil, at: FeedTime, seq: UInt64? = nil, id: String? = nil, kind: String,
         lifecycle: Lifecycle? = nil, change: Change = .nothing, alert: AlertText? = nil, isCorrection: Bool = false
     ) {
-        self.topic = topic
-        self.topicKind = topicKind
-        self.at = at
-        self.seq = seq
-        self.id = id
-        self.kind = kind
-        self.lifecycle = lifecycle
-        self.change = change
-        self.isCorrection = isCorrection
-        self.alert = alert
+        self.init(
+            topic: topic, topicKind: topicKind, at: at, seq: seq, id: id, kind: kind, lifecycle: lifecycle,
+            change: change, isCorrection: isCorrection, request: alert.map(AlertRequest.init))
     }
 }
 

@@ -55,6 +55,8 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     public private(set) var members: [Member] = []
 
     public init() {}
+    /// Empty, with room for so many.
+    package init(minimumCapacity: Int) { members.reserveCapacity(minimumCapacity) }
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         for (key, value) in elements { self[key] = value }
     }
@@ -72,6 +74,7 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
             let present = position < members.count && members[position].key == key
             switch (newValue, present) {
             case (let value?, true): members[position].value = value
+            case (let value?, false) where position == members.count: members.append(Member(key: key, value: value))
             case (let value?, false): members.insert(Member(key: key, value: value), at: position)
             case (nil, true): members.remove(at: position)
             case (nil, false): break
@@ -82,6 +85,8 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     private func lowerBound(_ key: String) -> Int {
         var low = 0
         var high = members.count
+        // Whoever builds an object mostly goes through it in order.
+        if let last = members.last, last.key < key { return high }
         while low < high {
             let middle = (low + high) / 2
             if members[middle].key < key { low = middle + 1 } else { high = middle }

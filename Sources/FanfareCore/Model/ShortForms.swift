@@ -15,9 +15,9 @@ public struct ShortForms: Sendable, Hashable {
     init(of state: JSONObject, topic: TopicID, reducer: ShortForms?) {
         func own(_ key: String) -> String? { state[key]?.stringValue }
         func cut(_ text: String) -> String { text.cut(toWidth: DerivedFields.widthMaxDefault) }
-        let name = topic.rawValue.split(separator: "/").last.map(String.init) ?? topic.rawValue
-        let changed = own("highlight").flatMap { state[$0] } ?? state["status"]
-        let value = changed?.asText ?? ""
+        // Asked for only where they are needed.
+        var name: String { topic.rawValue.split(separator: "/").last.map(String.init) ?? topic.rawValue }
+        var value: String { (own("highlight").flatMap { state[$0] } ?? state["status"])?.asText ?? "" }
         compactLeading = own("compactLeading") ?? cut(reducer?.compactLeading ?? name)
         compactTrailing = own("compactTrailing") ?? cut(reducer?.compactTrailing ?? value)
         minimal = own("minimal") ?? cut(reducer?.minimal ?? (value.isEmpty ? name : value))

@@ -24,11 +24,8 @@ final class JSONParser {
 
     deinit { fanfare_json_parser_release(parser) }
 
-    /// Parses one document and hands its root to `body`. `bytes` must be followed by `padding` readable bytes; the root
-    /// must not leave `body`.
-    func parse<Result>(
-        _ bytes: UnsafeRawBufferPointer, _ body: (JSONElement) -> Result
-    ) throws(Failure) -> Result {
+    /// Parses one document. `bytes` must be followed by `padding` readable bytes; the root lasts until the next document.
+    func parse(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> JSONElement {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { throw Failure(reason: "nothing but white space") }
         var tape = fanfare_json_tape()
         let error = fanfare_json_parse(parser, start.assumingMemoryBound(to: UInt8.self), bytes.count, &tape)
@@ -38,15 +35,15 @@ final class JSONParser {
             throw Failure(reason: reason)
         }
         // A tape begins with a root word; the document's value is the next one.
-        return body(JSONElement(words: tape.words, strings: tape.strings, index: 1))
+        return JSONElement(words: tape.words, strings: tape.strings, index: 1)
     }
 
-    /// As above, for bytes that have no padding yet.
+    /// Hands the root to `body`, which it must not leave: for bytes that have no padding yet.
     func parse<Result>(_ document: [UInt8], _ body: (JSONElement) -> Result) throws(Failure) -> Result {
         var padded = document
         padded.append(contentsOf: repeatElement(0, count: JSONParser.padding))
         return try padded.withUnsafeBufferPointer { (bytes) throws(Failure) in
-            try parse(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes.prefix(document.count))), body)
+            body(try parse(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes.prefix(document.count)))))
         }
     }
 }

@@ -31,15 +31,9 @@ struct NativeEventReader {
 
     /// `line` must be followed by `JSONParser.padding` readable bytes.
     func read(_ line: UnsafeRawBufferPointer) throws(Failure) -> FeedEvent {
-        let result: Result<FeedEvent, Failure>
-        do {
-            result = try parser.parse(line) { root in
-                Result { () throws(Failure) in try NativeEventReader.event(root) }
-            }
-        } catch {
-            throw Failure(reason: error.reason)
-        }
-        return try result.get()
+        let root: JSONElement
+        do { root = try parser.parse(line) } catch { throw Failure(reason: error.reason) }
+        return try NativeEventReader.event(root)
     }
 
     private static func event(_ root: JSONElement) throws(Failure) -> FeedEvent {
@@ -190,30 +184,18 @@ struct NativeEventReader {
 private struct Members {
     var topic, topicKind, at, seq, id, kind, set, fact, retracts, `operator`, alert: JSONElement?
 
+    @inline(__always)
     mutating func take(_ name: JSONElement, _ element: JSONElement) {
         let value = element.isNull ? nil : element
-        if name.equals("topic") {
-            topic = value
-        } else if name.equals("at") {
-            at = value
-        } else if name.equals("kind") {
-            kind = value
-        } else if name.equals("id") {
-            id = value
-        } else if name.equals("seq") {
-            seq = value
-        } else if name.equals("set") {
-            set = value
-        } else if name.equals("fact") {
-            fact = value
-        } else if name.equals("retracts") {
-            retracts = value
-        } else if name.equals("operator") {
-            `operator` = value
-        } else if name.equals("alert") {
-            alert = value
-        } else if name.equals("topicKind") {
-            topicKind = value
+        // Two of one length at most.
+        switch name.byteCount {
+        case 2: if name.equals("at") { at = value } else if name.equals("id") { id = value }
+        case 3: if name.equals("seq") { seq = value } else if name.equals("set") { set = value }
+        case 4: if name.equals("kind") { kind = value } else if name.equals("fact") { fact = value }
+        case 5: if name.equals("topic") { topic = value } else if name.equals("alert") { alert = value }
+        case 8: if name.equals("operator") { `operator` = value } else if name.equals("retracts") { retracts = value }
+        case 9: if name.equals("topicKind") { topicKind = value }
+        default: break
         }
     }
 }
