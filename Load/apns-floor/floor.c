@@ -95,6 +95,9 @@ static SSL *connection(uint16_t port) {
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
     SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
     SSL_CTX_set_alpn_protos(context, (const uint8_t *)"\x02h2", 3);
+    // Else OpenSSL reads each record's header by itself.
+    SSL_CTX_set_read_ahead(context, 1);
+    SSL_CTX_set_default_read_buffer_len(context, 64 * 1024);
     SSL *ssl = SSL_new(context);
     BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "gathering");
     BIO_meth_set_write(method, gather);
