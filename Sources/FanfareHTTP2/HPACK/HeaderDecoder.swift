@@ -74,11 +74,11 @@ package struct HeaderDecoder {
             let (name, value) = StaticTable.places[index - 1]
             let storage = StaticTable.bytes
             list.append(
-                name: storage.span.extracting(name), value: storage.span.extracting(value), limit: listLimit)
+                storage.span.extracting(name.lowerBound..<value.upperBound), nameCount: name.count, limit: listLimit)
         } else if index > 0, let (name, value) = table.field(index - StaticTable.count - 1) {
             let storage = table.storage
             list.append(
-                name: storage.span.extracting(name), value: storage.span.extracting(value), limit: listLimit)
+                storage.span.extracting(name.lowerBound..<value.upperBound), nameCount: name.count, limit: listLimit)
         } else {
             throw HPACKError("field index \(index) of \(StaticTable.count + table.count)")
         }

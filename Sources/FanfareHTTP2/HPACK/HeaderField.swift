@@ -78,14 +78,13 @@ package struct HeaderList {
         fields.append(Field(start: Int32(start), nameCount: Int32(nameCount), valueCount: Int32(valueCount)))
     }
 
-    /// A field that stands in a table.
-    mutating func append(name: Span<UInt8>, value: Span<UInt8>, limit: Int) {
+    /// A field that stands in a table, its value right behind its name.
+    mutating func append(_ field: Span<UInt8>, nameCount: Int, limit: Int) {
+        let valueCount = field.count - nameCount
         // Asked first: an index of one byte may stand for a long field, again and again.
-        guard admit(nameCount: name.count, valueCount: value.count, limit: limit) else { return }
-        let start = bytes.count
-        bytes.append(name)
-        bytes.append(value)
-        fields.append(Field(start: Int32(start), nameCount: Int32(name.count), valueCount: Int32(value.count)))
+        guard admit(nameCount: nameCount, valueCount: valueCount, limit: limit) else { return }
+        fields.append(Field(start: Int32(bytes.count), nameCount: Int32(nameCount), valueCount: Int32(valueCount)))
+        bytes.append(field)
     }
 }
 
