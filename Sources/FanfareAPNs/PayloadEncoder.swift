@@ -181,7 +181,17 @@ extension [UInt8] {
         text.withUTF8Buffer { append(contentsOf: $0) }
     }
 
+    /// Without a `String`, which costs more than all else of a lineup's body.
     mutating func append(decimal value: Int64) {
-        append(contentsOf: String(value).utf8)
+        var digits = InlineArray<20, UInt8>(repeating: 0)
+        var first = digits.endIndex
+        var rest = value.magnitude
+        repeat {
+            first -= 1
+            digits[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        } while rest > 0
+        if value < 0 { append(UInt8(ascii: "-")) }
+        for index in first..<digits.endIndex { append(digits[index]) }
     }
 }

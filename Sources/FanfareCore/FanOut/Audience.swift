@@ -33,7 +33,7 @@ final class Audience {
     @exclusivity(unchecked) private(set) var priority = Priority.conserving
     @exclusivity(unchecked) var ledger = VersionLedger()
     /// Publications whose version not everybody has yet, oldest first: what `completed` feedback speaks of.
-    @exclusivity(unchecked) private(set) var open: [(version: UInt32, serial: UInt64)] = []
+    @exclusivity(unchecked) private(set) var opened: [(version: UInt32, serial: UInt64)] = []
     private let openMax: Int
     /// Members that need a visit although the cursor has passed them. Each has its `queued` flag set; an entry whose slot lost
     /// the flag, or belongs elsewhere now, is skipped.
@@ -103,23 +103,12 @@ final class Audience {
     ///
     /// - Parameters:
     ///   - publication: what brings the alert, if any.
-    ///   - serials: of the publications whose changes it carries, oldest first.
     ///   - freshness: where the shard keeps its kind's figures.
-    /// - Returns: serials of the publications that these overtake when too many are open: the ones before. Whoever lacks them
-    ///   gets this version instead, and the oldest, for which people have waited longest, stay.
-    func publish(
-        _ version: Version, alerting publication: Publication?, completing serials: some Sequence<UInt64>,
-        freshness: Int, at moment: Moment
-    ) -> [UInt64] {
+    func publish(_ version: Version, alerting publication: Publication?, freshness: Int, at moment: Moment) {
         take(version)
         self.freshness = freshness
         publishedAt = moment.monotonicNanoseconds
         if waitingSince == nil, order.count > 0 { waitingSince = publishedAt }
-        var overtaken: [UInt64] = []
-        for serial in serials {
-            if open.count == openMax { overtaken.append(open.removeLast().serial) }
-            open.append((target, serial))
-        }
         owed = order.count + starts.count
         order.restart()
         if let publication, let alert = publication.alert {
@@ -132,6 +121,15 @@ final class Audience {
             newestAlert = target
             urgent = order.count
         }
+    }
+
+    /// The newest version carries the changes of this publication. Those of one version come oldest first.
+    ///
+    /// - Returns: the publication that it overtakes when too many are open: the one before. Whoever lacks that gets this version
+    ///   instead, and the oldest, for which people have waited longest, stay.
+    func open(_ serial: UInt64) -> UInt64? {
+        let overtaken = opened.count == openMax ? opened.removeLast().serial : nil
+        opened.append((target, serial))
         return overtaken
     }
 
@@ -161,12 +159,11 @@ final class Audience {
         }
     }
 
-    /// Serials of the versions that the last member has reached, or passed, by now.
-    func takeCompleted() -> [UInt64] {
-        guard let first = open.first, first.version <= ledger.oldest else { return [] }
-        let done = open.prefix { $0.version <= ledger.oldest }.map(\.serial)
-        open.removeFirst(done.count)
-        return done
+    /// The oldest publication whose version the last member has reached, or passed, by now.
+    func takeCompleted() -> UInt64? {
+        guard let first = opened.first, first.version <= ledger.oldest else { return nil }
+        opened.removeFirst()
+        return first.serial
     }
 
     /// Since when a push of this audience has been due, once: for the first of them.

@@ -1,18 +1,18 @@
 /// What a lineup's audience has beside any other's: the rotation, what its newest version shows, and what waits for its interval.
 /// Confined to its shard's thread.
 final class Lineup {
-    var rotation: Rotation
+    @exclusivity(unchecked) var rotation: Rotation
     /// What the newest version shows. Kept, and not read from the topics when a push is made: whoever is reached later must not
     /// see more than the version says, or would see the next one twice.
-    var display = LineupState.Display()
+    @exclusivity(unchecked) var display = LineupState.Display()
     /// Which topic has the spotlight in it. The rotation's own may be elsewhere already, with what waits.
-    var lit: Int?
+    @exclusivity(unchecked) var lit: Int?
     /// Publications that are in no version yet: the next one carries them.
-    var waiting: [UInt64] = []
+    @exclusivity(unchecked) var waiting: [UInt64] = []
     /// When the newest version was made, monotonic nanoseconds.
-    var publishedAt: Int64?
+    @exclusivity(unchecked) var publishedAt: Int64?
     /// When the retry list brings this lineup back; `nil`: it does not.
-    var wakesAt: Int64?
+    @exclusivity(unchecked) var wakesAt: Int64?
 
     /// By topic, where in the shard's list of that topic's lineups this one stands.
     var places: [UInt32] = []

@@ -16,49 +16,61 @@ package enum LineupState {
         /// Of what people see: what finds no room makes no difference.
         var hash: UInt64 {
             guard !topics.isEmpty else { return 0 }
+            if fits {
+                return topics.reduce(UInt64(spotlight) ^ topics[spotlight].display) { $0.mixed &+ $1.row.hash }.mixed
+            }
             let fitting = Fitting(self, highlighting: nil)
-            var hash = fitting.parts.spotlight.map { UInt64($0.index) ^ topics[spotlight].display } ?? 0
+            var hash = fitting.spotlight.map { UInt64($0) ^ topics[spotlight].display } ?? 0
             hash ^= fitting.parts.link.isEmpty ? 0 : 1 << 32
             hash ^= fitting.parts.highlight.isEmpty ? 0 : 1 << 33
-            func add(_ topic: Publication) { hash = (hash.mixed &+ topic.row.hash) }
-            if let shown = fitting.shown {
-                for index in shown { add(topics[index]) }
-                hash = hash.mixed &+ UInt64(topics.count - shown.count)
-            } else {
-                topics.forEach(add)
+            for index in fitting.shown { hash = hash.mixed &+ topics[index].row.hash }
+            // Nothing that fits has this hash.
+            return hash.mixed &+ UInt64(1 + topics.count - fitting.shown.count)
+        }
+
+        /// Nothing has to be left out: nearly always.
+        fileprivate var fits: Bool {
+            var limit = Int.max
+            var bytes = topics[spotlight].frame.bytesMax
+            for topic in topics {
+                limit = min(limit, topic.stateBytesMax)
+                bytes += topic.row.bytes.count + 1
             }
-            return hash.mixed
+            return bytes <= limit
         }
     }
 
     /// - Parameter display: at least one topic.
     /// - Parameter highlighted: the key that the alert on board is about.
     package static func compose(_ display: Display, highlighting highlighted: String? = nil) -> [UInt8] {
-        let fitting = Fitting(display, highlighting: highlighted)
-        guard let shown = fitting.shown else {
-            return fitting.parts.join(display.topics, more: 0, bytes: fitting.bytesMax)
+        let lit = display.topics[display.spotlight]
+        if display.fits, highlighted == nil || highlighted == lit.state.highlightedKey {
+            return lit.frame.join(display.topics, spotlight: display.spotlight)
         }
-        return fitting.parts.join(
-            shown.map { display.topics[$0] }, more: display.topics.count - shown.count, bytes: fitting.bytesMax)
+        let fitting = Fitting(display, highlighting: highlighted)
+        return fitting.parts.frame(more: display.topics.count - fitting.shown.count)
+            .join(fitting.shown.map { display.topics[$0] }, spotlight: fitting.spotlight)
     }
 
     /// What of a display finds room. What does not is left out: of the other topics those that are over first, then those not
     /// begun, then the last of the person's order; after them the link and the highlight, which the state itself has too. A
     /// spotlight that does not fit beside its own row is left out whole.
     private struct Fitting {
-        var parts: Parts
-        /// Indices of the topics whose rows are shown; `nil`: all.
-        private(set) var shown: [Int]?
-        private var rows = 0
-        var bytesMax: Int { parts.bytesMax + rows }
+        var parts: EncodedFrame.Parts
+        /// Indices of the topics whose rows are shown.
+        private(set) var shown: [Int]
+        /// Index into `shown`.
+        private(set) var spotlight: Int?
+        private var rows: Int
+        private var bytesMax: Int { parts.bytesMax + rows }
 
         init(_ display: Display, highlighting highlighted: String?) {
-            parts = Parts(display.topics[display.spotlight], index: display.spotlight, highlighting: highlighted)
-            var limit = Int.max
-            for topic in display.topics {
-                limit = min(limit, topic.stateBytesMax)
-                rows += topic.row.bytes.count + 1
-            }
+            let lit = display.topics[display.spotlight]
+            parts = EncodedFrame.Parts(lit.state, lit.row, highlighting: highlighted)
+            shown = Array(display.topics.indices)
+            spotlight = display.spotlight
+            rows = display.topics.reduce(0) { $0 + $1.row.bytes.count + 1 }
+            let limit = display.topics.reduce(Int.max) { min($0, $1.stateBytesMax) }
             if bytesMax > limit { leaveOut(of: display, limit: limit) }
         }
 
@@ -66,32 +78,59 @@ package enum LineupState {
             let byImportance = display.topics.indices.sorted {
                 (display.topics[$0].leavesFirst, -$0) < (display.topics[$1].leavesFirst, -$1)
             }
-            shown = leaveOut(byImportance.filter { $0 != display.spotlight }, of: display, limit: limit)
+            leaveOut(byImportance.filter { $0 != display.spotlight }, of: display, limit: limit)
             if bytesMax > limit { parts.link = [] }
             if bytesMax > limit { parts.highlight = [] }
             if bytesMax > limit {
                 parts.spotlight = nil
+                shown = Array(display.topics.indices)
                 rows = display.topics.reduce(0) { $0 + $1.row.bytes.count + 1 }
-                shown = leaveOut(byImportance, of: display, limit: limit)
+                leaveOut(byImportance, of: display, limit: limit)
             }
-            parts.spotlight?.index = shown?.firstIndex(of: display.spotlight) ?? 0
+            spotlight = parts.spotlight.flatMap { _ in shown.firstIndex(of: display.spotlight) }
         }
 
-        /// - Returns: those that stay.
-        private mutating func leaveOut(_ candidates: [Int], of display: Display, limit: Int) -> [Int] {
-            var shown = Array(display.topics.indices)
+        private mutating func leaveOut(_ candidates: [Int], of display: Display, limit: Int) {
             for candidate in candidates where bytesMax > limit {
                 shown.removeAll { $0 == candidate }
                 rows -= display.topics[candidate].row.bytes.count + 1
             }
-            return shown
         }
     }
+}
 
-    /// All but the rows.
-    private struct Parts {
+/// What a topic's version in the spotlight makes of a lineup's state: all but the rows, and the number of its own.
+struct EncodedFrame: Sendable {
+    private let opening: [UInt8]
+    private let closing: [UInt8]
+    /// With room for the greatest numbers.
+    let bytesMax: Int
+
+    /// Of a state in which nothing is left out.
+    init(_ state: EncodedState, _ row: EncodedRow) { self = Parts(state, row).frame(more: 0) }
+
+    private init(opening: [UInt8], closing: [UInt8], bytesMax: Int) {
+        (self.opening, self.closing, self.bytesMax) = (opening, closing, bytesMax)
+    }
+
+    /// - Parameter spotlight: index into the topics; `nil` where it found no room.
+    func join(_ topics: [Publication], spotlight: Int?) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(topics.reduce(bytesMax) { $0 + $1.row.bytes.count + 1 })
+        bytes.append(contentsOf: opening)
+        if let spotlight { bytes.append(count: spotlight) }
+        bytes.append(contentsOf: closing)
+        for (index, topic) in topics.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(contentsOf: topic.row.bytes)
+        }
+        bytes.append(UInt8(ascii: "]"))
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+
+    struct Parts {
         struct Spotlight {
-            var index: Int
             /// `"kind":` and its value.
             let kind: ArraySlice<UInt8>
             let state: [UInt8]
@@ -102,18 +141,18 @@ package enum LineupState {
         var link: ArraySlice<UInt8>
         var spotlight: Spotlight?
 
-        init(_ lit: Publication, index: Int, highlighting key: String?) {
-            var bytes = lit.state.bytes
-            var highlight = lit.state.highlight.map { lit.state.bytes[$0] } ?? []
-            if let key, key != lit.state.highlightedKey {
-                bytes = lit.state.highlighting(key)
+        init(_ lit: EncodedState, _ row: EncodedRow, highlighting key: String? = nil) {
+            var bytes = lit.bytes
+            var highlight = lit.highlight.map { lit.bytes[$0] } ?? []
+            if let key, key != lit.highlightedKey {
+                bytes = lit.highlighting(key)
                 var value: [UInt8] = []
                 JSONValue.write(key, to: &value)
                 highlight = value[...]
             }
             self.highlight = highlight
-            link = lit.state.deepLink.map { lit.state.bytes[$0] } ?? []
-            spotlight = Spotlight(index: index, kind: lit.row.bytes[lit.row.kind], state: bytes)
+            link = lit.deepLink.map { lit.bytes[$0] } ?? []
+            spotlight = Spotlight(kind: row.bytes[row.kind], state: bytes)
         }
 
         /// Without rows, and with room for the greatest numbers.
@@ -128,38 +167,32 @@ package enum LineupState {
             return count
         }
 
-        func join(_ topics: [Publication], more: Int, bytes capacity: Int) -> [UInt8] {
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(capacity)
-            bytes.append(UInt8(ascii: "{"))
+        /// - Parameter more: topics that are left out.
+        func frame(more: Int) -> EncodedFrame {
+            var opening = [UInt8(ascii: "{")]
             if !highlight.isEmpty {
-                bytes.append(contentsOf: #""highlight":"#.utf8)
-                bytes.append(contentsOf: highlight)
-                bytes.append(UInt8(ascii: ","))
+                opening.append(contentsOf: #""highlight":"#.utf8)
+                opening.append(contentsOf: highlight)
+                opening.append(UInt8(ascii: ","))
             }
             if !link.isEmpty {
-                bytes.append(contentsOf: #""link":"#.utf8)
-                bytes.append(contentsOf: link)
-                bytes.append(UInt8(ascii: ","))
+                opening.append(contentsOf: #""link":"#.utf8)
+                opening.append(contentsOf: link)
+                opening.append(UInt8(ascii: ","))
             }
-            bytes.append(contentsOf: #""more":"#.utf8)
-            bytes.append(count: more)
+            opening.append(contentsOf: #""more":"#.utf8)
+            opening.append(count: more)
+            var closing: [UInt8] = []
             if let spotlight {
-                bytes.append(contentsOf: #","spotlight":{"index":"#.utf8)
-                bytes.append(count: spotlight.index)
-                bytes.append(UInt8(ascii: ","))
-                bytes.append(contentsOf: spotlight.kind)
-                bytes.append(contentsOf: #","state":"#.utf8)
-                bytes.append(contentsOf: spotlight.state)
-                bytes.append(UInt8(ascii: "}"))
+                opening.append(contentsOf: #","spotlight":{"index":"#.utf8)
+                closing.append(UInt8(ascii: ","))
+                closing.append(contentsOf: spotlight.kind)
+                closing.append(contentsOf: #","state":"#.utf8)
+                closing.append(contentsOf: spotlight.state)
+                closing.append(UInt8(ascii: "}"))
             }
-            bytes.append(contentsOf: #","topics":["#.utf8)
-            for (index, topic) in topics.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                bytes.append(contentsOf: topic.row.bytes)
-            }
-            bytes.append(contentsOf: "]}".utf8)
-            return bytes
+            closing.append(contentsOf: #","topics":["#.utf8)
+            return EncodedFrame(opening: opening, closing: closing, bytesMax: bytesMax)
         }
     }
 }

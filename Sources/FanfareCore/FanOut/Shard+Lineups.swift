@@ -12,7 +12,7 @@ extension Shard {
             lineup.places.append(UInt32(topics[topic].lineups.count))
             topics[topic].lineups.append((UInt32(index), UInt32(position)))
         }
-        adopt(lineup, audience, at: moment)
+        adopt(lineup, index, at: moment)
         return index
     }
 
@@ -36,9 +36,7 @@ extension Shard {
         freeAudiences.append(index)
         guard lineup.wakesAt != nil else { return }
         lineup.wakesAt = nil
-        retries.forget { subject in
-            if case .lineup(let audience) = subject { audience.lineup?.wakesAt == nil } else { false }
-        }
+        retries.forget { audiences[Int($0)].lineup?.wakesAt == nil }
     }
 
     /// Somebody who is not a member needs the audience: a start that waits or has been sent, or a last state that is to be shown.
@@ -75,91 +73,98 @@ extension Shard {
                 at: Int(place.position), weight: weight, alerts: publication.alert != nil, lineupRules,
                 now: moment.monotonic)
         }
-        if lineup.waiting.isEmpty { lineupsWaiting += 1 }
-        // Bounded like what is open: those that have waited longest stay.
-        if lineup.waiting.count == openMax { overtake(lineup.waiting.removeLast()) }
-        lineup.waiting.append(publication.serial)
-        let isOver = isOver(audience)
+        look(at: audience, at: moment)
         let mayPass = lineup.publishedAt.map { $0 + lineupInterval <= moment.monotonicNanoseconds } ?? true
-        if publication.isUrgent || isOver || mayPass {
+        if publication.isUrgent || mayPass || isOver(audience) {
             bringOut(lineup, of: audience, with: publication, at: moment)
+        } else {
+            if lineup.waiting.isEmpty { lineupsWaiting += 1 }
+            // Bounded like what is open: those that have waited longest stay.
+            if lineup.waiting.count == openMax { overtake(lineup.waiting.removeLast()) }
+            lineup.waiting.append(publication.serial)
         }
-        arrange(lineup, of: audience, at: moment)
+        arrange(lineup, place.audience, at: moment)
     }
 
     /// Time has come for a lineup: its interval has passed, the spotlight's dwell is over, or a topic has been dismissed.
-    func wake(_ lineup: Lineup, of audience: Audience, at moment: Moment) {
-        // An earlier wake-up may have been arranged meanwhile, and have taken place; or all members have left.
-        guard let due = lineup.wakesAt, due <= moment.monotonicNanoseconds else { return }
+    func wakeLineup(_ index: UInt32, at moment: Moment) {
+        let audience = audiences[Int(index)]
+        // An earlier wake-up may have been arranged meanwhile, and have taken place; or all members have left, and another lineup
+        // may have the place.
+        guard let lineup = audience.lineup, let due = lineup.wakesAt, due <= moment.monotonicNanoseconds else { return }
         lineup.wakesAt = nil
+        look(at: audience, at: moment)
         if !lineup.waiting.isEmpty {
             if lineup.publishedAt.map({ $0 + lineupInterval <= moment.monotonicNanoseconds }) ?? true {
                 bringOut(lineup, of: audience, with: nil, at: moment)
             }
-        } else if audience.event == .update {
-            let seen = rotating(audience, at: moment)
-            let wanted = lineup.rotation.wanted(seen, now: moment.monotonic)
-            if let display = display(of: audience, spotlight: wanted, at: moment) {
-                if display.hash == lineup.display.hash {
-                    // Nobody would see it: it goes on without a push.
-                    lineup.rotation.move(to: wanted, lineupRules, now: moment.monotonic)
-                } else if lineup.rotation.mayPush(seen, now: moment.monotonic) {
-                    bringOut(lineup, of: audience, with: nil, at: moment)
-                }
+        } else if audience.event == .update, let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) {
+            draw(audience, spotlight: wanted, at: moment)
+            if drawn.hash == audience.ledger.newestDisplay {
+                // Nobody would see it: it goes on without a push.
+                lineup.rotation.move(to: wanted, lineupRules, now: moment.monotonic)
+            } else if lineup.rotation.mayPush(seen, now: moment.monotonic) {
+                bringOut(lineup, of: audience, with: nil, at: moment)
             }
         }
-        arrange(lineup, of: audience, at: moment)
+        arrange(lineup, index, at: moment)
     }
 
-    /// Makes what the topics show now the lineup's newest version, unless everybody who has the last one sees just that.
+    /// Makes what the topics show now the lineup's newest version, unless everybody who has the last one sees just that. Its topics
+    /// have been looked at.
     ///
     /// - Parameter publication: what asks for it; `nil` when only time does.
     private func bringOut(
         _ lineup: Lineup, of audience: Audience, with publication: Publication?, at moment: Moment
     ) {
-        // Where all are gone, the end still needs a state: the last one's.
-        let wanted = lineup.rotation.wanted(rotating(audience, at: moment), now: moment.monotonic) ?? lastGone(audience)
-        guard let display = display(of: audience, spotlight: wanted, at: moment) else { return }
+        // Where all are gone, the end still needs a state: the last one's. One of the two there is, once a topic is published.
+        guard let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience) else { return }
+        draw(audience, spotlight: wanted, at: moment)
         let alerting = publication.flatMap { audience.hasAlert(of: $0) ? nil : $0 }
         if wanted != lineup.rotation.position { lineup.rotation.move(to: wanted, lineupRules, now: moment.monotonic) }
         let isOver = isOver(audience)
-        let serials = lineup.waiting
-        lineup.waiting = []
-        if !serials.isEmpty { lineupsWaiting -= 1 }
-        let hash = display.hash
-        let isNew = hash != lineup.display.hash
-        lineup.display = display
+        let hash = drawn.hash
+        let isNew = hash != audience.ledger.newestDisplay
+        swap(&lineup.display, &drawn)
         lineup.lit = wanted
-        guard audience.target == 0 || isNew || alerting?.alert != nil || isOver else {
-            for serial in serials { complete(serial, at: moment) }
-            return
+        let isSeen = audience.target == 0 || isNew || alerting?.alert != nil || isOver
+        if isSeen {
+            lineup.publishedAt = moment.monotonicNanoseconds
+            let before = audience.owed
+            audience.publish(
+                Audience.Version(
+                    event: isOver ? .end : .update, priority: publication?.priority ?? .conserving,
+                    latest: lineup.display.topics[lineup.display.spotlight], display: hash),
+                alerting: alerting, freshness: lineupFreshness, at: moment)
+            counts.owed += audience.owed - before
+            lanes.enqueue(audience)
         }
-        lineup.publishedAt = moment.monotonicNanoseconds
-        let before = audience.owed
-        let overtaken = audience.publish(
-            Audience.Version(
-                event: isOver ? .end : .update, priority: publication?.priority ?? .conserving,
-                latest: display.topics[display.spotlight], display: hash),
-            alerting: alerting, completing: serials, freshness: freshnessIndex(of: .lineup),
-            at: moment)
-        overtaken.forEach(overtake)
-        counts.owed += audience.owed - before
-        lanes.enqueue(audience)
+        if !lineup.waiting.isEmpty {
+            lineupsWaiting -= 1
+            for serial in lineup.waiting { carry(serial, isSeen, in: audience, at: moment) }
+            lineup.waiting = []
+        }
+        if let publication { carry(publication.serial, isSeen, in: audience, at: moment) }
         reportCompleted(audience, at: moment)
     }
 
-    /// Sees to it that the lineup is woken when it may have something to show by itself.
-    private func arrange(_ lineup: Lineup, of audience: Audience, at moment: Moment) {
+    /// The audience's newest version has what this publication brought; or there was nothing in it that anybody sees here.
+    private func carry(_ serial: UInt64, _ isSeen: Bool, in audience: Audience, at moment: Moment) {
+        if isSeen { open(serial, in: audience) } else { complete(serial, at: moment) }
+    }
+
+    /// Sees to it that the lineup is woken when it may have something to show by itself. Its topics have been looked at.
+    private func arrange(_ lineup: Lineup, _ index: UInt32, at moment: Moment) {
+        let audience = audiences[Int(index)]
         guard audience.event == .update else { return }
         var due = Int64.max
         if !lineup.waiting.isEmpty, let publishedAt = lineup.publishedAt { due = publishedAt + lineupInterval }
-        let seen = rotating(audience, at: moment)
         if let again = lineup.rotation.looksAgain(seen, now: moment.monotonic) {
             // Not before the interval has passed: until then a wake-up would find nothing to do, and the same one due again.
             let earliest = lineup.publishedAt.map { $0 + lineupInterval } ?? 0
             due = min(due, max(again.milliseconds * 1_000_000, earliest))
         }
-        if seen.contains(where: { $0.life == .live }) {
+        if seen.contains(where: { $0.life == .ended }), seen.contains(where: { $0.life == .live }) {
             // Without anything live a card that is dismissed elsewhere stays in this one until something else happens.
             for topic in audience.topics {
                 if let goneAt = topics[topic].goneAt, goneAt > moment.monotonicNanoseconds { due = min(due, goneAt) }
@@ -168,19 +173,23 @@ extension Shard {
         due = max(due, moment.monotonicNanoseconds + 1)
         guard due != .max, lineup.wakesAt.map({ due < $0 }) ?? true else { return }
         lineup.wakesAt = due
-        retries.insert(.lineup(audience), due: due)
+        retries.insert(lineup: index, due: due)
     }
 
-    /// The lineup's topics as the rotation sees them.
-    private func rotating(_ audience: Audience, at moment: Moment) -> [Rotation.Topic] {
-        audience.topics.map { index in
-            guard let latest = topics[index].latest else { return Rotation.Topic(.gone) }
-            let importance = latest.prominence.importance
+    /// Fills `seen` with the lineup's topics as the rotation sees them.
+    private func look(at audience: Audience, at moment: Moment) {
+        seen.removeAll(keepingCapacity: true)
+        for index in audience.topics {
+            guard let latest = topics[index].latest else {
+                seen.append(Rotation.Topic(.gone))
+                continue
+            }
+            var life = latest.prominence.hasBegun ? Rotation.Topic.Life.live : .waiting
             if latest.event == .end {
                 let isGone = topics[index].goneAt.map { $0 <= moment.monotonicNanoseconds } ?? false
-                return Rotation.Topic(isGone ? .gone : .ended, importance: importance)
+                life = isGone ? .gone : .ended
             }
-            return Rotation.Topic(latest.prominence.hasBegun ? .live : .waiting, importance: importance)
+            seen.append(Rotation.Topic(life, importance: latest.prominence.importance))
         }
     }
 
@@ -194,13 +203,10 @@ extension Shard {
         return gone.max { topics[audience.topics[$0]].goneAt ?? 0 < topics[audience.topics[$1]].goneAt ?? 0 }
     }
 
-    /// What the lineup shows now; `nil` when nothing was published or everything is gone. Its end is a summary: what was dismissed
-    /// before is there again.
-    private func display(of audience: Audience, spotlight: Int?, at moment: Moment) -> LineupState.Display? {
-        guard let spotlight else { return nil }
+    /// Draws what the lineup shows now into `drawn`. Its end is a summary: what was dismissed before is there again.
+    private func draw(_ audience: Audience, spotlight: Int, at moment: Moment) {
         let isSummary = isOver(audience)
-        var display = LineupState.Display()
-        display.topics.reserveCapacity(audience.topics.count)
+        drawn.topics.removeAll(keepingCapacity: true)
         for (position, index) in audience.topics.enumerated() {
             guard let latest = topics[index].latest else { continue }
             if latest.event == .end, !isSummary, position != spotlight, let goneAt = topics[index].goneAt,
@@ -208,26 +214,26 @@ extension Shard {
             {
                 continue
             }
-            if position == spotlight { display.spotlight = display.topics.count }
-            display.topics.append(latest)
+            if position == spotlight { drawn.spotlight = drawn.topics.count }
+            drawn.topics.append(latest)
         }
-        return display
     }
 
     /// A lineup made after its topics were published starts with what they show.
-    func adopt(_ lineup: Lineup, _ audience: Audience, at moment: Moment) {
-        let seen = rotating(audience, at: moment)
-        let spotlight = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience)
-        guard let display = display(of: audience, spotlight: spotlight, at: moment) else { return }
+    private func adopt(_ lineup: Lineup, _ index: Int, at moment: Moment) {
+        let audience = audiences[index]
+        look(at: audience, at: moment)
+        guard let spotlight = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience) else { return }
+        draw(audience, spotlight: spotlight, at: moment)
         lineup.rotation.move(to: spotlight, lineupRules, now: moment.monotonic)
-        lineup.display = display
+        // As large as it has to be, whatever was drawn before.
+        lineup.display = LineupState.Display(topics: drawn.topics.map { $0 }, spotlight: drawn.spotlight)
         lineup.lit = spotlight
-        let isOver = isOver(audience)
         audience.adopt(
             Audience.Version(
-                event: isOver ? .end : .update, priority: .immediate, latest: display.topics[display.spotlight],
-                display: display.hash))
-        arrange(lineup, of: audience, at: moment)
+                event: isOver(audience) ? .end : .update, priority: .immediate,
+                latest: drawn.topics[drawn.spotlight], display: drawn.hash))
+        arrange(lineup, UInt32(index), at: moment)
     }
 
     /// The lineup's newest version as its members get it. The spotlight is the version's: every alert had it when it was new, and

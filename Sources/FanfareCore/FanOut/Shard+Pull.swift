@@ -169,8 +169,7 @@ extension Shard {
             case .audience(let audience): lanes.unpark(audience)
             case .held: releaseHeld(at: moment)
             case .hand: turnHand(at: moment)
-            case .lineup(let audience):
-                if let lineup = audience.lineup { wake(lineup, of: audience, at: moment) }
+            case .lineup(let index): wakeLineup(index, at: moment)
             case .activity(let slot, let generation): wake(slot, generation: generation)
             }
         }

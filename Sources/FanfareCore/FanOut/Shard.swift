@@ -37,7 +37,7 @@ public final class Shard: DeliverySource {
     @exclusivity(unchecked) var inFlight = 0
     /// Unfollowed activities whose private end can go out now.
     @exclusivity(unchecked) var departing: [ActivitySlot] = []
-    var topics: [Topic] = []
+    @exclusivity(unchecked) var topics: [Topic] = []
     private var topicIndices: [TopicID: Int] = [:]
     var lineupIndices: [Lineup.Choice: Int] = [:]
     /// Takes the place of audiences that are freed, until the place is reused.
@@ -46,12 +46,12 @@ public final class Shard: DeliverySource {
     var freeAudiences: [Int] = []
     /// Alerts that activities have brought along from the audience they were in before.
     @exclusivity(unchecked) var brought: [ActivitySlot: Brought] = [:]
-    var retries = RetryList()
+    @exclusivity(unchecked) var retries = RetryList()
     @exclusivity(unchecked) var deadTokens: DeadTokenGuard
     /// Activities whose token was answered as dead while the guard was shut.
     var held = Queue<(ActivitySlot, generation: UInt32)>()
     /// Publications that somebody in this shard still lacks, by serial.
-    private(set) var openPublications: [UInt64: OpenPublication] = [:]
+    @exclusivity(unchecked) private(set) var openPublications: [UInt64: OpenPublication] = [:]
     @exclusivity(unchecked) var freshness: [(kind: TopicKind, figures: Freshness)] = []
     let openMax: Int
     let governor: SubscriberGovernor
@@ -79,7 +79,13 @@ public final class Shard: DeliverySource {
     /// Members that have left, not yet gone.
     var leaving = 0
     /// Lineups with changes that wait for their interval.
-    var lineupsWaiting = 0
+    @exclusivity(unchecked) var lineupsWaiting = 0
+    // Of the lineup that is worked on, kept so that none of them asks for memory: its topics as the rotation sees them, and what
+    // it shows of them.
+    @exclusivity(unchecked) var seen: [Rotation.Topic] = []
+    @exclusivity(unchecked) var drawn = LineupState.Display()
+    /// Where the figures of lineups are kept.
+    private(set) lazy var lineupFreshness = freshnessIndex(of: .lineup)
 
     /// For the core: waits for room in its ring.
     private var feedback: [ShardFeedback] = []
@@ -193,10 +199,9 @@ public final class Shard: DeliverySource {
             let audience = audiences[index]
             openPublications[publication.serial]?.audiencesLeft += 1
             let before = audience.owed
-            let overtaken = audience.publish(
-                Audience.Version(publication), alerting: publication,
-                completing: CollectionOfOne(publication.serial), freshness: freshness, at: moment)
-            overtaken.forEach(overtake)
+            audience.publish(
+                Audience.Version(publication), alerting: publication, freshness: freshness, at: moment)
+            open(publication.serial, in: audience)
             counts.owed += audience.owed - before
             lanes.enqueue(audience)
             reportCompleted(audience, at: moment)
@@ -346,18 +351,22 @@ public final class Shard: DeliverySource {
 
     // MARK: Feedback
 
+    /// The audience's newest version carries this publication, which some member may lack.
+    func open(_ serial: UInt64, in audience: Audience) {
+        if let overtaken = audience.open(serial) { overtake(overtaken) }
+    }
+
     func reportCompleted(_ audience: Audience, at moment: Moment) {
-        for serial in audience.takeCompleted() { complete(serial, at: moment) }
+        while let serial = audience.takeCompleted() { complete(serial, at: moment) }
     }
 
     /// One audience less lacks this publication.
     func complete(_ serial: UInt64, at moment: Moment) {
-        guard let publication = openPublications[serial] else { return }
-        guard publication.audiencesLeft == 1 else {
-            openPublications[serial]?.audiencesLeft -= 1
-            return
-        }
-        openPublications[serial] = nil
+        guard let index = openPublications.index(forKey: serial) else { return }
+        openPublications.values[index].audiencesLeft -= 1
+        let publication = openPublications.values[index]
+        guard publication.audiencesLeft == 0 else { return }
+        openPublications.remove(at: index)
         let took = moment.monotonicNanoseconds - publication.arrivedAt
         if took > 0 { freshness[publication.freshness].figures.sweep.record(took) }  // else nobody lacked it
         feedback.append(.completed(serial: serial, at: moment.monotonicNanoseconds))

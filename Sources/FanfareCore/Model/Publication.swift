@@ -146,6 +146,8 @@ public final class Publication: Sendable {
     /// What a lineup shows of this version outside its spotlight, one member of `topics` as JSON: encoded once, here, for all
     /// lineups of all shards.
     let row: EncodedRow
+    /// What a lineup shows of it beside the rows when it has the spotlight.
+    let frame: EncodedFrame
     /// Bytes that the state of any push which shows this topic may have (rule U4).
     public let stateBytesMax: Int
     /// Decisions carry durations; the fan-out turns them into dates when it sends.
@@ -178,6 +180,7 @@ public final class Publication: Sendable {
         row = EncodedRow(
             topicID, topicKind,
             short ?? ShortForms(compactLeading: "", compactTrailing: "", minimal: ""))
+        frame = EncodedFrame(state, row)
         self.stateBytesMax = stateBytesMax
         self.staleAfter = staleAfter
         self.dismissAfter = dismissAfter

@@ -93,14 +93,15 @@ public struct Rotation: Sendable {
         topics.contains { $0.life == .live } && budget.take(at: now)
     }
 
-    /// When what is `wanted` may be another topic although nothing happens; `nil`: never.
+    /// When what is `wanted` may be another topic although nothing happens; `nil`: never. Where a dwell time ends is known
+    /// before it is over: what makes a difference until then is something that happens.
     public func looksAgain(_ topics: [Topic], now: FeedTime) -> FeedTime? {
         let live = topics.count { $0.life == .live }
         guard live > 0 else { return nil }
-        if let held, now < held.until { return held.until }
-        if wanted(topics, now: now) != position { return now + budget.wait(at: now) }
+        let free = held.map { max($0.until, now) } ?? now
+        if wanted(topics, now: free) != position { return free > now ? free : now + budget.wait(at: now) }
         // A round is of several, and none goes on while the favourite is live.
         guard live > 1, pinned.map({ topics[$0].life != .live }) ?? true else { return nil }
-        return turnEnds.map { max($0, now) }
+        return turnEnds.map { max($0, free) }
     }
 }

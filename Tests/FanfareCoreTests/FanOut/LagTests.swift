@@ -42,7 +42,7 @@ import Testing
             shard.apply(publication(serial), at: moment)
             #expect(shard.openPublications.count <= 8)
         }
-        #expect(shard.audiences[0].open.count == 8)
+        #expect(shard.audiences[0].opened.count == 8)
         #expect(shard.violatedInvariant() == nil)
 
         var batch = DeliveryBatch()

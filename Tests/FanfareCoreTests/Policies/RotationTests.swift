@@ -28,6 +28,8 @@ import Testing
         #expect(rotation.wanted(topics, now: after(19)) == 0)
         #expect(rotation.looksAgain(topics, now: start) == after(20))
         #expect(rotation.wanted(topics, now: after(20)) == 1)
+        rotation.happened(at: 1, weight: card, rules(), now: after(30))
+        #expect(rotation.looksAgain(topics, now: after(30)) == nil, "where it rests in any case, it need not look")
     }
 
     @Test func weightierNewsTakesOverAndLighterWaitsForNothing() {
@@ -102,8 +104,8 @@ import Testing
             if wanted != rotation.position { rotation.move(to: wanted, rules, now: now) }
             turns.append(rotation.position)
         }
-        #expect(turns == [2, 3, 0, 2], "the dwell ends, then each has its turn")
-        #expect(now == after(20 + 30))
+        #expect(turns == [3, 0, 2, 3], "when the dwell ends a turn begins, and then each has its own")
+        #expect(now == after(20 + 40))
     }
 
     @Test func aRoundIsOfSeveralAndNotWhileTheFavouriteIsLive() {
