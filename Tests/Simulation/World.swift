@@ -6,66 +6,6 @@ import FanfareCore
 /// Each step does one small thing (an update arrives, somebody follows, a push comes back, a second passes) and then asks
 /// whether everything that must hold still does. Worlds are small, so that rare meetings are common.
 public final class World {
-    public struct Options: Sendable {
-        public var shards = 2
-        public var activitiesMax = 24
-        public var topics = 3
-        public var lineups = true
-        /// Chances per push.
-        public var dead = 0.02
-        public var throttled = 0.03
-        public var notProcessed = 0.05
-        public var unknown = 0.05
-        public var refused = 0.0
-        /// An answer that comes once more after its activity has gone.
-        public var echo = 0.05
-        /// Pushes that may be on their way at once, per shard.
-        public var window = 4
-        /// Capacities of the rings between core and shards, powers of two, and what a shard holds back before it is held up.
-        public var commandsMax = 64
-        public var feedbackMax = 64
-        public var feedbackHeldMax = 64
-        /// Publications per audience whose completion is told apart.
-        public var openMax = 64
-        /// Of each activity.
-        var limits = ActivityLimits()
-        var lineupRules = LineupRules()
-        /// Of an activity, and whether it is renewed then.
-        public var lifetime = Duration.seconds(8 * 3600)
-        public var renews = false
-        /// How many the dead-token guard waits for, and how many it remembers. With few of them, the environment is a wrong one
-        /// now and then.
-        var deadTokenAnswers = 100...1000
-        /// One thing at a time: there are neither lineups then, nor starts, nor ends of old age.
-        var isMisconfigurable: Bool { deadTokenAnswers.lowerBound < 100 }
-        public init() {}
-
-        /// A world of the seed's own kind. Of every size: the smallest make the rarest meetings.
-        public init(varying seed: UInt64) {
-            func pick<Value>(_ values: [Value], _ salt: UInt64) -> Value {
-                values[Int((seed &+ salt << 32).mixed % UInt64(values.count))]
-            }
-            shards = pick([1, 2], 1)
-            activitiesMax = pick([1, 2, 3, 8, 24], 2)
-            topics = pick([1, 2, 3, 4, 12], 3)
-            window = pick([1, 2, 4, 16], 4)
-            commandsMax = pick([1, 2, 64], 5)
-            feedbackMax = pick([1, 2, 64], 6)
-            feedbackHeldMax = pick([1, 4, 64], 7)
-            openMax = pick([1, 2, 64], 8)
-            limits = pick([ActivityLimits(), .tight], 9)
-            deadTokenAnswers = pick([100...1000, 100...1000, 3...8, 6...30], 17)
-            lineups = !isMisconfigurable
-            lineupRules = LineupRules(
-                dwell: .seconds(pick([20, 20, 3], 13)), round: pick([nil, nil, .seconds(4)], 10),
-                minimumInterval: .seconds(pick([2, 2, 0, 5], 11)),
-                rotationPushes: pick(
-                    [.init(burst: 4, refill: .seconds(60)), .init(burst: 1, refill: .seconds(600))], 12))
-            lifetime = isMisconfigurable ? .seconds(8 * 3600) : pick([.seconds(8 * 3600), .seconds(144)], 14)
-            renews = pick([false, true], 15)
-        }
-    }
-
     /// What the world does next; the weights make quiet spells and storms both happen.
     enum Action: CaseIterable {
         case card, goal, goals, cancelGoal, endMatch, follow, start, report, unfollow, move, rotateToken, prefer,
@@ -111,72 +51,6 @@ public final class World {
     public internal(set) var renewalsSeen = 0
     /// Who a renewed activity's first name means, by index into `phones`.
     var heirs: [ActivityID: Int] = [:]
-
-    /// One shard with its two rings, and the pushes it has on the network.
-    final class Node {
-        let shard: Shard
-        /// What found the ring of commands full: while anything waits here, the core takes nothing new.
-        var backlog: [ShardCommand] = []
-        var sendCommands: RingProducer<ShardCommand>
-        var commands: RingConsumer<ShardCommand>
-        var sendFeedback: RingProducer<ShardFeedback>
-        var feedback: RingConsumer<ShardFeedback>
-        var flying: [Flight] = []
-        /// Answers of the past that will come again.
-        var echoes: [Completion] = []
-        var lanes = LaneJudge()
-        /// Newest publication per topic that this shard has been told of, and alerts it was told to revoke.
-        var latest: [TopicID: Publication] = [:]
-        /// Per topic everything it was told, and when the topic ended.
-        var told: [TopicID: [Told]] = [:]
-        var endedAt: [TopicID: Int64] = [:]
-        /// Lineups that somebody has had, and since when.
-        var lineups: [AudienceKey: Int64] = [:]
-        var deadTokens: DeadTokenJudge
-        /// Told of dead tokens, and that they are few again.
-        var alarmsHeard = 0
-        var resumptionsHeard = 0
-        var revoked: Set<String> = []
-        var completed: [UInt64: Int] = [:]
-        var overtaken: Set<UInt64> = []
-        var published: Set<UInt64> = []
-
-        init(_ options: Options) {
-            deadTokens = DeadTokenJudge(remembering: options.deadTokenAnswers)
-            shard = Shard(
-                lineups: options.lineupRules, feedbackMax: options.feedbackHeldMax, openMax: options.openMax,
-                lifetime: options.lifetime, limits: options.limits, deadTokenAnswers: options.deadTokenAnswers)
-            let commandRing = OneToOneRing<ShardCommand>(capacity: options.commandsMax)
-            sendCommands = commandRing.takeProducer()
-            commands = commandRing.takeConsumer()
-            let feedbackRing = OneToOneRing<ShardFeedback>(capacity: options.feedbackMax)
-            sendFeedback = feedbackRing.takeProducer()
-            feedback = feedbackRing.takeConsumer()
-        }
-
-        func send(_ command: ShardCommand) {
-            if !backlog.isEmpty || !sendCommands.tryPush(command) { backlog.append(command) }
-        }
-
-        /// - Returns: whether anything went.
-        func flush() -> Bool {
-            var sent = 0
-            while sent < backlog.count, sendCommands.tryPush(backlog[sent]) { sent += 1 }
-            backlog.removeFirst(sent)
-            return sent > 0
-        }
-    }
-
-    struct Flight {
-        let delivery: Delivery
-        let payload: Payload
-        /// The alerts it names.
-        let told: [AlertText]
-        let phone: Int
-        let token: [UInt8]
-        var outcome: DeliveryOutcome
-        let arrives: Bool
-    }
 
     public init(seed: UInt64, options: Options = Options()) {
         self.options = options

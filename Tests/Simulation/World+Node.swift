@@ -1,0 +1,69 @@
+import FanfareCore
+
+extension World {
+    /// One shard with its two rings, and the pushes it has on the network.
+    final class Node {
+        let shard: Shard
+        /// What found the ring of commands full: while anything waits here, the core takes nothing new.
+        var backlog: [ShardCommand] = []
+        var sendCommands: RingProducer<ShardCommand>
+        var commands: RingConsumer<ShardCommand>
+        var sendFeedback: RingProducer<ShardFeedback>
+        var feedback: RingConsumer<ShardFeedback>
+        var flying: [Flight] = []
+        /// Answers of the past that will come again.
+        var echoes: [Completion] = []
+        var lanes = LaneJudge()
+        /// Newest publication per topic that this shard has been told of, and alerts it was told to revoke.
+        var latest: [TopicID: Publication] = [:]
+        /// Per topic everything it was told, and when the topic ended.
+        var told: [TopicID: [Told]] = [:]
+        var endedAt: [TopicID: Int64] = [:]
+        /// Lineups that somebody has had, and since when.
+        var lineups: [AudienceKey: Int64] = [:]
+        var deadTokens: DeadTokenJudge
+        /// Told of dead tokens, and that they are few again.
+        var alarmsHeard = 0
+        var resumptionsHeard = 0
+        var revoked: Set<String> = []
+        var completed: [UInt64: Int] = [:]
+        var overtaken: Set<UInt64> = []
+        var published: Set<UInt64> = []
+
+        init(_ options: Options) {
+            deadTokens = DeadTokenJudge(remembering: options.deadTokenAnswers)
+            shard = Shard(
+                lineups: options.lineupRules, feedbackMax: options.feedbackHeldMax, openMax: options.openMax,
+                lifetime: options.lifetime, limits: options.limits, deadTokenAnswers: options.deadTokenAnswers)
+            let commandRing = OneToOneRing<ShardCommand>(capacity: options.commandsMax)
+            sendCommands = commandRing.takeProducer()
+            commands = commandRing.takeConsumer()
+            let feedbackRing = OneToOneRing<ShardFeedback>(capacity: options.feedbackMax)
+            sendFeedback = feedbackRing.takeProducer()
+            feedback = feedbackRing.takeConsumer()
+        }
+
+        func send(_ command: ShardCommand) {
+            if !backlog.isEmpty || !sendCommands.tryPush(command) { backlog.append(command) }
+        }
+
+        /// - Returns: whether anything went.
+        func flush() -> Bool {
+            var sent = 0
+            while sent < backlog.count, sendCommands.tryPush(backlog[sent]) { sent += 1 }
+            backlog.removeFirst(sent)
+            return sent > 0
+        }
+    }
+
+    struct Flight {
+        let delivery: Delivery
+        let payload: Payload
+        /// The alerts it names.
+        let told: [AlertText]
+        let phone: Int
+        let token: [UInt8]
+        var outcome: DeliveryOutcome
+        let arrives: Bool
+    }
+}
