@@ -46,14 +46,23 @@ public struct DecisionReplay {
 extension [Decision] {
     /// Each record with the publication it tells of.
     public func forEachRecord(_ body: (DecisionRecord, Publication?) -> Void) {
-        var publication: Publication?
+        forEachStep { record, commands in
+            var publication: Publication?
+            for case .publish(let new) in commands { publication = new }
+            body(record, publication)
+        }
+    }
+
+    /// Each record with what a shard is to do at its moment: that stands before the record which tells of it, and of when.
+    public func forEachStep(_ body: (DecisionRecord, [ShardCommand]) -> Void) {
+        var commands: [ShardCommand] = []
         for decision in self {
             switch decision {
-            case .publish(let new): publication = new
-            case .revokeAlert: break
+            case .publish(let publication): commands.append(.publish(publication))
+            case .revokeAlert(let topic, let cause): commands.append(.revokeAlert(topic: topic, cause: cause))
             case .record(let record):
-                body(record, publication)
-                publication = nil
+                body(record, commands)
+                commands.removeAll(keepingCapacity: true)
             }
         }
     }

@@ -45,8 +45,6 @@ public final class LineupPreview {
     /// The moment that time has passed to.
     private var last: FeedTime?
     private var batch = DeliveryBatch()
-    /// What came before its record, which tells when it happened.
-    private var waiting: [ShardCommand] = []
     private var news: [DecisionRecord] = []
     private var unseen = 0
     // What the shard tells of its progress interests nobody here, but has to be taken from it.
@@ -66,17 +64,11 @@ public final class LineupPreview {
     ///
     /// - Parameter show: called with each push.
     public func take(_ decisions: [Decision], show: (Display) -> Void) {
-        for decision in decisions {
-            switch decision {
-            case .publish(let publication): waiting.append(.publish(publication))
-            case .revokeAlert(let topic, let cause): waiting.append(.revokeAlert(topic: topic, cause: cause))
-            case .record(let record):
-                pass(to: record.now, show: show)
-                guard !waiting.isEmpty else { continue }
-                for command in waiting { shard.apply(command, at: moment(record.now)) }
-                waiting.removeAll(keepingCapacity: true)
-                if let topic = record.topic, topics.contains(topic) { news.append(record) }
-            }
+        decisions.forEachStep { record, commands in
+            pass(to: record.now, show: show)
+            guard !commands.isEmpty else { return }
+            for command in commands { shard.apply(command, at: moment(record.now)) }
+            if let topic = record.topic, topics.contains(topic) { news.append(record) }
         }
     }
 

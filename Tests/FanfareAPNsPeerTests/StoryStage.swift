@@ -1,3 +1,4 @@
+import Fanfare
 import FanfareAPNs
 import FanfareFeeds
 import FanfareLoop
@@ -44,32 +45,16 @@ final class StoryStage {
     }
 
     private static func steps(of topic: TopicID, in paths: [String]) throws -> [Step] {
-        var feed = try Feed(paths: paths)
-        var core = DecisionCore()
-        var decisions: [Decision] = []
+        var replay = try DecisionReplay(paths: paths)
         var steps: [Step] = []
-        func take() {
-            var commands: [ShardCommand] = []
-            for decision in decisions {
-                switch decision {
-                case .publish(let publication) where publication.topicID == topic:
-                    commands.append(.publish(publication))
-                case .revokeAlert(topic, let cause): commands.append(.revokeAlert(topic: topic, cause: cause))
-                case .record(let record):
-                    steps += commands.map { Step(now: record.now, command: $0) }
-                    commands.removeAll()
-                default: break
+        while let (_, decisions) = replay.next() {
+            decisions.forEachStep { record, commands in
+                for command in commands {
+                    if case .publish(let publication) = command, publication.topicID != topic { continue }
+                    steps.append(Step(now: record.now, command: command))
                 }
             }
-            decisions.removeAll()
         }
-        while let (now, item) = feed.next() {
-            guard case .event(let event) = item else { continue }
-            core.apply(event, now: now, into: &decisions)
-            take()
-        }
-        core.finish(into: &decisions)
-        take()
         return steps
     }
 
