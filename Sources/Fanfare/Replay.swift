@@ -48,7 +48,8 @@ public final class Replay {
             loop = try Loop()
             let live = options.paths == ["-"]
             var subscribers = SyntheticSubscribers(
-                count: options.subscribers, lineups: options.lineups, seed: options.seed, topics: [])
+                count: options.subscribers, lineups: options.lineups, hasFavourites: options.hasFavourites,
+                seed: options.seed, topics: [])
             if live {
                 guard options.lineups == nil else {
                     throw ReplayError(
@@ -63,7 +64,8 @@ public final class Replay {
                 }
                 eventsExpected = scan.events
                 subscribers = SyntheticSubscribers(
-                    count: options.subscribers, lineups: options.lineups, seed: options.seed, topics: scan.topics)
+                    count: options.subscribers, lineups: options.lineups, hasFavourites: options.hasFavourites,
+                    seed: options.seed, topics: scan.topics)
                 summary.skippedFiles = scan.skippedFiles
                 source = RecordedFeed(try Feed(paths: options.paths, options: options.feed))
             }

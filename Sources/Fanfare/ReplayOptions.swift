@@ -29,6 +29,8 @@ public struct ReplayOptions: Sendable {
     public var subscriberSource: (any SubscriberSource)?
     /// Every subscriber has a lineup of so many topics instead of one topic; `nil`: none has.
     public var lineups: ClosedRange<Int>?
+    /// The first topic of each lineup is its favourite.
+    public var hasFavourites = false
     /// A lineup whose phone `ReplayOutput.preview` shows, beside the subscribers; empty for none.
     public var preview: [TopicID] = []
     /// Seed of the synthetic tokens and lineups.

@@ -6,14 +6,17 @@ struct SyntheticSubscribers: Sendable {
     let count: Int
     /// How many topics a lineup has; `nil`: everybody follows one topic, plainly.
     let lineups: ClosedRange<Int>?
+    /// The first topic of each lineup is its favourite.
+    let hasFavourites: Bool
     let seed: UInt64
     let topics: [TopicID]
     /// 1, 1 + 1/2, 1 + 1/2 + 1/3, …: one for each topic.
     private let weightsUpTo: [Double]
 
-    init(count: Int, lineups: ClosedRange<Int>?, seed: UInt64, topics: [TopicID]) {
+    init(count: Int, lineups: ClosedRange<Int>?, hasFavourites: Bool = false, seed: UInt64, topics: [TopicID]) {
         self.count = count
         self.lineups = lineups
+        self.hasFavourites = hasFavourites
         self.seed = seed
         self.topics = topics
         var sum = 0.0
@@ -67,7 +70,7 @@ struct SyntheticSubscribers: Sendable {
                 chosen.append(rest)
             }
         }
-        return .lineup(chosen.map { topics[$0] })
+        return .lineup(chosen.map { topics[$0] }, favourite: hasFavourites ? topics[first] : nil)
     }
 
     /// A topic, drawn with a weight of one by its rank.

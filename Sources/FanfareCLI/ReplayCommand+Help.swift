@@ -26,6 +26,7 @@ extension ReplayCommand {
                        beforehand, all N follow each topic as it appears
           --lineups N|N-M      every subscriber has one activity that shows N, or from N to M topics, some topics
                                far more popular than others; not live
+          --favourites         the first topic of each lineup has the spotlight whenever nothing happens elsewhere
           --seed N             of the subscribers' tokens and lineups (1)
           --shards N           worker threads that push (1)
           --pin                each of them stays on a processor of its own, as far as there are enough

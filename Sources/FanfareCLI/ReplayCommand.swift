@@ -30,6 +30,7 @@ struct ReplayCommand {
                 (options.subscribers, subscribersPath) = who
             case .option("--lineups"):
                 options.lineups = try arguments.value("how many topics, as 4 or 3-8, at most 64", Self.lineups)
+            case .option("--favourites"): options.hasFavourites = true
             case .option("--preview"): options.preview = try arguments.topics()
             case .option("--seed"): options.seed = try arguments.value("a whole number from 0") { UInt64($0) }
             case .option("--shards"): options.shards = try arguments.count(1...256)
@@ -55,6 +56,9 @@ struct ReplayCommand {
         guard !paths.isEmpty else { throw UsageError("the feed is missing: files, folders, or - for standard input") }
         guard paths == ["-"] || !paths.contains("-") else {
             throw UsageError("-: standard input is a live feed, and cannot be merged with files")
+        }
+        guard options.lineups != nil || !options.hasFavourites else {
+            throw UsageError("--favourites: only means something with --lineups")
         }
         if let from = options.from, let until = options.until, until < from {
             throw UsageError("--until \(until): lies before --from \(from)")

@@ -15,7 +15,7 @@ import Testing
         let command = try parse(
             """
             matches/ day.ndjson --format native --speed 60 --max-gap 2.5 --from 1526220000 --until 2018-05-13T17:00:00Z \
-            --kickoff 2018-05-13T14:00:00Z --subscribers 50000 --lineups=4 --seed 9 --shards 2 --connections 3 \
+            --kickoff 2018-05-13T14:00:00Z --subscribers 50000 --lineups=4 --favourites --seed 9 --shards 2 --connections 3 \
             --transport apns://127.0.0.1:8443 --ca ca.pem --key apns.p8 --key-id K --team-id T --bundle-id com.example.scores \
             --decisions - --states states.ndjson --json
             """)
@@ -29,6 +29,7 @@ import Testing
         #expect(options.until?.description == "2018-05-13T17:00:00.000Z")
         #expect(options.subscribers == 50_000)
         #expect(options.lineups == 4...4)
+        #expect(options.hasFavourites)
         #expect(options.seed == 9)
         #expect(options.shards == 2)
         #expect(
@@ -127,6 +128,7 @@ import Testing
         ("f --subscribers -1", "--subscribers -1"),
         ("f --subscribers 1e6", "--subscribers 1e6"),
         ("f --subscribers 99999999999999999999", "--subscribers"),
+        ("f --favourites", "--favourites"),
         ("f --shards 0", "--shards 0"),
         ("f --json=yes", "--json takes no value"),
         ("f --transport http://h:1", "apns://HOST:PORT"),

@@ -18,6 +18,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true]) func theFirstTopicMayBeTheFavourite(hasFavourites: Bool) {
+        let subscribers = SyntheticSubscribers(
+            count: 10, lineups: 3...3, hasFavourites: hasFavourites, seed: 3,
+            topics: (0..<5).map { TopicID("match/\($0)") })
+        for number in 0..<10 {
+            let audience = subscribers.audience(of: number)
+            let favourite = hasFavourites ? audience.topics[0] : nil
+            #expect(audience == .lineup(audience.topics, favourite: favourite))
+        }
+    }
+
     @Test func lineupsDifferInSize() {
         let subscribers = subscribers(lineups: 3...8, topics: 20)
         let sizes = Dictionary(grouping: (0..<2000).map { subscribers.audience(of: $0).topics.count }) { $0 }
