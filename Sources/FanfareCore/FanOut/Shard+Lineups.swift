@@ -68,9 +68,9 @@ extension Shard {
     ) {
         let audience = audiences[Int(place.audience)]
         guard let lineup = audience.lineup else { return }
-        if let weight = publication.prominence.news ?? (publication.alert == nil ? nil : 0) {
+        if let weight = publication.prominence.news ?? (publication.hasAlert ? 0 : nil) {
             lineup.rotation.happened(
-                at: Int(place.position), weight: weight, alerts: publication.alert != nil, lineupRules,
+                at: Int(place.position), weight: weight, alerts: publication.hasAlert, lineupRules,
                 now: moment.monotonic)
         }
         look(at: audience, at: moment)
@@ -120,14 +120,14 @@ extension Shard {
         // Where all are gone, the end still needs a state: the last one's. One of the two there is, once a topic is published.
         guard let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience) else { return }
         draw(audience, spotlight: wanted, at: moment)
-        let alerting = publication.flatMap { audience.hasAlert(of: $0) ? nil : $0 }
+        let alerting = publication.flatMap { $0.hasAlert && !audience.hasAlert(of: $0) ? $0 : nil }
         if wanted != lineup.rotation.position { lineup.rotation.move(to: wanted, lineupRules, now: moment.monotonic) }
         let isOver = isOver(audience)
         let hash = drawn.hash
         let isNew = hash != audience.ledger.newestDisplay
         swap(&lineup.display, &drawn)
         lineup.lit = wanted
-        let isSeen = audience.target == 0 || isNew || alerting?.alert != nil || isOver
+        let isSeen = audience.target == 0 || isNew || alerting != nil || isOver
         if isSeen {
             lineup.publishedAt = moment.monotonicNanoseconds
             let before = audience.owed
@@ -247,7 +247,7 @@ extension Shard {
 
 extension Publication {
     /// Comes out in its lineups at once, and takes along what waits there.
-    fileprivate var isUrgent: Bool { alert != nil || event == .update && priority == .immediate }
+    fileprivate var isUrgent: Bool { hasAlert || event == .update && priority == .immediate }
 }
 
 extension Moment {

@@ -140,6 +140,8 @@ public final class Publication: Sendable {
     public let state: EncodedState
     public let priority: Priority
     public let alert: Alert?
+    /// Asked of it in every lineup: `alert` itself is copied to be compared, words and all.
+    let hasAlert: Bool
     /// Of several activities the one with the higher number stands first (rule U7); `nil`: the system decides.
     public let relevance: Int?
     public let prominence: Prominence
@@ -175,6 +177,7 @@ public final class Publication: Sendable {
         self.state = state
         self.priority = priority
         self.alert = alert
+        hasAlert = alert != nil
         self.relevance = relevance
         self.prominence = prominence
         row = EncodedRow(
