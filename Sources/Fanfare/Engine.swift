@@ -133,13 +133,18 @@ public final class Engine: Sendable {
     ///   - token: the activity's update token, raw bytes (not hex), at most 512.
     ///   - app: whose token it is, where there are several; an activity has the same one in all its calls.
     ///   - preferences: the person's; `nil` leaves them as they are, which is the default for a new activity.
+    ///   - startedAt: when the app started the activity, by its own clock or the backend's: the system ends it eight hours after
+    ///     that (spec §3.4, documented by Apple). `nil`: just now. Counts when the activity is new to the engine.
     @discardableResult public func follow(
         _ audience: AudienceKey, activity: String, subscriber: String, token: [UInt8], preferences: Preferences? = nil,
-        app: App = .first
+        startedAt: FeedTime? = nil, app: App = .first
     ) -> Bool {
-        post(
+        let now = FeedTime(milliseconds: Clock.wallMilliseconds())
+        // Of a time that cannot be, no more is believed than of one in the future.
+        let age = startedAt.map { $0.isPlausible ? max(.zero, now - $0) : .zero } ?? .zero
+        return post(
             .command(
-                .follow(ActivityID(hashing: activity), audience, token: token, preferences: preferences),
+                .follow(ActivityID(hashing: activity), audience, token: token, preferences: preferences, age: age),
                 subscriber: Engine.key(subscriber), app: app.index))
     }
 

@@ -201,7 +201,7 @@ public final class World {
         case .revokeAlert(_, let cause):
             node.revoked.insert(cause)
             for index in phones.indices where nodes[phones[index].node] === node { phones[index].forgetAlert(cause) }
-        case .follow(let id, let audience, let token, _):
+        case .follow(let id, let audience, let token, _, _):
             if let index = phones.firstIndex(where: { $0.id == id }) {
                 if phones[index].card != nil {
                     guard register(index, token) else { return true }

@@ -13,11 +13,15 @@ extension Shard {
     private static let lap: Int64 = 96
     private static let steps: Int64 = 300
 
-    /// A new activity, which begins now.
-    func insert(_ id: ActivityID, token: [UInt8], at moment: Moment) -> ActivitySlot {
+    /// An activity that is new here. On its phone it may be older, up to eight hours.
+    func insert(_ id: ActivityID, token: [UInt8], age: Duration = .zero, at moment: Moment) -> ActivitySlot {
         let slot = store.insert(id, token: token)
-        store[slot].startedAt = moment.monotonicSeconds
-        moveHand(at: moment.monotonicNanoseconds + renewAge)
+        let seconds = min(max(0, age.components.seconds), lifetime / 1_000_000_000)
+        store[slot].startedAt = moment.monotonicSeconds &- UInt32(seconds)
+        let due = moment.monotonicNanoseconds + max(0, renewAge - seconds * 1_000_000_000)
+        // The hand may have passed its place in this lap.
+        lapDue = min(lapDue, due)
+        moveHand(at: due)
         return slot
     }
 

@@ -156,8 +156,8 @@ public final class Shard: DeliverySource {
                 audiences[Int(lineup.audience)].revokeAlert(cause: cause, topic: topic)
             }
             revokeBrought(cause: cause, topic: topic)
-        case .follow(let id, let key, let token, let preferences):
-            follow(id, key, token: token, preferences, at: moment)
+        case .follow(let id, let key, let token, let preferences, let age):
+            follow(id, key, token: token, preferences, age: age, at: moment)
         case .start(let request, let key): start(request, key, at: moment)
         case .prefer(let id, let preferences):
             guard let slot = slot(of: id) else { return }
@@ -211,7 +211,8 @@ public final class Shard: DeliverySource {
     }
 
     private func follow(
-        _ id: ActivityID, _ key: AudienceKey, token: [UInt8], _ preferences: Preferences?, at moment: Moment
+        _ id: ActivityID, _ key: AudienceKey, token: [UInt8], _ preferences: Preferences?, age: Duration,
+        at moment: Moment
     ) {
         guard isToken(token) else { return }
         if let slot = store.slot(of: id) {
@@ -223,7 +224,7 @@ public final class Shard: DeliverySource {
             if let preferences { store.setPreferences(of: successor, to: preferences) }
             move(successor, to: key, at: moment)
         } else if let index = audienceIndex(key, at: moment) {
-            let slot = insert(id, token: token, at: moment)
+            let slot = insert(id, token: token, age: age, at: moment)
             if let preferences { store.setPreferences(of: slot, to: preferences) }
             join(slot, index)
         }

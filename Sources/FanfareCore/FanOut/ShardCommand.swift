@@ -4,8 +4,8 @@ public enum ShardCommand: Sendable {
     /// The alert caused by this fact of this topic rides no more.
     case revokeAlert(topic: TopicID, cause: String)
     /// The activity exists on a phone, has this update token, and shows this audience's state from now on. For one already
-    /// known, a move and, if it differs, a new token; without preferences it keeps those it has.
-    case follow(ActivityID, AudienceKey, token: [UInt8], preferences: Preferences? = nil)
+    /// known, a move and, if it differs, a new token; without preferences it keeps those it has, and its age is known already.
+    case follow(ActivityID, AudienceKey, token: [UInt8], preferences: Preferences? = nil, age: Duration = .zero)
     /// The activity is to appear on a phone by a push, and shows this audience's state from now on.
     case start(StartRequest, AudienceKey)
     case prefer(ActivityID, Preferences)

@@ -31,6 +31,45 @@ import Testing
         #expect(stage.passUntilPush(seconds: 3 * hour).pushes.map(\.token) == [[2]], "the other one's time comes too")
     }
 
+    /// The app started it, and the backend hears of it hours later.
+    @Test func L1_anActivityIsAsOldAsItsPhoneSays() {
+        stage.publish(1)
+        stage.follow("younger", token: 2)
+        stage.follow("older", age: .seconds(6 * hour))
+        _ = stage.settle()
+        let (after, pushes) = stage.passUntilPush(seconds: 3 * hour)
+        #expect((2 * hour - 600...2 * hour - 299).contains(after + 1), "\(after) s")
+        #expect(pushes.map(\.token) == [[1]])
+        #expect(pushes.map(\.event) == [.end])
+    }
+
+    /// What has ended already, or says so, or was begun tomorrow.
+    @Test func L1_agesThatCannotBe() {
+        stage.publish(1)
+        stage.follow("over", token: 1, age: .seconds(1000 * hour))
+        stage.follow("unborn", token: 2, age: .seconds(-1000 * hour))
+        _ = stage.settle()
+        _ = stage.passUntilPush(seconds: 600)
+        #expect(stage.shard.statistics.activities == 1)
+        #expect(stage.passUntilPush(seconds: 9 * hour).pushes.map(\.token) == [[2]])
+    }
+
+    /// One that is older than those among which the hand is on its way.
+    @Test func L1_anOldActivityAmongYoungOnesHasItsTime() {
+        stage.publish(1)
+        for member in 0..<600 { stage.follow("member \(member)", token: 2) }
+        _ = stage.settle()
+        stage.pass(seconds: 7 * hour + 1800 + 30)
+        stage.follow("late", token: 1, age: .seconds(7 * hour))
+        _ = stage.settle()
+        var ended: Int64?
+        for second in 0..<hour where ended == nil {
+            stage.pass(seconds: 1)
+            if stage.settle().contains(where: { $0.token == [1] && $0.event == .end }) { ended = second }
+        }
+        #expect(ended.map { (hour - 600...hour - 299).contains($0 + 1) } == true, "\(ended ?? -1) s")
+    }
+
     /// Many, so that the hand goes round in many steps.
     @Test func nobodyIsForgotten() {
         stage.publish(1)

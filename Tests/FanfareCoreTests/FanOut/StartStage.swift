@@ -34,8 +34,8 @@ final class StartStage {
         shard.apply(.start(StartStage.request(activity, device: device), .topic(topic)), at: moment)
     }
 
-    func follow(_ activity: String = "card", token: UInt8 = 1) {
-        shard.apply(.follow(ActivityID(hashing: activity), .topic(topic), token: [token]), at: moment)
+    func follow(_ activity: String = "card", token: UInt8 = 1, age: Duration = .zero) {
+        shard.apply(.follow(ActivityID(hashing: activity), .topic(topic), token: [token], age: age), at: moment)
     }
 
     func unfollow(_ activity: String = "card") { shard.apply(.unfollow(ActivityID(hashing: activity)), at: moment) }
