@@ -62,6 +62,7 @@ public struct Feed {
     }
 
     /// With nobody to be compared with, it is not read ahead.
+    @inline(__always)
     private mutating func nextOfLast(_ position: Int) -> (now: FeedTime, item: FeedItem)? {
         guard let item = sources[position].item.take() ?? sources[position].decoder.next() else {
             queue.removeAll()

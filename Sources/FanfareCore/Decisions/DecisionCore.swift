@@ -11,8 +11,10 @@ public struct DecisionCore: Sendable {
     private let rules: Rules
     private var members: [Topic] = []
     private var indexes: [TopicID: Int] = [:]
-    /// Of topics that were asked for lately, by a cheap hash: an event seldom has to look in `indexes`.
-    private var recent = [UInt32](repeating: 0, count: 1024)
+    /// Of topics that were asked for lately, by a cheap hash: an event seldom has to look in `indexes`. Four places for each topic,
+    /// and no more than a processor's nearest caches hold.
+    private var recent = [UInt32](repeating: 0, count: 64)
+    private static let recentMax = 1 << 14
     private var timers = Timers()
     private var serial: UInt64 = 0
     private var clock = FeedTime.plausible.lowerBound
@@ -187,6 +189,9 @@ public struct DecisionCore: Sendable {
         }
         let index = members.count
         members.append(Topic(event.topic, kind: event.topicKind, rules: rules))
+        if 4 * members.count > recent.count, recent.count < DecisionCore.recentMax {
+            recent = [UInt32](repeating: 0, count: 2 * recent.count)
+        }
         orders.reach(&members[index])
         indexes[event.topic] = index
         return index

@@ -89,10 +89,14 @@ public struct TemplateFault: Error, CustomStringConvertible, Sendable {
 extension JSONValue {
     /// As people read it: strings without their quotes.
     package var asText: String {
-        if case .string(let text) = self { return text }
-        var bytes: [UInt8] = []
-        write(to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        switch self {
+        case .string(let text): return text
+        case .int(let number): return String(number)
+        default:
+            var bytes: [UInt8] = []
+            write(to: &bytes)
+            return String(decoding: bytes, as: UTF8.self)
+        }
     }
 }
 

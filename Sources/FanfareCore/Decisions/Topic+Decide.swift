@@ -186,10 +186,10 @@ extension Topic {
     private func occasion(of news: News) -> Occasion? {
         let told = news.entry.flatMap { ledger.reducer.occasion(of: $0, before: news.before, shown: state) }
         if let told, rules.occasions[told.kind] != nil { return told }
-        for (kind, rule) in rules.triggers where rule.when.hold(in: state) && !rule.when.hold(in: news.before) {
-            return Occasion(kind, highlight: rule.when.first?.key, text: nil)
-        }
-        return told
+        let index = rules.triggers.firstIndex { $0.rule.when.hold(in: state) && !$0.rule.when.hold(in: news.before) }
+        guard let index else { return told }
+        let (kind, rule) = rules.triggers[index]
+        return Occasion(kind, highlight: rule.when.first?.key, text: nil)
     }
 
     /// Ends the topic with its newest state, because of an event or (without news) of its age. An end always goes out.

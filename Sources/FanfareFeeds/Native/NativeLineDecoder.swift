@@ -42,6 +42,7 @@ public struct NativeLineDecoder {
     }
 
     /// The item of the next whole line that is already here. Blank lines have none.
+    @inline(__always)
     mutating func nextItem() -> FeedItem? {
         while let cut = lines.next() {
             if let item = item(cut) { return item }
@@ -55,6 +56,7 @@ public struct NativeLineDecoder {
         try lines.fill { (space) throws(FeedError) in try file.read(into: space) }
     }
 
+    @inline(__always)
     private func item(_ cut: LineSplitter.Cut, truncated: Bool = false) -> FeedItem? {
         switch cut {
         case .overlong(let number):
