@@ -83,7 +83,7 @@ public struct DecisionCore: Sendable {
         /// Of the last publication; 0 before the first.
         public let version: UInt32
         public let ended: Bool
-        /// All facts and patches, also those that came after the end.
+        /// All facts and patches, also those that came after the end, as phones would get them.
         public let state: JSONObject
         /// The state of the last publication.
         public let published: JSONObject?
@@ -95,8 +95,8 @@ public struct DecisionCore: Sendable {
             kind = topic.kind
             version = topic.version
             ended = topic.ended
-            state = topic.state
-            published = topic.published
+            state = topic.withShortForms(topic.state)
+            published = topic.published.map(topic.withShortForms)
             short = topic.published.map(topic.shortForms)
         }
     }

@@ -135,7 +135,7 @@ extension Topic {
             record.reason = "back to what version \(version) shows"
             return
         }
-        let encoded = EncodedState(state)
+        let encoded = EncodedState(withShortForms(state))
         guard encoded.bytes.count <= stateBytesMax else {
             // The fact is folded all the same, and the next state that fits carries it.
             pending.add(news.cause, max: limits.causesMax)
@@ -206,11 +206,11 @@ extension Topic {
             record.reason = news.reason
         }
         var last = state
-        var encoded = EncodedState(last)
+        var encoded = EncodedState(withShortForms(last))
         if encoded.bytes.count > stateBytesMax {
             record.reason += "; \(oversize(encoded.bytes.count)), so it ends with what was shown last"
             last = published ?? JSONObject()
-            encoded = EncodedState(last)
+            encoded = EncodedState(withShortForms(last))
         }
         publish(
             .end, last, encoded, priority: .immediate, alert: alert, relevance: nil, now: now, record: &record,
@@ -342,7 +342,7 @@ extension Topic {
             record.reason = "paused by an operator"
             return
         }
-        let encoded = EncodedState(state)
+        let encoded = EncodedState(withShortForms(state))
         if let published, looksAlike(state, published), !republishes {
             record.reason = "back to what version \(version) shows"
             pending = Causes()

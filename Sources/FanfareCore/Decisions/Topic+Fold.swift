@@ -150,8 +150,9 @@ extension Topic {
 
     /// Canonical bytes of a state that is too large, 0 for one that fits. Most fit at first sight, and are not encoded for it.
     private func bytesBeyond(_ state: JSONObject) -> Int {
-        guard state.bytesBound > stateBytesMax else { return 0 }
-        let bytes = EncodedState(state).bytes.count
+        let presented = withShortForms(state)
+        guard presented.bytesBound > stateBytesMax else { return 0 }
+        let bytes = EncodedState(presented).bytes.count
         return bytes > stateBytesMax ? bytes : 0
     }
 

@@ -89,6 +89,18 @@ struct Topic: Sendable {
         state = rules.presented(whole, topic: id)
     }
 
+    /// As phones get it: with the short forms that the topic's kind knows, where neither rules nor feed give any (rule M3). They
+    /// repeat what the state says, so they are made when it is shown, and are no reason to show it.
+    func withShortForms(_ shown: JSONObject) -> JSONObject {
+        guard let forms = ledger.reducer.shortForms(of: shown) else { return shown }
+        let short = ShortForms(of: shown, topic: id, reducer: forms)
+        var whole = shown
+        whole["compactLeading"] = .string(short.compactLeading)
+        whole["compactTrailing"] = .string(short.compactTrailing)
+        whole["minimal"] = .string(short.minimal)
+        return whole
+    }
+
     /// Of a state as people may see it.
     func shortForms(of shown: JSONObject) -> ShortForms {
         ShortForms(of: shown, topic: id, reducer: ledger.reducer.shortForms(of: shown))

@@ -72,7 +72,8 @@ import Testing
                 {"topic":"order/1","version":2,"ended":true,"state":{"a":1,"b":2,"c":true},"published":{"a":1,"b":2},\
                 "short":{"compactLeading":"1","compactTrailing":"","minimal":"1"}}
                 {"topic":"match/1","version":0,"ended":false,"state":{"awayRed":0,"awayScore":0,"awayYellow":0,\
-                "clockRunning":false,"homeRed":0,"homeScore":0,"homeYellow":0,"period":"PRE"},"published":null}
+                "clockRunning":false,"compactLeading":" 0","compactTrailing":"0 ","homeRed":0,"homeScore":0,\
+                "homeYellow":0,"minimal":"0–0","period":"PRE"},"published":null}
 
                 """)
     }

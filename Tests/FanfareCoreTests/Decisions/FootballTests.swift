@@ -25,6 +25,7 @@ import Testing
             "home": "Home", "away": "Away", "homeScore": 1, "awayScore": 1, "period": "FT", "clockRunning": false,
             "periodStartedAt": .double(at(6400).activityKitSeconds), "homeYellow": 1, "awayYellow": 0, "homeRed": 0,
             "awayRed": 0, "lastEvent": "Full time", "highlight": "period",
+            "compactLeading": "HOM 1", "compactTrailing": "1 AWA", "minimal": "1–1",
         ]
         #expect(topic?.state == state)
         #expect(topic?.published == state)
@@ -179,6 +180,32 @@ import Testing
     func M3_aTeamIsKnownByTheWordThatNamesIt(name: String, short: String) {
         let forms = FootballReducer().shortForms(of: ["home": .string(name), "homeScore": 1, "awayScore": 0])
         #expect(forms?.compactLeading == "\(short) 1")
+    }
+
+    /// They are on the phone, and yet no reason for a push.
+    @Test func M3_shortFormsRepeatWhatIsSeen() {
+        var rules = Rules.builtIn
+        for key in ["homeScore", "lastEvent", "highlight"] { rules.kinds[.football]?.fields[key] = .ignored }
+        var story = Scripted(rules: rules)
+        story.apply(feed.start(0))
+        story.apply(feed.card(10, "c1"))
+        #expect(story.apply(feed.goal(20, "g1")).outcome == .unchanged)
+        #expect(story.apply(feed.card(30, "c2")).outcome == .published)
+        let shown = String(decoding: story.publications.last?.state.bytes ?? [], as: UTF8.self)
+        #expect(shown.contains(#""compactLeading":"HOM 1","compactTrailing":"0 AWA""#), "\(shown)")
+        #expect(story.topic("match/1")?.published?["minimal"] == "1–0")
+    }
+
+    @Test func M3_whatRulesAndFeedSayComesFirst() {
+        var rules = Rules.builtIn
+        rules.kinds[.football]?.derived.minimal = "{homeScore}"
+        var story = Scripted(rules: rules)
+        story.apply(feed.start(0))
+        story.apply(feed.event(5, "patch", .patch(["compactLeading": "H"])))
+        let state = story.topic("match/1")?.published
+        #expect(state?["compactLeading"] == "H")
+        #expect(state?["compactTrailing"] == "0 AWA")
+        #expect(state?["minimal"] == "0")
     }
 
     @Test func M3_aShootoutIsWhatCounts() {

@@ -156,7 +156,7 @@ import Testing
         let match = FootballFeed()
         var story = Scripted()
         story.apply(match.start(0))
-        let filler = JSONValue.string(String(repeating: "x", count: 2860))
+        let filler = JSONValue.string(String(repeating: "x", count: 2788))
         #expect(story.apply(match.event(10, "note", .patch(["note": filler]))).outcome == .published)
         let goal = story.apply(match.goal(20, "g1", player: String(repeating: "K", count: 100)))
         #expect(goal.outcome == .rejected)

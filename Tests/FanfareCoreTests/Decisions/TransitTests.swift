@@ -39,6 +39,7 @@ import Testing
             story.topic(Self.topic.rawValue)?.published == [
                 "line": "A", "destination": "Inwood-207 St", "status": "assigned", "nextStop": "145 St",
                 "nextStopId": "A12N", "stopsLeft": 9, "arrivesAt": .double(at(1800).activityKitSeconds),
+                "compactLeading": "A", "compactTrailing": "9", "minimal": "A 9",
             ])
         #expect(story.publications.last?.staleAfter == .seconds(600))
     }
