@@ -85,11 +85,13 @@ import Testing
     }
 
     @Test func U6_aTapLeadsToTheTopicAsItStands() {
-        var story = story { $0.derived = DerivedFields(deepLink: "app://{topic}?n={n}") }
-        story.apply(feed.set(0, ["n": 3]))
-        #expect(story.state("order/1", "deepLink") == "app://order/1?n=3")
+        var story = story {
+            $0.derived = DerivedFields(words: ["onTheWay": "Way"], deepLink: "app://{topic}?n={n}&s={status}")
+        }
+        story.apply(feed.set(0, ["n": 3, "status": "onTheWay"]))
+        #expect(story.state("order/1", "deepLink") == "app://order/1?n=3&s=onTheWay", "not in short words")
         story.apply(feed.set(10, ["n": 4]))
-        #expect(story.topic("order/1")?.published?["deepLink"] == "app://order/1?n=4")
+        #expect(story.topic("order/1")?.published?["deepLink"] == "app://order/1?n=4&s=onTheWay")
     }
 
     /// A status has a word of its own where there is room for a few letters, and stays itself everywhere else.
