@@ -40,7 +40,7 @@ soak: setup ## Simulated worlds, ever new ones, for SOAK_MINUTES (60); a violati
 	"$$(swift build -c release --show-bin-path)/fanfare-sim" --seed $$(date +%s)000000 --seeds 1000000000 \
 		--seconds $$(($(SOAK_MINUTES) * 60))
 
-mutants: setup ## Plant each fault of Tests/Mutants and see simulation or reference model find it (about 20 minutes)
+mutants: setup ## Plant the faults of Tests/Mutants in one build, and see each of them found (some minutes)
 	@scripts/mutants
 
 build: setup ## Debug build
@@ -52,9 +52,10 @@ release: setup ## Optimised build
 setup: ## Install what is missing (Debian 12)
 	@scripts/setup
 
-lint: setup ## Check the format of every source, and the README's table of benchmarks
+lint: setup ## Check the format of every source, the READMEs' tables, and that the planted faults fit
 	swift format lint --strict --parallel --recursive Sources Tests Load Benchmarks Examples Package.swift
 	@Benchmarks/bench lint
+	@scripts/mutants lint
 
 format: setup ## Format every source
 	swift format --in-place --parallel --recursive Sources Tests Load Benchmarks Examples Package.swift

@@ -1,0 +1,35 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// What the planted faults are in, and what has to find them: so that one build of these few targets is all that
+// `scripts/mutants` waits for. It takes the place of the package's own manifest in the copy that is planted.
+
+let swift: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+// Most of the time went into optimising tests that run for a moment.
+let swiftOfTests = swift + [.unsafeFlags(["-Onone"])]
+
+let package = Package(
+    name: "mutants",
+    targets: [
+        .target(name: "FanfareCore", swiftSettings: swift, linkerSettings: [.linkedLibrary("m")]),
+        .target(name: "FanfareLineup", swiftSettings: swift),
+        .testTarget(name: "FanfareCoreTests", dependencies: ["FanfareCore"], swiftSettings: swiftOfTests),
+        .testTarget(
+            name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareCore"], swiftSettings: swiftOfTests),
+        .target(
+            name: "Simulation", dependencies: ["FanfareCore", "FanfareLineup"], path: "Tests/Simulation",
+            swiftSettings: swift),
+        .executableTarget(
+            name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: swift),
+        .target(
+            name: "ReferenceModel", dependencies: ["FanfareCore"], path: "Tests/ReferenceModel", exclude: ["Runner"],
+            swiftSettings: swift),
+        .executableTarget(
+            name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/ReferenceModel/Runner",
+            swiftSettings: swift),
+    ],
+    swiftLanguageModes: [.v6])
