@@ -17,7 +17,7 @@ help: ## Print this
 demo: setup ## A match day at 60x to 1,000,000 subscribers over TLS, one lineup's phone, a summary (SEED=N for another day)
 	@scripts/demo $(SEED)
 
-test: ## All that CI checks: lint, tests, sanitizers, end to end, embedding; under 40 minutes on 2 cores
+test: ## All that CI checks: lint, tests, sanitizers, planted faults, end to end, embedding; under 40 minutes on 2 cores
 	@scripts/test
 
 test-tsan: setup ## Every test under ThreadSanitizer
