@@ -74,11 +74,12 @@ bench-smoke: ## The same at tiny sizes: shows that they work, not how fast
 bench-compare: ## Ratios of two results, with noise bounds (OLD=FILE NEW=FILE)
 	@Benchmarks/bench compare $(OLD) $(NEW)
 
-bench-apns: setup ## CPU per push beside h2load and beside the floor, on two processors (ONLY=curve, OUTPUT=FILE)
+bench-apns: setup ## CPU per push beside h2load and beside the floor, on two processors (ONLY=PART, OUTPUT=FILE)
 	@Benchmarks/bench-apns $(if $(ONLY),--only $(ONLY)) $(if $(OUTPUT),--output $(OUTPUT))
 
 bench-apns-smoke: setup ## The same at tiny sizes: shows that it works, not how fast
 	@Benchmarks/bench-apns --smoke
+	@Benchmarks/bench-apns --smoke --only lineups
 
 clean: ## Remove everything that was built
 	rm -rf .build .build-tsan .build-asan .build-fuzz .build-bench
