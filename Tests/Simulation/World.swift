@@ -226,6 +226,7 @@ public final class World {
             if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].servedToken = token }
         case .prefer(let id, let preferences):
             if let index = named(id), let subscriber = wishes[preferences] {
+                guard !isTooOld(index) else { return true }
                 phones[index].prefers(subscriber)
                 if let successor = successor(of: index) { phones[successor].prefers(subscriber) }
             }
