@@ -82,11 +82,11 @@ private final class NativeFile {
     let path: String
 
     init(_ feed: GeneratedFeed) {
-        var name = Array("/tmp/fanfare-bench-XXXXXX.ndjson".utf8CString)
-        // Where nothing can be written there is nothing to measure.
+        var name = Array("\(P_tmpdir)/fanfare-bench-XXXXXX.ndjson".utf8CString)
         let descriptor = mkstemps(&name, 7)
         guard descriptor >= 0, let file = fdopen(descriptor, "w") else {
-            fatalError("fanfare-bench: no file for the feed in /tmp: \(String(cString: strerror(errno)))")
+            // Where the feed cannot be written there is nothing to measure.
+            fatalError("fanfare-bench: no file for the feed in \(P_tmpdir): \(String(cString: strerror(errno)))")
         }
         path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         feed.write(seed: 1) { fwrite($0, 1, $0.count, file) }

@@ -139,9 +139,7 @@ public final class Engine: Sendable {
         _ audience: AudienceKey, activity: String, subscriber: String, token: [UInt8], preferences: Preferences? = nil,
         startedAt: FeedTime? = nil, app: App = .first
     ) -> Bool {
-        let now = FeedTime(milliseconds: Clock.wallMilliseconds())
-        // Of a time that cannot be, no more is believed than of one in the future.
-        let age = startedAt.map { $0.isPlausible ? max(.zero, now - $0) : .zero } ?? .zero
+        let age = Engine.age(of: startedAt, now: FeedTime(milliseconds: Clock.wallMilliseconds()))
         return post(
             .command(
                 .follow(ActivityID(hashing: activity), audience, token: token, preferences: preferences, age: age),
@@ -214,6 +212,12 @@ public final class Engine: Sendable {
             .disposition(
                 ActivityID(hashing: activity), subscriber: Engine.key(subscriber), app: app.index, cause: cause, topic,
                 answer))
+    }
+
+    /// How long ago an activity began. Of a time that cannot be, no more is believed than of one in the future: just now.
+    static func age(of startedAt: FeedTime?, now: FeedTime) -> Duration {
+        guard let startedAt, startedAt.isPlausible else { return .zero }
+        return max(.zero, now - startedAt)
     }
 
     /// Waits until everything ingested before has reached everybody, or until the time is over.

@@ -18,10 +18,7 @@ import Testing
         init(_ bundleID: String, _ environment: AppID.Environment, keyID: String, teamID: String) throws {
             scratch = try Scratch()
             try scratch.makeCertificates()
-            var options = SimulatorOptions()
-            options.certificateFile = scratch.path("server.pem")
-            options.keyFile = scratch.path("server.key")
-            options.publicKeyFile = scratch.path("apns.pub.pem")
+            var options = scratch.simulatorOptions
             options.bundleID = bundleID
             options.keyID = keyID
             options.teamID = teamID

@@ -27,12 +27,8 @@ import Testing
     }
 
     private func simulator(_ loop: Loop, port: UInt16 = 0) throws -> Simulator {
-        var options = SimulatorOptions()
+        var options = scratch.simulatorOptions
         options.port = port
-        options.certificateFile = scratch.path("server.pem")
-        options.keyFile = scratch.path("server.key")
-        options.publicKeyFile = scratch.path("apns.pub.pem")
-        options.bundleID = "com.example.app"
         return try Simulator(options, loop: loop)
     }
 

@@ -1,3 +1,4 @@
+import APNsSimulator
 import FanfareLoop
 import Foundation
 
@@ -23,6 +24,16 @@ final class Scratch {
         let key = try ES256PrivateKey.generate()
         try write(key.pem(), to: "apns.p8")
         try write(key.publicKey.pem(), to: "apns.pub.pem")
+    }
+
+    /// Of a simulator that serves this certificate, and trusts this key and one app. It asks for `makeCertificates`.
+    var simulatorOptions: SimulatorOptions {
+        var options = SimulatorOptions()
+        options.certificateFile = path("server.pem")
+        options.keyFile = path("server.key")
+        options.publicKeyFile = path("apns.pub.pem")
+        options.bundleID = "com.example.app"
+        return options
     }
 
     private func write(_ text: String, to name: String) throws {

@@ -25,11 +25,7 @@ import Testing
         ) throws {
             scratch = try Scratch()
             try scratch.makeCertificates()
-            var options = SimulatorOptions()
-            options.certificateFile = scratch.path("server.pem")
-            options.keyFile = scratch.path("server.key")
-            options.publicKeyFile = scratch.path("apns.pub.pem")
-            options.bundleID = "com.example.app"
+            var options = scratch.simulatorOptions
             change(&options)
             let loop = try Loop()
             simulator = try Simulator(options, loop: loop)

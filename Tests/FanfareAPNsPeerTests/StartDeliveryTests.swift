@@ -23,11 +23,7 @@ import Testing
     @Test(arguments: [false, true]) func oneStartEachAndThenTheNewestState(isTroubled: Bool) throws {
         let scratch = try Scratch()
         try scratch.makeCertificates()
-        var options = SimulatorOptions()
-        options.certificateFile = scratch.path("server.pem")
-        options.keyFile = scratch.path("server.key")
-        options.publicKeyFile = scratch.path("apns.pub.pem")
-        options.bundleID = "com.example.app"
+        var options = scratch.simulatorOptions
         if isTroubled {
             options.losesConnection = .requests(9)
             options.errorShare = 0.1

@@ -70,11 +70,7 @@ final class StoryStage {
         self.steps = steps
         scratch = try Scratch()
         try scratch.makeCertificates()
-        var options = SimulatorOptions()
-        options.certificateFile = scratch.path("server.pem")
-        options.keyFile = scratch.path("server.key")
-        options.publicKeyFile = scratch.path("apns.pub.pem")
-        options.bundleID = "com.example.app"
+        let options = scratch.simulatorOptions
         loop = try Loop()
         simulator = try Simulator(options, loop: loop)
         source = InFeedTime(ConnectionPool.systemClock())

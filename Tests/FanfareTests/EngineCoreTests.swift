@@ -5,6 +5,15 @@ import Testing
 @testable import Fanfare
 
 @Suite struct EngineCoreTests {
+    /// What cannot be is as good as unknown: an activity is then as young as its `follow`.
+    @Test func L1_whatTheAppHasStartedIsAsOldAsItSays() {
+        let now = FeedTime(seconds: 1_790_000_000)
+        #expect(Engine.age(of: now + .seconds(-7 * 3600), now: now) == .seconds(7 * 3600))
+        for unknown in [nil, now, now + .seconds(60), FeedTime(seconds: -1)] {
+            #expect(Engine.age(of: unknown, now: now) == .zero)
+        }
+    }
+
     /// The core is at work for so long that every ring is full: a shard tells 16,384 facts and holds 4,096, the ring to it takes
     /// 65,536 commands, and the rest waits in the core.
     private static func overrun() throws -> (Loop, EngineCore) {
