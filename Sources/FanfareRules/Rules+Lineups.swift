@@ -11,6 +11,8 @@ extension LineupRules {
         // Less than Apple's two seconds of animation (rule U5) is no turn.
         round = table.duration("round", .seconds(2) ... .seconds(3600))
         if let interval = table.duration("minimumInterval", .zero ... .seconds(3600)) { minimumInterval = interval }
+        // More would be felt as late by whoever watches the match.
+        if let gather = table.duration("gather", .zero ... .seconds(5)) { self.gather = gather }
         if let size = table.bucket("rotationPushes") { rotationPushes = size }
     }
 
@@ -19,7 +21,8 @@ extension LineupRules {
         var lines = ["[\(LineupRules.table)]", "dwell = \(quoted(dwell.inRules))"]
         if let round { lines.append("round = \(quoted(round.inRules))") }
         lines += [
-            "minimumInterval = \(quoted(minimumInterval.inRules))", "rotationPushes = { \(rotationPushes.inRules) }",
+            "minimumInterval = \(quoted(minimumInterval.inRules))", "gather = \(quoted(gather.inRules))",
+            "rotationPushes = { \(rotationPushes.inRules) }",
         ]
         return lines.joined(separator: "\n") + "\n"
     }

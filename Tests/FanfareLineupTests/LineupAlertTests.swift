@@ -6,8 +6,8 @@ import Testing
 @Suite struct LineupAlertTests {
     private let three = ["a", "b", "c"]
 
-    private func stage(_ topics: [String]) -> Stage {
-        let stage = Stage()
+    private func stage(_ topics: [String], gather: Duration = .zero) -> Stage {
+        let stage = Stage(lineups: LineupRules(gather: gather))
         stage.follow(topics)
         for topic in topics { stage.publish(topic) }
         _ = stage.pass(seconds: 60)
@@ -141,5 +141,77 @@ import Testing
         #expect(payload?.alert?.sound == "default" && payload?.priority == .immediate)
         if !isThrottled { #expect(payload?.stamp == first.first.map { $0.stamp + 1 }) }
         #expect(first.map(\.alert?.body) == ["by somebody"] && stage.pass(seconds: 10).isEmpty)
+    }
+
+    // MARK: Gathered
+
+    @Test func twoGoalsOfOneSecondAreOnePushWhereTheRulesGather() {
+        let stage = stage(three, gather: .seconds(1))
+        let start = stage.time
+        stage.goal("b")
+        #expect(stage.pass(seconds: 0.4).isEmpty)
+        stage.goal("c")
+        #expect(stage.pass(seconds: 0.59).isEmpty)
+        let pushes = stage.pass(seconds: 10)
+        #expect(pushes.map(\.lit) == ["c"] && pushes.map(\.time) == [start + 1_000_000_000], "a second after the first")
+        #expect(pushes.first?.payload.alert?.title == "goal 1 in c")
+        #expect(pushes.first?.payload.alert?.body == "by somebody\ngoal 1 in b · by somebody")
+        #expect(stage.shard.statistics.alerts.accepted == 2 && stage.shard.isQuiet)
+    }
+
+    @Test func M1_eightGoalsAreNotEightPushesInTwoSeconds() {
+        let topics = (0..<8).map { "match/\($0)" }
+        let stage = stage(topics, gather: .seconds(1))
+        var pushes: [Stage.Push] = []
+        for topic in topics {
+            stage.goal(topic)
+            pushes += stage.pass(seconds: 0.25)
+        }
+        pushes += stage.pass(seconds: 10)
+        #expect(pushes.count == 2 && stage.shard.statistics.alerts.accepted == 8)
+    }
+
+    /// Whoever has waited for a slow service does not wait for the next goal, too.
+    @Test func nobodyIsHeldBackForWhomAnAlertIsOnItsWay() {
+        let stage = stage(three, gather: .seconds(1))
+        stage.follow(three, activity: 2)
+        _ = stage.pass(seconds: 10)
+        stage.goal("b")
+        #expect(stage.pull().isEmpty)
+        stage.advance(seconds: 1)
+        #expect(stage.pull(limit: 1).count == 1)
+        stage.goal("c")
+        #expect(stage.pull().map(\.payload.alert?.body) == ["by somebody\ngoal 1 in b · by somebody"])
+        stage.answer(.accepted)
+        #expect(stage.pushes().map(\.payload.alert?.body) == ["by somebody"])
+    }
+
+    @Test func whoeverMovesMeanwhileHearsOnce() {
+        let stage = stage(three, gather: .seconds(1))
+        stage.follow(["c", "b"], activity: 2)
+        _ = stage.pass(seconds: 10)
+        stage.goal("b")
+        stage.move(["c", "b"])
+        let pushes = stage.pass(seconds: 10)
+        #expect(pushes.filter { $0.payload.alert != nil }.map(\.activity).sorted() == [1, 2])
+        #expect(stage.shard.statistics.alerts.accepted == 2)
+    }
+
+    @Test func aGoalThatIsCancelledMeanwhileIsNotHeardOf() {
+        let stage = stage(three, gather: .seconds(1))
+        stage.goal("b")
+        stage.revoke("goal 1 in b", of: "b")
+        #expect(stage.pass(seconds: 0.5).isEmpty)
+        #expect(stage.pass(seconds: 10).allSatisfy { $0.payload.alert == nil })
+        #expect(stage.shard.statistics.alerts.revoked == 1)
+    }
+
+    @Test func theEndWaitsForNothing() {
+        let stage = stage(["a"], gather: .seconds(1))
+        stage.goal("a")
+        #expect(stage.pushes().isEmpty)
+        stage.end("a", dismissAfter: .seconds(60))
+        let end = stage.pushes()
+        #expect(end.map(\.payload.event) == [.end] && end.first?.payload.alert?.title == "goal 1 in a")
     }
 }

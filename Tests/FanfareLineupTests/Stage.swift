@@ -19,8 +19,10 @@ final class Stage {
         let content: Content?
         /// Who gets it.
         let activity: UInt64
+        /// Monotonic nanoseconds.
+        let time: Int64
         /// Seconds since the stage was set.
-        let at: Int64
+        var at: Int64 { time / 1_000_000_000 - 1 }
         /// Id of the topic in the spotlight.
         var lit: String? { content?.spotlight.flatMap { content?.topics[$0.index].id } }
         var shown: [String] { content?.topics.map(\.id) ?? [] }
@@ -106,16 +108,15 @@ final class Stage {
     func unfollow(activity: UInt64 = 1) { shard.apply(.unfollow(ActivityID(activity)), at: moment) }
 
     /// What is due now, on its way to the service.
-    func pull() -> [Push] {
+    func pull(limit: Int = 100) -> [Push] {
         var batch = DeliveryBatch()
-        shard.pull(limit: 100, at: moment, into: &batch)
+        shard.pull(limit: limit, at: moment, into: &batch)
         flying += batch.deliveries
         return batch.deliveries.map { delivery in
             let payload = batch.payload(of: delivery)
             return Push(
                 payload: payload, content: try? JSONDecoder().decode(Content.self, from: Data(payload.state)),
-                activity: UInt64(batch.tokens[delivery.token.lowerBound]),
-                at: moment.monotonicNanoseconds / 1_000_000_000 - 1)
+                activity: UInt64(batch.tokens[delivery.token.lowerBound]), time: time)
         }
     }
 
@@ -137,6 +138,12 @@ final class Stage {
         advance(to: end)
         return all + pushes()
     }
+
+    /// Time passes, and nobody asks the shard.
+    func advance(seconds: Int64) { advance(to: time + seconds * 1_000_000_000) }
+
+    /// Monotonic nanoseconds.
+    var time: Int64 { moment.monotonicNanoseconds }
 
     private func advance(to nanoseconds: Int64) {
         moment.wallMilliseconds += (nanoseconds - moment.monotonicNanoseconds) / 1_000_000

@@ -68,7 +68,7 @@ import Testing
         made.relevance = 99
         made.attributesReserve = 2000
         let lineups = LineupRules(
-            dwell: .seconds(7), round: .seconds(90), minimumInterval: .milliseconds(1500),
+            dwell: .seconds(7), round: .seconds(90), minimumInterval: .milliseconds(1500), gather: .milliseconds(700),
             rotationPushes: .init(burst: 9, refill: .seconds(11)))
         let rules = Rules(
             kinds: [TopicKind("made up"): made, .football: .football], other: TopicRules(), lineups: lineups)
@@ -132,7 +132,7 @@ import Testing
         ("[lineups]\ndwell = \"0 s\"", "2:9", "expected a duration from 1 s to 1 h"),
         (
             "[lineups]\nspotlight = 3", "2:1",
-            "unknown key; expected one of dwell, minimumInterval, rotationPushes, round"
+            "unknown key; expected one of dwell, gather, minimumInterval, rotationPushes, round"
         ),
         ("[a]\nminimumIntervall = \"2 s\"", "2:1", "did you mean minimumInterval?"),
         ("[a]\nfoo = 1", "2:1", "unknown key; expected one of atLimit, attributesReserve, beginsWhen, buckets"),

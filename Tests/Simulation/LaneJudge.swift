@@ -32,6 +32,8 @@ extension World {
         for other in phones where other.awaitsAlert && !other.isGone && !other.isExpired && nodes[other.node] === node {
             // Its own audience has the first lane, and this one is a joiner that stands among those who wait.
             if other.served == phone.served { return nil }
+            // It may be gathering others.
+            if case .lineup = other.served, options.lineupRules.gather > .zero { continue }
             isAwaitedElsewhere = true
         }
         return isAwaitedElsewhere ? node.lanes.silentBeforeAlert() : nil

@@ -54,7 +54,7 @@ extension World {
             lineups = !isMisconfigurable
             lineupRules = LineupRules(
                 dwell: .seconds(pick([20, 20, 3], 13)), round: pick([nil, nil, .seconds(4)], 10),
-                minimumInterval: .seconds(pick([2, 2, 0, 5], 11)),
+                minimumInterval: .seconds(pick([2, 2, 0, 5], 11)), gather: .milliseconds(pick([0, 0, 1000, 300], 18)),
                 rotationPushes: pick(
                     [.init(burst: 4, refill: .seconds(60)), .init(burst: 1, refill: .seconds(600))], 12))
             lifetime = isMisconfigurable ? .seconds(8 * 3600) : pick([.seconds(8 * 3600), .seconds(144)], 14)

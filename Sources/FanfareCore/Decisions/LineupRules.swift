@@ -7,21 +7,26 @@ public struct LineupRules: Sendable, Hashable {
     /// favourite, or on the most important one.
     public var round: Duration?
     /// Changes that are not essential are at least so far apart, whichever topics they are of (rule U5). What is essential
-    /// waits for nothing: two goals of one second are one push that names both where the first has not left yet, else two.
+    /// does not wait for it.
     public var minimumInterval: Duration
+    /// How long an alert waits for others: what comes within it is one push that names them all. Zero: each leaves at once, and
+    /// only those are one push that come before the first has left.
+    public var gather: Duration
     /// Pushes that nothing but the rotation asks for. They are silent and go at priority 5.
     public var rotationPushes: TokenBucket.Size
 
     /// - Parameters:
     ///   - minimumInterval: eight matches are not eight pushes in two seconds.
+    ///   - gather: goals are rarely a second apart, so that nearly all would wait for nothing.
     ///   - rotationPushes: one a minute, after a few at once, spends nothing that matters.
     public init(
         dwell: Duration = .seconds(20), round: Duration? = nil, minimumInterval: Duration = .seconds(2),
-        rotationPushes: TokenBucket.Size = .init(burst: 4, refill: .seconds(60))
+        gather: Duration = .zero, rotationPushes: TokenBucket.Size = .init(burst: 4, refill: .seconds(60))
     ) {
         self.dwell = dwell
         self.round = round
         self.minimumInterval = minimumInterval
+        self.gather = gather
         self.rotationPushes = rotationPushes
     }
 }

@@ -178,15 +178,16 @@ final class Audience {
 
     /// Starts, ends and alerts before priority 10 before priority 5.
     var preferredLane: Int {
-        if event == .end || hasAlerts || hasStarts { return 0 }
+        if event == .end || awaitsAlert || hasStarts { return 0 }
         return priority == .immediate ? 1 : 2
     }
 
     private var hasStarts: Bool { target > 0 && !starts.isEmpty }
-    private var hasAlerts: Bool { min(urgent, order.remaining) > 0 || min(urgentAgain, again.count) > 0 }
+    /// An alert has not come to some member yet.
+    var awaitsAlert: Bool { min(urgent, order.remaining) > 0 || min(urgentAgain, again.count) > 0 }
 
     /// Who awaits an alert goes before who awaits a card.
-    var nextStart: ActivitySlot? { hasStarts && !hasAlerts ? starts.last : nil }
+    var nextStart: ActivitySlot? { hasStarts && !awaitsAlert ? starts.last : nil }
 
     func addStart(_ slot: ActivitySlot, positions: inout [UInt32]) {
         positions[Int(slot.rawValue)] = UInt32(starts.count)

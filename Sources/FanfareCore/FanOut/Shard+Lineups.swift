@@ -131,13 +131,15 @@ extension Shard {
         if isSeen {
             lineup.publishedAt = moment.monotonicNanoseconds
             let before = audience.owed
+            let isFirstAlert = alerting != nil && !audience.awaitsAlert
             audience.publish(
                 Audience.Version(
                     event: isOver ? .end : .update, priority: publication?.priority ?? .conserving,
                     latest: lineup.display.topics[lineup.display.spotlight], display: hash),
                 alerting: alerting, freshness: lineupFreshness, at: moment)
             counts.owed += audience.owed - before
-            lanes.enqueue(audience)
+            if isFirstAlert { gather(audience, at: moment) }
+            if isOver { lanes.unpark(audience) } else { lanes.enqueue(audience) }
         }
         if !lineup.waiting.isEmpty {
             lineupsWaiting -= 1
@@ -146,6 +148,14 @@ extension Shard {
         }
         if let publication { carry(publication.serial, isSeen, in: audience, at: moment) }
         reportCompleted(audience, at: moment)
+    }
+
+    /// Alerts are gathered for a while: the version stands, and its sweep begins later. While an older alert is still on its way to
+    /// somebody nothing is held back: a slow service would be asked to wait again and again.
+    private func gather(_ audience: Audience, at moment: Moment) {
+        guard lineupGather > 0, !audience.isParked else { return }
+        lanes.park(audience)
+        retries.insert(.audience(audience), due: moment.monotonicNanoseconds + lineupGather)
     }
 
     /// The audience's newest version has what this publication brought; or there was nothing in it that anybody sees here.

@@ -58,6 +58,7 @@ public final class Shard: DeliverySource {
     let lineupRules: LineupRules
     /// Nanoseconds.
     let lineupInterval: Int64
+    let lineupGather: Int64
     private var quietRequests: [UInt64] = []
 
     /// Activities without an update token, and how far their starts have come. Those that wait for a moment are counted.
@@ -106,6 +107,7 @@ public final class Shard: DeliverySource {
     ) {
         lineupRules = lineups
         lineupInterval = lineups.minimumInterval.milliseconds * 1_000_000
+        lineupGather = lineups.gather.milliseconds * 1_000_000
         deadTokens = DeadTokenGuard(answers: deadTokenAnswers)
         self.feedbackMax = feedbackMax
         self.openMax = openMax
