@@ -89,6 +89,17 @@ extension World {
         return nil
     }
 
+    /// Two alerts are not closer than the rules gather them, unless the first was still on its way when the second came, or the
+    /// stamps wait. Told of those who have their lineup to themselves: of others, somebody may have waited for the first.
+    func judgeGathering(_ payload: Payload, to phone: Phone, from node: Node) -> String? {
+        let gather = nanoseconds(options.lineupRules.gather)
+        guard options.activitiesMax == 1, payload.event == .update, payload.alert != nil, phone.lastAlertStandsAlone,
+            !phone.lastMayRepeat,
+            moment.monotonicNanoseconds < phone.lastSentAt + gather, payload.stamp < moment.wallSeconds + 50
+        else { return nil }
+        return "an alert right after another, and nothing gathered them (M1)"
+    }
+
     /// When everything published had come out before the last push, only the rotation can have asked for this one: it is silent, at
     /// priority 5, within a budget, and there is something live.
     func judgeRotation(_ payload: Payload, lineup topics: [TopicID], to index: Int, from node: Node) -> String? {

@@ -42,6 +42,8 @@ struct Phone {
     /// When that was, monotonic nanoseconds, and what it showed if it was a lineup.
     private(set) var lastSentAt: Int64 = 0
     private(set) var lastLineup: LineupContentState<Match>?
+    /// Whether it had an alert, and none has come since while it was on its way.
+    private(set) var lastAlertStandsAlone = false
     /// When it came to what it shows, and pushes since for which nothing but the rotation can have asked.
     private(set) var joinedAt: Int64 = 0
     var rotationPushes: Int64 = 0
@@ -138,6 +140,7 @@ struct Phone {
         guard let alert = publication.alert, let served, served.topics.contains(publication.topicID) else { return }
         missed.append(Missed(topic: publication.topicID, alert: alert))
         missedCount += 1
+        if flying > 0 { lastAlertStandsAlone = false }
         if flying == 0, !isThrottled, hasToken { awaitsAlert = true }
     }
 
@@ -167,6 +170,7 @@ struct Phone {
         }
         lastStamp = payload.stamp
         lastState = payload.state
+        lastAlertStandsAlone = payload.alert != nil && payload.event == .update
         lastMayRepeat = false
         alertsTried.formUnion(told)
     }

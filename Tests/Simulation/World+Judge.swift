@@ -36,7 +36,8 @@ extension World {
             }
             if let violation = judgeState(of: payload, shown: served, for: phone, from: node) { return violation }
             if case .lineup(let topics, _) = served, !isExpiring,
-                let violation = judgeRotation(payload, lineup: topics, to: index, from: node)
+                let violation = judgeGathering(payload, to: phone, from: node)
+                    ?? judgeRotation(payload, lineup: topics, to: index, from: node)
             {
                 return violation
             }

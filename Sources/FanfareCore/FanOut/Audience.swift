@@ -183,8 +183,11 @@ final class Audience {
     }
 
     private var hasStarts: Bool { target > 0 && !starts.isEmpty }
-    /// An alert has not come to some member yet.
-    var awaitsAlert: Bool { min(urgent, order.remaining) > 0 || min(urgentAgain, again.count) > 0 }
+    /// An alert has not come to some member yet; now and then also said of one to which it has, out of turn.
+    private var awaitsAlert: Bool { min(urgent, order.remaining) > 0 || min(urgentAgain, again.count) > 0 }
+
+    /// The sweep brings an alert that somebody lacks.
+    var bringsAlert: Bool { awaitsAlert && ledger.oldest < newestAlert }
 
     /// Who awaits an alert goes before who awaits a card.
     var nextStart: ActivitySlot? { hasStarts && !awaitsAlert ? starts.last : nil }

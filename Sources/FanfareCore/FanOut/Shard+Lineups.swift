@@ -131,14 +131,14 @@ extension Shard {
         if isSeen {
             lineup.publishedAt = moment.monotonicNanoseconds
             let before = audience.owed
-            let isFirstAlert = alerting != nil && !audience.awaitsAlert
+            let gathers = alerting != nil && !audience.bringsAlert
             audience.publish(
                 Audience.Version(
                     event: isOver ? .end : .update, priority: publication?.priority ?? .conserving,
                     latest: lineup.display.topics[lineup.display.spotlight], display: hash),
                 alerting: alerting, freshness: lineupFreshness, at: moment)
             counts.owed += audience.owed - before
-            if isFirstAlert { gather(audience, at: moment) }
+            if gathers { gather(audience, at: moment) }
             if isOver { lanes.unpark(audience) } else { lanes.enqueue(audience) }
         }
         if !lineup.waiting.isEmpty {
@@ -150,8 +150,8 @@ extension Shard {
         reportCompleted(audience, at: moment)
     }
 
-    /// Alerts are gathered for a while: the version stands, and its sweep begins later. While an older alert is still on its way to
-    /// somebody nothing is held back: a slow service would be asked to wait again and again.
+    /// Alerts are gathered for a while: the version stands, and its sweep begins later. While a sweep brings an older alert nothing
+    /// is held back: whoever waits for a slow service would wait again with every goal.
     private func gather(_ audience: Audience, at moment: Moment) {
         guard lineupGather > 0, !audience.isParked else { return }
         lanes.park(audience)
