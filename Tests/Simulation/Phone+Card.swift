@@ -52,10 +52,12 @@ extension World {
         phones.firstIndex { $0.card?.renews == index && !$0.hasToken && !$0.isGone && $0.served != nil }
     }
 
-    /// The engine is about to end it, or the system has: what comes from outside would meet it half gone.
+    /// The engine is about to end it, or has: what comes from outside would meet it half gone, and nobody can say when. A card
+    /// whose successor is on its way is left as it is, and then its name means that one.
     func isTooOld(_ index: Int) -> Bool {
-        let life = successor(of: index) == nil ? lifetime / 100 * 85 : lifetime / 100 * 97
-        return phones[index].isExpired || age(of: phones[index]) >= life
+        if phones[index].isReplaced { return false }
+        if let successor = successor(of: index), phones[successor].card?.isOut == true { return false }
+        return phones[index].isExpired || isAlmostOver(phones[index])
     }
 
     func isOver(_ audience: AudienceKey, node: Node) -> Bool {
@@ -110,6 +112,9 @@ extension World {
     func judgeStart(_ payload: Payload, to phone: Phone, from node: Node) -> String? {
         guard let card = phone.card, let served = phone.served else { return "a start that nobody has asked for (L5)" }
         if card.isOut { return "a second start (L7)" }
+        if let old = card.renews, phones[old].isEndedEarly {
+            return "a new card for somebody who has ended the old one"
+        }
         if payload.alert?.title != "Start" || payload.priority != .immediate || payload.start?.collapseID == nil {
             return "a start that phones ignore"
         }
@@ -136,7 +141,7 @@ extension World {
         guard !phones[index].isGone, !isTooOld(index), age(of: phones[index]) < 60_000_000_000 else { return false }
         phones[index].registered(token)
         guard phones[index].served != nil, let card = phones[index].card, let old = card.renews else { return true }
-        heirs[ActivityID(hashing: card.name.split(separator: "~")[0])] = index
+        phones[old].isReplaced = true
         if phones[old].served != nil, !phones[old].isGone {
             phones[old].hasLeft = true
             phones[old].joined(nil, at: moment.monotonicNanoseconds)
@@ -144,8 +149,37 @@ extension World {
         return true
     }
 
-    /// Whom a command means by this name: a renewed activity keeps its first one.
-    func named(_ id: ActivityID) -> Int? { heirs[id] ?? phones.firstIndex { $0.id == id } }
+    /// Whom a command means by this name: a renewed activity keeps those it had.
+    func named(_ id: ActivityID) -> Int? {
+        guard var index = phones.firstIndex(where: { $0.id == id }) else { return nil }
+        while phones[index].isReplaced || phones[index].isGone,
+            let next = phones.firstIndex(where: { $0.card?.renews == index })
+        {
+            index = next
+        }
+        return index
+    }
+
+    /// One of a card's names.
+    func anyName(of index: Int) -> ActivityID {
+        guard let card = phones[index].card, random.chance(0.5) else { return phones[index].id }
+        return ActivityID(
+            hashing: StartRequest.name(
+                String(card.name.split(separator: "~")[0]), edition: Int.random(in: 1...card.edition, using: &random)))
+    }
+
+    /// - Returns: what is wrong with what the shard says has become of an activity.
+    func judgeFate(_ fate: ActivityFate, of index: Int) -> String? {
+        switch fate {
+        case .expired: return isAlmostOver(phones[index]) ? nil : "it has expired, they say, and has not (L1)"
+        case .renewed(let successor):
+            let next = phones.first { $0.card?.renews == index }
+            return next.map { $0.id == successor } ?? (age(of: phones[index]) >= lifetime - 1_000_000_000)
+                ? nil : "it goes on as another one, they say, which it does not (L1)"
+        case .notStarted:
+            return phones[index].hasToken ? "it has not started, they say, and has a token (L7)" : nil
+        }
+    }
 
     /// - Returns: whether the shard is told.
     func join(_ id: ActivityID, _ audience: AudienceKey?) -> Bool {

@@ -17,6 +17,10 @@ struct Phone {
     /// When it appeared, as the shard knows it; monotonic nanoseconds.
     var beganAt: Int64 = 0
     var isExpired = false
+    /// Its name means the next card of the same person, which may still be to come.
+    var isReplaced = false
+    /// It ended before the system's eight hours were over: nobody wants the next card.
+    var isEndedEarly = false
     var hasLeft = false
     var isDead = false
     var deathReports = 0
@@ -39,8 +43,9 @@ struct Phone {
     var isGone = false
     /// Newest publication of what it shows, when the last push was sent.
     var lastSerial: UInt64 = 0
-    /// When that was, monotonic nanoseconds, and what it showed if it was a lineup.
+    /// When that was, monotonic nanoseconds, when the last answer came, and what it showed if it was a lineup.
     private(set) var lastSentAt: Int64 = 0
+    private(set) var answeredAt: Int64 = 0
     private(set) var lastLineup: LineupContentState<Match>?
     /// Whether it had an alert, and none has come since while it was on its way.
     private(set) var lastAlertStandsAlone = false
@@ -175,7 +180,8 @@ struct Phone {
         alertsTried.formUnion(told)
     }
 
-    mutating func answered(_ flight: World.Flight, isHeld: Bool) {
+    mutating func answered(_ flight: World.Flight, isHeld: Bool, at now: Int64) {
+        answeredAt = now
         self.isHeld = isHeld
         flying -= 1
         isEnding = false

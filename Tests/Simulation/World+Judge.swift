@@ -18,7 +18,9 @@ extension World {
         if payload.event == .update, payload.alert == nil, payload.state == phone.lastState, !phone.lastMayRepeat {
             return "the same state twice (5)"
         }
-        if age(of: phone) > lifetime + 15_000_000_000, payload.event == .update {
+        // A push that is on its way at the limit is waited for.
+        let outlived = moment.monotonicNanoseconds - max(phone.beganAt + lifetime, phone.answeredAt)
+        if outlived > 15_000_000_000, payload.event == .update {
             return "it has outlived its limit (L1)"
         }
         if payload.event == .start {

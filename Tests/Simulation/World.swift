@@ -49,8 +49,8 @@ public final class World {
     /// Starts among the pushes, and of those the renewals.
     public internal(set) var startsSeen = 0
     public internal(set) var renewalsSeen = 0
-    /// Who a renewed activity's first name means, by index into `phones`.
-    var heirs: [ActivityID: Int] = [:]
+    /// What a shard has said of an activity's fate, and was wrong.
+    private var falseFate: String?
 
     public init(seed: UInt64, options: Options = Options()) {
         self.options = options
@@ -99,13 +99,14 @@ public final class World {
         case .report: report()
         case .unfollow:
             if let index = livePhone() {
-                phones[index].hasLeft = true
-                send(.unfollow(phones[index].id), to: phones[index].node)
+                let name = anyName(of: index)
+                phones[named(name) ?? index].hasLeft = true
+                send(.unfollow(name), to: phones[index].node)
             }
         case .move:
             if let index = livePhone() {
                 phones[index].audience = nextAudience(after: phones[index].audience)
-                send(.move(phones[index].id, phones[index].audience), to: phones[index].node)
+                send(.move(anyName(of: index), phones[index].audience), to: phones[index].node)
             }
         case .rotateToken:
             if let index = livePhone(), phones[index].hasToken {
@@ -116,7 +117,7 @@ public final class World {
             if let index = livePhone() {
                 let subscriber = Subscriber(atMinute: minute, using: &random)
                 wishes[subscriber.preferences] = subscriber
-                send(.prefer(phones[index].id, subscriber.preferences), to: phones[index].node)
+                send(.prefer(anyName(of: index), subscriber.preferences), to: phones[index].node)
             }
         case .reconfigure:
             if options.isMisconfigurable { isMisconfigured = !isMisconfigured && random.chance(0.3) }
@@ -127,7 +128,9 @@ public final class World {
         case .passTime:
             // Now and then to the very moment at which something is due; never so far that alerts grow stale.
             let due = random.chance(0.2) ? feed.untilDeadline : nil
-            pass(milliseconds: due.map { min($0, 3000) } ?? Int64.random(in: 1...3000, using: &random))
+            // Where lives are short, it is in more of a hurry, so that many come to their end.
+            let longest: Int64 = options.lifetime < .seconds(3600) ? 6000 : 3000
+            pass(milliseconds: due.map { min($0, longest) } ?? Int64.random(in: 1...longest, using: &random))
         }
         return nil
     }
@@ -324,7 +327,10 @@ public final class World {
             isHeld = node.deadTokens.isShut && phones[flight.phone].served != nil
             if isHeld { node.deadTokens.hold(at: moment.monotonicNanoseconds) }
         }
-        phones[flight.phone].answered(flight, isHeld: isHeld)
+        phones[flight.phone].answered(flight, isHeld: isHeld, at: moment.monotonicNanoseconds)
+        if phones[flight.phone].isGone, age(of: phones[flight.phone]) < lifetime - 1_000_000_000 {
+            phones[flight.phone].isEndedEarly = true
+        }
         let completion = Completion(
             slot: flight.delivery.slot, generation: flight.delivery.generation, outcome: flight.outcome)
         node.shard.complete([completion], at: moment)
@@ -354,9 +360,16 @@ public final class World {
                 if line.contains("dead tokens are few again") { node.resumptionsHeard += 1 }
             case .fate(let id, let fate):
                 guard let index = phones.firstIndex(where: { $0.id == id }) else { break }
+                falseFate = falseFate ?? judgeFate(fate, of: index).map { "activity \(id.rawValue): \($0)" }
                 switch fate {
                 case .expired: phones[index].isExpired = true
-                case .renewed: break
+                case .renewed:
+                    phones[index].isReplaced = true
+                    // Otherwise it has left for its successor, and still gets its end.
+                    let lasted = phones[index].joinedAt - phones[index].beganAt
+                    if phones[index].served != nil || lasted >= lifetime - 1_000_000_000 {
+                        phones[index].isExpired = true
+                    }
                 case .notStarted(let failure):
                     phones[index].isGone = true
                     if failure == .deadToken { phones[index].deathReports += 1 }
@@ -403,6 +416,7 @@ public final class World {
 
     private func locallyViolated() -> String? {
         for node in nodes { if let violation = node.shard.violatedInvariant() { return violation } }
+        if let falseFate { return falseFate }
         return feed.violatedInvariant()
     }
 }

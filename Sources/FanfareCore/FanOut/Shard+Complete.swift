@@ -162,8 +162,8 @@ extension Shard {
 
     func remove(_ slot: ActivitySlot, at moment: Moment) {
         if store[slot].flags.intersection([.leaving, .tokenless]) == .leaving { leaving -= 1 }
-        forgetStart(slot, at: moment)
         forgetRenewal(slot, at: moment)
+        forgetStart(slot, at: moment)
         forgetBrought(slot)
         leaveAudience(slot, at: moment)
         store.remove(slot)

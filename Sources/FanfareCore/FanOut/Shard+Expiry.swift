@@ -70,7 +70,9 @@ extension Shard {
         if activity.flags.contains(.tokenless) { return expire(slot, at: moment) ? nil : due(at: lifetime) }
         guard activity.audience != ActivityStore.noAudience, !activity.flags.contains(.ending) else { return nil }
         let audience = audiences[Int(activity.audience)]
-        if let renewal = renewals[slot], !renewal.hasFailed, audience.latest?.expiry.renews == true {
+        if let renewal = renewals[slot], !renewal.hasFailed,
+            renewal.successor != nil || audience.latest?.expiry.renews == true
+        {
             if renewal.successor == nil { renew(slot, renewal, at: moment) }
             // With the new card on its way the old one stays until the system ends it.
             return expire(slot, at: moment) ? nil : due(at: lifetime)
@@ -92,7 +94,7 @@ extension Shard {
     /// - Returns: whether it has.
     private func expire(_ slot: ActivitySlot, at moment: Moment) -> Bool {
         guard age(of: slot, at: moment) >= lifetime, !store[slot].flags.contains(.inFlight) else { return false }
-        if !store[slot].flags.contains(.leaving) { report(.expired, of: store[slot].id) }
+        if !store[slot].flags.contains(.leaving), successor(of: slot) == nil { report(.expired, of: store[slot].id) }
         remove(slot, at: moment)
         return true
     }
@@ -118,26 +120,49 @@ extension Shard {
             at: moment)
     }
 
-    /// The new card exists: the old one goes, and whoever names it means the new one.
-    func replace(_ old: ActivityID, by slot: ActivitySlot, _ starting: Starting, at moment: Moment) {
-        successors[ActivityID(hashing: starting.request.activity)] = store[slot].id
-        guard let oldSlot = store.slot(of: old), store[oldSlot].flags.isDisjoint(with: [.leaving, .ending]) else {
-            return
+    /// The activity that is to take this one's place, while its token is not known.
+    func successor(of slot: ActivitySlot) -> ActivitySlot? {
+        renewals.isEmpty ? nil : renewals[slot]?.successor.flatMap { store.slot(of: $0) }
+    }
+
+    /// Whoever names the old card, or one of those before it, means the new one from now on.
+    private func handOver(_ old: ActivitySlot, to slot: ActivitySlot) {
+        renewals[old] = nil
+        for id in predecessors[slot, default: []] { successors[id] = store[slot].id }
+        if store[old].flags.isDisjoint(with: [.leaving, .ending]) {
+            report(.renewed(as: store[slot].id), of: store[old].id)
         }
-        renewals[oldSlot] = nil
-        report(.renewed(as: store[slot].id), of: old)
-        depart(oldSlot, at: moment)
+    }
+
+    /// The new card exists: the old one goes.
+    func replace(_ old: ActivityID?, by slot: ActivitySlot, at moment: Moment) {
+        guard let old = old.flatMap({ store.slot(of: $0) }) else { return }
+        handOver(old, to: slot)
+        if store[old].flags.isDisjoint(with: [.leaving, .ending]) { depart(old, at: moment) }
     }
 
     /// The activity of that name, or the one that has taken its place.
     func slot(of id: ActivityID) -> ActivitySlot? { store.slot(of: successors[id] ?? id) }
 
-    /// The activity has gone.
+    /// The activity goes.
     func forgetRenewal(_ slot: ActivitySlot, at moment: Moment) {
         if let audience = lastStates.removeValue(forKey: slot) { expectNoMore(in: audience, at: moment) }
-        guard let renewal = renewals.removeValue(forKey: slot), renewal.edition > 1 else { return }
-        let root = ActivityID(hashing: renewal.request.activity)
-        if successors[root] == store[slot].id { successors[root] = nil }
+        if let successor = successor(of: slot) {
+            // The eight hours are nobody's wish: the new card is to come, however long that takes.
+            let isOutlived = age(of: slot, at: moment) >= lifetime
+            if isOutlived { starting[successor]?.renews = nil }
+            // Else whoever has ended the old card wants no new one; but that may be on the phone.
+            if isOutlived || starting[successor]?.phase == .sent {
+                handOver(slot, to: successor)
+            } else {
+                fail(successor, .over, at: moment)
+            }
+        }
+        renewals[slot] = nil
+        guard !predecessors.isEmpty else { return }
+        for id in predecessors.removeValue(forKey: slot) ?? [] where successors[id] == store[slot].id {
+            successors[id] = nil
+        }
     }
 }
 

@@ -63,6 +63,19 @@ extension Shard {
         guard starting.count == store.activities.count(where: { $0.flags.contains(.tokenless) }) else {
             return "\(starting.count) activities are known to lack a token, others do too"
         }
+        for (slot, renewal) in renewals where renewal.successor != nil {
+            guard successor(of: slot).map({ starting[$0]?.renews == store[slot].id }) == true else {
+                return "slot \(slot.rawValue) is to be renewed by an activity that does not know"
+            }
+        }
+        for (id, successor) in successors {
+            guard let slot = store.slot(of: successor), predecessors[slot]?.contains(id) == true else {
+                return "an activity's name means another one that is gone"
+            }
+        }
+        guard predecessors.keys.allSatisfy({ store.slot(of: store[$0].id) == $0 }) else {
+            return "the names of an activity are kept that is gone"
+        }
         let putOff = starting.values.count { $0.phase == .waiting }
         guard putOff == startsWaiting else {
             return "the shard counts \(startsWaiting) starts that wait, has \(putOff)"

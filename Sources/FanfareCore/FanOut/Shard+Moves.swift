@@ -10,16 +10,15 @@ struct Brought {
 extension Shard {
     func move(_ slot: ActivitySlot, to key: AudienceKey, at moment: Moment) {
         // With its end on the way, nothing follows.
-        guard store[slot].flags.isDisjoint(with: [.leaving, .ending]), let index = audienceIndex(key, at: moment),
-            store[slot].audience != UInt32(index)
-        else { return }
-        if let successor = renewals[slot]?.successor.flatMap({ store.slot(of: $0) }) {
-            moveStart(successor, to: index, at: moment)
+        guard store[slot].flags.isDisjoint(with: [.leaving, .ending]), let index = audienceIndex(key, at: moment) else {
+            return
         }
+        if let successor = successor(of: slot) { moveStart(successor, to: index, at: moment) }
         guard !store[slot].flags.contains(.tokenless) else {
             moveStart(slot, to: index, at: moment)
             return
         }
+        guard store[slot].audience != UInt32(index) else { return }
         let shown = Set(audiences[index].topics.map { topics[$0].id })
         let missed = alertsMissed(by: slot).filter { shown.contains($0.topic) && $0.isCarried(at: moment) }
         leaveAudience(slot, at: moment)

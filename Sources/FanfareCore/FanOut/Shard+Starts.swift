@@ -12,13 +12,12 @@ extension Shard {
             start(id, request, edition: 1, renewing: nil, in: index, at: moment)
             return
         }
-        if var starting = starting[slot] {
-            if starting.phase != .sent {
-                starting.request = request
-                store.replaceToken(of: slot, with: request.token)
-            }
-            self.starting[slot] = starting
-        } else if store[slot].flags.isDisjoint(with: [.leaving, .ending]) {
+        for start in [slot, successor(of: slot)].compactMap(\.self)
+        where [.due, .waiting].contains(starting[start]?.phase) {
+            starting[start]?.request = request
+            store.replaceToken(of: start, with: request.token)
+        }
+        if store[slot].flags.isDisjoint(with: [.leaving, .ending, .tokenless]) {
             renewals[slot] = Renewal(
                 request: request, edition: renewals[slot]?.edition ?? 1, successor: renewals[slot]?.successor)
         }
@@ -31,7 +30,10 @@ extension Shard {
     ) {
         let slot = insert(id, token: request.token, at: moment)
         store[slot].flags.insert(.tokenless)
-        if let old = old.flatMap(store.slot(of:)) { store.setPreferences(of: slot, to: store.preferences(of: old)) }
+        if let old = old.flatMap(store.slot(of:)) {
+            store.setPreferences(of: slot, to: store.preferences(of: old))
+            predecessors[slot] = predecessors[old, default: []] + [store[old].id]
+        }
         starting[slot] = Starting(request: request, edition: edition, renews: old, audience: audience)
         expect(in: audience)
         stand(slot)
@@ -150,7 +152,7 @@ extension Shard {
         stand(slot)
     }
 
-    private func fail(_ slot: ActivitySlot, _ failure: StartFailure, at moment: Moment) {
+    func fail(_ slot: ActivitySlot, _ failure: StartFailure, at moment: Moment) {
         failRenewal(by: slot, at: moment)
         if !store[slot].flags.contains(.leaving) { report(.notStarted(failure), of: store[slot].id) }
         remove(slot, at: moment)
@@ -159,6 +161,7 @@ extension Shard {
     /// Without its successor the old activity ends in time.
     private func failRenewal(by slot: ActivitySlot, at moment: Moment) {
         guard let old = starting[slot]?.renews.flatMap({ store.slot(of: $0) }) else { return }
+        renewals[old]?.successor = nil
         renewals[old]?.hasFailed = true
         lookAgain(at: old, at: moment)
     }
@@ -203,7 +206,7 @@ extension Shard {
             return
         }
         renewals[slot] = Renewal(request: starting.request, edition: starting.edition)
-        if let old = starting.renews { replace(old, by: slot, starting, at: moment) }
+        replace(starting.renews, by: slot, at: moment)
         // What was new since its start it has missed, alerts among it.
         join(slot, starting.audience, having: starting.shown)
         lookAgain(at: slot, at: moment)

@@ -65,9 +65,11 @@ public final class Shard: DeliverySource {
     var starting: [ActivitySlot: Starting] = [:]
     var startsWaiting = 0
     var startBudget = StartBudget()
-    /// Activities that can be started once more, and ids that mean the activity which took the place of the one so named.
+    /// Activities that can be started once more.
     var renewals: [ActivitySlot: Renewal] = [:]
+    /// Ids of cards that mean the one which has taken, or is to take, their place; and whose place each of those takes.
     var successors: [ActivityID: ActivityID] = [:]
+    var predecessors: [ActivitySlot: [ActivityID]] = [:]
     /// Activities that end with their audience's state though that goes on, until the end has been taken: the audience's index.
     var lastStates: [ActivitySlot: Int] = [:]
     /// How long an activity may last, nanoseconds.
@@ -162,11 +164,7 @@ public final class Shard: DeliverySource {
             follow(id, key, token: token, preferences, age: age, at: moment)
         case .start(let request, let key): start(request, key, at: moment)
         case .prefer(let id, let preferences):
-            guard let slot = slot(of: id) else { return }
-            store.setPreferences(of: slot, to: preferences)
-            if let successor = renewals[slot]?.successor.flatMap({ store.slot(of: $0) }) {
-                store.setPreferences(of: successor, to: preferences)
-            }
+            if let slot = slot(of: id) { prefer(preferences, for: slot) }
         case .move(let id, let key):
             if let slot = slot(of: id) { move(slot, to: key, at: moment) }
         case .unfollow(let id): unfollow(id, at: moment)
@@ -217,14 +215,11 @@ public final class Shard: DeliverySource {
         at moment: Moment
     ) {
         guard isToken(token) else { return }
-        if let slot = store.slot(of: id) {
-            if let preferences { store.setPreferences(of: slot, to: preferences) }
-            take(token, of: slot, at: moment)
+        // Of a card that has been renewed it may come late (spec §11, observed): the rest is meant for the one in its place.
+        if let card = store.slot(of: id) { take(token, of: card, at: moment) }
+        if let slot = slot(of: id) {
+            if let preferences { prefer(preferences, for: slot) }
             move(slot, to: key, at: moment)
-        } else if let successor = slot(of: id) {
-            // The token is that of a card which has been renewed, reported late (spec §11, observed).
-            if let preferences { store.setPreferences(of: successor, to: preferences) }
-            move(successor, to: key, at: moment)
         } else if let index = audienceIndex(key, at: moment) {
             let slot = insert(id, token: token, age: age, at: moment)
             if let preferences { store.setPreferences(of: slot, to: preferences) }
@@ -232,11 +227,14 @@ public final class Shard: DeliverySource {
         }
     }
 
+    private func prefer(_ preferences: Preferences, for slot: ActivitySlot) {
+        store.setPreferences(of: slot, to: preferences)
+        if let successor = successor(of: slot) { store.setPreferences(of: successor, to: preferences) }
+    }
+
     private func unfollow(_ id: ActivityID, at moment: Moment) {
         guard let slot = slot(of: id), store[slot].flags.isDisjoint(with: [.leaving, .ending]) else { return }
-        if let successor = renewals[slot]?.successor.flatMap({ store.slot(of: $0) }) {
-            unfollowStart(successor, at: moment)
-        }
+        if let successor = successor(of: slot) { unfollowStart(successor, at: moment) }
         if store[slot].flags.contains(.tokenless) { unfollowStart(slot, at: moment) } else { depart(slot, at: moment) }
     }
 

@@ -14,8 +14,9 @@ struct Starting {
     var request: StartRequest
     /// 1, and one more for each renewal.
     let edition: Int
-    /// The activity that ends when this one's token has registered.
-    let renews: ActivityID?
+    /// The activity that ends when this one's token has registered. Whoever has ended it before does not want this one either;
+    /// `nil` when that was the system, after its eight hours.
+    var renews: ActivityID?
     /// Index of the audience whose state it shows.
     var audience: Int
     var phase = Phase.due
@@ -51,7 +52,7 @@ public enum ActivityFate: Sendable, Hashable {
     case notStarted(StartFailure)
     /// It has lasted eight hours, or almost, and is gone.
     case expired
-    /// It has ended, and this one goes on in its place.
+    /// It is gone, and its id means this one, which goes on in its place: its token is known, or its start is on its way.
     case renewed(as: ActivityID)
 }
 

@@ -141,7 +141,7 @@ import Testing
         #expect(stage.settle().map(\.token) == [[1]])
         stage.pass(seconds: hour)
         #expect(stage.passUntilPush(seconds: 400).pushes.isEmpty)
-        #expect(stage.fates() == [.expired])
+        #expect(stage.fates() == [.renewed(as: ActivityID(hashing: "card~2"))])
         #expect(stage.shard.statistics.activities == 1)
     }
 
@@ -183,6 +183,187 @@ import Testing
         stage.publish(2, renews: true)
         #expect(stage.settle().map(\.token) == [[3]])
         #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    // MARK: - Between the old card and the new one's token
+
+    /// The new card has been started, and the system has ended the old one before the token came.
+    private func beginAndExpire() {
+        begin()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
+        #expect(stage.passUntilPush(seconds: 2400).pushes.isEmpty)
+        #expect(stage.shard.statistics.activities == 1)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    private let silent = Preferences(alerts: .none)
+
+    @Test func L1_theNameMeansTheCardThatIsToCome() {
+        beginAndExpire()
+        #expect(stage.fates() == [.renewed(as: ActivityID(hashing: "card~2"))])
+        stage.prefer(silent)
+        let other = TopicID("other")
+        stage.move(to: other)
+        stage.publish(5, in: other, alert: "goal", renews: true)
+        stage.publish(6, renews: true)
+        stage.follow("card~2", token: 2, in: other)
+        let pushes = stage.settle()
+        #expect(pushes.map(\.state) == [#"{"score":5}"#])
+        #expect(pushes.map(\.token) == [[2]])
+        #expect(pushes.map(\.payload.alert) == [nil])
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// The token is the old card's, which the system has ended.
+    @Test func L1_followingUnderTheOldNameIsNoNewActivity() {
+        beginAndExpire()
+        stage.publish(2, renews: true)
+        stage.follow("card", token: 9, preferences: silent)
+        #expect(stage.settle().isEmpty)
+        #expect(stage.shard.statistics.activities == 1)
+        stage.publish(3, alert: "goal", renews: true)
+        stage.follow("card~2", token: 2)
+        let pushes = stage.settle()
+        #expect(pushes.map(\.token) == [[2]])
+        #expect(pushes.map(\.payload.alert) == [nil])
+    }
+
+    @Test func L1_unfollowingUnderTheOldNameEndsTheNewCard() {
+        beginAndExpire()
+        stage.unfollow()
+        stage.follow("card~2", token: 2)
+        let pushes = stage.settle()
+        #expect(pushes.map(\.token) == [[2]])
+        #expect(pushes.map(\.event) == [.end])
+        #expect(pushes.map(\.state) == [""])
+        #expect(stage.shard.statistics.activities == 0)
+        #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
+    }
+
+    /// Some people never allow it updates.
+    @Test func L1_theNameGoesWithTheCardThatNeverCame() {
+        beginAndExpire()
+        stage.pass(seconds: 9 * hour)
+        _ = stage.settle()
+        _ = stage.passUntilPush(seconds: 400)
+        #expect(stage.fates() == [.renewed(as: ActivityID(hashing: "card~2")), .expired])
+        #expect(stage.shard.statistics.activities == 0)
+        #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
+        stage.follow()
+        #expect(stage.settle().map(\.token) == [[1]], "a new beginning is one")
+    }
+
+    /// The start left in time and was not taken; the old card went meanwhile, because its eight hours were over.
+    @Test func L1_theSystemsEightHoursAreNobodysWish() {
+        begin()
+        var start = stage.passUntilPush(seconds: 8 * hour).pushes
+        // Each attempt is answered after minutes, so the old card is gone before the last one.
+        while stage.shard.store.slot(of: ActivityID(hashing: "card")) != nil {
+            stage.pass(seconds: 200)
+            stage.answer(start, .throttled)
+            start = stage.passUntilPush(seconds: 200).pushes
+        }
+        stage.answer(start, .notProcessed)
+        let again = stage.passUntilPush(seconds: 200).pushes
+        #expect(again.map(\.event) == [.start])
+        stage.answer(again, .accepted)
+        stage.publish(2, renews: true)
+        stage.follow("card~2", token: 2)
+        #expect(stage.settle().map(\.token) == [[2]])
+    }
+
+    /// The person dismisses the old card while the new one's start is on its way: it may appear, but nobody asks again.
+    @Test(arguments: [DeliveryOutcome.accepted, .notProcessed])
+    func L1_whoDismissesTheOldCardIsNotAskedTwice(outcome: DeliveryOutcome) {
+        begin()
+        let start = stage.passUntilPush(seconds: 8 * hour).pushes
+        stage.publish(2, renews: true)
+        _ = stage.settle(.deadToken)
+        #expect(stage.shard.statistics.activities == 1)
+        stage.answer(start, outcome)
+        #expect(stage.passUntilPush(seconds: 100).pushes.isEmpty)
+        let next = ActivityID(hashing: "card~2")
+        if outcome == .accepted {
+            #expect(stage.fates() == [.renewed(as: next)])
+            stage.unfollow()
+            stage.follow("card~2", token: 2)
+            #expect(stage.settle().map(\.event) == [.end])
+        } else {
+            #expect(stage.fates() == [.renewed(as: next), .notStarted(.over)])
+        }
+        #expect(stage.shard.statistics.activities == 0)
+        #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
+    }
+
+    /// A card that has been renewed twice has three names.
+    @Test func L1_everyNameItHadMeansIt() {
+        begin()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
+        stage.follow("card~2", token: 2)
+        _ = stage.settle()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
+        stage.follow("card~3", token: 3)
+        _ = stage.settle()
+        for (number, name) in ["card", "card~2", "card~3"].enumerated() {
+            let topic = TopicID("topic \(number)")
+            stage.publish(10 + Int64(number), in: topic, renews: true)
+            stage.move(name, to: topic)
+            #expect(stage.settle().map(\.token) == [[3]], "\(name)")
+        }
+        stage.follow("card~2", token: 8)
+        #expect(stage.settle().map(\.token) == [[3]], "its token, reported late, means nothing")
+        stage.unfollow("card~2")
+        #expect(stage.settle().map(\.event) == [.end])
+        #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
+    }
+
+    /// What is wished under the old name while both are there, reaches both.
+    @Test func L1_wishesReachTheStartedCardToo() {
+        begin()
+        let start = stage.passUntilPush(seconds: 8 * hour).pushes
+        stage.follow("card", token: 1, preferences: silent)
+        stage.answer(start, .accepted)
+        stage.follow("card~2", token: 2)
+        _ = stage.settle()
+        stage.publish(3, alert: "goal", renews: true)
+        #expect(stage.settle().map(\.payload.alert) == [nil])
+    }
+
+    /// A device's start token changes; the renewal's start has not left.
+    @Test func L1_aRenewalGoesToTheNewestStartToken() {
+        begin()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .notProcessed)
+        stage.start(device: 8)
+        let (_, pushes) = stage.passUntilPush(seconds: 10)
+        #expect(pushes.map(\.event) == [.start])
+        #expect(pushes.map(\.token) == [[8]])
+    }
+
+    /// And a renewal that was refused is tried again with it.
+    @Test func L1_aNewRequestAfterARefusalIsANewChance() {
+        begin()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .deadToken)
+        stage.start(device: 8)
+        let (_, pushes) = stage.passUntilPush(seconds: 600)
+        #expect(pushes.map(\.event) == [.start])
+        #expect(pushes.map(\.token) == [[8]])
+    }
+
+    /// With the new card on its way, the old one waits for its token, whatever it is to show by now.
+    @Test func L1_aRenewalThatHasBegunIsFinished() {
+        begin()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
+        stage.publish(2, renews: false)
+        _ = stage.settle()
+        // Somebody else's end makes the hand come by.
+        stage.pass(seconds: 1300)
+        stage.follow("other", token: 9, age: .seconds(8 * hour - 700))
+        #expect(stage.settle().map(\.token) == [[9]])
+        let ends = stage.passUntilPush(seconds: 400).pushes
+        stage.answer(ends, .accepted)
+        #expect(ends.map(\.token) == [[9]])
+        stage.follow("card~2", token: 2)
+        #expect(stage.settle().map(\.event).sorted { "\($0)" < "\($1)" } == [.end, .update])
     }
 
     /// Whoever ends the card while its successor starts wants neither.

@@ -34,18 +34,32 @@ final class StartStage {
         shard.apply(.start(StartStage.request(activity, device: device), .topic(topic)), at: moment)
     }
 
-    func follow(_ activity: String = "card", token: UInt8 = 1, age: Duration = .zero) {
-        shard.apply(.follow(ActivityID(hashing: activity), .topic(topic), token: [token], age: age), at: moment)
+    func follow(
+        _ activity: String = "card", token: UInt8 = 1, in topic: TopicID? = nil, preferences: Preferences? = nil,
+        age: Duration = .zero
+    ) {
+        shard.apply(
+            .follow(
+                ActivityID(hashing: activity), .topic(topic ?? self.topic), token: [token], preferences: preferences,
+                age: age), at: moment)
+    }
+
+    func move(_ activity: String = "card", to topic: TopicID) {
+        shard.apply(.move(ActivityID(hashing: activity), .topic(topic)), at: moment)
     }
 
     func unfollow(_ activity: String = "card") { shard.apply(.unfollow(ActivityID(hashing: activity)), at: moment) }
 
-    func publish(_ score: Int64, alert: String? = nil, event: Publication.Event = .update, renews: Bool = false) {
+    func publish(
+        _ score: Int64, in topic: TopicID? = nil, alert: String? = nil, event: Publication.Event = .update,
+        renews: Bool = false
+    ) {
         serial += 1
         shard.apply(
             .publish(
                 Publication(
-                    serial: serial, topicID: topic, topicKind: .generic, version: UInt32(serial), event: event,
+                    serial: serial, topicID: topic ?? self.topic, topicKind: .generic, version: UInt32(serial),
+                    event: event,
                     state: EncodedState(["score": .int(score)]), priority: .conserving,
                     alert: alert.map {
                         Alert(
