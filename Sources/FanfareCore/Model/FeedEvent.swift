@@ -91,6 +91,8 @@ public struct AlertText: Hashable, Sendable {
 ///
 /// Decoders hold parsing state only. Whether an event is late, a duplicate, or changes anything people see is decided by
 /// the core.
+///
+/// Small, because every event is handed on several times: what few events have stands apart.
 public struct FeedEvent: Sendable {
     public enum Change: Sendable, Hashable {
         /// Nothing the reducer folds: a pass, a throw-in. It still gets its decision record.
@@ -99,9 +101,9 @@ public struct FeedEvent: Sendable {
         case patch(JSONObject)
         /// The whole content state. What it lacks is gone, whether patches or facts had brought it.
         case contentState(JSONObject)
-        case fact(Fact)
+        indirect case fact(Fact)
         /// Withdraws the fact of this id.
-        case retraction(of: String)
+        indirect case retraction(of: String)
         /// Somebody at a desk steps in. It stands in the log like all else, so a replay decides alike.
         case operation(Operation)
     }
@@ -128,21 +130,20 @@ public struct FeedEvent: Sendable {
     public var at: FeedTime
     /// Counts up within a topic where the feed numbers its patches; an older one is dropped.
     public var seq: UInt64?
+    public var lifecycle: Lifecycle?
+    /// An operator puts the feed right, by hand: with a fact, the retraction of one, or a patch. It is folded as the feed's own
+    /// are, is newer than any patch of the feed so far, and passes the minimum interval.
+    public var isCorrection: Bool
     /// The provider's id of the event; the same id again is a duplicate.
     public var id: String?
     /// What the feed calls it: `pass`, `goal`, `delete`. For people and the decision log.
     public var kind: String
-    public var lifecycle: Lifecycle?
     public var change: Change
-    /// An operator puts the feed right, by hand: with a fact, the retraction of one, or a patch. It is folded as the feed's own
-    /// are, is newer than any patch of the feed so far, and passes the minimum interval.
-    public var isCorrection: Bool
     /// A native feed may ask for an alert with its own words.
     public var alert: AlertText? {
         get { request?.text }
         set { request = newValue.map(AlertRequest.init) }
     }
-    /// Apart: few events have one, and every event is handed on several times.
     private var request: AlertRequest?
     var asksForAlert: Bool { request != nil }
 
@@ -159,8 +160,8 @@ extension FeedEvent {
         lifecycle: Lifecycle? = nil, change: Change = .nothing, alert: AlertText? = nil, isCorrection: Bool = false
     ) {
         self.init(
-            topic: topic, topicKind: topicKind, at: at, seq: seq, id: id, kind: kind, lifecycle: lifecycle,
-            change: change, isCorrection: isCorrection, request: alert.map(AlertRequest.init))
+            topic: topic, topicKind: topicKind, at: at, seq: seq, lifecycle: lifecycle, isCorrection: isCorrection,
+            id: id, kind: kind, change: change, request: alert.map(AlertRequest.init))
     }
 }
 

@@ -1,5 +1,6 @@
-import FanfareCore
 import Testing
+
+@testable import FanfareCore
 
 /// Whatever a feed sends, the engine answers with a record and remembers a bounded amount.
 @Suite struct BoundsTests {
@@ -9,6 +10,11 @@ import Testing
         var rules = Rules.builtIn
         change(&rules.limits)
         return Scripted(rules: rules)
+    }
+
+    /// An event is copied on its way from its line to its topic.
+    @Test func whatThereIsManyOfIsSmall() {
+        #expect(MemoryLayout<FeedEvent>.size <= 104)
     }
 
     @Test func implausibleTimesAreRejectedAndDoNotMoveTheClock() {
