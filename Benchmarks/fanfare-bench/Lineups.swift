@@ -32,7 +32,9 @@ enum Lineups {
 
     /// The join alone: the content states of as many lineups, one after the other.
     private static func composed(count: Int) -> Int {
-        let publications = (0..<topics).map { LineupFleet.publication(topic: $0, score: 1, serial: UInt64($0) + 1) }
+        let publications = (0..<topics).map {
+            LineupTopic(LineupFleet.publication(topic: $0, score: 1, serial: UInt64($0) + 1))
+        }
         var random = SplitMix64(seed: 1)
         let displays = (0..<1000).map { _ in
             LineupState.Display(

@@ -133,7 +133,7 @@ final class StoryStage {
             Frame(
                 now: step.now,
                 state: entry.stateIndex.flatMap { JSONObject(parsing: ledger.states[Int($0.rawValue)]) } ?? [:],
-                short: JSONObject(parsing: publication.row.bytes) ?? [:],
+                short: JSONObject(parsing: LineupTopic(publication).row.bytes) ?? [:],
                 alert: entry.alert.flatMap { JSONObject(parsing: ledger.alerts[Int($0.rawValue)]) },
                 dismissAfter: entry.event == .end ? publication.dismissAfter : nil)
         }

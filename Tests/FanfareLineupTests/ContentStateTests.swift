@@ -16,7 +16,7 @@ typealias Content = LineupContentState<AnyState>
             let count = Int.random(in: 1...32, using: &random)
             let largest = [40, 400, 1200, 2900, 6000].randomElement(using: &random) ?? 40
             var display = LineupState.Display()
-            display.topics = (0..<count).map { publication($0, stateBytes: largest, using: &random) }
+            display.topics = (0..<count).map { LineupTopic(publication($0, stateBytes: largest, using: &random)) }
             display.spotlight = Int.random(in: 0..<count, using: &random)
             let highlighted: String? = Bool.random(using: &random) ? "homeScore" : nil
             let bytes = LineupState.compose(display, highlighting: highlighted)
@@ -27,12 +27,12 @@ typealias Content = LineupContentState<AnyState>
             let again = try JSONDecoder().decode(Content.self, from: JSONEncoder().encode(content))
             #expect(content == again, "seed \(seed)")
 
-            let ids = display.topics.map(\.topicID.rawValue)
+            let ids = display.topics.map(\.publication.topicID.rawValue)
             let shown = content.topics.map(\.id)
             #expect(shown == ids.filter(shown.contains), "seed \(seed): the person's order")
             #expect(content.more == count - shown.count)
             func rank(_ index: Int) -> (Int, Int) {
-                let topic = display.topics[index]
+                let topic = display.topics[index].publication
                 return (topic.event == .end ? 0 : topic.prominence.hasBegun ? 2 : 1, -index)
             }
             let staying = ids.indices.filter { shown.contains(ids[$0]) && $0 != display.spotlight }
@@ -42,14 +42,15 @@ typealias Content = LineupContentState<AnyState>
                 "seed \(seed): the least important leave first")
             let lit = display.topics[display.spotlight]
             // What of it cannot be left out; the numbers are those of the keys and brackets.
-            let least = lit.state.bytes.count + 2 * lit.row.bytes.count + 100
+            let state = lit.publication.state
+            let least = state.bytes.count + 2 * lit.row.bytes.count + 100
             guard let spotlight = content.spotlight else {
                 #expect(least > limit, "seed \(seed): a spotlight with room is shown")
                 continue
             }
-            #expect(shown[spotlight.index] == lit.topicID.rawValue, "seed \(seed)")
+            #expect(shown[spotlight.index] == lit.publication.topicID.rawValue, "seed \(seed)")
             let whole = try JSONDecoder().decode(
-                AnyState.self, from: Data(lit.state.highlighting(highlighted ?? lit.state.highlightedKey ?? "")))
+                AnyState.self, from: Data(state.highlighting(highlighted ?? state.highlightedKey ?? "")))
             #expect(spotlight.state == whole, "seed \(seed)")
             #expect(
                 content.highlight.map(AnyState.text) == whole["highlight"] || content.more > 0 || least + 60 > limit)
@@ -59,20 +60,34 @@ typealias Content = LineupContentState<AnyState>
     /// Where room is short the least important goes first: what is over, what has not begun, the end of the list.
     @Test func leavesOutTheLeastImportant() throws {
         var random = SplitMix64(seed: 1)
-        func topic(_ number: Int, _ event: Publication.Event, hasBegun: Bool = true) -> Publication {
-            publication(number, stateBytes: 60, event: event, hasBegun: hasBegun, limit: 1024, using: &random)
+        func topic(_ number: Int, _ event: Publication.Event, hasBegun: Bool = true) -> LineupTopic {
+            LineupTopic(
+                publication(number, stateBytes: 60, event: event, hasBegun: hasBegun, limit: 1024, using: &random))
         }
         var display = LineupState.Display()
         display.topics = [topic(0, .end), topic(1, .update, hasBegun: false), topic(2, .update), topic(3, .update)]
         var left: [[String]] = []
         for limit in stride(from: 1000, through: 300, by: -1) {
-            display.topics = display.topics.map { $0.limited(to: limit) }
+            display.topics = display.topics.map { LineupTopic($0.publication.limited(to: limit)) }
             display.spotlight = 3
             let content = try JSONDecoder().decode(Content.self, from: Data(LineupState.compose(display)))
             let shown = content.topics.map { String($0.id.first ?? "?") }
             if shown != left.last { left.append(shown) }
         }
         #expect(left.prefix(4) == [["0", "1", "2", "3"], ["1", "2", "3"], ["2", "3"], ["3"]])
+    }
+
+    /// What a shard's lineups show of a version is encoded once for all of them, and anew for the next version.
+    @Test func aVersionIsEncodedOnce() {
+        var random = SplitMix64(seed: 1)
+        var topic = Shard.Topic(id: TopicID("match/1"))
+        #expect(topic.inLineups() == nil)
+        topic.latest = publication(1, stateBytes: 60, using: &random)
+        let first = topic.inLineups()
+        #expect(first != nil && first === topic.inLineups())
+        topic.latest = publication(2, stateBytes: 60, using: &random)
+        let second = topic.inLineups()
+        #expect(second != nil && second?.publication === topic.latest)
     }
 
     /// The app's own types: a struct that says no more than its members, and an enum over kinds.
@@ -90,11 +105,12 @@ typealias Content = LineupContentState<AnyState>
                 self = kind == "football" ? .match(try Match(from: decoder)) : .trip(try Trip(from: decoder))
             }
         }
-        func publish(_ id: String, _ kind: TopicKind, _ state: JSONObject, _ short: ShortForms) -> Publication {
-            Publication(
-                serial: 1, topicID: TopicID(id), topicKind: kind, version: 1, event: .update,
-                state: EncodedState(state), priority: .immediate, alert: nil, short: short, staleAfter: nil,
-                dismissAfter: nil)
+        func publish(_ id: String, _ kind: TopicKind, _ state: JSONObject, _ short: ShortForms) -> LineupTopic {
+            LineupTopic(
+                Publication(
+                    serial: 1, topicID: TopicID(id), topicKind: kind, version: 1, event: .update,
+                    state: EncodedState(state), priority: .immediate, alert: nil, short: short, staleAfter: nil,
+                    dismissAfter: nil))
         }
         var display = LineupState.Display()
         display.topics = [

@@ -4,11 +4,11 @@ package enum LineupState {
     /// Published versions of topics, and the one in the spotlight.
     package struct Display {
         /// In the person's own order; topics that have something to show.
-        package var topics: [Publication]
+        package var topics: [LineupTopic]
         /// Index into `topics`.
         package var spotlight: Int
 
-        package init(topics: [Publication] = [], spotlight: Int = 0) {
+        package init(topics: [LineupTopic] = [], spotlight: Int = 0) {
             self.topics = topics
             self.spotlight = spotlight
         }
@@ -44,7 +44,7 @@ package enum LineupState {
     /// - Parameter highlighted: the key that the alert on board is about.
     package static func compose(_ display: Display, highlighting highlighted: String? = nil) -> [UInt8] {
         let lit = display.topics[display.spotlight]
-        if display.fits, highlighted == nil || highlighted == lit.state.highlightedKey {
+        if display.fits, highlighted == nil || highlighted == lit.publication.state.highlightedKey {
             return lit.frame.join(display.topics, spotlight: display.spotlight)
         }
         let fitting = Fitting(display, highlighting: highlighted)
@@ -66,7 +66,7 @@ package enum LineupState {
 
         init(_ display: Display, highlighting highlighted: String?) {
             let lit = display.topics[display.spotlight]
-            parts = EncodedFrame.Parts(lit.state, lit.row, highlighting: highlighted)
+            parts = EncodedFrame.Parts(lit.publication.state, lit.row, highlighting: highlighted)
             shown = Array(display.topics.indices)
             spotlight = display.spotlight
             rows = display.topics.reduce(0) { $0 + $1.row.bytes.count + 1 }
@@ -76,7 +76,7 @@ package enum LineupState {
 
         private mutating func leaveOut(of display: Display, limit: Int) {
             let byImportance = display.topics.indices.sorted {
-                (display.topics[$0].leavesFirst, -$0) < (display.topics[$1].leavesFirst, -$1)
+                (display.topics[$0].publication.leavesFirst, -$0) < (display.topics[$1].publication.leavesFirst, -$1)
             }
             leaveOut(byImportance.filter { $0 != display.spotlight }, of: display, limit: limit)
             if bytesMax > limit { parts.link = [] }
@@ -99,6 +99,58 @@ package enum LineupState {
     }
 }
 
+/// A topic's version as lineups show it: encoded once in each shard that has a lineup of the topic, for all of these.
+package final class LineupTopic: Sendable {
+    let publication: Publication
+    /// Outside the spotlight.
+    let row: EncodedRow
+    /// Beside the rows, when it has the spotlight.
+    let frame: EncodedFrame
+    // Asked of it in every lineup.
+    let display: UInt64
+    let stateBytesMax: Int
+
+    package init(_ publication: Publication) {
+        self.publication = publication
+        row = EncodedRow(publication.topicID, publication.topicKind, publication.short)
+        frame = EncodedFrame(publication.state, row)
+        display = publication.display
+        stateBytesMax = publication.stateBytesMax
+    }
+}
+
+/// One member of a lineup's `topics`, as JSON.
+struct EncodedRow: Sendable {
+    let bytes: [UInt8]
+    /// `"kind":` and its value, for the spotlight to repeat.
+    let kind: Range<Int>
+    let hash: UInt64
+
+    /// Its keys have 67, a form seldom more than 8, and an id 20.
+    private static let bytesUsual = 128
+
+    init(_ id: TopicID, _ kind: TopicKind, _ short: ShortForms) {
+        var bytes: [UInt8] = []
+        func append(_ key: String, _ value: String) -> Range<Int> {
+            bytes.append(UInt8(ascii: bytes.isEmpty ? "{" : ","))
+            let start = bytes.count
+            JSONValue.write(key, to: &bytes)
+            bytes.append(UInt8(ascii: ":"))
+            JSONValue.write(value, to: &bytes)
+            return start..<bytes.count
+        }
+        bytes.reserveCapacity(EncodedRow.bytesUsual)
+        _ = append("compactLeading", short.compactLeading)
+        _ = append("compactTrailing", short.compactTrailing)
+        _ = append("id", id.rawValue)
+        self.kind = append("kind", kind.rawValue)
+        _ = append("minimal", short.minimal)
+        bytes.append(UInt8(ascii: "}"))
+        self.bytes = bytes
+        hash = bytes.fnv1a
+    }
+}
+
 /// What a topic's version in the spotlight makes of a lineup's state: all but the rows, and the number of its own.
 struct EncodedFrame: Sendable {
     private let opening: [UInt8]
@@ -114,7 +166,7 @@ struct EncodedFrame: Sendable {
     }
 
     /// - Parameter spotlight: index into the topics; `nil` where it found no room.
-    func join(_ topics: [Publication], spotlight: Int?) -> [UInt8] {
+    func join(_ topics: [LineupTopic], spotlight: Int?) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(topics.reduce(bytesMax) { $0 + $1.row.bytes.count + 1 })
         bytes.append(contentsOf: opening)

@@ -135,7 +135,7 @@ extension Shard {
             audience.publish(
                 Audience.Version(
                     event: isOver ? .end : .update, priority: publication?.priority ?? .conserving,
-                    latest: lineup.display.topics[lineup.display.spotlight], display: hash),
+                    latest: lineup.display.topics[lineup.display.spotlight].publication, display: hash),
                 alerting: alerting, freshness: lineupFreshness, at: moment)
             counts.owed += audience.owed - before
             if gathers { gather(audience, at: moment) }
@@ -218,14 +218,14 @@ extension Shard {
         let isSummary = isOver(audience)
         drawn.topics.removeAll(keepingCapacity: true)
         for (position, index) in audience.topics.enumerated() {
-            guard let latest = topics[index].latest else { continue }
-            if latest.event == .end, !isSummary, position != spotlight, let goneAt = topics[index].goneAt,
+            guard let topic = topics[index].inLineups() else { continue }
+            if topic.publication.event == .end, !isSummary, position != spotlight, let goneAt = topics[index].goneAt,
                 goneAt <= moment.monotonicNanoseconds
             {
                 continue
             }
             if position == spotlight { drawn.spotlight = drawn.topics.count }
-            drawn.topics.append(latest)
+            drawn.topics.append(topic)
         }
     }
 
@@ -242,14 +242,14 @@ extension Shard {
         audience.adopt(
             Audience.Version(
                 event: isOver(audience) ? .end : .update, priority: .immediate,
-                latest: drawn.topics[drawn.spotlight], display: drawn.hash))
+                latest: drawn.topics[drawn.spotlight].publication, display: drawn.hash))
         arrange(lineup, UInt32(index), at: moment)
     }
 
     /// The lineup's newest version as its members get it. The spotlight is the version's: every alert had it when it was new, and
     /// an older one that rides along is told by its text.
     func composeLineup(_ lineup: Lineup, carrying pending: PendingAlert?) -> [UInt8] {
-        let lit = lineup.display.topics[lineup.display.spotlight]
+        let lit = lineup.display.topics[lineup.display.spotlight].publication
         return LineupState.compose(
             lineup.display, highlighting: pending?.topic == lit.topicID ? pending?.alert.highlight : nil)
     }

@@ -9,13 +9,22 @@
 public final class Shard: DeliverySource {
     struct Topic {
         let id: TopicID
-        var latest: Publication?
+        var latest: Publication? { didSet { encoded = nil } }
+        private var encoded: LineupTopic?
         /// When a topic that has ended is dismissed, and no lineup shows it any more; monotonic nanoseconds.
         var goneAt: Int64?
         /// Index of its followers' audience; `nil` while it has had none.
         var followers: Int?
         /// Lineups that show it: the audience's index, and which of its topics this one is.
         var lineups: [(audience: UInt32, position: UInt32)] = []
+
+        init(id: TopicID) { self.id = id }
+
+        /// The newest version as lineups show it: encoded when the first of them does.
+        mutating func inLineups() -> LineupTopic? {
+            if encoded == nil { encoded = latest.map(LineupTopic.init) }
+            return encoded
+        }
     }
 
     struct OpenPublication {

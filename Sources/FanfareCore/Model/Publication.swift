@@ -88,38 +88,6 @@ public struct EncodedState: Sendable, Hashable {
     }
 }
 
-/// One member of a lineup's `topics`, as JSON.
-struct EncodedRow: Sendable {
-    let bytes: [UInt8]
-    /// `"kind":` and its value, for the spotlight to repeat.
-    let kind: Range<Int>
-    let hash: UInt64
-
-    /// Its keys have 67, a form seldom more than 8, and an id 20.
-    private static let bytesUsual = 128
-
-    init(_ id: TopicID, _ kind: TopicKind, _ short: ShortForms) {
-        var bytes: [UInt8] = []
-        func append(_ key: String, _ value: String) -> Range<Int> {
-            bytes.append(UInt8(ascii: bytes.isEmpty ? "{" : ","))
-            let start = bytes.count
-            JSONValue.write(key, to: &bytes)
-            bytes.append(UInt8(ascii: ":"))
-            JSONValue.write(value, to: &bytes)
-            return start..<bytes.count
-        }
-        bytes.reserveCapacity(EncodedRow.bytesUsual)
-        _ = append("compactLeading", short.compactLeading)
-        _ = append("compactTrailing", short.compactTrailing)
-        _ = append("id", id.rawValue)
-        self.kind = append("kind", kind.rawValue)
-        _ = append("minimal", short.minimal)
-        bytes.append(UInt8(ascii: "}"))
-        self.bytes = bytes
-        hash = bytes.fnv1a
-    }
-}
-
 /// What is to be done before an activity has lasted eight hours, while its topic goes on (rule L1).
 public struct Expiry: Sendable, Hashable {
     /// It goes on as a new activity, where one can be started; else it ends.
@@ -153,11 +121,8 @@ public final class Publication: Sendable {
     /// Of several activities the one with the higher number stands first (rule U7); `nil`: the system decides.
     public let relevance: Int?
     public let prominence: Prominence
-    /// What a lineup shows of this version outside its spotlight, one member of `topics` as JSON: encoded once, here, for all
-    /// lineups of all shards.
-    let row: EncodedRow
-    /// What a lineup shows of it beside the rows when it has the spotlight.
-    let frame: EncodedFrame
+    /// What a lineup shows of this version outside its spotlight.
+    let short: ShortForms
     /// Bytes that the state of any push which shows this topic may have (rule U4).
     public let stateBytesMax: Int
     /// Decisions carry durations; the fan-out turns them into dates when it sends.
@@ -173,7 +138,8 @@ public final class Publication: Sendable {
     public init(
         serial: UInt64, topicID: TopicID, topicKind: TopicKind, version: UInt32, event: Event,
         state: EncodedState, priority: Priority, alert: Alert?, relevance: Int? = nil,
-        prominence: Prominence = Prominence(), short: ShortForms? = nil,
+        prominence: Prominence = Prominence(),
+        short: ShortForms = ShortForms(compactLeading: "", compactTrailing: "", minimal: ""),
         stateBytesMax: Int = Rules.Limits().stateBytesMax,
         staleAfter: Duration?, dismissAfter: Duration?, expiry: Expiry = Expiry(), isRepublished: Bool = false
     ) {
@@ -188,10 +154,7 @@ public final class Publication: Sendable {
         hasAlert = alert != nil
         self.relevance = relevance
         self.prominence = prominence
-        row = EncodedRow(
-            topicID, topicKind,
-            short ?? ShortForms(compactLeading: "", compactTrailing: "", minimal: ""))
-        frame = EncodedFrame(state, row)
+        self.short = short
         self.stateBytesMax = stateBytesMax
         self.staleAfter = staleAfter
         self.dismissAfter = dismissAfter
