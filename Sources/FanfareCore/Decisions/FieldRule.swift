@@ -8,6 +8,23 @@ public enum FieldRule: Sendable, Hashable {
     case redacted(Redaction)
 }
 
+/// A topic's field rules apart, in the order of the keys: a patch asks for quantisers only, and most states for next to nothing.
+struct FieldRules: Sendable {
+    private(set) var ignored: Set<String> = []
+    private(set) var quantisers: [(key: String, quantiser: Quantiser)] = []
+    private(set) var redactions: [(key: String, redaction: Redaction)] = []
+
+    init(_ fields: [String: FieldRule]) {
+        for (key, rule) in fields.sorted(by: { $0.key < $1.key }) {
+            switch rule {
+            case .ignored: ignored.insert(key)
+            case .quantised(let quantiser): quantisers.append((key, quantiser))
+            case .redacted(let redaction): redactions.append((key, redaction))
+            }
+        }
+    }
+}
+
 public struct Redaction: Sendable, Hashable {
     public enum Form: Sendable, Hashable {
         case removed
@@ -96,16 +113,14 @@ public struct DerivedFields: Sendable, Hashable {
     }
 
     var isEmpty: Bool { compactLeading == nil && compactTrailing == nil && minimal == nil && deepLink == nil }
+    /// All four.
+    static let countMax = 4
 
     func add(to state: inout JSONObject, topic: TopicID) {
         let source = state
-        var inShort = state
-        for member in state.members {
-            if case .string(let text) = member.value, let word = words[text] { inShort[member.key] = .string(word) }
-        }
         func short(_ key: String, _ template: Template?) {
             guard let template else { return }
-            state[key] = .string(template.text(topic: topic, state: inShort).cut(toWidth: widthMax))
+            state[key] = .string(template.text(topic: topic, state: source, words: words).cut(toWidth: widthMax))
         }
         short("compactLeading", compactLeading)
         short("compactTrailing", compactTrailing)
@@ -135,25 +150,25 @@ extension String {
 extension TopicRules {
     /// `values` (a state, or a fact's) without what must not leave the engine.
     ///
-    /// - Parameter state: as it is, for the conditions of a redaction.
-    func redacted(_ values: JSONObject, in state: JSONObject) -> JSONObject {
+    /// - Parameters:
+    ///   - state: as it is, for the conditions of a redaction.
+    ///   - room: for so many more members.
+    func redacted(_ values: JSONObject, in state: JSONObject, room: Int = 0) -> JSONObject {
         var shown = values
-        for (key, rule) in fields {
-            guard case .redacted(let redaction) = rule, let value = values[key] else { continue }
-            shown[key] = redaction.shown(value, in: state)
+        if room > 0 { shown.reserveCapacity(values.members.count + room) }
+        for (key, redaction) in fieldRules.redactions {
+            if let value = values[key] { shown[key] = redaction.shown(value, in: state) }
         }
         return shown
     }
 
-    var hidesFields: Bool {
-        fields.values.contains { if case .redacted = $0 { true } else { false } }
-    }
+    var hidesFields: Bool { !fieldRules.redactions.isEmpty }
 
     /// What people may see of a state, with the fields that are made of others. Redaction comes first, so that nothing made
     /// of the state can tell what it hides.
     func presented(_ state: JSONObject, topic: TopicID) -> JSONObject {
-        var shown = redacted(state, in: state)
-        if !derived.isEmpty { derived.add(to: &shown, topic: topic) }
+        var shown = redacted(state, in: state, room: derived.isEmpty ? 0 : DerivedFields.countMax)
+        derived.add(to: &shown, topic: topic)
         return shown
     }
 }

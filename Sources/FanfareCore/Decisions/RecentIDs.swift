@@ -10,7 +10,7 @@ struct RecentIDs: Sendable {
     /// Places in the ring, counted from 1; 0 is free. A power of two.
     private var table = RecentIDs.empty
     /// One for all who know no id yet.
-    private static let empty = [UInt32](repeating: 0, count: 8)
+    private static let empty = [UInt32](repeating: 0, count: 32)
 
     init(capacity: Int) { self.capacity = min(max(1, capacity), Int(UInt32.max) - 1) }
 
@@ -28,6 +28,8 @@ struct RecentIDs: Sendable {
             ring[place] = (id, hash)
             free = find(id, hash)
         } else {
+            // As many as the first table takes: most topics have more ids than one or two.
+            if ring.isEmpty { ring.reserveCapacity(min(capacity, table.count / 2)) }
             ring.append((id, hash))
             if 2 * ring.count > table.count { return grow() }
         }

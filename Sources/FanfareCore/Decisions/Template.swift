@@ -53,13 +53,21 @@ public struct Template: Sendable, Hashable, CustomStringConvertible, Expressible
         if !text.isEmpty { pieces.append(.text(text)) }
     }
 
-    func text(topic: TopicID, state: JSONObject, fact: JSONObject = JSONObject()) -> String {
+    /// - Parameter words: what stands for a field of the state that is one of these texts.
+    func text(
+        topic: TopicID, state: JSONObject, fact: JSONObject = JSONObject(), words: [String: String] = [:]
+    ) -> String {
+        func told(_ key: String) -> JSONValue? {
+            let value = state[key]
+            guard case .string(let text) = value, let word = words[text] else { return value }
+            return .string(word)
+        }
         var text = ""
         for piece in pieces {
             switch piece {
             case .text(let literal): text += literal
             case .topic: text += topic.rawValue
-            case .state(let key, let letters): text += shown(state[key], letters)
+            case .state(let key, let letters): text += shown(told(key), letters)
             case .fact(let key, let letters): text += shown(fact[key], letters)
             }
         }

@@ -135,12 +135,12 @@ extension Topic {
             record.reason = "back to what version \(version) shows"
             return
         }
-        let encoded = EncodedState(withShortForms(state))
-        guard encoded.bytes.count <= stateBytesMax else {
+        let shown = present(state)
+        guard shown.encoded.bytes.count <= stateBytesMax else {
             // The fact is folded all the same, and the next state that fits carries it.
             pending.add(news.cause, max: limits.causesMax)
             record.outcome = .rejected
-            record.reason = oversize(encoded.bytes.count)
+            record.reason = oversize(shown.encoded.bytes.count)
             return
         }
         let occasion = occasion(of: news)
@@ -159,7 +159,7 @@ extension Topic {
             return
         }
         let essential = rule?.essential ?? false
-        let alert = alert(for: news, occasion, now: now, record: &record)
+        let alert = alert(for: news, occasion, rule, now: now, record: &record)
 
         let passesFrom = publishedAt.map { $0 + rules.minimumInterval } ?? now
         guard news.mustPass || essential || alert != nil || now >= passesFrom else {
@@ -178,7 +178,7 @@ extension Topic {
         let isUrgent = essential || alert != nil || news.event.isCorrection
         pending.add(news.cause, max: limits.causesMax)
         publish(
-            .update, state, encoded, priority: isUrgent ? .immediate : rules.priority, alert: alert,
+            .update, shown, priority: isUrgent ? .immediate : rules.priority, alert: alert,
             relevance: rule?.relevance, now: now, record: &record, serial: &serial, into: &decisions)
     }
 
@@ -186,10 +186,9 @@ extension Topic {
     private func occasion(of news: News) -> Occasion? {
         let told = news.entry.flatMap { ledger.reducer.occasion(of: $0, before: news.before, shown: state) }
         if let told, rules.occasions[told.kind] != nil { return told }
-        let index = rules.triggers.firstIndex { $0.rule.when.hold(in: state) && !$0.rule.when.hold(in: news.before) }
-        guard let index else { return told }
-        let (kind, rule) = rules.triggers[index]
-        return Occasion(kind, highlight: rule.when.first?.key, text: nil)
+        let trigger = rules.triggers.first { $0.when.hold(in: state) && !$0.when.hold(in: news.before) }
+        guard let trigger else { return told }
+        return Occasion(trigger.kind, highlight: trigger.when.first?.key, text: nil)
     }
 
     /// Ends the topic with its newest state, because of an event or (without news) of its age. An end always goes out.
@@ -201,25 +200,24 @@ extension Topic {
         if let news {
             let occasion = occasion(of: news)
             record.occasion = occasion?.kind
-            alert = self.alert(for: news, occasion, now: now, record: &record)
+            alert = self.alert(
+                for: news, occasion, occasion.flatMap { rules.occasions[$0.kind] }, now: now, record: &record)
             pending.add(news.cause, max: limits.causesMax)
             record.reason = news.reason
         }
-        var last = state
-        var encoded = EncodedState(withShortForms(last))
-        if encoded.bytes.count > stateBytesMax {
-            record.reason += "; \(oversize(encoded.bytes.count)), so it ends with what was shown last"
-            last = published ?? JSONObject()
-            encoded = EncodedState(withShortForms(last))
+        var last = present(state)
+        if last.encoded.bytes.count > stateBytesMax {
+            record.reason += "; \(oversize(last.encoded.bytes.count)), so it ends with what was shown last"
+            last = present(published ?? JSONObject())
         }
         publish(
-            .end, last, encoded, priority: .immediate, alert: alert, relevance: nil, now: now, record: &record,
+            .end, last, priority: .immediate, alert: alert, relevance: nil, now: now, record: &record,
             serial: &serial, into: &decisions)
     }
 
     private mutating func publish(
-        _ event: Publication.Event, _ shown: JSONObject, _ encoded: EncodedState, priority: Priority, alert: Alert?,
-        relevance: Int?, now: FeedTime, record: inout Verdict, serial: inout UInt64,
+        _ event: Publication.Event, _ shown: Presentation, priority: Priority, alert: Alert?, relevance: Int?,
+        now: FeedTime, record: inout Verdict, serial: inout UInt64,
         into decisions: inout [Decision]
     ) {
         let started = startedAt ?? now
@@ -227,7 +225,7 @@ extension Topic {
         startedAt = started
         serial += 1
         version += 1
-        published = shown
+        published = shown.state
         publishedAt = now
         flushAt = nil
         if event == .end {
@@ -238,12 +236,12 @@ extension Topic {
             .publish(
                 Publication(
                     serial: serial, topicID: id, topicKind: kind, version: version, event: event,
-                    state: encoded, priority: priority, alert: alert,
-                    relevance: [relevance, rules.relevance].compactMap(\.self).max(),
+                    state: shown.encoded, priority: priority, alert: alert,
+                    relevance: relevance.map { max($0, rules.relevance ?? $0) } ?? rules.relevance,
                     prominence: Prominence(
-                        hasBegun: rules.beginsWhen.hold(in: shown), importance: rules.relevance ?? 0,
+                        hasBegun: rules.beginsWhen.hold(in: shown.state), importance: rules.relevance ?? 0,
                         news: relevance ?? alert.map { Prominence.news(with: $0.class) }),
-                    short: shortForms(of: shown),
+                    short: shown.short,
                     stateBytesMax: stateBytesMax,
                     staleAfter: rules.staleAfter.duration(gap: gapMilliseconds.map { .milliseconds($0) }),
                     dismissAfter: event == .end
@@ -270,9 +268,10 @@ extension Topic {
 
     /// The alert that rides on this news, if one was asked for and is granted.
     private mutating func alert(
-        for news: News, _ occasion: Occasion?, now: FeedTime, record: inout Verdict
+        for news: News, _ occasion: Occasion?, _ occasionRule: OccasionRule?, now: FeedTime, record: inout Verdict
     ) -> Alert? {
-        var rule = occasion.flatMap { rules.occasions[$0.kind]?.alert }
+        var rule = occasionRule?.alert
+        guard rule != nil || news.event.asksForAlert else { return nil }
         let cause: String
         switch news.entry {
         case .withdrawal(let fact, _):
@@ -300,7 +299,7 @@ extension Topic {
             record.alertReason = "\(kind)"
             return Alert(
                 cause: cause, class: governing.class, text: text, freshFor: governing.freshFor,
-                highlight: occasion.flatMap { rules.occasions[$0.kind]?.highlight ?? $0.highlight })
+                highlight: occasionRule?.highlight ?? occasion?.highlight)
         case .demoted(let reason):
             record.alert = .demoted
             record.alertReason = reason
@@ -342,18 +341,18 @@ extension Topic {
             record.reason = "paused by an operator"
             return
         }
-        let encoded = EncodedState(withShortForms(state))
+        let shown = present(state)
         if let published, looksAlike(state, published), !republishes {
             record.reason = "back to what version \(version) shows"
             pending = Causes()
-        } else if encoded.bytes.count > stateBytesMax {
+        } else if shown.encoded.bytes.count > stateBytesMax {
             record.outcome = .rejected
-            record.reason = oversize(encoded.bytes.count)
+            record.reason = oversize(shown.encoded.bytes.count)
         } else {
             record.reason = pending.count == 1 ? "one change waited" : "\(pending.count) changes waited"
             if republishes { record.reason = "republished by an operator" }
             publish(
-                .update, state, encoded, priority: rules.priority, alert: nil, relevance: nil, now: now,
+                .update, shown, priority: rules.priority, alert: nil, relevance: nil, now: now,
                 record: &record, serial: &serial, into: &decisions)
         }
     }

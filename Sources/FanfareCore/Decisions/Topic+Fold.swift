@@ -77,26 +77,25 @@ extension Topic {
             if member.value == .null {
                 // The facts' own value, if they have one, must not show again.
                 if ledger.reducer.state[member.key] != nil { hidden.insert(member.key) }
-            } else {
+            } else if !hidden.isEmpty {
                 hidden.remove(member.key)
             }
+            overlay.merge(quantised(member.value, of: member.key), into: member.key)
         }
-        overlay.merge(quantised(patch))
     }
 
     private mutating func replace(with content: JSONObject) {
-        overlay = quantised(content)
+        overlay = content
+        for (key, _) in rules.fieldRules.quantisers {
+            if let value = content[key] { overlay[key] = quantised(value, of: key) }
+        }
         hidden = Set(ledger.reducer.state.members.lazy.map(\.key).filter { content[$0] == nil })
     }
 
-    private func quantised(_ patch: JSONObject) -> JSONObject {
-        var result = patch
-        for (key, _) in rules.quantisers { result[key] = patch[key].map { quantised($0, of: key) } }
-        return result
-    }
-
     private func quantised(_ value: JSONValue, of key: String) -> JSONValue {
-        guard let quantiser = rules.quantisers.first(where: { $0.key == key })?.quantiser else { return value }
+        guard let quantiser = rules.fieldRules.quantisers.first(where: { $0.key == key })?.quantiser else {
+            return value
+        }
         return quantiser.quantise(value, shown: state[key]) ?? value
     }
 

@@ -89,16 +89,26 @@ struct Topic: Sendable {
         state = rules.presented(whole, topic: id)
     }
 
+    /// A state as people may see it, ready to go out.
+    struct Presentation {
+        let state: JSONObject
+        /// As phones get it.
+        let encoded: EncodedState
+        /// What lineups show of it outside their spotlight.
+        let short: ShortForms
+    }
+
+    func present(_ shown: JSONObject) -> Presentation {
+        let own = ledger.reducer.shortForms(of: shown)
+        let short = ShortForms(of: shown, topic: id, reducer: own)
+        return Presentation(
+            state: shown, encoded: EncodedState(own == nil ? shown : shown.with(short)), short: short)
+    }
+
     /// As phones get it: with the short forms that the topic's kind knows, where neither rules nor feed give any (rule M3). They
     /// repeat what the state says, so they are made when it is shown, and are no reason to show it.
     func withShortForms(_ shown: JSONObject) -> JSONObject {
-        guard let forms = ledger.reducer.shortForms(of: shown) else { return shown }
-        let short = ShortForms(of: shown, topic: id, reducer: forms)
-        var whole = shown
-        whole["compactLeading"] = .string(short.compactLeading)
-        whole["compactTrailing"] = .string(short.compactTrailing)
-        whole["minimal"] = .string(short.minimal)
-        return whole
+        ledger.reducer.shortForms(of: shown).map { shown.with(ShortForms(of: shown, topic: id, reducer: $0)) } ?? shown
     }
 
     /// Of a state as people may see it.
@@ -122,7 +132,7 @@ struct Topic: Sendable {
     /// Whether people would see the same in both: ignored fields may differ.
     func looksAlike(_ a: JSONObject, _ b: JSONObject) -> Bool {
         if a == b { return true }
-        func isVisible(_ member: JSONObject.Member) -> Bool { rules.fields[member.key] != .ignored }
+        func isVisible(_ member: JSONObject.Member) -> Bool { !rules.fieldRules.ignored.contains(member.key) }
         var rest = b.members[...]
         for member in a.members where isVisible(member) {
             rest = rest.drop { !isVisible($0) }
@@ -151,6 +161,17 @@ extension TopicRules {
         var reducer = reducer
         reducer.follow(fields)
         return reducer
+    }
+}
+
+extension JSONObject {
+    fileprivate func with(_ short: ShortForms) -> JSONObject {
+        var whole = self
+        whole.reserveCapacity(members.count + 3)
+        whole["compactLeading"] = .string(short.compactLeading)
+        whole["compactTrailing"] = .string(short.compactTrailing)
+        whole["minimal"] = .string(short.minimal)
+        return whole
     }
 }
 

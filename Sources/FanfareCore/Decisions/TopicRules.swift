@@ -3,7 +3,7 @@ public struct TopicRules: Sendable {
     /// Folds nothing yet: the state of a topic without facts. Copied for each topic.
     public var reducer: any Reducer
     /// How people see a field; fields not named are visible as they are.
-    public var fields: [String: FieldRule] { didSet { quantisers = TopicRules.quantisers(of: fields) } }
+    public var fields: [String: FieldRule] { didSet { fieldRules = FieldRules(fields) } }
     /// Short forms and the deep link: made of the other fields, and part of the state like them.
     public var derived: DerivedFields
     public var occasions: [OccasionKind: OccasionRule] { didSet { triggers = TopicRules.triggers(of: occasions) } }
@@ -36,10 +36,10 @@ public struct TopicRules: Sendable {
     /// envelope in an update. 1024…3072; what lies outside is taken to the nearer end.
     public var attributesReserve: Int { didSet { attributesReserve = TopicRules.bounded(attributesReserve) } }
 
-    /// What `fields` says of numbers that patches set, in the order of the keys.
-    private(set) var quantisers: [(key: String, quantiser: Quantiser)]
+    /// What `fields` says, as it is asked for.
+    private(set) var fieldRules: FieldRules
     /// What `occasions` says of states, apart from what a reducer says of facts; the weightiest first.
-    private(set) var triggers: [(kind: OccasionKind, rule: OccasionRule)]
+    private(set) var triggers: [(kind: OccasionKind, when: [Condition])]
 
     public init(
         reducer: any Reducer = PatchesOnly(), fields: [String: FieldRule] = [:],
@@ -70,7 +70,7 @@ public struct TopicRules: Sendable {
         self.priority = priority
         self.relevance = relevance
         self.attributesReserve = TopicRules.bounded(attributesReserve)
-        quantisers = TopicRules.quantisers(of: fields)
+        fieldRules = FieldRules(fields)
         triggers = TopicRules.triggers(of: occasions)
     }
 
@@ -87,24 +87,18 @@ public struct TopicRules: Sendable {
 
     func isOver(_ state: JSONObject) -> Bool { !endsWhen.isEmpty && endsWhen.hold(in: state) }
 
-    private static func quantisers(of fields: [String: FieldRule]) -> [(key: String, quantiser: Quantiser)] {
-        fields.compactMap { key, rule in
-            if case .quantised(let quantiser) = rule { (key: key, quantiser: quantiser) } else { nil }
-        }
-        .sorted { $0.key < $1.key }
-    }
-
     /// Of two occasions that one change makes at once the weightier counts: an essential alert, then any alert, then what
     /// must be seen at once; then the name, so that every node decides alike.
     private static func triggers(
         of occasions: [OccasionKind: OccasionRule]
-    ) -> [(kind: OccasionKind, rule: OccasionRule)] {
+    ) -> [(kind: OccasionKind, when: [Condition])] {
         func weight(_ rule: OccasionRule) -> Int {
             (rule.alert.map { $0.class == .essential ? 4 : 2 } ?? 0) + (rule.essential ? 1 : 0)
         }
         return occasions.filter { !$0.value.when.isEmpty }
             .map { (kind: $0.key, rule: $0.value) }
             .sorted { (-weight($0.rule), $0.kind.rawValue) < (-weight($1.rule), $1.kind.rawValue) }
+            .map { (kind: $0.kind, when: $0.rule.when) }
     }
 }
 

@@ -62,6 +62,7 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     }
 
     public var isEmpty: Bool { members.isEmpty }
+    mutating func reserveCapacity(_ count: Int) { members.reserveCapacity(count) }
 
     /// `nil` removes the member. Objects are small (a content state fits 4 KB), so a sorted array is the whole index.
     public subscript(key: String) -> JSONValue? {
@@ -96,15 +97,18 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 
     /// Applies a JSON Merge Patch (RFC 7396): `null` removes, objects merge, everything else replaces.
     public mutating func merge(_ patch: JSONObject) {
-        for member in patch.members {
-            switch member.value {
-            case .null: self[member.key] = nil
-            case .object(let nested):
-                var target = self[member.key]?.objectValue ?? JSONObject()
-                target.merge(nested)
-                self[member.key] = .object(target)
-            case let value: self[member.key] = value
-            }
+        for member in patch.members { merge(member.value, into: member.key) }
+    }
+
+    /// A patch's one member.
+    mutating func merge(_ value: JSONValue, into key: String) {
+        switch value {
+        case .null: self[key] = nil
+        case .object(let nested):
+            var target = self[key]?.objectValue ?? JSONObject()
+            target.merge(nested)
+            self[key] = .object(target)
+        default: self[key] = value
         }
     }
 }
