@@ -8,7 +8,8 @@
 /// `now` is log time. It never goes back: an earlier one counts as the latest so far. Whatever is due until `now` happens
 /// first, each deadline at its own time; so `advance` between two events changes nothing but *when* the decisions come.
 public struct DecisionCore: Sendable {
-    private let rules: Rules
+    private let kinds: [TopicKind: KindRules]
+    private let other: KindRules
     private var members: [Topic] = []
     private var indexes: [TopicID: Int] = [:]
     /// Of topics that were asked for lately, by a cheap hash: an event seldom has to look in `indexes`. Four places for each topic,
@@ -22,7 +23,8 @@ public struct DecisionCore: Sendable {
     private var orders: StandingOrders
 
     public init(rules: Rules = .builtIn) {
-        self.rules = rules
+        kinds = rules.kinds.mapValues { KindRules($0, rules.limits) }
+        other = KindRules(rules.other, rules.limits)
         orders = StandingOrders(rules.limits)
     }
 
@@ -127,7 +129,7 @@ public struct DecisionCore: Sendable {
 
     /// Whether an event's time and names can be taken; when not, its record is written.
     private func isSound(_ event: FeedEvent, into decisions: inout [Decision]) -> Bool {
-        let limits = rules.limits
+        let limits = other.limits
         let bytes = event.topic.rawValue.utf8.count
         guard bytes > 0, bytes <= limits.topicIDBytesMax else {
             refuse(
@@ -157,7 +159,7 @@ public struct DecisionCore: Sendable {
     }
 
     private func refuse(_ event: FeedEvent, _ reason: String, topic: TopicID?, into decisions: inout [Decision]) {
-        let limits = rules.limits
+        let limits = other.limits
         // Names that are too long do not get into the log either.
         let id = event.id.flatMap { $0.utf8.count <= limits.idBytesMax ? $0 : nil }
         let kind = event.kind.utf8.count <= limits.idBytesMax ? event.kind : "unreadable"
@@ -178,17 +180,17 @@ public struct DecisionCore: Sendable {
                 refuse(event, "the topic is \(members[index].kind), not \(kind)", into: &decisions)
                 return nil
             }
-            members[index].adopt(kind, rules: rules[kind])
+            members[index].adopt(kind, rules: kinds[kind] ?? other)
             orders.reach(&members[index])
             return index
         }
         // Indexes are 32 bits wide.
-        guard members.count < min(rules.limits.topicsMax, Int(UInt32.max)) else {
+        guard members.count < min(other.limits.topicsMax, Int(UInt32.max)) else {
             refuse(event, "the engine follows \(members.count) topics, and no more", into: &decisions)
             return nil
         }
         let index = members.count
-        members.append(Topic(event.topic, kind: event.topicKind, rules: rules))
+        members.append(Topic(event.topic, kind: event.topicKind, rules: event.topicKind.flatMap { kinds[$0] } ?? other))
         if 4 * members.count > recent.count, recent.count < DecisionCore.recentMax {
             recent = [UInt32](repeating: 0, count: 2 * recent.count)
         }

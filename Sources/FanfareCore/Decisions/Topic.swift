@@ -4,11 +4,12 @@
 /// called again; the core's timers do the calling.
 struct Topic: Sendable {
     let id: TopicID
-    let limits: Rules.Limits
     private(set) var kind: TopicKind
     /// Whether an event has told the kind. Until then facts are kept and patches make the state.
     private(set) var isKindKnown: Bool
-    var rules: TopicRules
+    private var kindRules: KindRules
+    var rules: TopicRules { kindRules.rules }
+    var limits: Rules.Limits { kindRules.limits }
 
     // What was folded.
     var ledger: FactLedger
@@ -26,7 +27,7 @@ struct Topic: Sendable {
     private(set) var gapMilliseconds: Int64?
     private var newestNow: FeedTime?
     /// All of it together: the facts' fold, patched, as people may see it.
-    var state: JSONObject { didSet { isOver = rules.isOver(state) } }
+    var state: JSONObject { didSet { isOver = kindRules.rules.isOver(state) } }
     /// Whether the state says so, known beforehand because every event asks.
     private(set) var isOver = false
 
@@ -55,23 +56,23 @@ struct Topic: Sendable {
         set { deadlines[.limit] = newValue }
     }
 
-    init(_ id: TopicID, kind: TopicKind?, rules: Rules) {
+    init(_ id: TopicID, kind: TopicKind?, rules kindRules: KindRules) {
         self.id = id
         self.kind = kind ?? .generic
         isKindKnown = kind != nil
-        limits = rules.limits
-        self.rules = kind.map { rules[$0] } ?? rules.other
-        ledger = FactLedger(kind == nil ? KindUnknown() : self.rules.newReducer, limits: limits)
+        self.kindRules = kindRules
+        let limits = kindRules.limits
+        ledger = FactLedger(kind == nil ? KindUnknown() : kindRules.rules.newReducer, limits: limits)
         recentIDs = RecentIDs(capacity: limits.eventIDsMax)
-        governor = AlertGovernor(self.rules, limits: limits)
+        governor = AlertGovernor(kindRules.rules, limits: limits)
         state = JSONObject()
         refreshState()
     }
 
     /// The kind has become known: the facts kept so far are folded as that kind does it.
-    mutating func adopt(_ kind: TopicKind, rules: TopicRules) {
+    mutating func adopt(_ kind: TopicKind, rules kindRules: KindRules) {
         self.kind = kind
-        self.rules = rules
+        self.kindRules = kindRules
         isKindKnown = true
         governor = AlertGovernor(rules, limits: limits)
         ledger.refold(with: rules.newReducer)
@@ -86,7 +87,8 @@ struct Topic: Sendable {
             for key in hidden { whole[key] = nil }
             whole.merge(overlay)
         }
-        state = rules.presented(whole, topic: id)
+        // Asked of `rules`, all of them would be copied.
+        state = kindRules.rules.presented(whole, topic: id)
     }
 
     /// A state as people may see it, ready to go out.
@@ -153,6 +155,17 @@ struct Causes: Sendable {
 
     mutating func add(_ id: String, max: Int) {
         if ids.count < max { ids.append(id) } else { unnamed += 1 }
+    }
+}
+
+/// What all topics of a kind have in common, once for all of them: a topic's own memory is small beside it.
+final class KindRules: Sendable {
+    let rules: TopicRules
+    let limits: Rules.Limits
+
+    init(_ rules: TopicRules, _ limits: Rules.Limits) {
+        self.rules = rules
+        self.limits = limits
     }
 }
 

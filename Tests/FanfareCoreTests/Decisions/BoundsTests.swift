@@ -12,9 +12,10 @@ import Testing
         return Scripted(rules: rules)
     }
 
-    /// An event is copied on its way from its line to its topic.
+    /// An event is copied on its way from its line to its topic; a topic is what a million of them take each, beside facts and ids.
     @Test func whatThereIsManyOfIsSmall() {
         #expect(MemoryLayout<FeedEvent>.size <= 104)
+        #expect(MemoryLayout<Topic>.size <= 700)
     }
 
     @Test func implausibleTimesAreRejectedAndDoNotMoveTheClock() {
