@@ -50,7 +50,7 @@ public final class ConnectionPool: Transport {
     let credentials: ProviderToken
     private let clock: () -> Moment
     let onReport: (String) -> Void
-    private var requestFields: RequestFields
+    @exclusivity(unchecked) private var requestFields: RequestFields
     /// Of the key that the connections belong to; 0 before the first push.
     private var keySerial: UInt64 = 0
     var random = SystemRandomNumberGenerator()
@@ -73,7 +73,7 @@ public final class ConnectionPool: Transport {
     /// The last turn ended before the source or the room did.
     private var wasCutShort = false
     /// Of the last body sent, to tell how many a window holds. Bodies of one time are much alike.
-    private var bodyBytes = 1024
+    @exclusivity(unchecked) private var bodyBytes = 1024
 
     private var timer: LoopTimer?
     /// When the timer fires. It may fire early, and then finds nothing to do.
@@ -203,7 +203,9 @@ public final class ConnectionPool: Transport {
             let run = batch.run(from: next)
             next = run.upperBound
             let payload = batch.payload(of: batch.deliveries[run.lowerBound])
-            guard let body = body(of: payload, at: now) else {
+            if !payload.isEncoded { encode(payload, at: now) }
+            let body = payload.wire
+            guard !body.isEmpty else {
                 statistics.unencodable += UInt64(run.count)
                 finish(run, .refused)
                 continue
@@ -213,7 +215,7 @@ public final class ConnectionPool: Transport {
             let sent = connection.send(run, of: batch, as: form, at: now)
             inFlight += sent
             statistics.sent += UInt64(sent)
-            statistics.bodyBytes += UInt64(sent * body.count)
+            statistics.bodyBytes += UInt64(sent * bodyBytes)
             // The connection ran out of stream ids just now: nobody has seen the rest.
             finish(run.dropFirst(sent), .notProcessed)
             allSent = allSent && sent == run.count
@@ -222,17 +224,14 @@ public final class ConnectionPool: Transport {
         return allSent
     }
 
-    /// Encoded on first use. Empty bytes mark a payload that cannot be, so that it is reported once.
-    private func body(of payload: Payload, at now: Int64) -> [UInt8]? {
-        if let wire = payload.wire { return wire.isEmpty ? nil : wire }
+    /// Empty bytes mark a payload that cannot be encoded, so that it is reported once.
+    private func encode(_ payload: Payload, at now: Int64) {
+        payload.isEncoded = true
         do throws(PayloadFault) {
-            let body = try PayloadEncoder.body(of: payload)
-            payload.wire = body
-            return body
+            try PayloadEncoder.encode(payload, into: &payload.wire)
         } catch {
-            payload.wire = []
+            payload.wire.removeAll(keepingCapacity: true)
             report("\(error)", at: now)
-            return nil
         }
     }
 

@@ -7,21 +7,30 @@ public enum PayloadEncoder {
     /// Of `apns-collapse-id` (spec §2.2, documented).
     public static let collapseIDBytesMax = 64
 
+    /// As a body of its own.
+    public static func body(of payload: Payload) throws(PayloadFault) -> [UInt8] {
+        var body: [UInt8] = []
+        try encode(payload, into: &body)
+        return body
+    }
+
     /// The request body: `{"aps":{…}}`, the content state spliced in as it stands.
     ///
     /// Two epochs meet here: `timestamp`, `stale-date` and `dismissal-date` are Unix seconds, while dates *inside* the
     /// content state count from 2001 (spec §6.1). The state is never looked into, so it keeps its own.
     ///
-    /// - Throws: when the payload could not be shown by a phone; such a payload must not be sent.
-    public static func body(of payload: Payload) throws(PayloadFault) -> [UInt8] {
+    /// - Parameter body: is replaced; its room is used again.
+    /// - Throws: when the payload could not be shown by a phone; such a payload must not be sent, and `body` is of no use.
+    static func encode(_ payload: Payload, into body: inout [UInt8]) throws(PayloadFault) {
         func fault(_ problem: PayloadFault.Problem) -> PayloadFault {
             PayloadFault(subject: payload.subject, problem: problem)
         }
-        let leavesCardAsItIs = payload.event == .end && payload.state.isEmpty
-        guard leavesCardAsItIs || isObject(payload.state) else { throw fault(.stateIsNotAnObject) }
+        let state = payload.state
+        let leavesCardAsItIs = payload.event == .end && state.isEmpty
+        guard leavesCardAsItIs || isObject(state) else { throw fault(.stateIsNotAnObject) }
 
-        var body: [UInt8] = []
-        body.reserveCapacity(payload.state.count + (payload.start?.attributes.count ?? 0) + 256)
+        body.removeAll(keepingCapacity: true)
+        body.reserveCapacity(state.count + (payload.start?.attributes.count ?? 0) + 256)
         body.append(#"{"aps":{"timestamp":"#)
         body.append(decimal: payload.stamp)
         switch payload.event {
@@ -37,7 +46,7 @@ public enum PayloadEncoder {
         }
         if !leavesCardAsItIs {
             body.append(#","content-state":"#)
-            body.append(contentsOf: payload.state)
+            body.append(contentsOf: state)
         }
         if let staleDate = payload.staleDate {
             body.append(#","stale-date":"#)
@@ -56,7 +65,6 @@ public enum PayloadEncoder {
         body.append("}}")
 
         guard body.count <= bodyBytesMax else { throw fault(.tooLarge(bytes: body.count)) }
-        return body
     }
 
     /// ActivityKit decodes structs, so anything else would be dropped on the phone while APNs says 200.
@@ -192,6 +200,6 @@ extension [UInt8] {
             rest /= 10
         } while rest > 0
         if value < 0 { append(UInt8(ascii: "-")) }
-        for index in first..<digits.endIndex { append(digits[index]) }
+        digits.span.extracting(first..<digits.endIndex).withUnsafeBufferPointer { append(contentsOf: $0) }
     }
 }

@@ -196,4 +196,21 @@ import Testing
         #expect(PayloadEncoder.expiration(of: Self.payload(.update, stale: 1_790_000_001)) == 1_790_000_600)
         #expect(PayloadEncoder.expiration(of: Self.payload(.end)) == 1_790_043_200)
     }
+
+    /// What has gone out keeps its bytes: a window may still be closed to them.
+    @Test func aBodyIsWrittenOverAnotherUnlessThatIsKept() throws {
+        func address(_ bytes: [UInt8]) -> UnsafePointer<UInt8>? { bytes.withUnsafeBufferPointer(\.baseAddress) }
+        let long = Self.payload(.update, state: #"{"text":"longer than the other one"}"#)
+        let short = Self.payload(.end, state: "{}")
+        var body: [UInt8] = []
+        try PayloadEncoder.encode(long, into: &body)
+        let room = address(body)
+        try PayloadEncoder.encode(short, into: &body)
+        #expect(try body == PayloadEncoder.body(of: short))
+        #expect(address(body) == room)
+        let kept = body
+        try PayloadEncoder.encode(long, into: &body)
+        #expect(try kept == PayloadEncoder.body(of: short))
+        #expect(try body == PayloadEncoder.body(of: long))
+    }
 }

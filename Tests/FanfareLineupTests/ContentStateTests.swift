@@ -19,7 +19,7 @@ typealias Content = LineupContentState<AnyState>
             display.topics = (0..<count).map { LineupTopic(publication($0, stateBytes: largest, using: &random)) }
             display.spotlight = Int.random(in: 0..<count, using: &random)
             let highlighted: String? = Bool.random(using: &random) ? "homeScore" : nil
-            let bytes = LineupState.compose(display, highlighting: highlighted)
+            let bytes = composed(display, highlighting: highlighted)
 
             let limit = display.topics.map(\.stateBytesMax).min() ?? 0
             #expect(bytes.count <= limit, "seed \(seed)")
@@ -70,7 +70,7 @@ typealias Content = LineupContentState<AnyState>
         for limit in stride(from: 1000, through: 300, by: -1) {
             display.topics = display.topics.map { LineupTopic($0.publication.limited(to: limit)) }
             display.spotlight = 3
-            let content = try JSONDecoder().decode(Content.self, from: Data(LineupState.compose(display)))
+            let content = try JSONDecoder().decode(Content.self, from: Data(composed(display)))
             let shown = content.topics.map { String($0.id.first ?? "?") }
             if shown != left.last { left.append(shown) }
         }
@@ -121,7 +121,7 @@ typealias Content = LineupContentState<AnyState>
                 "trip/A", .transit, ["line": "A"], ShortForms(compactLeading: "A", compactTrailing: "3", minimal: "A 3")
             ),
         ]
-        let bytes = LineupState.compose(display)
+        let bytes = composed(display)
         #expect(
             String(decoding: bytes, as: UTF8.self) == #"""
                 {"highlight":"homeScore","link":"app://match/1","more":0,"spotlight":{"index":0,"kind":"football",\#
@@ -135,7 +135,7 @@ typealias Content = LineupContentState<AnyState>
         #expect(matches.link == "app://match/1" && matches.highlight == "homeScore" && matches.more == 0)
         display.spotlight = 1
         let mixed = try JSONDecoder().decode(
-            LineupContentState<Either>.self, from: Data(LineupState.compose(display)))
+            LineupContentState<Either>.self, from: Data(composed(display)))
         #expect(mixed.spotlight?.state == .trip(Trip(line: "A")))
         #expect(mixed.link == nil && mixed.highlight == nil)
     }
@@ -189,4 +189,11 @@ extension Publication {
             short: ShortForms(compactLeading: "1", compactTrailing: "2", minimal: "3"), stateBytesMax: bytes,
             staleAfter: nil, dismissAfter: nil)
     }
+}
+
+/// Into a buffer that has been used before.
+private func composed(_ display: LineupState.Display, highlighting highlighted: String? = nil) -> [UInt8] {
+    var bytes = Array(#"{"topics":[]}"#.utf8)
+    LineupState.compose(display, highlighting: highlighted, into: &bytes)
+    return bytes
 }

@@ -11,6 +11,7 @@ final class Stage {
     private var extras: [String: Int64] = [:]
 
     private var flying: [Delivery] = []
+    private var batch = DeliveryBatch()
 
     init(lineups: LineupRules = LineupRules()) { shard = Shard(lineups: lineups) }
 
@@ -109,7 +110,7 @@ final class Stage {
 
     /// What is due now, on its way to the service.
     func pull(limit: Int = 100) -> [Push] {
-        var batch = DeliveryBatch()
+        batch.removeAll()
         shard.pull(limit: limit, at: moment, into: &batch)
         flying += batch.deliveries
         return batch.deliveries.map { delivery in

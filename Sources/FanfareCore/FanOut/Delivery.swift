@@ -24,6 +24,9 @@ public struct ActivitySlot: Hashable, Sendable {
 /// What pushes carry: one content state, stamped, with or without an alert. Made once and shared by every delivery of the
 /// same variant, so whatever costs time here is paid once per update and not once per phone.
 ///
+/// A lineup of one member has a payload for that push alone. So a batch writes a payload that nobody holds any more over
+/// with the next one, in the room that its bytes had. Whoever keeps a payload, or its bytes, keeps them as they are.
+///
 /// Confined to its shard's thread.
 public final class Payload {
     public enum Event: Sendable { case start, update, end }
@@ -55,40 +58,63 @@ public final class Payload {
         }
     }
 
-    public let event: Event
-    /// The topic, of a lineup the one in its spotlight: for messages to people only.
-    public let subject: String
-    /// The content state, canonical JSON. Empty on an end that leaves the card as it is: the key is then omitted.
-    public let state: [UInt8]
-    /// `aps.timestamp`, Unix seconds.
-    public let stamp: Int64
-    /// Unix seconds.
-    public let staleDate: Int64?
-    /// Unix seconds; ends only.
-    public let dismissalDate: Int64?
-    public let alert: AlertText?
-    public let priority: Priority
-    /// Among this app's activities on a phone the highest has the Dynamic Island.
-    public let relevanceScore: Double?
-    /// Starts only.
-    public let start: Start?
-    /// The request body, encoded by the transport on first use.
-    public var wire: [UInt8]?
+    /// All but the bytes.
+    @usableFromInline struct Head {
+        @usableFromInline let event: Event
+        @usableFromInline let subject: String
+        @usableFromInline let stamp: Int64
+        @usableFromInline let staleDate: Int64?
+        @usableFromInline let dismissalDate: Int64?
+        @usableFromInline let alert: AlertText?
+        @usableFromInline let priority: Priority
+        @usableFromInline let relevanceScore: Double?
+        @usableFromInline let start: Start?
+    }
 
-    public init(
+    // Unchecked for the reason given in `Shard`. Other modules would check nevertheless, so they see what is inlined.
+    @usableFromInline @exclusivity(unchecked) private(set) var head: Head
+    @usableFromInline @exclusivity(unchecked) var stateBytes: [UInt8]
+
+    @inlinable public var event: Event { head.event }
+    /// The topic, of a lineup the one in its spotlight: for messages to people only.
+    @inlinable public var subject: String { head.subject }
+    /// The content state, canonical JSON. Empty on an end that leaves the card as it is: the key is then omitted.
+    @inlinable public var state: [UInt8] { stateBytes }
+    /// `aps.timestamp`, Unix seconds.
+    @inlinable public var stamp: Int64 { head.stamp }
+    /// Unix seconds.
+    @inlinable public var staleDate: Int64? { head.staleDate }
+    /// Unix seconds; ends only.
+    @inlinable public var dismissalDate: Int64? { head.dismissalDate }
+    @inlinable public var alert: AlertText? { head.alert }
+    @inlinable public var priority: Priority { head.priority }
+    /// Among this app's activities on a phone the highest has the Dynamic Island.
+    @inlinable public var relevanceScore: Double? { head.relevanceScore }
+    /// Starts only.
+    @inlinable public var start: Start? { head.start }
+    /// The request body, encoded by the transport on first use.
+    public var wire: [UInt8] = []
+    public var isEncoded = false
+
+    public convenience init(
         event: Event, subject: String, state: [UInt8], stamp: Int64, staleDate: Int64?, dismissalDate: Int64?,
         alert: AlertText?, priority: Priority, relevanceScore: Double? = nil, start: Start? = nil
     ) {
-        self.event = event
-        self.subject = subject
-        self.state = state
-        self.stamp = stamp
-        self.staleDate = staleDate
-        self.dismissalDate = dismissalDate
-        self.alert = alert
-        self.priority = priority
-        self.relevanceScore = relevanceScore
-        self.start = start
+        self.init(
+            Head(
+                event: event, subject: subject, stamp: stamp, staleDate: staleDate, dismissalDate: dismissalDate,
+                alert: alert, priority: priority, relevanceScore: relevanceScore, start: start), state)
+    }
+
+    fileprivate init(_ head: Head, _ state: [UInt8] = []) {
+        self.head = head
+        stateBytes = state
+    }
+
+    /// The state is written apart.
+    fileprivate func rewrite(_ head: Head) {
+        self.head = head
+        isEncoded = false
     }
 }
 
@@ -111,6 +137,8 @@ public struct DeliveryBatch {
     public internal(set) var deliveries: [Delivery] = []
     /// Each followed by deliveries that carry it. Sweeps hand out the same payload again and again.
     private var payloads: [Payload] = []
+    /// Of batches before, to be written over. As many as one batch had at most.
+    private var spare: [Payload] = []
     /// Token bytes (not hex) of all deliveries, back to back. Secrets.
     public internal(set) var tokens: [UInt8] = []
 
@@ -170,10 +198,20 @@ public struct DeliveryBatch {
         return sum
     }
 
+    /// A payload to be appended, whose state is still to be written over what is there.
+    mutating func payload(_ head: Payload.Head) -> Payload {
+        guard let payload = spare.popLast() else { return Payload(head) }
+        payload.rewrite(head)
+        return payload
+    }
+
     public mutating func removeAll() {
         deliveries.removeAll(keepingCapacity: true)
-        payloads.removeAll(keepingCapacity: true)
         tokens.removeAll(keepingCapacity: true)
+        while var payload = payloads.popLast() {
+            // An audience of several keeps it for the others; a test, or a judge, for itself.
+            if isKnownUniquelyReferenced(&payload) { spare.append(payload) }
+        }
     }
 }
 

@@ -42,14 +42,18 @@ package enum LineupState {
 
     /// - Parameter display: at least one topic.
     /// - Parameter highlighted: the key that the alert on board is about.
-    package static func compose(_ display: Display, highlighting highlighted: String? = nil) -> [UInt8] {
+    /// - Parameter bytes: are replaced; their room is used again.
+    package static func compose(
+        _ display: Display, highlighting highlighted: String? = nil, into bytes: inout [UInt8]
+    ) {
+        bytes.removeAll(keepingCapacity: true)
         let lit = display.topics[display.spotlight]
         if display.fits, highlighted == nil || highlighted == lit.publication.state.highlightedKey {
-            return lit.frame.join(display.topics, spotlight: display.spotlight)
+            return lit.frame.join(display.topics, spotlight: display.spotlight, into: &bytes)
         }
         let fitting = Fitting(display, highlighting: highlighted)
-        return fitting.parts.frame(more: display.topics.count - fitting.shown.count)
-            .join(fitting.shown.map { display.topics[$0] }, spotlight: fitting.spotlight)
+        fitting.parts.frame(more: display.topics.count - fitting.shown.count)
+            .join(fitting.shown.map { display.topics[$0] }, spotlight: fitting.spotlight, into: &bytes)
     }
 
     /// What of a display finds room. What does not is left out: of the other topics those that are over first, then those not
@@ -166,19 +170,19 @@ struct EncodedFrame: Sendable {
     }
 
     /// - Parameter spotlight: index into the topics; `nil` where it found no room.
-    func join(_ topics: [LineupTopic], spotlight: Int?) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(topics.reduce(bytesMax) { $0 + $1.row.bytes.count + 1 })
-        bytes.append(contentsOf: opening)
-        if let spotlight { bytes.append(count: spotlight) }
-        bytes.append(contentsOf: closing)
-        for (index, topic) in topics.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            bytes.append(contentsOf: topic.row.bytes)
+    func join(_ topics: [LineupTopic], spotlight: Int?, into bytes: inout [UInt8]) {
+        // Asked for at once: whether there is room is then not asked again for every piece.
+        bytes.append(addingCapacity: topics.reduce(bytesMax) { $0 + $1.row.bytes.count + 1 }) { output in
+            output.append(opening)
+            if let spotlight { output.append(count: spotlight) }
+            output.append(closing)
+            for index in topics.indices {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                output.append(topics[index].row.bytes)
+            }
+            output.append(UInt8(ascii: "]"))
+            output.append(UInt8(ascii: "}"))
         }
-        bytes.append(UInt8(ascii: "]"))
-        bytes.append(UInt8(ascii: "}"))
-        return bytes
     }
 
     struct Parts {
@@ -257,7 +261,23 @@ extension Publication {
 extension [UInt8] {
     /// At most two digits: a lineup has at most 64 topics.
     fileprivate mutating func append(count: Int) {
+        append(addingCapacity: 2) { $0.append(count: count) }
+    }
+}
+
+extension OutputSpan<UInt8> {
+    fileprivate mutating func append(count: Int) {
         if count > 9 { append(UInt8(ascii: "0") + UInt8(count / 10)) }
         append(UInt8(ascii: "0") + UInt8(count % 10))
+    }
+
+    @inline(__always)
+    fileprivate mutating func append(_ bytes: [UInt8]) {
+        bytes.withUnsafeBufferPointer { bytes in
+            withUnsafeMutableBufferPointer { room, count in
+                _ = UnsafeMutableBufferPointer(rebasing: room[count...]).update(fromContentsOf: bytes)
+                count += bytes.count
+            }
+        }
     }
 }

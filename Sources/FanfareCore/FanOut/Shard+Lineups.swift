@@ -234,24 +234,24 @@ extension Shard {
         let audience = audiences[index]
         look(at: audience, at: moment)
         guard let spotlight = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience) else { return }
-        draw(audience, spotlight: spotlight, at: moment)
+        // As large as it will have to be.
+        lineup.display.topics.reserveCapacity(audience.topics.count)
+        draw(audience, spotlight: spotlight, into: &lineup.display, at: moment)
         lineup.rotation.move(to: spotlight, lineupRules, now: moment.monotonic)
-        // As large as it has to be, whatever was drawn before.
-        lineup.display = LineupState.Display(topics: drawn.topics.map { $0 }, spotlight: drawn.spotlight)
         lineup.lit = spotlight
         audience.adopt(
             Audience.Version(
                 event: isOver(audience) ? .end : .update, priority: .immediate,
-                latest: drawn.topics[drawn.spotlight].publication, display: drawn.hash))
+                latest: lineup.display.topics[lineup.display.spotlight].publication, display: lineup.display.hash))
         arrange(lineup, UInt32(index), at: moment)
     }
 
     /// The lineup's newest version as its members get it. The spotlight is the version's: every alert had it when it was new, and
     /// an older one that rides along is told by its text.
-    func composeLineup(_ lineup: Lineup, carrying pending: PendingAlert?) -> [UInt8] {
+    func composeLineup(_ lineup: Lineup, carrying pending: PendingAlert?, into bytes: inout [UInt8]) {
         let lit = lineup.display.topics[lineup.display.spotlight].publication
-        return LineupState.compose(
-            lineup.display, highlighting: pending?.topic == lit.topicID ? pending?.alert.highlight : nil)
+        LineupState.compose(
+            lineup.display, highlighting: pending?.topic == lit.topicID ? pending?.alert.highlight : nil, into: &bytes)
     }
 }
 

@@ -97,7 +97,7 @@ extension Shard {
             makePayload(
                 audience.event == .end ? .end : .update, for: audience, stamp: stamp,
                 telling: riding.map { missed[$0] },
-                priority: grant.priority)
+                priority: grant.priority, into: &batch)
         }
         // What is brought along has no version here that tells it apart.
         let payload =
@@ -124,7 +124,7 @@ extension Shard {
         let stamp = max(moment.wallSeconds, Int64(store[slot].stamp) + 1)
         let payload =
             if let last = lastStates[slot] {
-                makePayload(.end, for: audiences[last], stamp: stamp)
+                makePayload(.end, for: audiences[last], stamp: stamp, into: &batch)
             } else {
                 // A dismissal date in the past removes the card at once (spec §3.4, documented).
                 Payload(
@@ -188,36 +188,39 @@ extension Shard {
         }
     }
 
-    /// Encodes the audience's newest version. Once per variant and stamp, never per activity, but for starts and private ends.
+    /// Encodes the audience's newest version, once per variant and stamp; so of a lineup with one member for each push.
     ///
     /// - Parameters:
     ///   - alerts: what it tells of, the leading one first.
     ///   - alert: of a start, which tells of nothing that has happened.
+    ///   - batch: lends the payload, and will have it appended.
     func makePayload(
         _ event: Payload.Event, for audience: Audience, stamp: Int64, telling alerts: [PendingAlert] = [],
-        alert: AlertText? = nil, priority: Priority = .immediate, start: Payload.Start? = nil
+        alert: AlertText? = nil, priority: Priority = .immediate, start: Payload.Start? = nil,
+        into batch: inout DeliveryBatch
     ) -> Payload {
         let pending = alerts.first
         let alert = alerts.isEmpty ? alert : AlertText(naming: alerts.map(\.alert.text))
-        let state: [UInt8]
-        if let lineup = audience.lineup {
-            state = composeLineup(lineup, carrying: pending)
-        } else if let encoded = topics[audience.topics[0]].latest?.state {
-            state = pending?.alert.highlight.map(encoded.highlighting) ?? encoded.bytes
-        } else {
-            state = []
-        }
         let latest = audience.latest
         // Dates follow the stamp, which may run a little ahead of the clock: nothing may be stale before it is new.
         func date(_ duration: Duration?) -> Int64? { duration.map { stamp + $0.milliseconds / 1000 } }
-        return Payload(
-            event: event,
-            subject: (latest?.topicID ?? topics[audience.topics[0]].id).rawValue,
-            state: state, stamp: stamp,
-            staleDate: date(latest?.staleAfter),
-            // An end while the audience goes on is that of an activity which has lasted too long.
-            dismissalDate: event == .end
-                ? date(audience.event == .end ? latest?.dismissAfter : latest?.expiry.dismissAfter) : nil,
-            alert: alert, priority: priority, relevanceScore: latest?.relevance.map(Double.init), start: start)
+        let payload = batch.payload(
+            Payload.Head(
+                event: event,
+                subject: (latest?.topicID ?? topics[audience.topics[0]].id).rawValue,
+                stamp: stamp,
+                staleDate: date(latest?.staleAfter),
+                // An end while the audience goes on is that of an activity which has lasted too long.
+                dismissalDate: event == .end
+                    ? date(audience.event == .end ? latest?.dismissAfter : latest?.expiry.dismissAfter) : nil,
+                alert: alert, priority: priority, relevanceScore: latest?.relevance.map(Double.init), start: start))
+        if let lineup = audience.lineup {
+            composeLineup(lineup, carrying: pending, into: &payload.stateBytes)
+        } else if let encoded = topics[audience.topics[0]].latest?.state {
+            payload.stateBytes = pending?.alert.highlight.map(encoded.highlighting) ?? encoded.bytes
+        } else {
+            payload.stateBytes = []
+        }
+        return payload
     }
 }

@@ -89,7 +89,7 @@ extension Shard {
         let payload = makePayload(
             .start, for: audience, stamp: max(moment.wallSeconds, Int64(store[slot].stamp) + 1),
             alert: starting.request.alert,
-            start: starting.request.payload(edition: starting.edition))
+            start: starting.request.payload(edition: starting.edition), into: &batch)
         return send(Push(ofOne: payload), to: [slot], into: &batch)
     }
 
