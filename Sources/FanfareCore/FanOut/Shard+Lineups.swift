@@ -99,7 +99,7 @@ extension Shard {
                 bringOut(lineup, of: audience, with: nil, at: moment)
             }
         } else if audience.event == .update, let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) {
-            draw(audience, spotlight: wanted, at: moment)
+            draw(audience, spotlight: wanted, into: &drawn, at: moment)
             if drawn.hash == audience.ledger.newestDisplay {
                 // Nobody would see it: it goes on without a push.
                 lineup.rotation.move(to: wanted, lineupRules, now: moment.monotonic)
@@ -119,13 +119,12 @@ extension Shard {
     ) {
         // Where all are gone, the end still needs a state: the last one's. One of the two there is, once a topic is published.
         guard let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience) else { return }
-        draw(audience, spotlight: wanted, at: moment)
+        draw(audience, spotlight: wanted, into: &lineup.display, at: moment)
         let alerting = publication.flatMap { $0.hasAlert && !audience.hasAlert(of: $0) ? $0 : nil }
         if wanted != lineup.rotation.position { lineup.rotation.move(to: wanted, lineupRules, now: moment.monotonic) }
         let isOver = isOver(audience)
-        let hash = drawn.hash
+        let hash = lineup.display.hash
         let isNew = hash != audience.ledger.newestDisplay
-        swap(&lineup.display, &drawn)
         lineup.lit = wanted
         let isSeen = audience.target == 0 || isNew || alerting != nil || isOver
         if isSeen {
@@ -190,43 +189,45 @@ extension Shard {
     private func look(at audience: Audience, at moment: Moment) {
         seen.removeAll(keepingCapacity: true)
         for index in audience.topics {
-            guard let latest = topics[index].latest else {
-                seen.append(Rotation.Topic(.gone))
-                continue
-            }
-            var life = latest.prominence.hasBegun ? Rotation.Topic.Life.live : .waiting
-            if latest.event == .end {
-                let isGone = topics[index].goneAt.map { $0 <= moment.monotonicNanoseconds } ?? false
-                life = isGone ? .gone : .ended
-            }
-            seen.append(Rotation.Topic(life, importance: latest.prominence.importance))
+            var topic = topics[index].seen
+            if topic.life == .ended, isDismissed(index, at: moment) { topic.life = .gone }
+            seen.append(topic)
         }
     }
 
-    /// All its topics have ended.
-    private func isOver(_ audience: Audience) -> Bool {
-        audience.topics.allSatisfy { topics[$0].latest?.event == .end }
+    /// Of a topic that has ended.
+    private func isDismissed(_ topic: Int, at moment: Moment) -> Bool {
+        topics[topic].goneAt.map { $0 <= moment.monotonicNanoseconds } ?? false
     }
+
+    /// All its topics have ended.
+    private func isOver(_ audience: Audience) -> Bool { audience.topics.allSatisfy { topics[$0].seen.life == .ended } }
 
     private func lastGone(_ audience: Audience) -> Int? {
         let gone = audience.topics.indices.filter { topics[audience.topics[$0]].latest != nil }
         return gone.max { topics[audience.topics[$0]].goneAt ?? 0 < topics[audience.topics[$1]].goneAt ?? 0 }
     }
 
-    /// Draws what the lineup shows now into `drawn`. Its end is a summary: what was dismissed before is there again.
-    private func draw(_ audience: Audience, spotlight: Int, at moment: Moment) {
+    /// Draws what the lineup shows now over what is there, of which most stays: counting a reference costs more than comparing
+    /// it. The lineup's end is a summary: what was dismissed before is there again.
+    private func draw(
+        _ audience: Audience, spotlight: Int, into display: inout LineupState.Display, at moment: Moment
+    ) {
         let isSummary = isOver(audience)
-        drawn.topics.removeAll(keepingCapacity: true)
+        var count = 0
         for (position, index) in audience.topics.enumerated() {
-            guard let topic = topics[index].inLineups() else { continue }
-            if topic.publication.event == .end, !isSummary, position != spotlight, let goneAt = topics[index].goneAt,
-                goneAt <= moment.monotonicNanoseconds
-            {
-                continue
+            let life = topics[index].seen.life
+            if life == .gone { continue }
+            if life == .ended, !isSummary, position != spotlight, isDismissed(index, at: moment) { continue }
+            if position == spotlight { display.spotlight = count }
+            if count == display.topics.count {
+                if let topic = topics[index].inLineups() { display.topics.append(topic) }
+            } else if display.topics[count] !== topics[index].encoded, let topic = topics[index].inLineups() {
+                display.topics[count] = topic
             }
-            if position == spotlight { drawn.spotlight = drawn.topics.count }
-            drawn.topics.append(topic)
+            count += 1
         }
+        display.topics.removeLast(display.topics.count - count)
     }
 
     /// A lineup made after its topics were published starts with what they show.

@@ -9,8 +9,11 @@
 public final class Shard: DeliverySource {
     struct Topic {
         let id: TopicID
-        var latest: Publication? { didSet { encoded = nil } }
-        private var encoded: LineupTopic?
+        private(set) var latest: Publication?
+        /// The same as lineups show it; `nil` until one does.
+        private(set) var encoded: LineupTopic?
+        /// The same as a lineup's rotation sees it, which asks again and again. Where it has ended, before it is dismissed.
+        private(set) var seen = Rotation.Topic(.gone)
         /// When a topic that has ended is dismissed, and no lineup shows it any more; monotonic nanoseconds.
         var goneAt: Int64?
         /// Index of its followers' audience; `nil` while it has had none.
@@ -20,7 +23,15 @@ public final class Shard: DeliverySource {
 
         init(id: TopicID) { self.id = id }
 
-        /// The newest version as lineups show it: encoded when the first of them does.
+        mutating func take(_ publication: Publication) {
+            latest = publication
+            encoded = nil
+            let life: Rotation.Topic.Life =
+                publication.event == .end ? .ended : publication.prominence.hasBegun ? .live : .waiting
+            seen = Rotation.Topic(life, importance: publication.prominence.importance)
+        }
+
+        /// Encoded when the first lineup shows it.
         mutating func inLineups() -> LineupTopic? {
             if encoded == nil { encoded = latest.map(LineupTopic.init) }
             return encoded
@@ -93,7 +104,7 @@ public final class Shard: DeliverySource {
     /// Lineups with changes that wait for their interval.
     @exclusivity(unchecked) var lineupsWaiting = 0
     // Of the lineup that is worked on, kept so that none of them asks for memory: its topics as the rotation sees them, and what
-    // it shows of them.
+    // it would show of them.
     @exclusivity(unchecked) var seen: [Rotation.Topic] = []
     @exclusivity(unchecked) var drawn = LineupState.Display()
     /// Where the figures of lineups are kept.
@@ -194,7 +205,7 @@ public final class Shard: DeliverySource {
         let isChange =
             publication.alert != nil || publication.isRepublished
             || topics[topic].latest?.state.bytes != publication.state.bytes
-        topics[topic].latest = publication
+        topics[topic].take(publication)
         if publication.event == .end {
             let shown = (publication.dismissAfter ?? Dismissal.longest).milliseconds * 1_000_000
             topics[topic].goneAt = moment.monotonicNanoseconds + shown

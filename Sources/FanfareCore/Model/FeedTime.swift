@@ -26,8 +26,8 @@ public struct FeedTime: Hashable, Comparable, Sendable {
 extension Duration {
     /// Whole milliseconds, rounded towards zero.
     public var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        // Not from `components`, which take three times as long: a lineup has dates of its own in every push.
+        Int64(attoseconds / 1_000_000_000_000_000)
     }
 }
 
