@@ -74,8 +74,9 @@ final class Audience {
 
     /// What tells apart the payloads of one version and stamp.
     struct Variant: Equatable {
-        /// Versions of the alerts it tells of, the leading one first.
-        let alerts: [UInt32]
+        /// Version of the alert it tells of, and of those beside that.
+        let alert: UInt32?
+        let beside: [UInt32]
         let priority: Priority
     }
 
@@ -155,7 +156,7 @@ final class Audience {
         for index in alerts.indices where alerts[index].alert.cause == cause && alerts[index].topic == topic {
             alerts[index].isRevoked = true
             let version = alerts[index].version
-            variants.removeAll { $0.0.alerts.contains(version) }
+            variants.removeAll { $0.0.alert == version || $0.0.beside.contains(version) }
         }
     }
 

@@ -13,30 +13,40 @@ struct PendingAlert {
     func isCarried(at moment: Moment) -> Bool { !isRevoked && moment.monotonicNanoseconds < freshUntil }
 }
 
-extension BidirectionalCollection<PendingAlert> {
+/// Which of the alerts that an activity missed a push tells of: indices.
+struct Told {
+    /// Says what is highlighted.
+    let lead: Int
+    /// Seldom any; so telling of one alert asks for no memory.
+    var beside: [Int] = []
+
+    func contains(_ index: Int) -> Bool { index == lead || beside.contains(index) }
+}
+
+extension ArraySlice<PendingAlert> {
     /// Of alerts that an activity missed, the oldest first: which ones its next push tells of. The newest of the highest class
-    /// leads, and says what is highlighted; beside it the newest of every other topic that is as weighty, the newer first, as
-    /// far as their words fit. All others are superseded.
-    ///
-    /// - Returns: indices, the leading one first.
-    func told(at moment: Moment) -> [Index] {
-        var lead: Index?
+    /// leads; beside it the newest of every other topic that is as weighty, the newer first, as far as their words fit. All
+    /// others are superseded.
+    func told(at moment: Moment) -> Told? {
+        var lead: Int?
         for index in indices where self[index].isCarried(at: moment) {
             if let lead, self[index].alert.class < self[lead].alert.class { continue }
             lead = index
         }
-        guard let lead else { return [] }
-        var told = [lead]
+        guard let lead else { return nil }
+        var told = Told(lead: lead)
         guard lead > startIndex, self[lead].alert.text.line != nil else { return told }
         var bytes = self[lead].alert.text.byteCount
         for index in indices[..<lead].reversed()
         where self[index].alert.class == self[lead].alert.class && self[index].isCarried(at: moment) {
-            guard !told.contains(where: { self[$0].topic == self[index].topic }), let line = self[index].alert.text.line
+            guard self[lead].topic != self[index].topic,
+                !told.beside.contains(where: { self[$0].topic == self[index].topic }),
+                let line = self[index].alert.text.line
             else { continue }
             let more = AlertText.lineBreakBytes + line.utf8.count
             guard bytes + more <= AlertText.bytesMax else { continue }
             bytes += more
-            told.append(index)
+            told.beside.append(index)
         }
         return told
     }
@@ -50,10 +60,10 @@ extension AlertText {
 
     /// Names several at once: the first as it is, each other one in a line of its own. Words that the app brings along in its
     /// languages cannot be joined to others, so these stay alone.
-    init(naming all: [AlertText]) {
-        self = all[0]
-        let lines = all.dropFirst().compactMap(\.line)
-        guard line != nil, case .text(let own) = body else { return }
+    init(naming told: Told, of missed: ArraySlice<PendingAlert>) {
+        self = missed[told.lead].alert.text
+        let lines = told.beside.compactMap { missed[$0].alert.text.line }
+        guard !lines.isEmpty, line != nil, case .text(let own) = body else { return }
         body = .text(([own] + lines).filter { !$0.isEmpty }.joined(separator: "\n"))
     }
 

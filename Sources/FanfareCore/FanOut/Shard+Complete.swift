@@ -199,7 +199,7 @@ extension Shard {
     func countAlerts(
         _ missed: ArraySlice<PendingAlert>, led: Int?, silence: Silence?, _ count: Int, at moment: Moment
     ) {
-        let beside = led.map { missed[...$0].told(at: moment).dropFirst() } ?? []
+        let beside = led.flatMap { missed[...$0].told(at: moment)?.beside } ?? []
         for index in missed.indices {
             if index == led || beside.contains(index) {
                 if let silence { counts.alerts.note(silence, count) } else { counts.alerts.accepted += count }

@@ -19,7 +19,9 @@ extension Shard {
         if alert.isRevoked { return .silenced(.revoked) }
         if activity.flags.contains(.inFlight), activity.sending >= alert.version {
             let sent = audience.alerts(after: alerted).prefix { $0.version <= activity.sending }
-            guard sent.told(at: moment).contains(where: { isMeant(sent[$0]) }) else { return .silenced(.superseded) }
+            guard let told = sent.told(at: moment),
+                sent.indices.contains(where: { told.contains($0) && isMeant(sent[$0]) })
+            else { return .silenced(.superseded) }
             return activity.sendingAlert.silence.map { .silenced(.preferences($0)) } ?? .planned
         }
         return rides(isMeant, for: slot, of: audience, after: alerted, at: moment)
@@ -34,12 +36,11 @@ extension Shard {
         guard let own = missed.last(where: isMeant) else { return .silenced(.unknown) }
         if own.isRevoked { return .silenced(.revoked) }
         if !own.isCarried(at: moment) { return .silenced(.stale) }
-        let told = missed.told(at: moment)
-        guard let lead = told.first, told.contains(where: { isMeant(missed[$0]) }) else {
-            return .silenced(.superseded)
-        }
+        guard let told = missed.told(at: moment),
+            missed.indices.contains(where: { told.contains($0) && isMeant(missed[$0]) })
+        else { return .silenced(.superseded) }
         let wish = SubscriberGovernor.Wish(
-            alert: missed[lead].alert.class, priority: audience.priority, isEnd: audience.event == .end)
+            alert: missed[told.lead].alert.class, priority: audience.priority, isEnd: audience.event == .end)
         let grant = governor.grant(
             wish, to: store[slot].spent, store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay),
             after: UInt32(clamping: moment.wallSeconds) - min(UInt32(clamping: moment.wallSeconds), store[slot].stamp))
@@ -57,7 +58,7 @@ extension Shard {
         at moment: Moment
     ) {
         guard store.alertMemory.isKept, !missed.isEmpty else { return }
-        let beside = led.map { missed[...$0].told(at: moment).dropFirst() } ?? []
+        let beside = led.flatMap { missed[...$0].told(at: moment)?.beside } ?? []
         let outcomes = missed.indices.map { index in
             if index == led || beside.contains(index) { return outcome }
             if missed[index].isRevoked { return AlertOutcome.revoked }

@@ -250,9 +250,10 @@ extension Shard {
     /// The lineup's newest version as its members get it. The spotlight is the version's: every alert had it when it was new, and
     /// an older one that rides along is told by its text.
     func composeLineup(_ lineup: Lineup, carrying pending: PendingAlert?, into bytes: inout [UInt8]) {
-        let lit = lineup.display.topics[lineup.display.spotlight].publication
-        LineupState.compose(
-            lineup.display, highlighting: pending?.topic == lit.topicID ? pending?.alert.highlight : nil, into: &bytes)
+        let highlighted = pending.flatMap {
+            $0.topic == lineup.display.topics[lineup.display.spotlight].publication.topicID ? $0.alert.highlight : nil
+        }
+        LineupState.compose(lineup.display, highlighting: highlighted, into: &bytes)
     }
 }
 

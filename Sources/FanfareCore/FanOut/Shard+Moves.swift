@@ -78,7 +78,7 @@ extension Shard {
                 if outcome == .accepted {
                     let settled = pending(slot, of: audiences[Int(activity.audience)])
                         .prefix { $0.version <= activity.sending }
-                    let lead = activity.sendingAlert == .none ? nil : settled.told(at: moment).first
+                    let lead = activity.sendingAlert == .none ? nil : settled.told(at: moment)?.lead
                     let silence = activity.sendingAlert.silence
                     countAlerts(settled, led: lead, silence: silence, 1, at: moment)
                     rememberAlerts(
@@ -89,7 +89,7 @@ extension Shard {
             } else {
                 let settled = brought.onTheWay[...]
                 if outcome == .accepted {
-                    countAlerts(settled, led: settled.told(at: moment).first, silence: nil, 1, at: moment)
+                    countAlerts(settled, led: settled.told(at: moment)?.lead, silence: nil, 1, at: moment)
                 } else if outcome == .unknown, !settled.isEmpty {
                     counts.alerts.uncertain += 1
                 }

@@ -63,7 +63,7 @@ extension Shard {
         let slots = isFirst && !brought.isEmpty ? slots.prefix(1) : slots
         let missed = brings ? pending(slot, of: audience) : audience.alerts(after: activity.alerted)
         let told = missed.told(at: moment)
-        if told.isEmpty, isShown(audience, to: activity) {
+        if told == nil, isShown(audience, to: activity) {
             rememberAlerts(missed, led: nil, told: .stale, of: [slot], at: moment)
             serve(slot, with: audience.target, of: audience, at: moment)
             return 1
@@ -77,33 +77,35 @@ extension Shard {
             return 0
         }
         let wish = SubscriberGovernor.Wish(
-            alert: told.first.map { missed[$0].alert.class }, priority: audience.priority,
+            alert: told.map { missed[$0.lead].alert.class }, priority: audience.priority,
             isEnd: audience.event == .end)
         let minute = moment.minuteOfDay
         let grant = governor.grant(
             wish, to: activity.spent, store.effect(of: Int(slot.rawValue), atMinute: minute),
             after: UInt32(clamping: stamp) - activity.stamp)
-        let chance = AlertChance(version: told.first.map { missed[$0].version } ?? 0, silence: grant.silence)
+        let chance = AlertChance(version: told.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
         if grant.silence != nil, isShown(audience, to: activity) {
-            countAlerts(missed, led: told.first, silence: chance.silence, 1, at: moment)
+            countAlerts(missed, led: told?.lead, silence: chance.silence, 1, at: moment)
             rememberAlerts(
-                missed, led: told.first, told: chance.silence.map(AlertOutcome.silenced) ?? .stale, of: [slot],
+                missed, led: told?.lead, told: chance.silence.map(AlertOutcome.silenced) ?? .stale, of: [slot],
                 at: moment)
             serve(slot, with: audience.target, of: audience, at: moment)
             return 1
         }
-        let riding = chance.rides ? told : []
+        let riding = chance.rides ? told : nil
         func make() -> Payload {
             makePayload(
-                audience.event == .end ? .end : .update, for: audience, stamp: stamp,
-                telling: riding.map { missed[$0] },
+                audience.event == .end ? .end : .update, for: audience, stamp: stamp, telling: riding, of: missed,
                 priority: grant.priority, into: &batch)
         }
         // What is brought along has no version here that tells it apart.
         let payload =
             brings
             ? make()
-            : audience.payload(.init(alerts: riding.map { missed[$0].version }, priority: grant.priority), make: make)
+            : audience.payload(
+                Audience.Variant(
+                    alert: riding.map { missed[$0.lead].version },
+                    beside: riding?.beside.map { missed[$0].version } ?? [], priority: grant.priority), make: make)
         let push = Push(
             payload: payload, version: audience.target, alert: chance, wish: wish, grant: grant, minute: minute)
         let count = send(push, to: slots, into: &batch)
@@ -191,16 +193,17 @@ extension Shard {
     /// Encodes the audience's newest version, once per variant and stamp; so of a lineup with one member for each push.
     ///
     /// - Parameters:
-    ///   - alerts: what it tells of, the leading one first.
+    ///   - told: what it tells of, of those missed.
     ///   - alert: of a start, which tells of nothing that has happened.
     ///   - batch: lends the payload, and will have it appended.
     func makePayload(
-        _ event: Payload.Event, for audience: Audience, stamp: Int64, telling alerts: [PendingAlert] = [],
-        alert: AlertText? = nil, priority: Priority = .immediate, start: Payload.Start? = nil,
+        _ event: Payload.Event, for audience: Audience, stamp: Int64, telling told: Told? = nil,
+        of missed: ArraySlice<PendingAlert> = [], alert: AlertText? = nil, priority: Priority = .immediate,
+        start: Payload.Start? = nil,
         into batch: inout DeliveryBatch
     ) -> Payload {
-        let pending = alerts.first
-        let alert = alerts.isEmpty ? alert : AlertText(naming: alerts.map(\.alert.text))
+        let pending = told.map { missed[$0.lead] }
+        let alert = told.map { AlertText(naming: $0, of: missed) } ?? alert
         let latest = audience.latest
         // Dates follow the stamp, which may run a little ahead of the clock: nothing may be stale before it is new.
         func date(_ duration: Duration?) -> Int64? { duration.map { stamp + $0.milliseconds / 1000 } }
