@@ -137,8 +137,10 @@ public struct DeliveryBatch {
     public internal(set) var deliveries: [Delivery] = []
     /// Each followed by deliveries that carry it. Sweeps hand out the same payload again and again.
     private var payloads: [Payload] = []
-    /// Of batches before, to be written over. As many as one batch had at most.
+    /// Of batches before, to be written over.
     private var spare: [Payload] = []
+    /// As many as a pull brings. More would be those of a source that makes its payloads itself, and takes none of these.
+    static let spareMax = 1024
     /// Token bytes (not hex) of all deliveries, back to back. Secrets.
     public internal(set) var tokens: [UInt8] = []
 
@@ -210,7 +212,7 @@ public struct DeliveryBatch {
         tokens.removeAll(keepingCapacity: true)
         while var payload = payloads.popLast() {
             // An audience of several keeps it for the others; a test, or a judge, for itself.
-            if isKnownUniquelyReferenced(&payload) { spare.append(payload) }
+            if spare.count < DeliveryBatch.spareMax, isKnownUniquelyReferenced(&payload) { spare.append(payload) }
         }
     }
 }
