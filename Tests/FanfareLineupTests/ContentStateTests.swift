@@ -82,10 +82,10 @@ typealias Content = LineupContentState<AnyState>
         var random = SplitMix64(seed: 1)
         var topic = Shard.Topic(id: TopicID("match/1"))
         #expect(topic.inLineups() == nil)
-        topic.latest = publication(1, stateBytes: 60, using: &random)
+        topic.take(publication(1, stateBytes: 60, using: &random))
         let first = topic.inLineups()
         #expect(first != nil && first === topic.inLineups())
-        topic.latest = publication(2, stateBytes: 60, using: &random)
+        topic.take(publication(2, stateBytes: 60, using: &random))
         let second = topic.inLineups()
         #expect(second != nil && second?.publication === topic.latest)
     }
