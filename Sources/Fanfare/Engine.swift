@@ -1,4 +1,5 @@
 import Dispatch
+import FanfareAPNs
 @_exported public import FanfareCore
 import FanfareLoop
 import Synchronization
@@ -55,6 +56,7 @@ public final class Engine: Sendable {
     private enum Request: Sendable {
         case event(FeedEvent)
         case command(ShardCommand, subscriber: UInt64, app: Int)
+        case impossibleStart(FeedTime)
         case trustDeadAnswers
         case counts(@Sendable (ShardCounts) -> Void)
         case freshness(@Sendable (FreshnessReport) -> Void)
@@ -134,12 +136,21 @@ public final class Engine: Sendable {
     ///   - app: whose token it is, where there are several; an activity has the same one in all its calls.
     ///   - preferences: the person's; `nil` leaves them as they are, which is the default for a new activity.
     ///   - startedAt: when the app started the activity, by its own clock or the backend's: the system ends it eight hours after
-    ///     that (spec §3.4, documented by Apple). `nil`: just now. Counts when the activity is new to the engine.
+    ///     that (spec §3.4, documented by Apple). `nil`: just now. Counts when the activity is new to the engine. A time before
+    ///     there were Live Activities, or more than five minutes ahead, is a unit or a default mistaken for a time:
+    ///     `Observer.report` is told, and the activity counts as started just now.
     @discardableResult public func follow(
         _ audience: AudienceKey, activity: String, subscriber: String, token: [UInt8], preferences: Preferences? = nil,
         startedAt: FeedTime? = nil, app: App = .first
     ) -> Bool {
-        let age = Engine.age(of: startedAt, now: FeedTime(milliseconds: Clock.wallMilliseconds()))
+        var age = Duration.zero
+        if let startedAt {
+            if let known = Engine.age(of: startedAt, now: FeedTime(milliseconds: Clock.wallMilliseconds())) {
+                age = known
+            } else {
+                _ = post(.impossibleStart(startedAt))
+            }
+        }
         return post(
             .command(
                 .follow(ActivityID(hashing: activity), audience, token: token, preferences: preferences, age: age),
@@ -165,8 +176,9 @@ public final class Engine: Sendable {
     /// is forgotten. Some people never allow it updates (spec §1.1, observed).
     ///
     /// Where the topic's rules say that activities are renewed, one that has lasted almost eight hours is started anew in the
-    /// same way, with an id of its own (`StartRequest.name(_:edition:)`), and ends when the new one's token is reported. For an
-    /// activity that the app has started itself, calling this after `follow` says how to renew it; nothing is started then.
+    /// same way, with an id of its own (`StartRequest.name(_:edition:)`), and ends when the new one's token is reported. Each id it
+    /// had goes on to mean it, in all calls here. For an activity that the app has started itself, calling this after `follow` says
+    /// how to renew it; nothing is started then.
     @discardableResult public func start(
         _ audience: AudienceKey, _ request: StartRequest, subscriber: String, app: App = .first
     ) -> Bool {
@@ -214,9 +226,14 @@ public final class Engine: Sendable {
                 answer))
     }
 
-    /// How long ago an activity began. Of a time that cannot be, no more is believed than of one in the future: just now.
-    static func age(of startedAt: FeedTime?, now: FeedTime) -> Duration {
-        guard let startedAt, startedAt.isPlausible else { return .zero }
+    /// Live Activities came with iOS 16.1, in October 2022.
+    private static let firstStart = FeedTime(rfc3339: "2022-10-01T00:00:00Z")!
+    /// What the clocks of phones and backends may be ahead of ours.
+    private static let clockSkewMax = Duration.seconds(300)
+
+    /// - Returns: how long ago an activity began; `nil`: it cannot have begun then.
+    static func age(of startedAt: FeedTime, now: FeedTime) -> Duration? {
+        guard startedAt >= firstStart, startedAt <= now + clockSkewMax else { return nil }
         return max(.zero, now - startedAt)
     }
 
@@ -253,6 +270,8 @@ public final class Engine: Sendable {
         private var wakeup: Wakeup?
         private var ticks: LoopTimer?
         private var waitingToSettle: [@Sendable () -> Void] = []
+        private let report: (@Sendable (String) -> Void)?
+        private var reports = ReportLog()
 
         /// Requests per turn; then feedback and timers have theirs.
         private static let drainMax = 1024
@@ -266,6 +285,7 @@ public final class Engine: Sendable {
             self.loop = loop
             self.mailbox = mailbox
             self.stopRequest = stopRequest
+            report = observer.report
             core = try EngineCore(
                 loop: loop, rules: options.rules, limits: options.limits, shards: max(1, options.shards),
                 pinsShards: options.pinsShards, makeTransports: makeTransports,
@@ -301,6 +321,7 @@ public final class Engine: Sendable {
                 case .event(let event): core.apply(event, now: now)
                 case .command(let command, let subscriber, let app):
                     core.send(command, forSubscriber: subscriber, app: app)
+                case .impossibleStart(let time): report(impossibleStart: time)
                 case .trustDeadAnswers: core.broadcast(.trustDeadAnswers)
                 case .counts(let answer): answer(core.counts)
                 case .freshness(let answer): answer(core.freshness)
@@ -314,6 +335,14 @@ public final class Engine: Sendable {
                 }
             }
             signal.signal()
+        }
+
+        private func report(impossibleStart time: FeedTime) {
+            let text =
+                "follow: no Live Activity was started before October 2022 or in the future (milliseconds? seconds? a default?), "
+                + "so it counts as started just now"
+            guard let line = reports.admit(text, at: Clock.monotonicNanoseconds()) else { return }
+            report?("\(line): startedAt \(time)")
         }
 
         private var now: FeedTime { FeedTime(milliseconds: Clock.wallMilliseconds()) }

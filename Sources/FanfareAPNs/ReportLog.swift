@@ -1,13 +1,15 @@
 /// Keeps messages to operators few: an equal one is passed on once a minute, with how often it was said meanwhile.
-struct ReportLog {
+package struct ReportLog {
     static let repeatAfter = Duration.seconds(60)
     /// Texts held; beyond that the oldest is forgotten. Texts carry no varying numbers, so a handful occur.
     static let textsMax = 32
 
     private var said: [(text: String, at: Int64, held: Int)] = []
 
+    package init() {}
+
     /// The line to print, or `nil`. `now` in monotonic nanoseconds.
-    mutating func admit(_ text: String, at now: Int64) -> String? {
+    package mutating func admit(_ text: String, at now: Int64) -> String? {
         guard let index = said.firstIndex(where: { $0.text == text }) else {
             if said.count == Self.textsMax { said.removeFirst() }
             said.append((text, now, 0))

@@ -15,4 +15,12 @@ import Testing
         let time = FeedTime(milliseconds: milliseconds)
         #expect(FeedTime(rfc3339: time.description) == time)
     }
+
+    /// Units mistaken for others make times that nobody lives to see; even so they can be told.
+    @Test func theFirstAndTheLast() {
+        #expect(FeedTime(milliseconds: .min).description == "-292275055-05-16T16:47:04.192Z")
+        #expect(FeedTime(milliseconds: .max).description == "292278994-08-17T07:12:55.807Z")
+        #expect(FeedTime(seconds: .max).milliseconds == .max)
+        #expect(FeedTime(seconds: .min).milliseconds == .min)
+    }
 }

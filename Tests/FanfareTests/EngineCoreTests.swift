@@ -5,12 +5,18 @@ import Testing
 @testable import Fanfare
 
 @Suite struct EngineCoreTests {
-    /// What cannot be is as good as unknown: an activity is then as young as its `follow`.
     @Test func L1_whatTheAppHasStartedIsAsOldAsItSays() {
         let now = FeedTime(seconds: 1_790_000_000)
         #expect(Engine.age(of: now + .seconds(-7 * 3600), now: now) == .seconds(7 * 3600))
-        for unknown in [nil, now, now + .seconds(60), FeedTime(seconds: -1)] {
-            #expect(Engine.age(of: unknown, now: now) == .zero)
+        #expect(Engine.age(of: now + .seconds(-400 * 86_400), now: now) == .seconds(400 * 86_400), "it is over")
+        for recent in [now, now + .seconds(300)] { #expect(Engine.age(of: recent, now: now) == .zero) }
+        // A default; Unix seconds for milliseconds, and the other way round; the seconds of a `Date`'s own era.
+        for impossible in [
+            FeedTime(milliseconds: 0), FeedTime(milliseconds: 1_790_000_000), FeedTime(seconds: 1_790_000_000_000),
+            FeedTime(seconds: 811_692_800), now + .seconds(301), FeedTime(seconds: -1),
+            FeedTime(milliseconds: .max), FeedTime(milliseconds: .min),
+        ] {
+            #expect(Engine.age(of: impossible, now: now) == nil, "\(impossible)")
         }
     }
 

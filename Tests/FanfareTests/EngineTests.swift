@@ -60,6 +60,30 @@ import Testing
         #expect(alerts.map { $0?.accepted } == [0, 1])
     }
 
+    /// The person has their card all the same, and operators are told.
+    @Test func L1_aBeginningThatCannotBeIsReported() throws {
+        let reports = Mutex<[String]>([])
+        var observer = Engine.Observer()
+        observer.report = { line in reports.withLock { $0.append(line) } }
+        let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
+        for startedAt in [
+            FeedTime(seconds: 0), FeedTime(milliseconds: .min), FeedTime(seconds: 1_790_000_000_000_000_000), nil,
+        ] {
+            #expect(
+                engine.follow(
+                    .topic(TopicID("match/1")), activity: "card", subscriber: "anna", token: [1], startedAt: startedAt))
+        }
+        #expect(engine.ingest(EngineTests.goal(1, 1)))
+        #expect(engine.settle(within: .seconds(120)))
+        let counted = Mutex<ShardCounts?>(nil)
+        #expect(engine.counts { counts in counted.withLock { $0 = counts } })
+        engine.stop()
+        #expect(counted.withLock { $0?.pushes.accepted } == 1)
+        let line = reports.withLock { $0.first }
+        #expect(line?.hasPrefix("follow: no Live Activity was started before October 2022") == true)
+        #expect(line?.hasSuffix("startedAt 1970-01-01T00:00:00.000Z") == true)
+    }
+
     @Test func A3_tellsWhatBecomesOfAnAlert() throws {
         let engine = try Engine(Engine.Options(transport: .discard))
         let topic = TopicID("match/1")

@@ -6,7 +6,11 @@ public struct FeedTime: Hashable, Comparable, Sendable {
     public var milliseconds: Int64
 
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
-    public init(seconds: Int64) { milliseconds = seconds * 1000 }
+    /// Nanoseconds mistaken for seconds are a time that cannot be, too, and no fault of ours.
+    public init(seconds: Int64) {
+        let (milliseconds, isTooMuch) = seconds.multipliedReportingOverflow(by: 1000)
+        self.milliseconds = isTooMuch ? (seconds < 0 ? .min : .max) : milliseconds
+    }
 
     /// Feeds speak of 1970 to 2100. What lies outside is nearly always a unit mistaken for another one.
     public static let plausible = FeedTime(milliseconds: 0)..<FeedTime(milliseconds: 4_102_444_800_000)
@@ -42,7 +46,7 @@ extension FeedTime: CustomStringConvertible {
     /// Appends the `description`.
     public func write(to bytes: inout [UInt8]) {
         let days = milliseconds.flooringQuotient(86_400_000)
-        let inDay = milliseconds - days * 86_400_000
+        let inDay = milliseconds &- days &* 86_400_000  // the first day there is begins before it
         let (year, month, day) = FeedTime.civil(days: days)
         func number(_ value: Int64, width: Int, then separator: Unicode.Scalar) {
             var unit: UInt64 = 1
