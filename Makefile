@@ -35,8 +35,10 @@ faults: setup ## A match day to 200,000 activities through each kind of trouble,
 fuzz: setup ## libFuzzer on all that takes bytes from strangers (FUZZ_SECONDS=30 for each)
 	@scripts/fuzz
 
-soak: setup ## Simulated worlds, ever new ones, for SOAK_MINUTES (60); a violation names its seed
+soak: setup ## Ever new feeds to the reference model, then simulated worlds for SOAK_MINUTES (60); a violation names its seed
+	swift build -c release --product fanfare-model
 	swift build -c release --product fanfare-sim
+	"$$(swift build -c release --show-bin-path)/fanfare-model" $$((SOAK_MINUTES * 10000)) $$(date +%s)000000
 	"$$(swift build -c release --show-bin-path)/fanfare-sim" --seed $$(date +%s)000000 --seeds 1000000000 \
 		--seconds $$(($(SOAK_MINUTES) * 60))
 

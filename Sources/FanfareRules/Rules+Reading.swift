@@ -120,7 +120,7 @@ extension TopicRules {
                 guard let reader = occasions.table(member.value, for: member.key) else { continue }
                 let rule = OccasionRule(reader, reducerHasWords: named.occasions != nil)
                 self.occasions[OccasionKind(member.key)] = rule
-                if rule.when.isEmpty { tells(of: member, named, reader) }
+                if !reader.members.contains(where: { $0.key == "when" }) { tells(of: member, named, reader) }
             }
         }
     }

@@ -164,6 +164,8 @@ import Testing
             "goall: the reducer football tells of no such occasion"
         ),
         ("[a.occasions.basket]\nessential = true", "1:14", "no counter and no fact has that name"),
+        ("[a.occasions.basket]\nwhen = {}", "2:8", "expected a condition, or no when"),
+        ("[a.occasions.basket]\nwhen = { n = { atLeast = \"x\" } }", "2:14", "{ atLeast = number }"),
         ("[football.occasions.goal]\nessential = \"yes\"", "2:13", "expected true or false"),
         (
             "[football.occasions.goal]\nalert = { class = \"loud\", burst = 1, refill = \"1 s\", freshFor = \"1 s\" }",
