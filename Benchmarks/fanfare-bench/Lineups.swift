@@ -9,7 +9,8 @@ enum Lineups {
     private static let batchMax = 1024
     private static let rounds = 5
 
-    /// Prints one JSON object: payloads composed and pushes handed out per second of processor time, and bytes per lineup.
+    /// Prints one JSON object: payloads composed, pushes handed out and lineups woken per second of processor time, and bytes per
+    /// lineup, loaded and while each of them is to be woken.
     static func report(lineups: Int) {
         let before = bench_resident_bytes()
         var fleet = LineupFleet(lineups: lineups, topics: topics, size: size)
@@ -23,10 +24,26 @@ enum Lineups {
             seconds += processorSeconds() - started
         }
         precondition(pushes == lineups * rounds, "\(pushes) pushes to \(lineups) lineups in \(rounds) rounds")
+        var bytesWaiting = bytes
+        var wakingSeconds = 0.0
+        for _ in 0..<rounds {
+            // With the spotlight at rest elsewhere, the goal's dwell time ends in every lineup, at one moment.
+            pushes = fleet.publishAndSweep(fleet.nextGoal(importance: 10), batchMax: batchMax)
+            precondition(pushes == lineups, "a goal made \(pushes) pushes to \(lineups) lineups")
+            bytesWaiting = max(bytesWaiting, (bench_resident_bytes() - before) / Int64(lineups))
+            fleet.passDwell()
+            let started = processorSeconds()
+            fleet.wake()
+            wakingSeconds += processorSeconds() - started
+            pushes = fleet.sweep(batchMax: batchMax)
+            precondition(pushes == lineups, "the end of a dwell time made \(pushes) pushes to \(lineups) lineups")
+        }
         print(
             """
             {"lineups": \(lineups), "composed": \(composed(count: lineups)), \
-            "pushed": \(Int(Double(pushes) / seconds)), "bytes": \(bytes)}
+            "pushed": \(Int(Double(lineups * rounds) / seconds)), \
+            "woken": \(Int(Double(lineups * rounds) / wakingSeconds)), \
+            "bytes": \(bytes), "bytes_waiting": \(bytesWaiting)}
             """)
     }
 
@@ -96,7 +113,7 @@ private struct LineupFleet: ~Copyable {
         _ = sweep(batchMax: 1024)
     }
 
-    static func publication(topic: Int, score: Int64, serial: UInt64) -> Publication {
+    static func publication(topic: Int, score: Int64, serial: UInt64, importance: Int = 50) -> Publication {
         let state = EncodedState([
             "home": .string("Home United \(topic)"), "away": .string("Away City \(topic)"), "homeScore": .int(score),
             "awayScore": 0, "homeYellow": 1, "awayYellow": 2, "homeRed": 0, "awayRed": 0, "period": "2H",
@@ -106,26 +123,41 @@ private struct LineupFleet: ~Copyable {
         return Publication(
             serial: serial, topicID: TopicID("match/\(topic)"), topicKind: .football, version: UInt32(score) + 1,
             event: .update, state: state, priority: .immediate, alert: nil,
-            prominence: Prominence(importance: 50, news: 100),
+            prominence: Prominence(importance: importance, news: 100),
             short: ShortForms(compactLeading: "HOM \(score)", compactTrailing: "0 AWA", minimal: "\(score)–0"),
             staleAfter: .seconds(3600), dismissAfter: nil)
     }
 
-    mutating func nextGoal() -> Publication {
+    /// - Parameter importance: the other topics' is 50, and of equals the first in the lineup is where the spotlight rests: this one.
+    mutating func nextGoal(importance: Int = 50) -> Publication {
         score += 1
         serial += 1
-        return LineupFleet.publication(topic: 0, score: score, serial: serial)
+        return LineupFleet.publication(topic: 0, score: score, serial: serial, importance: importance)
     }
 
     /// - Returns: pushes handed out and answered.
     mutating func publishAndSweep(_ publication: Publication, batchMax: Int) -> Int {
-        moment.wallMilliseconds += 3000
-        moment.monotonicNanoseconds += 3_000_000_000
+        pass(seconds: 3)
         shard.apply(.publish(publication), at: moment)
         return sweep(batchMax: batchMax)
     }
 
-    private mutating func sweep(batchMax: Int) -> Int {
+    mutating func passDwell() { pass(seconds: LineupRules().dwell.milliseconds / 1000) }
+
+    private mutating func pass(seconds: Int64) {
+        moment.wallMilliseconds += seconds * 1000
+        moment.monotonicNanoseconds += seconds * 1_000_000_000
+    }
+
+    /// Whatever is due by now, without a push.
+    mutating func wake() {
+        while let due = shard.nextDue, due <= moment.monotonicNanoseconds {
+            shard.pull(limit: 0, at: moment, into: &batch)
+        }
+    }
+
+    /// - Returns: pushes handed out and answered.
+    mutating func sweep(batchMax: Int) -> Int {
         var pushes = 0
         while true {
             shard.pull(limit: batchMax, at: moment, into: &batch)
