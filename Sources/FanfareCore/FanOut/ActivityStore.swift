@@ -41,7 +41,7 @@ struct Activity {
         static let inFlight = Flags(rawValue: 1)
         /// Owed a push though `delivered` is the newest version: a joiner's first one, or a repeat after an unknown outcome.
         static let owedFirst = Flags(rawValue: 2)
-        /// Waits in the retry list; nothing is sent before it is due.
+        /// Waits in the timing wheel; nothing is sent before it is due.
         static let waiting = Flags(rawValue: 4)
         /// Stands in its audience's `again` list.
         static let queued = Flags(rawValue: 8)

@@ -11,8 +11,8 @@ final class Lineup {
     @exclusivity(unchecked) var waiting: [UInt64] = []
     /// When the newest version was made, monotonic nanoseconds.
     @exclusivity(unchecked) var publishedAt: Int64?
-    /// When the retry list brings this lineup back; `nil`: it does not.
-    @exclusivity(unchecked) var wakesAt: Int64?
+    /// Brings this lineup back; `nil`: nothing does.
+    @exclusivity(unchecked) var wakeUp: TimingWheel.Entry?
 
     /// By topic, where in the shard's list of that topic's lineups this one stands.
     var places: [UInt32] = []

@@ -9,17 +9,6 @@ struct Queue<Element> {
 
     mutating func append(_ element: Element) { entries.append(element) }
 
-    /// - Returns: how many there are now.
-    mutating func appended(_ element: Element) -> Int {
-        entries.append(element)
-        return count
-    }
-
-    mutating func removeAll(where isUnwanted: (Element) -> Bool) {
-        entries = entries[head...].filter { !isUnwanted($0) }
-        head = 0
-    }
-
     mutating func removeFirst() {
         head += 1
         if head == entries.count || head > 1024 && head * 2 > entries.count {

@@ -156,7 +156,7 @@ extension Shard {
         // Spread over half the delay by the activity's name, so that tokens throttled together do not return together.
         let delay = Int64(1_000_000_000) << Int64(strikes)
         let spread = Int64(store[slot].id.rawValue.mixed % UInt64(delay / 2))
-        retries.insert(
+        timers.insert(
             .activity(slot, generation: store[slot].generation), due: moment.monotonicNanoseconds + delay + spread)
     }
 

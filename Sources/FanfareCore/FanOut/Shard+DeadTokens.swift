@@ -28,7 +28,7 @@ extension Shard {
     /// Its token may be alive after all: it waits until the guard opens, or for its turn as a probe, and gets the newest state.
     func hold(_ slot: ActivitySlot, at moment: Moment) {
         if held.isEmpty {
-            retries.insert(.held, due: moment.monotonicNanoseconds + Shard.probeNanoseconds)
+            timers.insert(.held, due: moment.monotonicNanoseconds + Shard.probeNanoseconds)
         }
         store[slot].flags.insert(.waiting)
         held.append((slot, store[slot].generation))
@@ -43,6 +43,6 @@ extension Shard {
         }
         guard !held.isEmpty else { return }
         // With the guard open, in the next pull.
-        retries.insert(.held, due: moment.monotonicNanoseconds + (deadTokens.isShut ? Shard.probeNanoseconds : 1))
+        timers.insert(.held, due: moment.monotonicNanoseconds + (deadTokens.isShut ? Shard.probeNanoseconds : 1))
     }
 }

@@ -30,16 +30,17 @@ extension Shard {
 
     /// The hand goes on then, or before.
     func moveHand(at due: Int64) {
-        guard handDue.map({ due < $0 }) ?? true else { return }
-        handDue = due
-        retries.insert(.hand, due: due)
+        if let handTimer {
+            guard due < handTimer.due else { return }
+            timers.cancel(handTimer.entry)
+        }
+        handTimer = (due, timers.insert(.hand, due: due))
     }
 
     /// Time has come for the hand.
     func turnHand(at moment: Moment) {
         let now = moment.monotonicNanoseconds
-        guard let due = handDue, due <= now else { return }  // an older entry
-        handDue = nil
+        guard let due = handTimer.take()?.due else { return }
         let step = max(1, lifetime / Shard.lap / Shard.steps)
         // Whoever comes while the lap lasts is due no sooner.
         if hand == 0 { lapDue = now + renewAge }

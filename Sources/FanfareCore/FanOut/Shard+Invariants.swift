@@ -41,8 +41,8 @@ extension Shard {
             }
             guard owed == audience.owed else { return "audience \(index) counts \(audience.owed) owed, has \(owed)" }
             if let lineup = audience.lineup, !lineup.waiting.isEmpty {
-                guard let publishedAt = lineup.publishedAt, let wakesAt = lineup.wakesAt,
-                    wakesAt <= publishedAt + lineupInterval
+                guard let publishedAt = lineup.publishedAt, let wakeUp = lineup.wakeUp,
+                    timers.due(of: wakeUp) < publishedAt + lineupInterval + TimingWheel.tickNanoseconds
                 else { return "changes of lineup \(index) wait and nothing will bring them out" }
             }
             guard owed == 0 || audience.lane != nil || audience.isParked || !audience.hasWork else {
@@ -80,8 +80,8 @@ extension Shard {
         guard putOff == startsWaiting else {
             return "the shard counts \(startsWaiting) starts that wait, has \(putOff)"
         }
-        guard store.count == 0 || handDue != nil else { return "nobody looks for old activities" }
-        if let violation = violatedInvariantOfLineups() { return violation }
+        guard store.count == 0 || handTimer != nil else { return "nobody looks for old activities" }
+        if let violation = violatedInvariantOfLineups() ?? violatedInvariantOfTimers() { return violation }
         guard owedTotal == counts.owed else { return "the shard counts \(counts.owed) owed, has \(owedTotal)" }
         let waiting = audiences.count { $0.lineup?.waiting.isEmpty == false }
         guard waiting == lineupsWaiting else {
@@ -124,6 +124,30 @@ extension Shard {
         guard audiences.count(where: { $0 === vacant }) == freeAudiences.count else {
             return "\(freeAudiences.count) places of audiences are free, others are vacant"
         }
+        return nil
+    }
+
+    /// Whatever is to be woken stands in the timing wheel: lineups and the hand once, and as no other.
+    private func violatedInvariantOfTimers() -> String? {
+        var wakeUps = 0
+        for (index, audience) in audiences.enumerated() {
+            guard let wakeUp = audience.lineup?.wakeUp else { continue }
+            guard timers.subject(of: wakeUp) == .lineup(UInt32(index)) else {
+                return "the wake-up of lineup \(index) is another's"
+            }
+            wakeUps += 1
+        }
+        if let handTimer, timers.subject(of: handTimer.entry) != .hand { return "the hand's timer is another's" }
+        var (lineups, hands) = (0, 0)
+        for subject in timers.subjects {
+            switch subject {
+            case .lineup: lineups += 1
+            case .hand: hands += 1
+            case .activity, .audience, .held: break
+            }
+        }
+        guard lineups == wakeUps else { return "\(lineups) lineups are to be woken, \(wakeUps) know of it" }
+        guard hands == (handTimer == nil ? 0 : 1) else { return "\(hands) timers move the hand" }
         return nil
     }
 }

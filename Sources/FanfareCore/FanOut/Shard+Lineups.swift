@@ -34,9 +34,7 @@ extension Shard {
         lineupIndices[Lineup.Choice(topics: audience.topics, pinned: lineup.rotation.pinned)] = nil
         audiences[index] = vacant
         freeAudiences.append(index)
-        guard lineup.wakesAt != nil else { return }
-        lineup.wakesAt = nil
-        retries.forget { audiences[Int($0)].lineup?.wakesAt == nil }
+        if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }
     }
 
     /// Somebody who is not a member needs the audience: a start that waits or has been sent, or a last state that is to be shown.
@@ -89,10 +87,8 @@ extension Shard {
     /// Time has come for a lineup: its interval has passed, the spotlight's dwell is over, or a topic has been dismissed.
     func wakeLineup(_ index: UInt32, at moment: Moment) {
         let audience = audiences[Int(index)]
-        // An earlier wake-up may have been arranged meanwhile, and have taken place; or all members have left, and another lineup
-        // may have the place.
-        guard let lineup = audience.lineup, let due = lineup.wakesAt, due <= moment.monotonicNanoseconds else { return }
-        lineup.wakesAt = nil
+        guard let lineup = audience.lineup else { return }
+        lineup.wakeUp = nil
         look(at: audience, at: moment)
         if !lineup.waiting.isEmpty {
             if lineup.publishedAt.map({ $0 + lineupInterval <= moment.monotonicNanoseconds }) ?? true {
@@ -165,6 +161,7 @@ extension Shard {
     /// Sees to it that the lineup is woken when it may have something to show by itself. Its topics have been looked at.
     private func arrange(_ lineup: Lineup, _ index: UInt32, at moment: Moment) {
         let audience = audiences[Int(index)]
+        if let wakeUp = lineup.wakeUp.take() { timers.cancel(wakeUp) }
         guard audience.event == .update else { return }
         var due = Int64.max
         if !lineup.waiting.isEmpty, let publishedAt = lineup.publishedAt { due = publishedAt + lineupInterval }
@@ -179,10 +176,8 @@ extension Shard {
                 if let goneAt = topics[topic].goneAt, goneAt > moment.monotonicNanoseconds { due = min(due, goneAt) }
             }
         }
-        due = max(due, moment.monotonicNanoseconds + 1)
-        guard due != .max, lineup.wakesAt.map({ due < $0 }) ?? true else { return }
-        lineup.wakesAt = due
-        retries.insert(lineup: index, due: due)
+        guard due != .max else { return }
+        lineup.wakeUp = timers.insert(.lineup(index), due: max(due, moment.monotonicNanoseconds + 1))
     }
 
     /// Fills `seen` with the lineup's topics as the rotation sees them.

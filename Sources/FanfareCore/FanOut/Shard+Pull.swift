@@ -55,7 +55,7 @@ extension Shard {
     ) -> Int {
         let slot = slots[slots.startIndex]
         let activity = store[slot]
-        // Who is in flight or waits comes again by itself: the completion and the retry list see to that.
+        // Who is in flight or waits comes again by itself: the completion and the timing wheel see to that.
         guard activity.flags.isDisjoint(with: [.inFlight, .waiting]), isOwed(activity, audience) else { return 1 }
         let isFirst = activity.flags.contains(.owedFirst)
         let brings = isFirst && brings(slot)
@@ -73,7 +73,7 @@ extension Shard {
         guard let stamp = audience.stamp(after: last, at: moment) else {
             lanes.park(audience)
             let wait = audience.stamp + 1 - Audience.aheadSecondsMax - moment.wallSeconds
-            retries.insert(.audience(audience), due: moment.monotonicNanoseconds + max(1, wait) * 1_000_000_000)
+            timers.insert(.audience(activity.audience), due: moment.monotonicNanoseconds + max(1, wait) * 1_000_000_000)
             return 0
         }
         let wish = SubscriberGovernor.Wish(
@@ -166,9 +166,10 @@ extension Shard {
     private func wakeDue(at moment: Moment) {
         // A goal is a dwell time in each of its lineups, and a million of them end together: a pull stays short all the same.
         for _ in 0..<Shard.wakeUpsMax {
-            guard let subject = retries.popDue(moment.monotonicNanoseconds) else { return }
+            guard let subject = timers.popDue(moment.monotonicNanoseconds) else { return }
             switch subject {
-            case .audience(let audience): lanes.unpark(audience)
+            // Another lineup may have the place by now: if it is parked, it finds that it still is to wait.
+            case .audience(let index): lanes.unpark(audiences[Int(index)])
             case .held: releaseHeld(at: moment)
             case .hand: turnHand(at: moment)
             case .lineup(let index): wakeLineup(index, at: moment)

@@ -143,7 +143,7 @@ extension Shard {
         starting[slot]?.phase = .waiting
         startsWaiting += 1
         store[slot].flags.insert(.waiting)
-        retries.insert(.activity(slot, generation: store[slot].generation), due: due)
+        timers.insert(.activity(slot, generation: store[slot].generation), due: due)
     }
 
     /// It has waited long enough.

@@ -5,7 +5,7 @@
 /// the same code runs on a loop and in the simulation. Confined to one thread; the core reaches it through a ring.
 ///
 /// What must hold, at any time, for every member that is owed a push: it is unvisited by the cursor, or stands in its audience's
-/// `again` list, or is in flight, or waits in the retry list.
+/// `again` list, or is in flight, or waits in the timing wheel.
 public final class Shard: DeliverySource {
     struct Topic {
         let id: TopicID
@@ -66,7 +66,7 @@ public final class Shard: DeliverySource {
     var freeAudiences: [Int] = []
     /// Alerts that activities have brought along from the audience they were in before.
     @exclusivity(unchecked) var brought: [ActivitySlot: Brought] = [:]
-    @exclusivity(unchecked) var retries = RetryList()
+    @exclusivity(unchecked) var timers = TimingWheel()
     @exclusivity(unchecked) var deadTokens: DeadTokenGuard
     /// Activities whose token was answered as dead while the guard was shut.
     var held = Queue<(ActivitySlot, generation: UInt32)>()
@@ -96,7 +96,7 @@ public final class Shard: DeliverySource {
     let lifetime: Int64
     // Where the hand stands that looks for old activities, when it goes on, and when the next one of this lap's wants it.
     var hand = 0
-    var handDue: Int64?
+    var handTimer: (due: Int64, entry: TimingWheel.Entry)?
     var lapDue: Int64 = 0
 
     /// Members that have left, not yet gone.
@@ -153,7 +153,7 @@ public final class Shard: DeliverySource {
     }
 
     /// When to call `pull` again although nothing new has arrived; monotonic nanoseconds.
-    public var nextDue: Int64? { retries.nextDue }
+    public var nextDue: Int64? { timers.nextDue }
 
     /// The core does not listen: nothing is pulled, and whoever drives the shard gives it no commands, so that what waits here
     /// stays bounded.

@@ -4,7 +4,7 @@ struct Starting {
     enum Phase {
         /// Stands among its audience's `starts`.
         case due
-        /// Stands in the retry list, or is held by the dead-token guard.
+        /// Stands in the timing wheel, or is held by the dead-token guard.
         case waiting
         /// The start is on its way, or was taken, or nobody knows: never to be sent again (rule L7).
         case sent

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct DeadTokenTests {
     private let topic = TopicID("match")
-    private var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
+    private var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000)
     private let shard = Shard(feedbackMax: 32_768)
     private static let members = 2000
 
