@@ -113,11 +113,10 @@ public struct DerivedFields: Sendable, Hashable {
     }
 
     var isEmpty: Bool { compactLeading == nil && compactTrailing == nil && minimal == nil && deepLink == nil }
-    /// All four.
-    static let countMax = 4
 
     func add(to state: inout JSONObject, topic: TopicID) {
         let source = state
+        state.reserveCapacity(source.members.count + 4)
         func short(_ key: String, _ template: Template?) {
             guard let template else { return }
             state[key] = .string(template.text(topic: topic, state: source, words: words).cut(toWidth: widthMax))
@@ -147,28 +146,27 @@ extension String {
     }
 }
 
-extension TopicRules {
+extension KindRules {
     /// `values` (a state, or a fact's) without what must not leave the engine.
     ///
-    /// - Parameters:
-    ///   - state: as it is, for the conditions of a redaction.
-    ///   - room: for so many more members.
-    func redacted(_ values: JSONObject, in state: JSONObject, room: Int = 0) -> JSONObject {
+    /// - Parameter state: as it is, for the conditions of a redaction.
+    func redacted(_ values: JSONObject, in state: JSONObject) -> JSONObject {
         var shown = values
-        if room > 0 { shown.reserveCapacity(values.members.count + room) }
-        for (key, redaction) in fieldRules.redactions {
+        for (key, redaction) in rules.fieldRules.redactions {
             if let value = values[key] { shown[key] = redaction.shown(value, in: state) }
         }
         return shown
     }
 
-    var hidesFields: Bool { !fieldRules.redactions.isEmpty }
+    var hidesFields: Bool { !rules.fieldRules.redactions.isEmpty }
 
     /// What people may see of a state, with the fields that are made of others. Redaction comes first, so that nothing made
     /// of the state can tell what it hides.
     func presented(_ state: JSONObject, topic: TopicID) -> JSONObject {
-        var shown = redacted(state, in: state, room: derived.isEmpty ? 0 : DerivedFields.countMax)
-        derived.add(to: &shown, topic: topic)
+        var shown = redacted(state, in: state)
+        if hasDerived { rules.derived.add(to: &shown, topic: topic) }
         return shown
     }
+
+    func isOver(_ state: JSONObject) -> Bool { !rules.endsWhen.isEmpty && rules.endsWhen.hold(in: state) }
 }

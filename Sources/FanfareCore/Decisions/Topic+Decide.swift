@@ -311,7 +311,7 @@ extension Topic {
         guard let words = rule.words else { return occasion?.text }
         var fact = JSONObject()
         switch news.entry {
-        case .fact(let told), .withdrawal(let told, _): fact = rules.redacted(told.values, in: state)
+        case .fact(let told), .withdrawal(let told, _): fact = kindRules.redacted(told.values, in: state)
         case nil: break
         }
         return AlertText(

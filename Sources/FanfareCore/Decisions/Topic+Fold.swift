@@ -43,8 +43,8 @@ extension Topic {
             change(&self)
             if overlay != overlayBefore || hidden != hiddenBefore { refreshState() }
             // What a redaction hides is remembered all the same, and must be bounded like the rest.
-            if state != stateBefore || rules.hidesFields {
-                let size = max(bytesBeyond(state), rules.hidesFields ? bytesBeyond(overlay) : 0)
+            if state != stateBefore || kindRules.hidesFields {
+                let size = max(bytesBeyond(state), kindRules.hidesFields ? bytesBeyond(overlay) : 0)
                 if size > 0 {
                     // Not kept: the overlay would grow without bound.
                     (overlay, hidden, state) = (overlayBefore, hiddenBefore, stateBefore)

@@ -7,7 +7,7 @@ struct Topic: Sendable {
     private(set) var kind: TopicKind
     /// Whether an event has told the kind. Until then facts are kept and patches make the state.
     private(set) var isKindKnown: Bool
-    private var kindRules: KindRules
+    private(set) var kindRules: KindRules
     var rules: TopicRules { kindRules.rules }
     var limits: Rules.Limits { kindRules.limits }
 
@@ -27,7 +27,7 @@ struct Topic: Sendable {
     private(set) var gapMilliseconds: Int64?
     private var newestNow: FeedTime?
     /// All of it together: the facts' fold, patched, as people may see it.
-    var state: JSONObject { didSet { isOver = kindRules.rules.isOver(state) } }
+    var state: JSONObject { didSet { isOver = kindRules.isOver(state) } }
     /// Whether the state says so, known beforehand because every event asks.
     private(set) var isOver = false
 
@@ -87,8 +87,7 @@ struct Topic: Sendable {
             for key in hidden { whole[key] = nil }
             whole.merge(overlay)
         }
-        // Asked of `rules`, all of them would be copied.
-        state = kindRules.rules.presented(whole, topic: id)
+        state = kindRules.presented(whole, topic: id)
     }
 
     /// A state as people may see it, ready to go out.
@@ -158,14 +157,18 @@ struct Causes: Sendable {
     }
 }
 
-/// What all topics of a kind have in common, once for all of them: a topic's own memory is small beside it.
+/// What all topics of a kind have in common, once for all of them: a topic's own memory is small beside it. What is asked of all the
+/// rules together is asked here, where they need not be copied for it.
 final class KindRules: Sendable {
     let rules: TopicRules
     let limits: Rules.Limits
+    /// Whether `rules.derived` makes anything.
+    let hasDerived: Bool
 
     init(_ rules: TopicRules, _ limits: Rules.Limits) {
         self.rules = rules
         self.limits = limits
+        hasDerived = !rules.derived.isEmpty
     }
 }
 

@@ -85,8 +85,6 @@ public struct TopicRules: Sendable {
         min(max(reserve, attributesReserveRange.lowerBound), attributesReserveRange.upperBound)
     }
 
-    func isOver(_ state: JSONObject) -> Bool { !endsWhen.isEmpty && endsWhen.hold(in: state) }
-
     /// Of two occasions that one change makes at once the weightier counts: an essential alert, then any alert, then what
     /// must be seen at once; then the name, so that every node decides alike.
     private static func triggers(

@@ -70,7 +70,8 @@ final class Audience {
     @exclusivity(unchecked) var lane: Int?
     @exclusivity(unchecked) var standsIn = Lanes.Places()
     @exclusivity(unchecked) var deficit = 0
-    @exclusivity(unchecked) var isParked = false
+    /// Ends the time for which it is out of all of them; `nil`: it is not.
+    @exclusivity(unchecked) var parked: TimingWheel.Entry?
 
     /// What tells apart the payloads of one version and stamp.
     struct Variant: Equatable {

@@ -20,7 +20,7 @@ struct Lanes {
     /// Puts the audience where its work belongs. Called whenever work arrives. It stands in each lane's queue at most once; an
     /// entry left behind in another lane is recognised by `lane` and skipped.
     mutating func enqueue(_ audience: Audience) {
-        guard audience.hasWork, !audience.isParked else { return }
+        guard audience.hasWork, audience.parked == nil else { return }
         let lane = audience.preferredLane
         guard audience.lane != lane else { return }
         audience.lane = lane
@@ -63,13 +63,13 @@ struct Lanes {
     }
 
     /// Takes the audience out until `unpark`: it has work that may not be sent yet.
-    mutating func park(_ audience: Audience) {
-        audience.isParked = true
+    mutating func park(_ audience: Audience, until timer: TimingWheel.Entry) {
+        audience.parked = timer
         audience.lane = nil
     }
 
     mutating func unpark(_ audience: Audience) {
-        audience.isParked = false
+        audience.parked = nil
         enqueue(audience)
     }
 

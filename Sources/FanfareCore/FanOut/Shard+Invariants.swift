@@ -45,7 +45,7 @@ extension Shard {
                     timers.due(of: wakeUp) < publishedAt + lineupInterval + TimingWheel.tickNanoseconds
                 else { return "changes of lineup \(index) wait and nothing will bring them out" }
             }
-            guard owed == 0 || audience.lane != nil || audience.isParked || !audience.hasWork else {
+            guard owed == 0 || audience.lane != nil || audience.parked != nil || !audience.hasWork else {
                 return "audience \(index) has work and stands in no lane"
             }
             owedTotal += owed
@@ -129,8 +129,14 @@ extension Shard {
 
     /// Whatever is to be woken stands in the timing wheel: lineups and the hand once, and as no other.
     private func violatedInvariantOfTimers() -> String? {
-        var wakeUps = 0
+        var (wakeUps, parked) = (0, 0)
         for (index, audience) in audiences.enumerated() {
+            if let timer = audience.parked {
+                guard timers.subject(of: timer) == .audience(UInt32(index)) else {
+                    return "the timer of parked audience \(index) is another's"
+                }
+                parked += 1
+            }
             guard let wakeUp = audience.lineup?.wakeUp else { continue }
             guard timers.subject(of: wakeUp) == .lineup(UInt32(index)) else {
                 return "the wake-up of lineup \(index) is another's"
@@ -138,15 +144,17 @@ extension Shard {
             wakeUps += 1
         }
         if let handTimer, timers.subject(of: handTimer.entry) != .hand { return "the hand's timer is another's" }
-        var (lineups, hands) = (0, 0)
+        var (lineups, audiences, hands) = (0, 0, 0)
         for subject in timers.subjects {
             switch subject {
             case .lineup: lineups += 1
             case .hand: hands += 1
-            case .activity, .audience, .held: break
+            case .audience: audiences += 1
+            case .activity, .held: break
             }
         }
         guard lineups == wakeUps else { return "\(lineups) lineups are to be woken, \(wakeUps) know of it" }
+        guard audiences == parked else { return "\(audiences) audiences are to go on, \(parked) know of it" }
         guard hands == (handTimer == nil ? 0 : 1) else { return "\(hands) timers move the hand" }
         return nil
     }

@@ -35,6 +35,7 @@ extension Shard {
         audiences[index] = vacant
         freeAudiences.append(index)
         if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }
+        if let parked = audience.parked { timers.cancel(parked) }
     }
 
     /// Somebody who is not a member needs the audience: a start that waits or has been sent, or a last state that is to be shown.
@@ -74,7 +75,7 @@ extension Shard {
         look(at: audience, at: moment)
         let mayPass = lineup.publishedAt.map { $0 + lineupInterval <= moment.monotonicNanoseconds } ?? true
         if publication.isUrgent || mayPass || isOver(audience) {
-            bringOut(lineup, of: audience, with: publication, at: moment)
+            bringOut(lineup, of: audience, place.audience, with: publication, at: moment)
         } else {
             if lineup.waiting.isEmpty { lineupsWaiting += 1 }
             // Bounded like what is open: those that have waited longest stay.
@@ -92,7 +93,7 @@ extension Shard {
         look(at: audience, at: moment)
         if !lineup.waiting.isEmpty {
             if lineup.publishedAt.map({ $0 + lineupInterval <= moment.monotonicNanoseconds }) ?? true {
-                bringOut(lineup, of: audience, with: nil, at: moment)
+                bringOut(lineup, of: audience, index, with: nil, at: moment)
             }
         } else if audience.event == .update, let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) {
             draw(audience, spotlight: wanted, into: &drawn, at: moment)
@@ -100,7 +101,7 @@ extension Shard {
                 // Nobody would see it: it goes on without a push.
                 lineup.rotation.move(to: wanted, lineupRules, now: moment.monotonic)
             } else if lineup.rotation.mayPush(seen, now: moment.monotonic) {
-                bringOut(lineup, of: audience, with: nil, at: moment)
+                bringOut(lineup, of: audience, index, with: nil, at: moment)
             }
         }
         arrange(lineup, index, at: moment)
@@ -111,7 +112,7 @@ extension Shard {
     ///
     /// - Parameter publication: what asks for it; `nil` when only time does.
     private func bringOut(
-        _ lineup: Lineup, of audience: Audience, with publication: Publication?, at moment: Moment
+        _ lineup: Lineup, of audience: Audience, _ index: UInt32, with publication: Publication?, at moment: Moment
     ) {
         // Where all are gone, the end still needs a state: the last one's. One of the two there is, once a topic is published.
         guard let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience) else { return }
@@ -126,6 +127,8 @@ extension Shard {
         if isSeen {
             lineup.publishedAt = moment.monotonicNanoseconds
             let before = audience.owed
+            // Alerts are gathered for a while: the version stands, and its sweep begins later. While a sweep brings an older
+            // alert nothing is held back: whoever waits for a slow service would wait again with every goal.
             let gathers = alerting != nil && !audience.bringsAlert
             audience.publish(
                 Audience.Version(
@@ -133,8 +136,10 @@ extension Shard {
                     latest: lineup.display.topics[lineup.display.spotlight].publication, display: hash),
                 alerting: alerting, freshness: lineupFreshness, at: moment)
             counts.owed += audience.owed - before
-            if gathers { gather(audience, at: moment) }
-            if isOver { lanes.unpark(audience) } else { lanes.enqueue(audience) }
+            if gathers, lineupGather > 0, audience.parked == nil {
+                park(audience, index, due: moment.monotonicNanoseconds + lineupGather)
+            }
+            if isOver { unpark(audience) } else { lanes.enqueue(audience) }
         }
         if !lineup.waiting.isEmpty {
             lineupsWaiting -= 1
@@ -143,14 +148,6 @@ extension Shard {
         }
         if let publication { carry(publication.serial, isSeen, in: audience, at: moment) }
         reportCompleted(audience, at: moment)
-    }
-
-    /// Alerts are gathered for a while: the version stands, and its sweep begins later. While a sweep brings an older alert nothing
-    /// is held back: whoever waits for a slow service would wait again with every goal.
-    private func gather(_ audience: Audience, at moment: Moment) {
-        guard lineupGather > 0, !audience.isParked else { return }
-        lanes.park(audience)
-        retries.insert(.audience(audience), due: moment.monotonicNanoseconds + lineupGather)
     }
 
     /// The audience's newest version has what this publication brought; or there was nothing in it that anybody sees here.

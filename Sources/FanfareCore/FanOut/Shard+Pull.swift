@@ -71,9 +71,8 @@ extension Shard {
         // Sent again, the same version needs no second of its own.
         let last = Int64(activity.stamp) - (activity.sending == audience.target ? 1 : 0)
         guard let stamp = audience.stamp(after: last, at: moment) else {
-            lanes.park(audience)
             let wait = audience.stamp + 1 - Audience.aheadSecondsMax - moment.wallSeconds
-            timers.insert(.audience(activity.audience), due: moment.monotonicNanoseconds + max(1, wait) * 1_000_000_000)
+            park(audience, activity.audience, due: moment.monotonicNanoseconds + max(1, wait) * 1_000_000_000)
             return 0
         }
         let wish = SubscriberGovernor.Wish(
@@ -114,6 +113,17 @@ extension Shard {
         noteSent(count, having: activity.delivered, of: audience, at: moment)
         lanes.charge(audience, count)
         return count
+    }
+
+    /// The audience's sweep rests until then.
+    func park(_ audience: Audience, _ index: UInt32, due: Int64) {
+        lanes.park(audience, until: timers.insert(.audience(index), due: due))
+    }
+
+    /// The audience's sweep rests no longer.
+    func unpark(_ audience: Audience) {
+        if let timer = audience.parked { timers.cancel(timer) }
+        lanes.unpark(audience)
     }
 
     /// It slept through a change and its reversal: without an alert there is nothing to tell it.
@@ -168,7 +178,6 @@ extension Shard {
         for _ in 0..<Shard.wakeUpsMax {
             guard let subject = timers.popDue(moment.monotonicNanoseconds) else { return }
             switch subject {
-            // Another lineup may have the place by now: if it is parked, it finds that it still is to wait.
             case .audience(let index): lanes.unpark(audiences[Int(index)])
             case .held: releaseHeld(at: moment)
             case .hand: turnHand(at: moment)
