@@ -68,6 +68,28 @@ struct TransitTruthTests {
         }
     }
 
+    /// The phone counts down by itself from `arrivesAt`; a countdown in minutes beside it would be pushed with nearly every poll. The
+    /// README has the shares.
+    @Test func U2_aCountdownWouldCostMore() throws {
+        var polls = 0
+        var pushes = 0
+        var countdownPushes = 0
+        var last: [TopicID: (version: UInt32, minutes: Int64)] = [:]
+        _ = try Replay([Recordings.path("nyct-gtfsrt")]) { event, topic in
+            guard case .fact(let fact) = event.change, let arrival = fact.values["arrivesAt"]?.intValue,
+                topic.version > 0, !topic.ended
+            else { return }
+            let now = (version: topic.version, minutes: (arrival - event.at.milliseconds / 1000) / 60)
+            let before = last.updateValue(now, forKey: event.topic)
+            polls += 1
+            if now.version != before?.version { pushes += 1 }
+            if now != before ?? (0, 0) { countdownPushes += 1 }
+        }
+        #expect(polls == 2855)
+        #expect(pushes == 2009)
+        #expect(countdownPushes == 2634)
+    }
+
     /// Which trips end, told by the polls alone: gone from two with at most two stops left, or gone for ten minutes.
     @Test func tripsEndWhenTheyAreGone() throws {
         var gone: [TopicID: (polls: Int, since: FeedTime)] = [:]
