@@ -60,6 +60,7 @@ extension [Decision] {
             switch decision {
             case .publish(let publication): commands.append(.publish(publication))
             case .revokeAlert(let topic, let cause): commands.append(.revokeAlert(topic: topic, cause: cause))
+            case .order: break  // a story is of people whose app goes on
             case .record(let record):
                 body(record, commands)
                 commands.removeAll(keepingCapacity: true)

@@ -119,6 +119,14 @@ public final class Engine: Sendable {
                 kind: operation.rawValue, change: .operation(operation)))
     }
 
+    /// The same for the people of one app, whatever they follow; those of the others go on.
+    @discardableResult public func order(_ operation: FeedEvent.Operation, for app: AppID) -> Bool {
+        ingest(
+            FeedEvent(
+                topic: .every, at: FeedTime(milliseconds: Clock.wallMilliseconds()), kind: operation.rawValue,
+                change: .operation(operation), app: app))
+    }
+
     /// An operator puts the feed right: with a fact it missed, the retraction of one, or a patch. People see it at once; whether it
     /// alerts, the topic's rules say.
     @discardableResult public func correct(_ topic: TopicID, _ change: FeedEvent.Change) -> Bool {
@@ -288,7 +296,7 @@ public final class Engine: Sendable {
             report = observer.report
             core = try EngineCore(
                 loop: loop, rules: options.rules, limits: options.limits, shards: max(1, options.shards),
-                pinsShards: options.pinsShards, makeTransports: makeTransports,
+                pinsShards: options.pinsShards, makeTransports: makeTransports, apps: options.transport.apps,
                 load: options.subscribers.map { subscribers in
                     let apps = options.transport.apps
                     return { shard, place in try subscribers.load(into: shard, at: place, apps: apps) }

@@ -10,6 +10,9 @@ final class EngineCore {
     /// Of one app after the other, as many for each.
     private var shards: [ShardThread] = []
     private let shardsPerApp: Int
+    /// By their place among the shards; empty where nothing is sent to APNs.
+    private let apps: [AppID]
+    private var appOrders: [AppOrders]
     private var wakeup: Wakeup?
     /// Newest figures of each shard.
     private var shardCounts: [ShardCounts]
@@ -42,12 +45,14 @@ final class EngineCore {
 
     init(
         loop: Loop, rules: Rules = .builtIn, limits: ActivityLimits = ActivityLimits(), shards count: Int,
-        pinsShards: Bool = false, makeTransports: [TransportFactory],
+        pinsShards: Bool = false, makeTransports: [TransportFactory], apps: [AppID] = [],
         load: (@Sendable (Shard, ShardPlace) throws -> Void)? = nil
     ) throws {
         self.loop = loop
         decisionCore = DecisionCore(rules: rules)
         shardsPerApp = count
+        self.apps = apps
+        appOrders = Array(repeating: AppOrders(), count: makeTransports.count)
         shardCounts = Array(repeating: ShardCounts(), count: count * makeTransports.count)
         shardFreshness = Array(repeating: FreshnessReport(), count: count * makeTransports.count)
         unreadyShards = count * makeTransports.count
@@ -99,9 +104,9 @@ final class EngineCore {
             switch decision {
             case .publish(let new):
                 publication = new
-                open[new.serial] = (shards.count, 0)
-                broadcast(.publish(new))
+                publish(new)
             case .revokeAlert(let topic, let cause): broadcast(.revokeAlert(topic: topic, cause: cause))
+            case .order(let operation, let app): order(operation, for: app)
             case .record(let record):
                 onRecord?(record, record.outcome == .published ? publication : nil)
                 publication = nil
@@ -111,9 +116,31 @@ final class EngineCore {
         decisions.removeAll(keepingCapacity: true)
     }
 
+    private func publish(_ publication: Publication) {
+        var told = 0
+        for app in appOrders.indices {
+            guard let admitted = appOrders[app].admit(publication) else { continue }
+            broadcast(.publish(admitted), to: app)
+            told += shardsPerApp
+        }
+        if told > 0 { open[publication.serial] = (told, 0) }
+    }
+
+    private func order(_ operation: FeedEvent.Operation, for id: AppID) {
+        guard let app = apps.firstIndex(of: id) else {
+            onReport?("\(operation) for app \(id): there is no such app here")
+            return
+        }
+        for command in appOrders[app].obey(operation) { broadcast(command, to: app) }
+    }
+
     // MARK: Shards
 
     func broadcast(_ command: ShardCommand) { for shard in shards { shard.send(command) } }
+
+    private func broadcast(_ command: ShardCommand, to app: Int) {
+        for shard in shards[app * shardsPerApp..<(app + 1) * shardsPerApp] { shard.send(command) }
+    }
 
     /// All commands for one subscriber of an app go to one shard, in order.
     func send(_ command: ShardCommand, forSubscriber key: UInt64, app: Int = 0) {

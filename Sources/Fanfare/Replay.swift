@@ -75,7 +75,7 @@ public final class Replay {
             let apps = options.transport.apps
             engine = try EngineCore(
                 loop: loop, rules: options.rules, shards: max(1, options.shards), pinsShards: options.pinsShards,
-                makeTransports: try options.transport.makeFactories(),
+                makeTransports: try options.transport.makeFactories(), apps: apps,
                 load: { shard, place in
                     known.load(into: shard, at: place)
                     try others?.load(into: shard, at: place, apps: apps)

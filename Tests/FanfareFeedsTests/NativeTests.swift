@@ -24,7 +24,20 @@ import Testing
         let all = try #require(decode(#"{"topic":"*","at":1,"operator":"pause"}"#).first?.event)
         #expect(all.topic == .every && all.topicKind == nil && all.change == .operation(.pause))
         let kind = try #require(decode(#"{"topic":"*","topicKind":"ride","at":1,"operator":"mute"}"#).first?.event)
-        #expect(kind.topic == .every && kind.topicKind == .ride)
+        #expect(kind.topic == .every && kind.topicKind == .ride && kind.app == nil)
+        let app = try #require(
+            decode(#"{"topic":"*","app":"com.example/development","at":1,"operator":"mute"}"#).first?.event)
+        #expect(app.app == AppID(bundleID: "com.example", environment: .development) && app.alert == nil)
+    }
+
+    @Test(arguments: [
+        (#""topic":"t","operator":"mute""#, "for topic *"), (#""topic":"*","set":{}"#, "for topic *"),
+        (#""topic":"*","operator":"mute","topicKind":"ride""#, "no kind"),
+    ])
+    func onlyOrdersForAllNameAnApp(members: String, told: String) {
+        #expect(decode("{\"at\":1,\"app\":\"one\",\(members)}").first?.rejection?.reason.contains(told) == true)
+        let line = #"{"topic":"*","app":"one/beta","at":1,"operator":"mute"}"#
+        #expect(decode(line).first?.rejection?.reason.contains("BUNDLE/development") == true)
     }
 
     @Test func corrections() throws {

@@ -108,6 +108,7 @@ import Testing
                 case .record(let record): record.write(to: &log)
                 case .publish(let publication): log += publication.state.bytes
                 case .revokeAlert(_, let cause): log += cause.utf8
+                case .order: break
                 }
             }
             return log

@@ -62,6 +62,83 @@ import Testing
         }
     }
 
+    /// An operator's order for one app is its people's alone, and what it held back comes with the newest state, silently.
+    @Test func anOrderForOneAppLeavesTheOthersAlone() throws {
+        let loop = try Loop()
+        nonisolated(unsafe) var sources: [RecordingSource] = []
+        let factories = (0..<2).map { _ -> TransportFactory in
+            { loop, shard, _ in
+                let recording = RecordingSource(shard)
+                sources.append(recording)
+                return try DiscardTransport(loop: loop, source: recording) { _ in }
+            }
+        }
+        let apps = [AppID(bundleID: "one"), AppID(bundleID: "two", environment: .development)]
+        var rules = TopicRules()
+        rules.minimumInterval = .zero
+        rules.requestedAlerts = AlertRule(.essential, burst: 99, refill: .seconds(1), freshFor: .seconds(300))
+        let core = try EngineCore(
+            loop: loop, rules: Rules(kinds: [:], other: rules), shards: 1, makeTransports: factories, apps: apps)
+        let topic = TopicID("match")
+        for app in 0..<2 {
+            core.send(
+                .follow(ActivityID(1), .topic(topic), token: [UInt8(app)]), forSubscriber: 1, app: app)
+        }
+        var reports: [String] = []
+        var reasons: [String] = []
+        core.onReport = { reports.append($0) }
+        core.onRecord = { record, _ in reasons.append(record.reason) }
+        var clock = FeedTime(seconds: 1_790_000_000)
+        var completed = 0
+        core.onCompleted = { _, _ in completed += 1 }
+        core.onQuiet = { loop.stop() }
+        func take(_ event: FeedEvent) {
+            core.apply(event, now: clock)
+            core.askForQuiet()
+            loop.run()
+            clock = clock + .seconds(10)
+        }
+        func score(_ goals: Int64) {
+            take(
+                FeedEvent(
+                    topic: topic, topicKind: .generic, at: clock, kind: "goal", change: .patch(["goals": .int(goals)]),
+                    alert: AlertText(title: "Goal \(goals)", body: "")))
+        }
+        func order(_ operation: FeedEvent.Operation, _ app: AppID = AppID(bundleID: "one"), id: String? = nil) {
+            take(
+                FeedEvent(
+                    topic: .every, at: clock, id: id, kind: operation.rawValue, change: .operation(operation), app: app)
+            )
+        }
+        score(1)
+        order(.mute, id: "desk/1")
+        order(.unmute, id: "desk/1")
+        score(2)
+        order(.unmute)
+        order(.pause)
+        score(3)
+        score(4)
+        order(.republish)
+        order(.resume)
+        score(5)
+        order(.republish)
+        order(.pause, AppID(bundleID: "three"))
+        core.stop()
+        loop.close()
+        func told(_ app: UInt8) -> [String] {
+            sources.flatMap { $0.accepted[[app]] ?? [] }.map { push in
+                let goals = String(decoding: push.state.filter { (48...57).contains($0) }, as: UTF8.self)
+                return push.alert != nil ? "\(goals)!" : goals
+            }
+        }
+        #expect(told(0) == ["1!", "2", "4", "5!", "5"])
+        #expect(told(1) == ["1!", "2!", "3!", "4!", "5!"])
+        #expect(completed == 5, "each as soon as those have it who may")
+        #expect(reports == ["pause for app three, production: there is no such app here"])
+        #expect(reasons.contains("mute by an operator: app one, production"))
+        #expect(reasons.count { $0.contains("was here before") } == 1)
+    }
+
     @Test func appsAreToldApart() throws {
         var scores = APNsOptions(
             host: "localhost", port: 1, keyFile: "missing.p8", keyID: "K", teamID: "T", bundleID: "com.example.scores")

@@ -8,6 +8,7 @@ final class RecordingSource: DeliverySource {
         let subject: String
         let state: [UInt8]
         let stamp: Int64
+        let alert: AlertText?
     }
 
     private struct Key: Hashable {
@@ -30,7 +31,9 @@ final class RecordingSource: DeliverySource {
         for delivery in batch.deliveries[before...] {
             let payload = batch.payload(of: delivery)
             let key = Key(slot: delivery.slot, generation: delivery.generation)
-            let push = Push(event: payload.event, subject: payload.subject, state: payload.state, stamp: payload.stamp)
+            let push = Push(
+                event: payload.event, subject: payload.subject, state: payload.state, stamp: payload.stamp,
+                alert: payload.alert)
             onTheWay[key] = (Array(batch.tokens[delivery.token]), push)
         }
     }

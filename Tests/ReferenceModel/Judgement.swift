@@ -14,6 +14,7 @@ public enum Judgement {
                 switch decision {
                 case .publish(let new): publication = new
                 case .revokeAlert(_, let cause): revoked.append(cause)
+                case .order: break
                 case .record(let record):
                     guard let published = publication else { continue }
                     publication = nil

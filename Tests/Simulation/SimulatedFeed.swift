@@ -144,7 +144,7 @@ struct SimulatedFeed {
                 }
                 return .publish(publication)
             case .revokeAlert(let topic, let cause): return .revokeAlert(topic: topic, cause: cause)
-            case .record: return nil
+            case .order, .record: return nil
             }
         }
     }

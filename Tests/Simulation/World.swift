@@ -234,7 +234,7 @@ public final class World {
                 if let successor = successor(of: index) { phones[successor].prefers(subscriber) }
             }
         case .trustDeadAnswers: node.deadTokens.overrule()
-        case .tellDisposition, .reportQuiet: break
+        case .republish, .tellDisposition, .reportQuiet: break
         }
         node.shard.apply(command, at: moment)
         forgetEmptyLineups(of: node)

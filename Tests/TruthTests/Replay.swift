@@ -47,7 +47,7 @@ struct Replay {
             case .record(let record):
                 if record.topic?.rawValue == topic, record.id == id { return (record, last) }
                 last = nil
-            case .revokeAlert: break
+            case .revokeAlert, .order: break
             }
         }
         throw NoRecord(id: id, topic: topic)

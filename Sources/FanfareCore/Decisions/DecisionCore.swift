@@ -208,7 +208,7 @@ public struct DecisionCore: Sendable {
         return index
     }
 
-    /// An operator's order for all topics, or for all of a kind. What it lets out goes with the topics' own flushes, now.
+    /// An operator's order for all topics, for all of a kind, or for one app. What it lets out goes with the topics' own flushes, now.
     private mutating func order(_ event: FeedEvent, into decisions: inout [Decision]) {
         guard case .operation(let operation) = event.change else {
             return refuse(event, "only an operator's order is for every topic, \(event.topic)", into: &decisions)
@@ -216,6 +216,19 @@ public struct DecisionCore: Sendable {
         var record = DecisionRecord(
             origin: .event, topic: event.topic, at: event.at, now: clock, id: event.id, seq: event.seq,
             kind: event.kind, outcome: .unchanged, reason: "")
+        if let app = event.app {
+            guard event.topicKind == nil else {
+                return refuse(event, "an order is for a kind or for an app", into: &decisions)
+            }
+            record.reason = "\(operation) by an operator: app \(app)"
+            switch orders.take(id: event.id) {
+            case .refused(let outcome, let reason):
+                record.outcome = outcome
+                record.reason = reason
+            case .standing: decisions.append(.order(operation, app))
+            }
+            return decisions.append(.record(record))
+        }
         switch orders.take(operation, for: event.topicKind, id: event.id) {
         case .refused(let outcome, let reason):
             record.outcome = outcome

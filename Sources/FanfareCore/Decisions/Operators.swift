@@ -24,6 +24,13 @@ struct StandingOrders: Sendable {
         kindsMax = limits.orderedKindsMax
     }
 
+    /// An order that is for the fan-out to keep.
+    mutating func take(id: String?) -> Answer {
+        if let id, recentIDs.contains(id) { return .refused(.duplicate, "event \(id) was here before") }
+        if let id { recentIDs.insert(id) }
+        return .standing
+    }
+
     mutating func take(_ operation: FeedEvent.Operation, for kind: TopicKind?, id: String?) -> Answer {
         if let id, recentIDs.contains(id) { return .refused(.duplicate, "event \(id) was here before") }
         if operation.stands, kind != nil, max(muted.count, paused.count) >= kindsMax {

@@ -32,10 +32,10 @@ extension Shard {
             audiences[Int(last.audience)].lineup?.places[Int(last.position)] = place
         }
         lineupIndices[Lineup.Choice(topics: audience.topics, pinned: lineup.rotation.pinned)] = nil
+        if let parked = audience.parked { timers.cancel(parked) }
         audiences[index] = vacant
         freeAudiences.append(index)
         if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }
-        if let parked = audience.parked { timers.cancel(parked) }
     }
 
     /// Somebody who is not a member needs the audience: a start that waits or has been sent, or a last state that is to be shown.

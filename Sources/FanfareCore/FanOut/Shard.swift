@@ -80,6 +80,9 @@ public final class Shard: DeliverySource {
     let lineupInterval: Int64
     let lineupGather: Int64
     private var quietRequests: [UInt64] = []
+    /// Publications of the shard's own, whose completion the core does not wait for: far above the core's serials.
+    private static let ownSerials: UInt64 = 1 << 63
+    private var republished: UInt64 = 0
 
     /// Activities without an update token, and how far their starts have come. Those that wait for a moment are counted.
     var starting: [ActivitySlot: Starting] = [:]
@@ -180,6 +183,7 @@ public final class Shard: DeliverySource {
                 audiences[Int(lineup.audience)].revokeAlert(cause: cause, topic: topic)
             }
             revokeBrought(cause: cause, topic: topic)
+        case .republish: republish(at: moment)
         case .follow(let id, let key, let token, let preferences, let age):
             follow(id, key, token: token, preferences, age: age, at: moment)
         case .start(let request, let key): start(request, key, at: moment)
@@ -228,6 +232,13 @@ public final class Shard: DeliverySource {
         }
         publishToLineups(publication, of: topic, at: moment)
         complete(publication.serial, at: moment)
+    }
+
+    private func republish(at moment: Moment) {
+        for latest in topics.compactMap(\.latest) where latest.event == .update {
+            republished += 1
+            publish(latest.republished(as: Shard.ownSerials + republished), at: moment)
+        }
     }
 
     private func follow(

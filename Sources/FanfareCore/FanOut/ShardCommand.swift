@@ -3,6 +3,8 @@ public enum ShardCommand: Sendable {
     case publish(Publication)
     /// The alert caused by this fact of this topic rides no more.
     case revokeAlert(topic: TopicID, cause: String)
+    /// Every topic's newest state goes out once more, silently; what has ended does not.
+    case republish
     /// The activity exists on a phone, has this update token, and shows this audience's state from now on. For one already
     /// known, a move and, if it differs, a new token; without preferences it keeps those it has, and its age is known already.
     case follow(ActivityID, AudienceKey, token: [UInt8], preferences: Preferences? = nil, age: Duration = .zero)

@@ -87,4 +87,6 @@ public enum Decision: Sendable {
     case publish(Publication)
     /// The fact behind this alert was withdrawn: the alert rides no more.
     case revokeAlert(topic: TopicID, cause: String)
+    /// An operator's order that is about the people of one app only: the topics go on.
+    case order(FeedEvent.Operation, AppID)
 }

@@ -108,8 +108,9 @@ public struct FeedEvent: Sendable {
         case operation(Operation)
     }
 
-    /// What an operator does to a topic, or to `TopicID.every`: to all topics or all of a kind, those to come included. Each
-    /// order is lifted by its opposite for the same topics: a match that was paused by itself stays so when everything resumes.
+    /// What an operator does to a topic, or to `TopicID.every`: to all topics, all of a kind, or all that one app shows, those to
+    /// come included. Each order is lifted by its opposite for the same: a match that was paused by itself stays so when
+    /// everything resumes.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
         /// Alerts are demoted until `unmute`.
         case mute
@@ -141,15 +142,23 @@ public struct FeedEvent: Sendable {
     public var change: Change
     /// A native feed may ask for an alert with its own words.
     public var alert: AlertText? {
-        get { request?.text }
-        set { request = newValue.map(AlertRequest.init) }
+        get { extra?.alert }
+        set { extra = Extra(alert: newValue, app: app) }
     }
-    private var request: AlertRequest?
-    var asksForAlert: Bool { request != nil }
+    /// Whose people an order for `TopicID.every` is about; `nil`: everybody.
+    public var app: AppID? { extra?.app }
+    private var extra: Extra?
+    var asksForAlert: Bool { extra?.alert != nil }
 
-    private final class AlertRequest: Sendable {
-        let text: AlertText
-        init(_ text: AlertText) { self.text = text }
+    private final class Extra: Sendable {
+        let alert: AlertText?
+        let app: AppID?
+
+        init?(alert: AlertText?, app: AppID?) {
+            guard alert != nil || app != nil else { return nil }
+            self.alert = alert
+            self.app = app
+        }
     }
 }
 
@@ -157,11 +166,12 @@ public struct FeedEvent: Sendable {
 extension FeedEvent {
     public init(
         topic: TopicID, topicKind: TopicKind? = nil, at: FeedTime, seq: UInt64? = nil, id: String? = nil, kind: String,
-        lifecycle: Lifecycle? = nil, change: Change = .nothing, alert: AlertText? = nil, isCorrection: Bool = false
+        lifecycle: Lifecycle? = nil, change: Change = .nothing, alert: AlertText? = nil, isCorrection: Bool = false,
+        app: AppID? = nil
     ) {
         self.init(
             topic: topic, topicKind: topicKind, at: at, seq: seq, lifecycle: lifecycle, isCorrection: isCorrection,
-            id: id, kind: kind, change: change, request: alert.map(AlertRequest.init))
+            id: id, kind: kind, change: change, extra: Extra(alert: alert, app: app))
     }
 }
 

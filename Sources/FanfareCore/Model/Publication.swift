@@ -162,3 +162,19 @@ public final class Publication: Sendable {
         self.isRepublished = isRepublished
     }
 }
+
+extension Publication {
+    /// The same without its alert.
+    public var silent: Publication { copy(serial: serial, isRepublished: isRepublished) }
+
+    /// The same once more for everybody, silently.
+    func republished(as serial: UInt64) -> Publication { copy(serial: serial, isRepublished: true) }
+
+    private func copy(serial: UInt64, isRepublished: Bool) -> Publication {
+        Publication(
+            serial: serial, topicID: topicID, topicKind: topicKind, version: version, event: event, state: state,
+            priority: priority, alert: nil, relevance: relevance, prominence: prominence, short: short,
+            stateBytesMax: stateBytesMax, staleAfter: staleAfter, dismissAfter: dismissAfter, expiry: expiry,
+            isRepublished: isRepublished)
+    }
+}

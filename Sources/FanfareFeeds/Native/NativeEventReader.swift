@@ -13,7 +13,7 @@ import FanfareCore
 /// | `kind` | what it is; `start` and `end` begin and end the topic |
 /// | `set`, `fact`, `retracts` | at most one of: a JSON Merge Patch; an object with an `id`; the id of a fact |
 /// | `operator` | somebody at a desk steps in: `mute`, `unmute`, `pause`, `resume`, `republish`, for a topic, for topic `*` (all), \
-///   or for topic `*` of a `topicKind`; `correct`, beside `set`, `fact` or `retracts` |
+///   for topic `*` of a `topicKind`, or for topic `*` of an `app` (`BUNDLE` or `BUNDLE/development`); `correct`, beside `set`, `fact` or `retracts` |
 /// | `alert` | `title`, `body`, `sound` |
 ///
 /// Members of other names are ignored, so that a feed may carry more than we read.
@@ -70,12 +70,21 @@ struct NativeEventReader {
         let isCorrection = members.operator?.equals("correct") == true
         let change = try change(members, isCorrection: isCorrection, kind: kind, at: at)
         let alert = try members.alert.map { (alert) throws(Failure) in try text(ofAlert: alert) }
+        let app = try members.app.map { (app) throws(Failure) in
+            guard topic == .every, topicKind == nil, case .operation = change else {
+                throw Failure(reason: "`app` is for an operator's order for topic * and no kind")
+            }
+            guard let id = AppID(written: try text(app, "app")) else {
+                throw Failure(reason: "`app` is not written BUNDLE or BUNDLE/development")
+            }
+            return id
+        }
         // In one piece: an event is large, and filling in its parts one by one would copy it.
         return FeedEvent(
             topic: topic, topicKind: topicKind.map { TopicKind($0) }, at: at, seq: seq, id: id,
             kind: kind ?? (isCorrection ? "correct" : change.name),
             lifecycle: kind == "start" ? .start : kind == "end" ? .end : nil, change: change, alert: alert,
-            isCorrection: isCorrection)
+            isCorrection: isCorrection, app: app)
     }
 
     private static func change(
@@ -182,15 +191,17 @@ struct NativeEventReader {
 
 /// The members of a line that we read. Of a repeated name the last counts; `null` counts as absent.
 private struct Members {
-    var topic, topicKind, at, seq, id, kind, set, fact, retracts, `operator`, alert: JSONElement?
+    var topic, topicKind, at, seq, id, kind, set, fact, retracts, `operator`, alert, app: JSONElement?
 
     @inline(__always)
     mutating func take(_ name: JSONElement, _ element: JSONElement) {
         let value = element.isNull ? nil : element
-        // Two of one length at most.
+        // Three of one length at most.
         switch name.byteCount {
         case 2: if name.equals("at") { at = value } else if name.equals("id") { id = value }
-        case 3: if name.equals("seq") { seq = value } else if name.equals("set") { set = value }
+        case 3:
+            if name.equals("seq") { seq = value } else if name.equals("set") { set = value }
+            if name.equals("app") { app = value }
         case 4: if name.equals("kind") { kind = value } else if name.equals("fact") { fact = value }
         case 5: if name.equals("topic") { topic = value } else if name.equals("alert") { alert = value }
         case 8: if name.equals("operator") { `operator` = value } else if name.equals("retracts") { retracts = value }

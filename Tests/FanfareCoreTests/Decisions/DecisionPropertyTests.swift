@@ -124,7 +124,7 @@ import Testing
                 #expect(waiting?.version == record.version, seed)
                 #expect((waiting?.alert != nil) == (record.alert == .granted), seed)
                 waiting = nil
-            case .revokeAlert: break
+            case .revokeAlert, .order: break
             }
         }
         #expect(waiting == nil, seed)

@@ -223,6 +223,24 @@ import Testing
         #expect(story.publications.last?.topicID == match.topic)
     }
 
+    /// It is for the fan-out to keep: what is decided is the same for all apps.
+    @Test func anOrderForAnAppTouchesNoTopic() {
+        let app = AppID(bundleID: "com.example")
+        func order(_ seconds: Double, kind: TopicKind? = nil) -> FeedEvent {
+            FeedEvent(
+                topic: .every, topicKind: kind, at: at(seconds), id: "desk/\(seconds)", kind: "mute",
+                change: .operation(.mute), app: app)
+        }
+        var story = Scripted()
+        story.apply(match.start())
+        #expect(story.apply(order(1)).reason == "mute by an operator: app com.example, production")
+        #expect(story.apply(order(1)).outcome == .duplicate)
+        #expect(story.apply(order(2, kind: .football)).outcome == .rejected)
+        let orders = story.decisions.filter { if case .order(.mute, app) = $0 { true } else { false } }
+        #expect(orders.count == 1)
+        #expect(story.apply(match.goal(10, "g1")).alert == .granted)
+    }
+
     /// A topic whose kind becomes known only now.
     @Test func anOrderReachesATopicThatTellsItsKindLate() {
         var story = Scripted()

@@ -42,6 +42,7 @@ func decisionLog(_ decisions: [Decision]) -> String {
         switch decision {
         case .record(let record): record.write(to: &bytes)
         case .revokeAlert(let topic, let cause): bytes += "revoke \(topic.rawValue) \(cause)\n".utf8
+        case .order(let operation, let app): bytes += "order \(operation) \(app)\n".utf8
         case .publish(let it):
             bytes +=
                 "publish #\(it.serial) \(it.topicID) v\(it.version) \(it.event) p\(it.priority.rawValue) \(it.alert?.cause ?? "-") "
