@@ -46,11 +46,19 @@ extension SubscriberSource {
                 guard let known = apps.firstIndex(of: id) else { return "\(id): no app that is pushed to" }
                 app = known
             }
+            var age = Duration.zero
+            if let startedAt = subscription.startedAt {
+                let now = FeedTime(milliseconds: moment.wallMilliseconds)
+                guard let known = Engine.age(of: startedAt, now: now) else {
+                    return "\(startedAt): no activity can have started then"
+                }
+                age = known
+            }
             guard app == place.app, place.owns(subscriber: subscription.subscriber) else { return nil }
             shard.apply(
                 .follow(
                     subscription.activity, subscription.audience, token: subscription.token,
-                    preferences: subscription.preferences), at: moment)
+                    preferences: subscription.preferences, age: age), at: moment)
             return nil
         }
     }

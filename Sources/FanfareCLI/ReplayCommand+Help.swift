@@ -21,7 +21,8 @@ extension ReplayCommand {
         pushing
           --subscribers FILE   loads them: a line has a topic (or several with commas between, for a lineup), an update
                                token in hex, and perhaps activity=ID, subscriber=ID, alerts=all|essential|none,
-                               quiet=22:00-07:00+02:00[/none|/all], frequent, app=BUNDLE[/development]; # is a comment
+                               quiet=22:00-07:00+02:00[/none|/all], frequent, app=BUNDLE[/development],
+                               started=T; # is a comment
           --subscribers N      made up: subscriber i follows topic i mod T of the feed's T topics (0); live, where nobody knows them
                        beforehand, all N follow each topic as it appears
           --lineups N|N-M      every subscriber has one activity that shows N, or from N to M topics, some topics

@@ -40,7 +40,7 @@ import Testing
             match/1 00ff7F
             \tmatch/1,match/2\t0102   activity=anna-card subscriber=anna alerts=essential frequent\r
             order/17 03 quiet=22:00-07:30-05:00/none app=com.example.beta/development
-            order/17 04 app=com.example.scores
+            order/17 04 app=com.example.scores started=2026-06-13T14:00:00Z
             """
         let (all, file) = try read(Array(text.utf8))
         #expect(all.count == 4 && file.subscribers == 4 && file.brokenLines == 0)
@@ -55,6 +55,7 @@ import Testing
         #expect(all[2].preferences == Preferences(quietHours: quiet))
         #expect(all[2].app == AppID(bundleID: "com.example.beta", environment: .development))
         #expect(all[3].app == AppID(bundleID: "com.example.scores"))
+        #expect(all.map(\.startedAt) == [nil, nil, nil, FeedTime(rfc3339: "2026-06-13T14:00:00Z")])
         #expect(Set(all.map(\.activity)).count == 4)
     }
 
@@ -66,7 +67,7 @@ import Testing
         ("a 00 quiet=22:00-22:00+00:00", "quiet: expected"), ("a 00 quiet=24:00-07:00+00:00", "quiet: expected"),
         ("a 00 quiet=22:00-07:00+15:00", "quiet: expected"), ("a 00 quiet=22:00-07:00+02:00/some", "quiet: expected"),
         ("a 00 app=/development", "bundle id"), ("a 00 app=b/testing", "bundle id"),
-        ("a 00 activity=", "expected activity="),
+        ("a 00 activity=", "expected activity="), ("a 00 started=14:00", "started: expected a time"),
         ("a b0 00ff", "after the token"), ("a 00 00ff", "after the token"), ("\u{0}\u{0}", "the token is missing"),
     ])
     func aBrokenLineIsToldWithItsPlace(line: String, reason: String) throws {

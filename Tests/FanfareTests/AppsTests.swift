@@ -199,4 +199,28 @@ import Testing
         #expect(told.withLock(\.self)?.contains("unknown, production") == true)
         #expect(shard.statistics.activities == 0)
     }
+
+    /// What is almost eight hours old when it is loaded ends at once; what began after it was loaded is a mistake.
+    @Test(arguments: [(0.0, 0), (7.9, 1), (9.0, 0)]) func whatIsLoadedKeepsItsAge(hours: Double, ends: Int) throws {
+        let shard = Shard()
+        let now = Moment.now()
+        func load(startedAt milliseconds: Int64) throws {
+            let one = Subscription(
+                audience: .topic(TopicID("match")), activity: ActivityID(1), subscriber: 1, token: [1],
+                startedAt: FeedTime(milliseconds: milliseconds))
+            try SubscriberSequence([one], expectedCount: 1)
+                .load(into: shard, at: ShardPlace(app: 0, index: 0, count: 1), apps: [])
+        }
+        try load(startedAt: now.wallMilliseconds + 3_600_000)
+        #expect(shard.statistics.activities == 0)
+        try load(startedAt: now.wallMilliseconds - Int64(hours * 3_600_000))
+        var batch = DeliveryBatch()
+        var later = Moment.now()
+        for _ in 0..<600 {
+            later.monotonicNanoseconds += 1_000_000_000
+            shard.pull(limit: 8, at: later, into: &batch)
+        }
+        #expect(batch.deliveries.count == ends)
+        #expect(shard.statistics.activities == (hours < 8 ? 1 : 0), "after eight hours the system has ended it")
+    }
 }

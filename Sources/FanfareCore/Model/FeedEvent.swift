@@ -143,7 +143,7 @@ public struct FeedEvent: Sendable {
     /// A native feed may ask for an alert with its own words.
     public var alert: AlertText? {
         get { extra?.alert }
-        set { extra = Extra(alert: newValue, app: app) }
+        set { extra = Extra.holding(alert: newValue, app: app) }
     }
     /// Whose people an order for `TopicID.every` is about; `nil`: everybody.
     public var app: AppID? { extra?.app }
@@ -154,10 +154,15 @@ public struct FeedEvent: Sendable {
         let alert: AlertText?
         let app: AppID?
 
-        init?(alert: AlertText?, app: AppID?) {
-            guard alert != nil || app != nil else { return nil }
+        private init(alert: AlertText?, app: AppID?) {
             self.alert = alert
             self.app = app
+        }
+
+        /// Not an initialiser: that would ask for the memory first, for every event.
+        @inline(__always)
+        static func holding(alert: AlertText?, app: AppID?) -> Extra? {
+            alert == nil && app == nil ? nil : Extra(alert: alert, app: app)
         }
     }
 }
@@ -171,7 +176,7 @@ extension FeedEvent {
     ) {
         self.init(
             topic: topic, topicKind: topicKind, at: at, seq: seq, lifecycle: lifecycle, isCorrection: isCorrection,
-            id: id, kind: kind, change: change, extra: Extra(alert: alert, app: app))
+            id: id, kind: kind, change: change, extra: Extra.holding(alert: alert, app: app))
     }
 }
 

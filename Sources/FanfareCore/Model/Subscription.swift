@@ -9,10 +9,12 @@ public struct Subscription: Sendable, Hashable {
     public var preferences: Preferences?
     /// The one it belongs to where there are several; `nil`: the first.
     public var app: AppID?
+    /// When it appeared on the phone; `nil`: just now.
+    public var startedAt: FeedTime?
 
     public init(
         audience: AudienceKey, activity: ActivityID, subscriber: UInt64, token: [UInt8],
-        preferences: Preferences? = nil, app: AppID? = nil
+        preferences: Preferences? = nil, app: AppID? = nil, startedAt: FeedTime? = nil
     ) {
         self.audience = audience
         self.activity = activity
@@ -20,6 +22,7 @@ public struct Subscription: Sendable, Hashable {
         self.token = token
         self.preferences = preferences
         self.app = app
+        self.startedAt = startedAt
     }
 }
 

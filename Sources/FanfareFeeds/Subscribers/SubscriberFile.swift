@@ -6,10 +6,11 @@ import Synchronization
 ///     # topic, update token in hex, and what else there is to say
 ///     match/1001 80f29c…
 ///     match/1001,match/1002 91ab07… activity=anna-card subscriber=anna alerts=essential quiet=22:00-07:00+02:00
-///     order/17 77d0e1… frequent app=com.example.beta/development
+///     order/17 77d0e1… frequent app=com.example.beta/development started=2026-06-13T14:00:00Z
 ///
 /// Words stand between blanks; several topics with commas between them are a lineup. Without ids an activity is named by its token.
-/// `alerts`, `quiet` and `frequent` are `Preferences`, `app` is an `AppID`.
+/// `alerts`, `quiet` and `frequent` are `Preferences`, `app` is an `AppID`;
+/// `started` is when the activity appeared on the phone, which the system ends eight hours later: without it, just now.
 ///
 /// Read in chunks, so that memory does not grow with the file; a line that cannot be read is told and passed over.
 public final class SubscriberFile: Sendable {

@@ -34,6 +34,7 @@ struct SubscriberLine {
         while let word = SubscriberLine.next(&rest) { try wishes.take(word, into: &result) }
         result.preferences = wishes.preferences
         result.app = wishes.app
+        result.startedAt = wishes.startedAt
         return result
     }
 
@@ -96,6 +97,7 @@ struct SubscriberLine {
         private var quietHours: Preferences.QuietHours?
         private var frequentUpdates = false
         private(set) var app: AppID?
+        private(set) var startedAt: FeedTime?
         private var hasPreferences = false
 
         var preferences: Preferences? {
@@ -118,6 +120,12 @@ struct SubscriberLine {
                     throw Fault(text: "app: expected a bundle id, and perhaps /development")
                 }
                 app = known
+            case ("started", _):
+                let time = FeedTime(rfc3339: value) ?? Double(value).flatMap(FeedTime.init(unixSeconds:))
+                guard let time, time.isPlausible else {
+                    throw Fault(text: "started: expected a time such as 2026-06-13T14:00:00Z, or Unix seconds")
+                }
+                startedAt = time
             case ("alerts", _):
                 guard let mask = AlertMask(named: value) else {
                     throw Fault(text: "alerts: expected all, essential or none")
@@ -136,7 +144,8 @@ struct SubscriberLine {
             default:
                 // Without the word: it may be a token that stands in the wrong place.
                 throw Fault(
-                    text: "after the token, expected activity=, subscriber=, alerts=, quiet=, frequent or app=")
+                    text:
+                        "after the token, expected activity=, subscriber=, alerts=, quiet=, frequent, app= or started=")
             }
         }
     }
