@@ -7,7 +7,7 @@ import Testing
 @testable import APNsSimulator
 @testable import FanfareCore
 
-/// One phone that follows one topic of a feed, and all that is between the two: decoder, decision core, shard, connection pool, TLS and
+/// One phone that follows one topic of a feed, or several in a lineup, and all that is between the two: decoder, decision core, shard, connection pool, TLS and
 /// the simulator. What one decision sends has been accepted before the next one is told, so the story depends on the feed alone.
 final class StoryStage {
     /// What the phone gets at one moment of the feed.
@@ -23,7 +23,8 @@ final class StoryStage {
 
     private struct Step {
         let now: FeedTime
-        let command: ShardCommand
+        /// `nil`: the shard has wanted to be asked at this moment.
+        let command: ShardCommand?
     }
 
     /// The shard in the feed's own time. The pool beside it lives in ours, in which its provider token must be valid.
@@ -40,17 +41,17 @@ final class StoryStage {
     }
 
     /// - Parameter paths: the feed; topics other than the one followed are decided as well.
-    static func frames(of topic: TopicID, in paths: [String]) throws -> [Frame] {
-        try StoryStage(steps: steps(of: topic, in: paths)).play(topic)
+    static func frames(of audience: AudienceKey, in paths: [String]) throws -> [Frame] {
+        try StoryStage(steps: steps(of: audience.topics, in: paths)).play(audience)
     }
 
-    private static func steps(of topic: TopicID, in paths: [String]) throws -> [Step] {
+    private static func steps(of topics: [TopicID], in paths: [String]) throws -> [Step] {
         var replay = try DecisionReplay(paths: paths)
         var steps: [Step] = []
         while let (_, decisions) = replay.next() {
             decisions.forEachStep { record, commands in
                 for command in commands {
-                    if case .publish(let publication) = command, publication.topicID != topic { continue }
+                    if case .publish(let publication) = command, !topics.contains(publication.topicID) { continue }
                     steps.append(Step(now: record.now, command: command))
                 }
             }
@@ -84,14 +85,14 @@ final class StoryStage {
 
     deinit { loop.close() }
 
-    private func play(_ topic: TopicID) throws -> [Frame] {
-        let first = try #require(steps.first, "the feed never shows \(topic)").now
+    private func play(_ audience: AudienceKey) throws -> [Frame] {
+        let first = try #require(steps.first, "the feed never shows \(audience)").now
         let start = source.moment
         var frames: [Frame] = []
         var rest = steps[...]
         var told: Step?
         var isDone = false
-        source.shard.apply(.follow(ActivityID(1), .topic(topic), token: Array(repeating: 7, count: 80)), at: start)
+        source.shard.apply(.follow(ActivityID(1), audience, token: Array(repeating: 7, count: 80)), at: start)
 
         let deadline = LoopTimer(loop: loop) { [unowned self] in
             Issue.record("not told within a minute: \(reports)")
@@ -101,19 +102,21 @@ final class StoryStage {
         let before = loop.onTurn
         loop.onTurn = { [unowned self] in
             before?()
-            guard pool.isReady, source.shard.isQuiet, !isDone else { return }
-            if let told { frames += accepted(after: frames.count, told) }
-            told = rest.popFirst()
-            guard let told else {
-                isDone = true
-                return pool.close { [loop] in loop.stop() }
+            // Until something is on its way, whose answer is the next turn's.
+            while pool.isReady, source.shard.inFlight == 0, source.shard.counts.owed == 0, !isDone {
+                if let told { frames += accepted(after: frames.count, told) }
+                told = next(of: &rest, since: first, start)
+                guard let told else {
+                    isDone = true
+                    return pool.close { [loop] in loop.stop() }
+                }
+                let passed = (told.now - first).milliseconds
+                source.moment = Moment(
+                    wallMilliseconds: start.wallMilliseconds + passed,
+                    monotonicNanoseconds: start.monotonicNanoseconds + passed * 1_000_000)
+                if let command = told.command { source.shard.apply(command, at: source.moment) }
+                pool.workAvailable()
             }
-            let passed = (told.now - first).milliseconds
-            source.moment = Moment(
-                wallMilliseconds: start.wallMilliseconds + passed,
-                monotonicNanoseconds: start.monotonicNanoseconds + passed * 1_000_000)
-            source.shard.apply(told.command, at: source.moment)
-            pool.workAvailable()
         }
         loop.run()
         loop.onTurn = before
@@ -123,19 +126,32 @@ final class StoryStage {
         return frames
     }
 
+    /// The next decision, or before that the next moment at which the shard has something of its own to do.
+    private func next(of steps: inout ArraySlice<Step>, since first: FeedTime, _ start: Moment) -> Step? {
+        guard let step = steps.first else { return nil }
+        if let due = source.shard.nextDue {
+            let passed = max(due, source.moment.monotonicNanoseconds) - start.monotonicNanoseconds
+            let at = first + .milliseconds((passed + 999_999) / 1_000_000)
+            if at < step.now { return Step(now: at, command: nil) }
+        }
+        return steps.popFirst()
+    }
+
     /// What the simulator has accepted for the one token beyond `count` pushes.
     private func accepted(after count: Int, _ step: Step) -> [Frame] {
         let ledger = simulator.service.ledger
-        guard let token = ledger.tokens.first, case .publish(let publication) = step.command else { return [] }
+        guard let token = ledger.tokens.first else { return [] }
+        var publication: Publication?
+        if case .publish(let new) = step.command { publication = new }
         var entries: [Ledger.Entry] = []
         ledger.entries(of: token, into: &entries)
         return entries.dropFirst(count).map { entry in
             Frame(
                 now: step.now,
                 state: entry.stateIndex.flatMap { JSONObject(parsing: ledger.states[Int($0.rawValue)]) } ?? [:],
-                short: JSONObject(parsing: LineupTopic(publication).row.bytes) ?? [:],
+                short: publication.flatMap { JSONObject(parsing: LineupTopic($0).row.bytes) } ?? [:],
                 alert: entry.alert.flatMap { JSONObject(parsing: ledger.alerts[Int($0.rawValue)]) },
-                dismissAfter: entry.event == .end ? publication.dismissAfter : nil)
+                dismissAfter: entry.event == .end ? publication?.dismissAfter : nil)
         }
     }
 }

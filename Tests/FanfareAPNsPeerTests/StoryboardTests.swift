@@ -13,9 +13,14 @@ import Testing
         return [named, beside].compactMap { $0 }.first { FileManager.default.fileExists(atPath: $0) }
     }()
 
-    private func check(_ name: String, _ topic: String, in paths: [String]) throws {
-        let frames = try StoryStage.frames(of: TopicID(topic), in: paths)
-        let told = "\(topic)\n\n" + frames.map { "\($0.lines)\n" }.joined()
+    private func check(_ name: String, _ topics: String..., in paths: [String]) throws {
+        try check(name, topics, in: paths)
+    }
+
+    private func check(_ name: String, _ topics: [String], in paths: [String]) throws {
+        let ids = topics.map { TopicID($0) }
+        let frames = try StoryStage.frames(of: ids.count == 1 ? .topic(ids[0]) : .lineup(ids), in: paths)
+        let told = "\(topics.joined(separator: ", "))\n\n" + frames.map { "\($0.lines)\n" }.joined()
         let file = Self.folder + name + ".txt"
         if ProcessInfo.processInfo.environment["FANFARE_STORYBOARDS"] == "record" {
             try told.write(toFile: file, atomically: true, encoding: .utf8)
@@ -26,13 +31,13 @@ import Testing
         Issue.record("\(name): told \(parts?.0 ?? "another number of lines"), expected \(parts?.1 ?? "")")
     }
 
-    private func check(_ name: String, _ topic: String, in feed: GeneratedFeed, seed: UInt64 = 1) throws {
+    private func check(_ name: String, _ topics: String..., in feed: GeneratedFeed, seed: UInt64 = 1) throws {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(at: scratch.url, withIntermediateDirectories: true)
         var bytes: [UInt8] = []
         feed.write(seed: seed) { bytes += $0 }
         try Data(bytes).write(to: URL(fileURLWithPath: scratch.path("feed.ndjson")))
-        try check(name, topic, in: [scratch.path("feed.ndjson")])
+        try check(name, topics, in: [scratch.path("feed.ndjson")])
     }
 
     /// Example 1, with what no recording has: a goal that the video referee takes back.
@@ -43,6 +48,11 @@ import Testing
     func aRecordedMatch() throws {
         let match = try #require(Self.recordings) + "/wyscout-football/matches/2500089.json"
         try check("match-recorded", "match/2500089", in: [match])
+    }
+
+    /// Example 2.
+    @Test func aRoundOfMatches() throws {
+        try check("matches", "match/1001", "match/1002", "match/1003", in: .matchDay)
     }
 
     /// Example 3.
@@ -66,7 +76,8 @@ import Testing
 extension StoryStage.Frame {
     /// As a card and its two small forms would show it; the phone counts down to dates by itself.
     fileprivate var lines: String {
-        var text = "\(now.description.prefix(19).suffix(8))  \(compact)   \(card)\n"
+        var text = "\(now.description.prefix(19).suffix(8))  "
+        text += rows.map { "\($0)\n" } ?? "\(compact)   \(card)\n"
         if let alert {
             let words = ["title", "body"].compactMap { alert[$0]?.stringValue }.filter { !$0.isEmpty }
             text += "          alert: \(words.joined(separator: " — "))\n"
@@ -76,6 +87,20 @@ extension StoryStage.Frame {
             text += "          ends; the card goes \(minutes == 0 ? "at once" : "after \(minutes) min")\n"
         }
         return text
+    }
+
+    /// Of a lineup: each topic in short, and of the one in the spotlight what happened last.
+    private var rows: String? {
+        guard let topics = state["topics"]?.arrayValue?.compactMap(\.objectValue) else { return nil }
+        let spotlight = state["spotlight"]?.objectValue
+        let lines = topics.enumerated().map { index, topic in
+            let forms = ["compactLeading", "compactTrailing"].compactMap { topic[$0]?.stringValue }
+            let isLit = spotlight?["index"]?.intValue == Int64(index)
+            let last = isLit ? spotlight?["state"]?.objectValue?["lastEvent"]?.stringValue : nil
+            return (isLit ? "> " : "  ")
+                + ([forms.joined(separator: " | ")] + [last].compactMap(\.self)).joined(separator: "   ")
+        }
+        return lines.joined(separator: "\n" + String(repeating: " ", count: 10))
     }
 
     private func form(_ key: String) -> String { (state[key] ?? short[key])?.stringValue ?? "" }
