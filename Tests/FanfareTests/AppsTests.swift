@@ -65,6 +65,7 @@ import Testing
     /// An operator's order for one app is its people's alone, and what it held back comes with the newest state, silently.
     @Test func anOrderForOneAppLeavesTheOthersAlone() throws {
         let loop = try Loop()
+        // Set on the shards' threads, which start one after the other; read here when those have ended.
         nonisolated(unsafe) var sources: [RecordingSource] = []
         let factories = (0..<2).map { _ -> TransportFactory in
             { loop, shard, _ in

@@ -208,7 +208,8 @@ public struct DecisionCore: Sendable {
         return index
     }
 
-    /// An operator's order for all topics, for all of a kind, or for one app. What it lets out goes with the topics' own flushes, now.
+    /// An operator's order for all topics, for all of a kind, or for one app. What it lets out goes with the topics' own flushes,
+    /// now.
     private mutating func order(_ event: FeedEvent, into decisions: inout [Decision]) {
         guard case .operation(let operation) = event.change else {
             return refuse(event, "only an operator's order is for every topic, \(event.topic)", into: &decisions)

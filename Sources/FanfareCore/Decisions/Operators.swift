@@ -26,13 +26,13 @@ struct StandingOrders: Sendable {
 
     /// An order that is for the fan-out to keep.
     mutating func take(id: String?) -> Answer {
-        if let id, recentIDs.contains(id) { return .refused(.duplicate, "event \(id) was here before") }
+        if let refusal = refusal(ofRepeated: id) { return refusal }
         if let id { recentIDs.insert(id) }
         return .standing
     }
 
     mutating func take(_ operation: FeedEvent.Operation, for kind: TopicKind?, id: String?) -> Answer {
-        if let id, recentIDs.contains(id) { return .refused(.duplicate, "event \(id) was here before") }
+        if let refusal = refusal(ofRepeated: id) { return refusal }
         if operation.stands, kind != nil, max(muted.count, paused.count) >= kindsMax {
             return .refused(.rejected, "orders stand for \(kindsMax) kinds, and no more")
         }
@@ -45,6 +45,11 @@ struct StandingOrders: Sendable {
         case .republish: break
         }
         return .standing
+    }
+
+    private func refusal(ofRepeated id: String?) -> Answer? {
+        guard let id, recentIDs.contains(id) else { return nil }
+        return .refused(.duplicate, "event \(id) was here before")
     }
 
     /// Holds a topic that has begun, or whose kind has become known, by what stands for it.

@@ -13,7 +13,8 @@ import FanfareCore
 /// | `kind` | what it is; `start` and `end` begin and end the topic |
 /// | `set`, `fact`, `retracts` | at most one of: a JSON Merge Patch; an object with an `id`; the id of a fact |
 /// | `operator` | somebody at a desk steps in: `mute`, `unmute`, `pause`, `resume`, `republish`, for a topic, for topic `*` (all), \
-///   for topic `*` of a `topicKind`, or for topic `*` of an `app` (`BUNDLE` or `BUNDLE/development`); `correct`, beside `set`, `fact` or `retracts` |
+///   for topic `*` of a `topicKind`, or for topic `*` of an `app` (`BUNDLE` or `BUNDLE/development`); `correct`, \
+///   beside `set`, `fact` or `retracts` |
 /// | `alert` | `title`, `body`, `sound` |
 ///
 /// Members of other names are ignored, so that a feed may carry more than we read.

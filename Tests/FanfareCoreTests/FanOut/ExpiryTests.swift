@@ -329,22 +329,13 @@ import Testing
         #expect(stage.settle().map(\.payload.alert) == [nil])
     }
 
-    /// A device's start token changes; the renewal's start has not left.
-    @Test func L1_aRenewalGoesToTheNewestStartToken() {
+    /// A device's start token changes before the renewal's start has left; or after that was refused, which is a new chance.
+    @Test(arguments: [(DeliveryOutcome.notProcessed, 10), (.deadToken, 600)])
+    func L1_aRenewalGoesToTheNewestStartToken(answer: DeliveryOutcome, seconds: Int64) {
         begin()
-        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .notProcessed)
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, answer)
         stage.start(device: 8)
-        let (_, pushes) = stage.passUntilPush(seconds: 10)
-        #expect(pushes.map(\.event) == [.start])
-        #expect(pushes.map(\.token) == [[8]])
-    }
-
-    /// And a renewal that was refused is tried again with it.
-    @Test func L1_aNewRequestAfterARefusalIsANewChance() {
-        begin()
-        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .deadToken)
-        stage.start(device: 8)
-        let (_, pushes) = stage.passUntilPush(seconds: 600)
+        let (_, pushes) = stage.passUntilPush(seconds: seconds)
         #expect(pushes.map(\.event) == [.start])
         #expect(pushes.map(\.token) == [[8]])
     }
