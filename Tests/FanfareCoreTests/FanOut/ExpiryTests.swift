@@ -330,7 +330,7 @@ import Testing
     }
 
     /// A device's start token changes before the renewal's start has left; or after that was refused, which is a new chance.
-    @Test(arguments: [(DeliveryOutcome.notProcessed, 10), (.deadToken, 600)])
+    @Test(arguments: [(DeliveryOutcome.notProcessed, Int64(10)), (.deadToken, 600)])
     func L1_aRenewalGoesToTheNewestStartToken(answer: DeliveryOutcome, seconds: Int64) {
         begin()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, answer)
