@@ -66,6 +66,17 @@ struct BadInputTests {
         #expect(log.split(separator: "\n").filter { $0.contains(#""outcome":"rejected""#) }.count == 1)
     }
 
+    /// A loop's own descriptor must not become the input. In a process of its own: whichever thread of a test's opens something
+    /// first would have it.
+    @Test func aClosedInputIsAnEmptyFeed() throws {
+        let folder = try Folder()
+        let fanfare = try #require(Binary.fanfare.path)
+        let command = #"exec "$0" replay - --json <&-"#
+        let end = try Program(path: "/bin/sh", ["-c", command, fanfare], folder: folder).wait()
+        #expect(end.status == 0 && end.errorLines.isEmpty, "\(end.errors)")
+        #expect(try Summary(end).events == 0)
+    }
+
     @Test func aFeedCutOffWithinALineIsSaid() throws {
         let folder = try Folder()
         let file = try folder.write("feed.ndjson", Self.good[0] + Self.good[1].dropLast(10))

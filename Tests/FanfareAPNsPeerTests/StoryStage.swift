@@ -7,8 +7,9 @@ import Testing
 @testable import APNsSimulator
 @testable import FanfareCore
 
-/// One phone that follows one topic of a feed, or several in a lineup, and all that is between the two: decoder, decision core, shard, connection pool, TLS and
-/// the simulator. What one decision sends has been accepted before the next one is told, so the story depends on the feed alone.
+/// One phone that follows one topic of a feed, or several in a lineup, and all that is between the two: decoder, decision core,
+/// shard, connection pool, TLS and the simulator. What one decision sends has been accepted before the next one is told, so the
+/// story depends on the feed alone.
 final class StoryStage {
     /// What the phone gets at one moment of the feed.
     struct Frame {
@@ -102,8 +103,8 @@ final class StoryStage {
         let before = loop.onTurn
         loop.onTurn = { [unowned self] in
             before?()
-            // Until something is on its way, whose answer is the next turn's.
-            while pool.isReady, source.shard.inFlight == 0, source.shard.counts.owed == 0, !isDone {
+            // Until something is on its way, whose answer is the next turn's. What gathers alerts leaves when its time has come.
+            while pool.isReady, source.shard.inFlight == 0, source.shard.counts.owed == 0 || isGathering, !isDone {
                 if let told { frames += accepted(after: frames.count, told) }
                 told = next(of: &rest, since: first, start)
                 guard let told else {
@@ -125,6 +126,8 @@ final class StoryStage {
         #expect(reports.isEmpty)
         return frames
     }
+
+    private var isGathering: Bool { source.shard.audiences.contains { $0.parked != nil } }
 
     /// The next decision, or before that the next moment at which the shard has something of its own to do.
     private func next(of steps: inout ArraySlice<Step>, since first: FeedTime, _ start: Moment) -> Step? {

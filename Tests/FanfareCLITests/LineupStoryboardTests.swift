@@ -34,9 +34,11 @@ import Testing
         keepsTheRotationsBudget(story)
     }
 
-    /// Whatever else happens at that moment, a goal's own match is in the spotlight when it is published.
+    /// Whatever else happens meanwhile, a goal's own match is in the spotlight of a push that leaves within the second for which
+    /// goals are gathered.
     private func hasEveryGoalAtOnce(_ story: LineupStory, _ topics: [String], in paths: [String]) throws {
         var replay = try DecisionReplay(paths: paths)
+        let gather = LineupRules().gather
         var goals = 0
         while let (_, decisions) = replay.next() {
             decisions.forEachRecord { record, publication in
@@ -44,9 +46,8 @@ import Testing
                     publication?.alert?.cause == record.id, record.kind == "goal"
                 else { return }
                 goals += 1
-                let lit = story.displays.filter { $0.at == record.now }.compactMap { display in
-                    display.spotlight.map { display.rows[$0].topic }
-                }
+                let lit = story.displays.filter { (record.now...record.now + gather).contains($0.at) }
+                    .compactMap { display in display.spotlight.map { display.rows[$0].topic } }
                 #expect(lit.contains(topic), "\(record.id ?? "") of \(topic) at \(record.now)")
             }
         }

@@ -6,8 +6,8 @@ import Testing
 @Suite struct LineupAlertTests {
     private let three = ["a", "b", "c"]
 
-    private func stage(_ topics: [String], gather: Duration = .zero) -> Stage {
-        let stage = Stage(lineups: LineupRules(gather: gather))
+    private func stage(_ topics: [String], _ rules: LineupRules = LineupRules(gather: .zero)) -> Stage {
+        let stage = Stage(lineups: rules)
         stage.follow(topics)
         for topic in topics { stage.publish(topic) }
         _ = stage.pass(seconds: 60)
@@ -118,8 +118,8 @@ import Testing
         #expect(again.map(\.payload.alert) == [nil] && again.map(\.lit) == ["b"])
     }
 
-    /// A goal never waits for another one. Once its push has left, what is told of the next depends on the answer; its stamp is the
-    /// next second's, as no phone may see two states in one.
+    /// Where the rules let no goal wait for another. Once its push has left, what is told of the next depends on the answer; its
+    /// stamp is the next second's, as no phone may see two states in one.
     @Test(arguments: [
         (DeliveryOutcome.accepted, "by somebody"), (.refused, "by somebody"), (.unknown, "by somebody"),
         (.notProcessed, "by somebody\ngoal 1 in b · by somebody"),
@@ -145,8 +145,8 @@ import Testing
 
     // MARK: Gathered
 
-    @Test func twoGoalsOfOneSecondAreOnePushWhereTheRulesGather() {
-        let stage = stage(three, gather: .seconds(1))
+    @Test func M1_twoGoalsInOneSecondAreOnePushThatNamesBoth() {
+        let stage = stage(three, LineupRules())
         let start = stage.time
         stage.goal("b")
         #expect(stage.pass(seconds: 0.4).isEmpty)
@@ -161,7 +161,7 @@ import Testing
 
     @Test func M1_eightGoalsAreNotEightPushesInTwoSeconds() {
         let topics = (0..<8).map { "match/\($0)" }
-        let stage = stage(topics, gather: .seconds(1))
+        let stage = stage(topics, LineupRules())
         var pushes: [Stage.Push] = []
         for topic in topics {
             stage.goal(topic)
@@ -173,7 +173,7 @@ import Testing
 
     /// Whoever has waited for a slow service does not wait for the next goal, too.
     @Test func nobodyIsHeldBackForWhomAnAlertIsOnItsWay() {
-        let stage = stage(three, gather: .seconds(1))
+        let stage = stage(three, LineupRules())
         stage.follow(three, activity: 2)
         _ = stage.pass(seconds: 10)
         stage.goal("b")
@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test func whoeverMovesMeanwhileHearsOnce() {
-        let stage = stage(three, gather: .seconds(1))
+        let stage = stage(three, LineupRules())
         stage.follow(["c", "b"], activity: 2)
         _ = stage.pass(seconds: 10)
         stage.goal("b")
@@ -198,7 +198,7 @@ import Testing
     }
 
     @Test func aGoalThatIsCancelledMeanwhileIsNotHeardOf() {
-        let stage = stage(three, gather: .seconds(1))
+        let stage = stage(three, LineupRules())
         stage.goal("b")
         stage.revoke("goal 1 in b", of: "b")
         #expect(stage.pass(seconds: 0.5).isEmpty)
@@ -206,12 +206,58 @@ import Testing
         #expect(stage.shard.statistics.alerts.revoked == 1)
     }
 
+    /// What comes while goals are gathered leaves with them, and the interval begins then.
+    @Test func theirPushTakesAlongWhatComesMeanwhile() {
+        let stage = stage(three, LineupRules())
+        let start = stage.time
+        stage.goal("b")
+        #expect(stage.pass(seconds: 0.5).isEmpty)
+        stage.point("c")
+        let push = stage.pass(seconds: 1.9)
+        #expect(push.map(\.time) == [start + 1_000_000_000])
+        #expect(push.first?.content?.topics.map(\.minimal) == ["0", "1", "1"])
+        stage.point("a")
+        #expect(stage.pass(seconds: 10).map(\.time).prefix(1) == [start + 3_000_000_000], "two seconds after it")
+    }
+
+    /// Who wants no alert waits like all others for the state that it is of, and has it as fast.
+    @Test func itLeavesAtPriority10WhateverComesMeanwhile() {
+        let stage = Stage(lineups: LineupRules())
+        stage.follow(three, Preferences(alerts: .none))
+        for topic in three { stage.publish(topic) }
+        _ = stage.pass(seconds: 60)
+        stage.goal("b")
+        stage.point("c")
+        let pushes = stage.pass(seconds: 3)
+        #expect(pushes.map(\.payload.priority) == [.immediate] && pushes.map(\.payload.alert) == [nil])
+    }
+
+    @Test(arguments: [false, true])
+    func nobodyWaitsWhereNoOtherTopicIsLive(isOver: Bool) {
+        let stage = Stage(lineups: LineupRules())
+        stage.follow(three)
+        for topic in three { stage.publish(topic, hasBegun: isOver || topic == "b") }
+        if isOver { for topic in ["a", "c"] { stage.end(topic, dismissAfter: .seconds(3600)) } }
+        _ = stage.pass(seconds: 60)
+        stage.goal("b")
+        #expect(stage.pushes().map(\.lit) == ["b"])
+        stage.publish("a")
+        _ = stage.pass(seconds: 60)
+        stage.goal("b")
+        #expect(stage.pushes().isEmpty && stage.pass(seconds: 1).map(\.lit) == ["b"], "now there is another")
+    }
+
     @Test func theEndWaitsForNothing() {
-        let stage = stage(["a"], gather: .seconds(1))
-        stage.goal("a")
-        #expect(stage.pushes().isEmpty)
+        let stage = stage(["a", "b"], LineupRules())
+        stage.end("b", dismissAfter: .seconds(60))
         stage.end("a", dismissAfter: .seconds(60))
-        let end = stage.pushes()
+        #expect(stage.pushes().map(\.payload.event) == [.end])
+        let another = self.stage(["a", "b"], LineupRules())
+        another.goal("a")
+        another.end("b", dismissAfter: .seconds(60))
+        #expect(another.pushes().isEmpty)
+        another.end("a", dismissAfter: .seconds(60))
+        let end = another.pushes()
         #expect(end.map(\.payload.event) == [.end] && end.first?.payload.alert?.title == "goal 1 in a")
     }
 }

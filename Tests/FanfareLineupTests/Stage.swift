@@ -13,7 +13,8 @@ final class Stage {
     private var flying: [Delivery] = []
     private var batch = DeliveryBatch()
 
-    init(lineups: LineupRules = LineupRules()) { shard = Shard(lineups: lineups) }
+    /// - Parameter lineups: alerts leave at once, where nothing else is said.
+    init(lineups: LineupRules = LineupRules(gather: .zero)) { shard = Shard(lineups: lineups) }
 
     struct Push {
         let payload: Payload
@@ -29,11 +30,13 @@ final class Stage {
         var shown: [String] { content?.topics.map(\.id) ?? [] }
     }
 
-    func follow(_ topics: [String], favourite: String? = nil, activity: UInt64 = 1) {
+    func follow(
+        _ topics: [String], favourite: String? = nil, activity: UInt64 = 1, _ preferences: Preferences? = nil
+    ) {
         shard.apply(
             .follow(
                 ActivityID(activity), .lineup(topics.map { TopicID($0) }, favourite: favourite.map { TopicID($0) }),
-                token: [UInt8(activity)]), at: moment)
+                token: [UInt8(activity)], preferences: preferences), at: moment)
     }
 
     func move(_ topics: [String], favourite: String? = nil, activity: UInt64 = 1) {

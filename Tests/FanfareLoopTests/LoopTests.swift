@@ -294,21 +294,15 @@ import Testing
         #expect(events == [.readable])
     }
 
-    @Test func closedStandardDescriptorsAndBrokenPipesAreHarmless() async {
+    @Test func aBrokenPipeIsHarmless() async {
         await #expect(processExitsWith: .success) {
-            close(STDIN_FILENO)
             let loop = try Loop()
-            let source = try ByteSource.standardInput(loop: loop)
-            var hasEnded = false
-            source.onEnd = { error in hasEnded = error == nil }
-            source.resume()
-            loop.run()
             loop.close()
             var ends: [Int32] = [0, 0]
             #expect(pipe(&ends) == 0)
             close(ends[0])
-            #expect(write(ends[1], "x", 1) == -1 && errno == EPIPE)
-            exit(hasEnded ? EXIT_SUCCESS : EXIT_FAILURE)
+            let isBroken = write(ends[1], "x", 1) == -1 && errno == EPIPE
+            exit(isBroken ? EXIT_SUCCESS : EXIT_FAILURE)
         }
     }
 

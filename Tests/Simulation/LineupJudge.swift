@@ -89,15 +89,29 @@ extension World {
         return nil
     }
 
-    /// Two alerts are not closer than the rules gather them, unless the first was still on its way when the second came, or the
-    /// stamps wait. Told of those who have their lineup to themselves: of others, somebody may have waited for the first.
-    func judgeGathering(_ payload: Payload, to phone: Phone, from node: Node) -> String? {
+    /// Two alerts are not closer than the rules gather them, unless the first was still on its way when the second came, no other
+    /// topic was live that could have added to it, or the stamps wait. Told of those who have their lineup to themselves: of
+    /// others, somebody may have waited for the first.
+    func judgeGathering(_ payload: Payload, lineup topics: [TopicID], to phone: Phone, from node: Node) -> String? {
         let gather = nanoseconds(options.lineupRules.gather)
         guard options.activitiesMax == 1, payload.event == .update, payload.alert != nil, phone.lastAlertStandsAlone,
             !phone.lastMayRepeat,
             moment.monotonicNanoseconds < phone.lastSentAt + gather, payload.stamp < moment.wallSeconds + 50
         else { return nil }
+        for topic in topics {
+            for told in node.told[topic] ?? [] where told.publication.alert != nil && told.at >= phone.lastSentAt {
+                guard topics.contains(where: { $0 != topic && wasLive($0, at: told.at, node) }) else { return nil }
+            }
+        }
         return "an alert right after another, and nothing gathered them (M1)"
+    }
+
+    /// Before that moment, and whatever it was told then.
+    private func wasLive(_ topic: TopicID, at time: Int64, _ node: Node) -> Bool {
+        let told = node.told[topic] ?? []
+        return told.contains { $0.at < time }
+            && told[(told.lastIndex { $0.at < time } ?? 0)...].prefix { $0.at <= time }
+                .allSatisfy { $0.publication.event == .update && $0.publication.prominence.hasBegun }
     }
 
     /// When everything published had come out before the last push, only the rotation can have asked for this one: it is silent, at

@@ -38,7 +38,7 @@ extension World {
             }
             if let violation = judgeState(of: payload, shown: served, for: phone, from: node) { return violation }
             if case .lineup(let topics, _) = served, !isExpiring,
-                let violation = judgeGathering(payload, to: phone, from: node)
+                let violation = judgeGathering(payload, lineup: topics, to: phone, from: node)
                     ?? judgeRotation(payload, lineup: topics, to: index, from: node)
             {
                 return violation

@@ -9,19 +9,20 @@ public struct LineupRules: Sendable, Hashable {
     /// Changes that are not essential are at least so far apart, whichever topics they are of (rule U5). What is essential
     /// does not wait for it.
     public var minimumInterval: Duration
-    /// How long an alert waits for others: what comes within it is one push that names them all. Zero: each leaves at once, and
-    /// only those are one push that come before the first has left.
+    /// How long an alert waits for others while another topic of the lineup is live: what comes within it is one push that names
+    /// them all. Zero: each leaves at once, and only those are one push that come before the first has left.
     public var gather: Duration
     /// Pushes that nothing but the rotation asks for. They are silent and go at priority 5.
     public var rotationPushes: TokenBucket.Size
 
     /// - Parameters:
     ///   - minimumInterval: eight matches are not eight pushes in two seconds.
-    ///   - gather: goals are rarely a second apart, so that nearly all would wait for nothing.
+    ///   - gather: two goals in one second are one push, and eight in two seconds are two. A goal comes a second later for it,
+    ///     which is less than its way from the stadium to the feed.
     ///   - rotationPushes: one a minute, after a few at once, spends nothing that matters.
     public init(
         dwell: Duration = .seconds(20), round: Duration? = nil, minimumInterval: Duration = .seconds(2),
-        gather: Duration = .zero, rotationPushes: TokenBucket.Size = .init(burst: 4, refill: .seconds(60))
+        gather: Duration = .seconds(1), rotationPushes: TokenBucket.Size = .init(burst: 4, refill: .seconds(60))
     ) {
         self.dwell = dwell
         self.round = round

@@ -9,7 +9,7 @@ final class Lineup {
     @exclusivity(unchecked) var lit: Int?
     /// Publications that are in no version yet: the next one carries them.
     @exclusivity(unchecked) var waiting: [UInt64] = []
-    /// When the newest version was made, monotonic nanoseconds.
+    /// When the newest version came out, monotonic nanoseconds. Later than now while alerts are gathered: when it will.
     @exclusivity(unchecked) var publishedAt: Int64?
     /// Brings this lineup back; `nil`: nothing does.
     @exclusivity(unchecked) var wakeUp: TimingWheel.Entry?
@@ -25,6 +25,14 @@ final class Lineup {
     }
 
     init(rotation: Rotation) { self.rotation = rotation }
+
+    /// The newest version's sweep has not begun, because an alert waits for others: whatever comes now leaves with it.
+    func isGathering(at now: Int64) -> Bool { publishedAt.map { now < $0 } ?? false }
+
+    /// What is not urgent may be a version now.
+    func mayPublish(after interval: Int64, at now: Int64) -> Bool {
+        publishedAt.map { now < $0 || $0 + interval <= now } ?? true
+    }
 
     /// Topics in one lineup. What a person can follow, and what a content state has room for, is far below.
     static let topicsMax = 64

@@ -73,7 +73,7 @@ extension Shard {
                 now: moment.monotonic)
         }
         look(at: audience, at: moment)
-        let mayPass = lineup.publishedAt.map { $0 + lineupInterval <= moment.monotonicNanoseconds } ?? true
+        let mayPass = lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds)
         if publication.isUrgent || mayPass || isOver(audience) {
             bringOut(lineup, of: audience, place.audience, with: publication, at: moment)
         } else {
@@ -92,7 +92,7 @@ extension Shard {
         lineup.wakeUp = nil
         look(at: audience, at: moment)
         if !lineup.waiting.isEmpty {
-            if lineup.publishedAt.map({ $0 + lineupInterval <= moment.monotonicNanoseconds }) ?? true {
+            if lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds) {
                 bringOut(lineup, of: audience, index, with: nil, at: moment)
             }
         } else if audience.event == .update, let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) {
@@ -125,19 +125,24 @@ extension Shard {
         lineup.lit = wanted
         let isSeen = audience.target == 0 || isNew || alerting != nil || isOver
         if isSeen {
-            lineup.publishedAt = moment.monotonicNanoseconds
+            let now = moment.monotonicNanoseconds
+            let isGathering = lineup.isGathering(at: now)
+            if !isGathering { lineup.publishedAt = now }
             let before = audience.owed
-            // Alerts are gathered for a while: the version stands, and its sweep begins later. While a sweep brings an older
-            // alert nothing is held back: whoever waits for a slow service would wait again with every goal.
-            let gathers = alerting != nil && !audience.bringsAlert
+            // Alerts are gathered for a while: the version stands, and its sweep begins later. Not where no other topic could
+            // add to them. And while a sweep brings an older alert nothing is held back: whoever waits for a slow service would
+            // wait again with every goal.
+            let gathers = alerting != nil && !audience.bringsAlert && isLive(besides: wanted)
             audience.publish(
                 Audience.Version(
-                    event: isOver ? .end : .update, priority: publication?.priority ?? .conserving,
+                    event: isOver ? .end : .update,
+                    priority: isGathering ? .immediate : publication?.priority ?? .conserving,
                     latest: lineup.display.topics[lineup.display.spotlight].publication, display: hash),
                 alerting: alerting, freshness: lineupFreshness, at: moment)
             counts.owed += audience.owed - before
             if gathers, lineupGather > 0, audience.parked == nil {
-                park(audience, index, due: moment.monotonicNanoseconds + lineupGather)
+                lineup.publishedAt = now + lineupGather
+                park(audience, index, due: now + lineupGather)
             }
             if isOver { unpark(audience) } else { lanes.enqueue(audience) }
         }
@@ -185,6 +190,11 @@ extension Shard {
             if topic.life == .ended, isDismissed(index, at: moment) { topic.life = .gone }
             seen.append(topic)
         }
+    }
+
+    /// A topic of the lineup other than this one is live. Its topics have been looked at.
+    private func isLive(besides position: Int) -> Bool {
+        seen.indices.contains { $0 != position && seen[$0].life == .live }
     }
 
     /// Of a topic that has ended.
