@@ -14,6 +14,8 @@ final class Pusher {
         var connections = 1
         /// Topics in the lineup that each activity has for itself; 0: all follow one topic.
         var lineups = 0
+        /// What is published alerts everybody.
+        var isGoal = false
     }
 
     struct Result {
@@ -41,6 +43,8 @@ final class Pusher {
     private var pool: ConnectionPool! = nil  // set in `init`, whose callbacks need `self`
     private var round = 0
     private var isDone = false
+    /// A lineup gathers goals before it tells of them.
+    private var dueTimer: LoopTimer?
     /// Nanoseconds of time and of processor time.
     private var publishedAt: (time: Int64, cpu: Int64) = (0, 0)
     private var seconds: [Double] = []
@@ -60,7 +64,7 @@ final class Pusher {
 
     private init(_ options: Options, loop: Loop) throws {
         self.loop = loop
-        workload = try Workload(activities: options.activities, lineups: options.lineups)
+        workload = try Workload(activities: options.activities, lineups: options.lineups, isGoal: options.isGoal)
         rounds = options.pushes / options.activities
         shard = workload.shard(at: .now())
         let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
@@ -81,14 +85,18 @@ final class Pusher {
             loop.stop()
         }
         deadline.start(after: Pusher.patience)
+        dueTimer = LoopTimer(loop: loop) { [unowned self] in pool.workAvailable() }
         loop.onTurn = { [unowned self] in endTurn() }
         loop.run()
         loop.onTurn = nil
         deadline.close()
+        dueTimer?.close()
         let accepted = shard.statistics.pushes.accepted - workload.firstPushes
         guard accepted == expected else {
             throw LoadError("\(accepted) of \(expected) pushes accepted: \(reports.joined(separator: "; "))")
         }
+        let alerts = shard.statistics.alerts.accepted
+        guard alerts == (workload.isGoal ? expected : 0) else { throw LoadError("\(alerts) of \(expected) goals told") }
         let counted = accepted - accepted / rounds
         let (first, last) = allocations
         return Result(
@@ -103,6 +111,7 @@ final class Pusher {
     private func endTurn() {
         // The core's part.
         while shard.sendFeedback(to: &feedbackIn) { _ = feedbackOut.drain(limit: 1024) { _ in } }
+        defer { armTimer() }
         guard pool.isReady, shard.isQuiet, !isDone else { return }
         if round > 0 {
             seconds.append(Double(Clock.monotonicNanoseconds() - publishedAt.time) / 1e9)
@@ -118,6 +127,11 @@ final class Pusher {
         publishedAt = (Clock.monotonicNanoseconds(), Clock.processCPUNanoseconds())
         shard.apply(.publish(workload.publication(round)), at: .now())
         pool.workAvailable()
+    }
+
+    private func armTimer() {
+        guard let due = shard.nextDue else { return }
+        dueTimer?.start(after: .nanoseconds(max(0, due - Clock.monotonicNanoseconds())))
     }
 }
 

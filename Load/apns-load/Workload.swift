@@ -17,12 +17,15 @@ struct Workload {
     let activities: Int
     /// Topics in the lineup that each activity has for itself; 0: all follow one topic.
     let lineups: Int
+    /// The news is a goal: it alerts everybody.
+    let isGoal: Bool
     /// Fills the body up to its size.
     private let filler: String
 
-    init(activities: Int, lineups: Int = 0) throws {
+    init(activities: Int, lineups: Int = 0, isGoal: Bool = false) throws {
         self.activities = activities
         self.lineups = lineups
+        self.isGoal = isGoal
         let empty = try Workload.body(of: Workload.publication(1, filler: ""))
         filler = String(repeating: "x", count: Workload.bodyBytes - empty.count)
     }
@@ -31,7 +34,9 @@ struct Workload {
     func body() throws -> [UInt8] { try Workload.body(of: publication(1)) }
     var expiration: Int64 { get throws { PayloadEncoder.expiration(of: try Workload.payload(of: publication(1))) } }
 
-    func publication(_ round: Int) -> Publication { Workload.publication(round, filler: filler) }
+    func publication(_ round: Int) -> Publication {
+        Workload.publication(round, alert: isGoal ? Workload.goal(round) : nil, filler: filler)
+    }
 
     func token(_ number: Int) -> [UInt8] {
         var random = SplitMix64(seed: UInt64(number))
@@ -44,7 +49,10 @@ struct Workload {
     /// A shard whose activities all show the topic, alone or in lineups of which no two are alike. Lineups have the other topics'
     /// states to show, and begin with `firstPushes` for them.
     func shard(at moment: Moment) -> Shard {
-        let shard = Shard()
+        // A season's goals in seconds: what an activity may have of them in a day is no limit here.
+        var limits = ActivityLimits()
+        if isGoal { limits.immediate = TokenBucket.Size(burst: 1000, refill: .seconds(1)) }
+        let shard = Shard(limits: limits)
         shard.reserve(activities: activities)
         if firstPushes > 0 {
             for (index, topic) in Workload.topics.enumerated().dropFirst() {
@@ -74,14 +82,24 @@ struct Workload {
         return .lineup(topics)
     }
 
-    private static func publication(_ round: Int, of topic: TopicID = topicID, filler: String) -> Publication {
+    private static func goal(_ round: Int) -> Alert {
+        Alert(
+            cause: "goal/\(round)", class: .essential,
+            text: AlertText(
+                title: "Goal! Reds 2–1 Blues", body: .text("H. Corvand (Reds), \(round)"), sound: "default"),
+            freshFor: .seconds(300), highlight: nil)
+    }
+
+    private static func publication(
+        _ round: Int, of topic: TopicID = topicID, alert: Alert? = nil, filler: String
+    ) -> Publication {
         let version = firstVersion &+ UInt32(truncatingIfNeeded: round)
         let state = EncodedState([
             "home": .string("Reds"), "away": .string("Blues"), "change": .int(Int64(version)), "text": .string(filler),
         ])
         return Publication(
             serial: UInt64(round), topicID: topic, topicKind: .football, version: version,
-            event: .update, state: state, priority: .immediate, alert: nil,
+            event: .update, state: state, priority: .immediate, alert: alert,
             prominence: Prominence(importance: 50, news: topic == topicID ? 100 : nil),
             short: ShortForms(compactLeading: "RED 2", compactTrailing: "1 BLU", minimal: "2–1"),
             staleAfter: .seconds(900), dismissAfter: nil)

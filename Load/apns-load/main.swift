@@ -19,6 +19,7 @@ private let help = """
       --connections N   (1)
       --lineups N       every activity has a lineup of its own of N topics, of which the first has the news (0: all follow
                         one topic); push only
+      --news KIND       update, or goal: with an alert, which lineups gather for a second (update); push only
 
     The server is localhost. `make bench-apns` runs all of it: Benchmarks/README.md.
 
@@ -57,6 +58,11 @@ private func run() throws -> Int32 {
         case "--pushes": pushes = try number(1_000_000_000)
         case "--connections": options.connections = try number(1000)
         case "--lineups": options.lineups = try number(Workload.lineupsMax)
+        case "--news":
+            guard let kind = ["update", "goal"].firstIndex(of: value) else {
+                throw UsageError(text: "--news \(value): expected update or goal")
+            }
+            options.isGoal = kind == 1
         default: throw UsageError(text: "\(option): unknown option")
         }
     }

@@ -67,9 +67,9 @@ extension Shard {
     ) {
         let audience = audiences[Int(place.audience)]
         guard let lineup = audience.lineup else { return }
-        if let weight = publication.prominence.news ?? (publication.hasAlert ? 0 : nil) {
+        if let weight = publication.prominence.news ?? (publication.alert != nil ? 0 : nil) {
             lineup.rotation.happened(
-                at: Int(place.position), weight: weight, alerts: publication.hasAlert, lineupRules,
+                at: Int(place.position), weight: weight, alerts: publication.alert != nil, lineupRules,
                 now: moment.monotonic)
         }
         look(at: audience, at: moment)
@@ -117,7 +117,7 @@ extension Shard {
         // Where all are gone, the end still needs a state: the last one's. One of the two there is, once a topic is published.
         guard let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience) else { return }
         draw(audience, spotlight: wanted, into: &lineup.display, at: moment)
-        let alerting = publication.flatMap { $0.hasAlert && !audience.hasAlert(of: $0) ? $0 : nil }
+        let alerting = publication.flatMap { $0.alert != nil && !audience.hasAlert(of: $0) ? $0 : nil }
         if wanted != lineup.rotation.position { lineup.rotation.move(to: wanted, lineupRules, now: moment.monotonic) }
         let isOver = isOver(audience)
         let hash = lineup.display.hash
@@ -261,7 +261,7 @@ extension Shard {
 
 extension Publication {
     /// Comes out in its lineups at once, and takes along what waits there.
-    fileprivate var isUrgent: Bool { hasAlert || event == .update && priority == .immediate }
+    fileprivate var isUrgent: Bool { alert != nil || event == .update && priority == .immediate }
 }
 
 extension Moment {

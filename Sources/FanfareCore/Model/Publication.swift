@@ -19,8 +19,9 @@ public enum AlertClass: UInt8, Sendable, Comparable {
     public static func < (a: AlertClass, b: AlertClass) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A granted request for attention that rides on an update.
-public struct Alert: Sendable, Hashable {
+/// A granted request for attention that rides on an update. A reference: every lineup of its topic keeps it until eight newer ones
+/// have come, and its words are larger than all else that a lineup keeps.
+public final class Alert: Sendable {
     /// Id of the fact that caused it. Withdrawing that fact revokes the alert.
     public let cause: String
     public let `class`: AlertClass
@@ -116,8 +117,6 @@ public final class Publication: Sendable {
     public let state: EncodedState
     public let priority: Priority
     public let alert: Alert?
-    /// Asked of it in every lineup: `alert` itself is copied to be compared, words and all.
-    let hasAlert: Bool
     /// Of several activities the one with the higher number stands first (rule U7); `nil`: the system decides.
     public let relevance: Int?
     public let prominence: Prominence
@@ -151,7 +150,6 @@ public final class Publication: Sendable {
         self.state = state
         self.priority = priority
         self.alert = alert
-        hasAlert = alert != nil
         self.relevance = relevance
         self.prominence = prominence
         self.short = short
