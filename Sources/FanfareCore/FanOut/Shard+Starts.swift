@@ -3,7 +3,8 @@
 /// unless its start carried it.
 extension Shard {
     /// The activity shows this audience from now on, and a start is to make it appear. For an activity that is there already,
-    /// the request is kept for its renewal.
+    /// the request is kept for its renewal. One that is being ended keeps its name until then: its end may wait for hours for its
+    /// token, and which of the two a token is of could not be told.
     func start(_ request: StartRequest, _ key: AudienceKey, at moment: Moment) {
         guard isToken(request.token), let index = audienceIndex(key, at: moment) else { return }
         defer { freeLineup(index, at: moment) }
@@ -12,12 +13,16 @@ extension Shard {
             start(id, request, edition: 1, renewing: nil, in: index, at: moment)
             return
         }
+        guard store[slot].flags.isDisjoint(with: [.leaving, .ending]) else {
+            report(.notStarted(.nameTaken), of: id)
+            return
+        }
         for start in [slot, successor(of: slot)].compactMap(\.self)
         where [.due, .waiting].contains(starting[start]?.phase) {
             starting[start]?.request = request
             store.replaceToken(of: start, with: request.token)
         }
-        if store[slot].flags.isDisjoint(with: [.leaving, .ending, .tokenless]) {
+        if !store[slot].flags.contains(.tokenless) {
             renewals[slot] = Renewal(
                 request: request, edition: renewals[slot]?.edition ?? 1, successor: renewals[slot]?.successor)
         }

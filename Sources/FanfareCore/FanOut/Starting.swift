@@ -64,6 +64,8 @@ public enum StartFailure: Sendable, Hashable, CustomStringConvertible {
     case gaveUp
     /// What it was to show has ended.
     case over
+    /// The one that has this name is on its way out.
+    case nameTaken
 
     public var description: String {
         switch self {
@@ -71,6 +73,7 @@ public enum StartFailure: Sendable, Hashable, CustomStringConvertible {
         case .refused: "APNs refuses its start"
         case .gaveUp: "its start was put off \(Starting.refusalsMax) times"
         case .over: "what it was to show has ended"
+        case .nameTaken: "the activity of this name is still being ended: start it under another one"
         }
     }
 }

@@ -250,6 +250,25 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
+    /// Whose token comes next could not be told.
+    @Test func theNameOfOneThatIsBeingEndedIsTaken() {
+        stage.publish(1)
+        stage.start()
+        _ = stage.settle()
+        stage.unfollow()
+        stage.start()
+        #expect(stage.settle().isEmpty)
+        #expect(stage.fates() == [.notStarted(.nameTaken)])
+        stage.follow()
+        let end = stage.pull()
+        stage.start()
+        #expect(stage.fates() == [.notStarted(.nameTaken)], "until its end is taken")
+        stage.answer(end, .accepted)
+        stage.start()
+        #expect(stage.settle().map(\.event) == [.start] && stage.fates().isEmpty)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
     @Test(arguments: [DeliveryOutcome.throttled, .notProcessed, .refused, .deadToken])
     func aStartThatWasNotTakenNeedsNoEnd(outcome: DeliveryOutcome) {
         stage.publish(1)
