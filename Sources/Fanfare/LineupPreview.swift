@@ -40,20 +40,23 @@ public final class LineupPreview {
     }
 
     public let topics: [TopicID]
-    private let shard = Shard()
+    private let shard: Shard
     private let follow: ShardCommand
     /// The moment that time has passed to.
     private var last: FeedTime?
     private var batch = DeliveryBatch()
     private var news: [DecisionRecord] = []
     private var unseen = 0
+    /// Something has been said that the phone has not been asked for.
+    private var isTold = false
     // What the shard tells of its progress interests nobody here, but has to be taken from it.
     private var feedback: RingProducer<ShardFeedback>
     private var heard: RingConsumer<ShardFeedback>
 
     /// - Parameter favourite: one of the topics, which has the spotlight whenever nothing happens elsewhere.
-    public init(of topics: [TopicID], favourite: TopicID? = nil) {
+    public init(of topics: [TopicID], favourite: TopicID? = nil, rules: LineupRules = LineupRules()) {
         self.topics = topics
+        shard = Shard(lineups: rules)
         follow = .follow(ActivityID(1), .lineup(topics, favourite: favourite), token: [1])
         let ring = OneToOneRing<ShardFeedback>(capacity: 64)
         feedback = ring.takeProducer()
@@ -68,6 +71,7 @@ public final class LineupPreview {
             pass(to: record.now, show: show)
             guard !commands.isEmpty else { return }
             for command in commands { shard.apply(command, at: moment(record.now)) }
+            isTold = true
             if let topic = record.topic, topics.contains(topic) { news.append(record) }
         }
     }
@@ -81,17 +85,28 @@ public final class LineupPreview {
         }
         guard last < now else { return }
         pull(at: last, show: show)
-        while let due = shard.nextDue, due <= moment(now).monotonicNanoseconds {
-            // Clocks here count milliseconds; rounded up, it is due then.
-            pull(at: FeedTime(milliseconds: (due + 999_999) / 1_000_000), show: show)
-        }
+        while let due, due <= now { pull(at: due, show: show) }
         self.last = now
     }
 
-    /// The feed is over: the phone sees what was said of its last moment.
-    public func finish(show: (Display) -> Void) { if let last { pull(at: last, show: show) } }
+    /// When the phone may see something although nothing more is said: `pass` to it then.
+    public var nextDue: FeedTime? {
+        guard let last else { return nil }
+        return isTold ? last + .milliseconds(1) : due.map { max($0, last + .milliseconds(1)) }
+    }
+
+    /// The feed is over: the phone sees what was said last, also what waits for its interval or for other alerts.
+    public func finish(show: (Display) -> Void) {
+        guard let last else { return }
+        pull(at: last, show: show)
+        while !shard.isQuiet, let due { pull(at: due, show: show) }
+    }
+
+    /// Clocks here count milliseconds; rounded up, it is due then.
+    private var due: FeedTime? { shard.nextDue.map { FeedTime(milliseconds: ($0 + 999_999) / 1_000_000) } }
 
     private func pull(at now: FeedTime, show: (Display) -> Void) {
+        isTold = false
         let moment = moment(now)
         shard.pull(limit: 8, at: moment, into: &batch)
         for delivery in batch.deliveries {

@@ -13,13 +13,17 @@ public struct LineupStory: Sendable {
         rules: Rules = .builtIn, until: FeedTime? = nil
     ) throws(ReplayError) {
         var replay = try DecisionReplay(paths: paths, feed: feed, rules: rules, until: until)
-        let preview = LineupPreview(of: topics, favourite: favourite)
+        let preview = LineupPreview(of: topics, favourite: favourite, rules: rules.lineups)
         var displays: [LineupPreview.Display] = []
         while let (_, decisions) = replay.next() {
             preview.take(decisions) { displays.append($0) }
         }
-        if let until { preview.pass(to: until) { displays.append($0) } }
-        preview.finish { displays.append($0) }
+        if let until {
+            // Also what was said at that very moment.
+            preview.pass(to: until + .milliseconds(1)) { displays.append($0) }
+        } else {
+            preview.finish { displays.append($0) }
+        }
         self.displays = displays
         for topic in topics where replay.core.index(of: topic) == nil {
             let moment = until.map { " until \($0)" } ?? ""

@@ -41,7 +41,7 @@ public final class Replay {
     public init(_ options: ReplayOptions, output: ReplayOutput) throws(ReplayError) {
         self.options = options
         self.output = output
-        preview = options.preview.isEmpty ? nil : LineupPreview(of: options.preview)
+        preview = options.preview.isEmpty ? nil : LineupPreview(of: options.preview, rules: options.rules.lineups)
         if options.countsWhatIf { tally = DecisionTally(essentialIn: [options.rules]) }
         pace = Pace(speed: options.speed, gapMax: options.gapMax, from: options.from)
         do {
@@ -187,20 +187,28 @@ public final class Replay {
                 return
             }
             // Timers that are due before this event fire at their own moment, not when the event happens to come.
-            let moment = min(now, engine.nextDeadline ?? now)
+            let moment = min(now, nextDeadline ?? now)
             let wait = pace.wait(until: moment, now: Clock.monotonicNanoseconds())
             if wait > 0 {
                 pacing?.start(after: .nanoseconds(wait))
                 return
             }
             if moment < now {
-                engine.advance(to: moment)
+                advance(to: moment)
                 continue
             }
             source.advance()
             take(item, now: now)
         }
         nextStep?.signal.signal()
+    }
+
+    /// Of the engine, and of the phone that is previewed.
+    private var nextDeadline: FeedTime? { [engine.nextDeadline, preview?.nextDue].compactMap(\.self).min() }
+
+    private func advance(to moment: FeedTime) {
+        if let due = engine.nextDeadline, due <= moment { engine.advance(to: moment) }
+        if let show = output.preview { preview?.pass(to: moment, show: show) }
     }
 
     private func take(_ item: FeedItem, now: FeedTime) {
@@ -219,14 +227,14 @@ public final class Replay {
     private func feedIsEmpty() {
         if source.isAtEnd {
             finish()
-        } else if let deadline = engine.nextDeadline, let now = progress.now {
+        } else if let deadline = nextDeadline, let now = progress.now {
             // Live and nothing new: log time goes on with the wall clock, so that what waits for its interval is not held up
             // by a feed that has gone quiet.
             let wait = source.sinceLastItem(now: Clock.monotonicNanoseconds(), toReach: deadline - now)
             if wait > .zero {
                 pacing?.start(after: wait)
             } else {
-                engine.advance(to: deadline)
+                advance(to: deadline)
                 progress.now = deadline
                 source.ticked(by: deadline - now)
                 nextStep?.signal.signal()

@@ -31,6 +31,23 @@ struct LiveTests {
         #expect(end.errors.contains("15 sent: 15 accepted"))
     }
 
+    /// A goal waits a second for others, and no line comes after which it could be shown.
+    @Test func aPreviewGoesOnWhileTheFeedIsSilent() throws {
+        let folder = try Folder()
+        let fanfare = try Program(
+            .fanfare, ["replay", "-", "--preview", "match/1,match/2"], folder: folder, hasInput: true)
+        for match in 1...2 {
+            try fanfare.write(
+                #"{"topic":"match/\#(match)","topicKind":"football","at":1781359260,"id":"k","kind":"period","#
+                    + #""fact":{"id":"k","kind":"period","period":"1H"}}"# + "\n")
+        }
+        try fanfare.write(
+            #"{"topic":"match/1","at":1781359270,"id":"g","kind":"goal","fact":{"id":"g","side":"home"}}"# + "\n")
+        try fanfare.waitUntil("the goal") { _, errors in errors.contains("Goal! ") }
+        try fanfare.closeInput()
+        #expect(try fanfare.wait().status == 0)
+    }
+
     /// What people type at a terminal ends without a newline now and then.
     @Test func theLastLineNeedsNoNewline() throws {
         let folder = try Folder()
