@@ -17,8 +17,7 @@ public struct LineupRules: Sendable, Hashable {
 
     /// - Parameters:
     ///   - minimumInterval: eight matches are not eight pushes in two seconds.
-    ///   - gather: two goals in one second are one push, and eight in two seconds are two. A goal comes a second later for it,
-    ///     which is less than its way from the stadium to the feed.
+    ///   - gather: two goals in one second are one push, and eight in two seconds are two. A goal comes a second later for it.
     ///   - rotationPushes: one a minute, after a few at once, spends nothing that matters.
     public init(
         dwell: Duration = .seconds(20), round: Duration? = nil, minimumInterval: Duration = .seconds(2),
