@@ -207,6 +207,17 @@ import Testing
         #expect(stage.shard.statistics.alerts.revoked == 1)
     }
 
+    /// A score outweighs whatever else is told of with it, before it or after it.
+    @Test(arguments: [false, true]) func theWeightierHasTheSpotlight(goalIsFirst: Bool) {
+        let stage = stage(three, LineupRules())
+        if goalIsFirst { stage.goal("b") }
+        stage.publish("c", priority: .immediate, alert: "kick-off", news: 60)
+        if !goalIsFirst { stage.goal("b") }
+        let pushes = stage.pass(seconds: 18)
+        #expect(pushes.map(\.lit) == ["b"], "and keeps it for its dwell time")
+        #expect(stage.shard.statistics.alerts.accepted == 2)
+    }
+
     /// What comes while goals are gathered leaves with them, and the interval begins then.
     @Test func theirPushTakesAlongWhatComesMeanwhile() {
         let stage = stage(three, LineupRules())

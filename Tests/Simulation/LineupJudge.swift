@@ -149,13 +149,16 @@ extension World {
             .max { $0.publication.serial < $1.publication.serial }
     }
 
-    /// Something as weighty has happened in another topic since, though its alert may have been demoted.
+    /// Something as weighty has happened in another topic since, though its alert may have been demoted; or something weightier
+    /// before, with which it was gathered.
     private func isOutweighed(_ alert: Told, _ topics: [TopicID], _ node: Node) -> Bool {
-        topics.contains { topic in
+        let gather = nanoseconds(options.lineupRules.gather)
+        return topics.contains { topic in
             topic != alert.publication.topicID
                 && node.told[topic, default: []].contains {
-                    $0.publication.serial > alert.publication.serial
-                        && $0.publication.prominence.news ?? -1 >= alert.publication.prominence.news ?? 0
+                    let (news, other) = ($0.publication.prominence.news ?? -1, alert.publication.prominence.news ?? 0)
+                    return $0.publication.serial > alert.publication.serial
+                        ? news >= other : news > other && $0.at + gather > alert.at
                 }
         }
     }

@@ -68,9 +68,11 @@ extension Shard {
         let audience = audiences[Int(place.audience)]
         guard let lineup = audience.lineup else { return }
         if let weight = publication.prominence.news ?? (publication.alert != nil ? 0 : nil) {
+            // Of alerts that leave together the weightier has the spotlight, whichever came first.
+            let hasPushOfItsOwn = !lineup.isGathering(at: moment.monotonicNanoseconds)
             lineup.rotation.happened(
-                at: Int(place.position), weight: weight, alerts: publication.alert != nil, lineupRules,
-                now: moment.monotonic)
+                at: Int(place.position), weight: weight, alerts: publication.alert != nil && hasPushOfItsOwn,
+                lineupRules, now: moment.monotonic)
         }
         look(at: audience, at: moment)
         let mayPass = lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds)
