@@ -188,9 +188,6 @@ final class Audience {
     /// An alert has not come to some member yet; now and then also said of one to which it has, out of turn.
     private var awaitsAlert: Bool { min(urgent, order.remaining) > 0 || min(urgentAgain, again.count) > 0 }
 
-    /// The sweep brings an alert that somebody lacks.
-    var bringsAlert: Bool { awaitsAlert && ledger.oldest < newestAlert }
-
     /// Who awaits an alert goes before who awaits a card.
     var nextStart: ActivitySlot? { hasStarts && !awaitsAlert ? starts.last : nil }
 

@@ -131,10 +131,6 @@ extension Shard {
             let isGathering = lineup.isGathering(at: now)
             if !isGathering { lineup.publishedAt = now }
             let before = audience.owed
-            // Alerts are gathered for a while: the version stands, and its sweep begins later. Not where no other topic could
-            // add to them. And while a sweep brings an older alert nothing is held back: whoever waits for a slow service would
-            // wait again with every goal.
-            let gathers = alerting != nil && !audience.bringsAlert && isLive(besides: wanted)
             audience.publish(
                 Audience.Version(
                     event: isOver ? .end : .update,
@@ -142,7 +138,9 @@ extension Shard {
                     latest: lineup.display.topics[lineup.display.spotlight].publication, display: hash),
                 alerting: alerting, freshness: lineupFreshness, at: moment)
             counts.owed += audience.owed - before
-            if gathers, lineupGather > 0, audience.parked == nil {
+            // Alerts are gathered for a while: the version stands, and its sweep begins later, or goes on. Not where no other
+            // topic could add to them.
+            if alerting != nil, lineupGather > 0, audience.parked == nil, isLive(besides: wanted) {
                 lineup.publishedAt = now + lineupGather
                 park(audience, index, due: now + lineupGather)
             }
