@@ -49,7 +49,7 @@ var targets: [Target] = [
     // What an app on the phone shares with a backend: nothing but Foundation.
     .target(name: "FanfareLineup", swiftSettings: swift),
     .executableTarget(
-        name: "FanfareCLI", dependencies: ["Fanfare", "FanfareCore", "FanfareFeeds", "FanfareRules"],
+        name: "FanfareCLI", dependencies: ["Fanfare", "FanfareCore", "FanfareFeeds", "FanfareLoop", "FanfareRules"],
         swiftSettings: swift),
 
     // The whole engine in one thread, with clocks and a network made of a seed.

@@ -65,6 +65,7 @@ enum Decisions {
             switch consume item {
             case .event(let event): core.apply(event, now: now, into: &decisions)
             case .rejected(let rejection): core.reject(rejection, now: now, into: &decisions)
+            case .noticed: break
             }
         }
         return count

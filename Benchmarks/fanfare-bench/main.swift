@@ -1,6 +1,7 @@
 // Google Benchmark's program, with our own options in front of its own:
 //   --items=N        items through each queue and run (4000000)
 //   --activities=N   largest audience of sweeps and publishing, and all activities of the shards (1000000)
+//   --slower=N       makes sweeps and publishing so many per cent slower: shows whether a comparison sees that
 //   --memory=N       instead: loads N activities and prints the process's memory
 //   --fairness=N     instead: alerts of small audiences beside a sweep of N, and prints how long they took
 //   --overload=N     instead: more versions than a sweep of N can bring, and prints what that did
@@ -12,13 +13,13 @@
 import CFanfareBench
 import Glibc
 
-/// Takes an option of ours out of the arguments. At least 2,000, so that every share of it is a size.
-func takeOption(_ name: String, from arguments: inout [String]) -> Int? {
+/// Takes an option of ours out of the arguments. Sizes are at least 2,000, so that every share of it is one.
+func takeOption(_ name: String, atLeast least: Int = 2000, from arguments: inout [String]) -> Int? {
     let prefix = "--\(name)="
     guard let index = arguments.firstIndex(where: { $0.hasPrefix(prefix) }) else { return nil }
     let argument = arguments.remove(at: index)
-    guard let value = Int(argument.dropFirst(prefix.count)), (2000...1_000_000_000).contains(value) else {
-        let line = Array("fanfare-bench: \(argument): expected a whole number from 2000 to 1000000000\n".utf8)
+    guard let value = Int(argument.dropFirst(prefix.count)), (least...1_000_000_000).contains(value) else {
+        let line = Array("fanfare-bench: \(argument): expected a whole number from \(least) to 1000000000\n".utf8)
         write(STDERR_FILENO, line, line.count)
         exit(2)
     }
@@ -35,6 +36,8 @@ func takeFeed(from arguments: inout [String]) -> String? {
 var arguments = CommandLine.arguments
 let items = takeOption("items", from: &arguments) ?? 4_000_000
 let activities = takeOption("activities", from: &arguments) ?? 1_000_000
+// Nothing is timed before this is set.
+FanOut.slower = Double(takeOption("slower", atLeast: 1, from: &arguments) ?? 0) / 100
 let feed = takeFeed(from: &arguments)
 if let activities = takeOption("memory", from: &arguments) {
     Memory.report(activities: activities)

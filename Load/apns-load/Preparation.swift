@@ -19,7 +19,7 @@ enum Preparation {
     static func write(_ workload: Workload, keyFile: String, host: String, to folder: String) throws {
         let body = try workload.body()
         let credentials = try ProviderToken(keyFile: keyFile, keyID: Workload.keyID, teamID: Workload.teamID)
-        let token = try credentials.current(wallSeconds: Clock.wallMilliseconds() / 1000).authorization
+        let token = try credentials.current(at: ConnectionPool.systemClock()).authorization
         let shared = [
             ("apns-topic", "\(Workload.bundleID).push-type.liveactivity"), ("apns-push-type", "liveactivity"),
             ("apns-priority", "10"),

@@ -85,7 +85,10 @@ final class Pusher {
             loop.stop()
         }
         deadline.start(after: Pusher.patience)
-        dueTimer = LoopTimer(loop: loop) { [unowned self] in pool.workAvailable() }
+        dueTimer = LoopTimer(loop: loop) { [unowned self] in
+            shard.wakeDue(at: .now())
+            pool.workAvailable()
+        }
         loop.onTurn = { [unowned self] in endTurn() }
         loop.run()
         loop.onTurn = nil

@@ -4,7 +4,8 @@ import Simulation
 // Runs simulated worlds, one after the other, until one of them shows a violation or the budget is used up.
 
 let usage = """
-    usage: fanfare-sim [--seed N] [--seeds M] [--steps S] [--seconds T] [--activities N] [--topics N] [--announce]
+    usage: fanfare-sim [--seed N] [--seeds M] [--steps S] [--seconds T] [--activities N] [--topics N] [--with TROUBLE]…
+                       [--announce] [--troubles]
 
       --seed N         the first world's seed (default 1); the following ones count up
       --seeds M        how many worlds (default 50)
@@ -12,6 +13,9 @@ let usage = """
       --seconds T      begins no further world after so many seconds
       --activities N   activities per world at a time, at most; otherwise each seed chooses
       --topics N       topics per world; otherwise each seed chooses
+      --with TROUBLE   worlds that have it, or (--without) do not: refusals, ids, order, comebacks, forgetting, environments,
+                       hand-overs
+      --troubles       prints how often each kind of trouble met a goal, an end, a start or a hand-over
       --announce       names each world on standard error before it runs: for faults that crash
 
     A world is its seed, its steps and its options: the same ones show the same again.
@@ -27,7 +31,9 @@ func refuse(_ problem: String) -> Never {
 }
 
 var numbers: [String: UInt64] = [:]
+var extras = World.Options.Extra.usual
 var announces = false
+var printsTroubles = false
 var arguments = CommandLine.arguments.dropFirst()
 while let option = arguments.popFirst() {
     switch option {
@@ -35,6 +41,12 @@ while let option = arguments.popFirst() {
         print(usage)
         exit(0)
     case "--announce": announces = true
+    case "--troubles": printsTroubles = true
+    case "--with", "--without":
+        guard let trouble = arguments.popFirst().flatMap(World.Options.Extra.init) else {
+            refuse("\(option) needs one of \(World.Options.Extra.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        if option == "--with" { extras.insert(trouble) } else { extras.remove(trouble) }
     case "--seed", "--seeds", "--steps", "--seconds", "--activities", "--topics":
         // So that sums stay within 64 bits.
         let most: UInt64 = option == "--seed" ? 1 << 62 : 1 << 40
@@ -59,10 +71,11 @@ let stopsAt = numbers["--seconds"].map { started + .seconds(Int64($0)) }
 var worlds = 0
 var (stepsSeen, pushesSeen, alertsSeen, joinedAlertsSeen, rotationsSeen) = (0, 0, 0, 0, 0)
 var (startsSeen, renewalsSeen) = (0, 0)
+var troublesMet = TroublesMet()
 for seed in first..<first + (numbers["--seeds"] ?? 50) {
     if let stopsAt, clock.now >= stopsAt { break }
     if announces { FileHandle.standardError.write(Data("seed \(seed)\n".utf8)) }
-    var options = World.Options(varying: seed)
+    var options = World.Options(varying: seed, having: extras)
     if let activities = numbers["--activities"] { options.activitiesMax = Int(activities) }
     if let topics = numbers["--topics"] { options.topics = Int(topics) }
     let world = World(seed: seed, options: options)
@@ -75,6 +88,7 @@ for seed in first..<first + (numbers["--seeds"] ?? 50) {
     rotationsSeen += world.rotationsSeen
     startsSeen += world.startsSeen
     renewalsSeen += world.renewalsSeen
+    troublesMet += world.troublesMet
     if let violation {
         print("seed \(seed): \(violation)")
         exit(1)
@@ -84,3 +98,4 @@ print(
     "nothing found: \(worlds) worlds from seed \(first), \(stepsSeen) steps, \(pushesSeen) pushes, \(alertsSeen) alerts "
         + "(\(joinedAlertsSeen) of several topics), \(rotationsSeen) rotations, "
         + "\(startsSeen) starts (\(renewalsSeen) renewals), \((clock.now - started).components.seconds) s")
+if printsTroubles { print(troublesMet.table) }

@@ -643,8 +643,20 @@ const ProtobufCMessageDescriptor fanfare_gtfs__trip_update__descriptor =
   (ProtobufCMessageInit) fanfare_gtfs__trip_update__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor fanfare_gtfs__stop_time_update__field_descriptors[3] =
+static const ProtobufCFieldDescriptor fanfare_gtfs__stop_time_update__field_descriptors[5] =
 {
+  {
+    "stop_sequence",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(FanfareGtfs__StopTimeUpdate, has_stop_sequence),
+    offsetof(FanfareGtfs__StopTimeUpdate, stop_sequence),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
   {
     "arrival",
     2,
@@ -681,16 +693,30 @@ static const ProtobufCFieldDescriptor fanfare_gtfs__stop_time_update__field_desc
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "schedule_relationship",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT32,
+    offsetof(FanfareGtfs__StopTimeUpdate, has_schedule_relationship),
+    offsetof(FanfareGtfs__StopTimeUpdate, schedule_relationship),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned fanfare_gtfs__stop_time_update__field_indices_by_name[] = {
-  0,   /* field[0] = arrival */
-  1,   /* field[1] = departure */
-  2,   /* field[2] = stop_id */
+  1,   /* field[1] = arrival */
+  2,   /* field[2] = departure */
+  4,   /* field[4] = schedule_relationship */
+  3,   /* field[3] = stop_id */
+  0,   /* field[0] = stop_sequence */
 };
 static const ProtobufCIntRange fanfare_gtfs__stop_time_update__number_ranges[1 + 1] =
 {
-  { 2, 0 },
-  { 0, 3 }
+  { 1, 0 },
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor fanfare_gtfs__stop_time_update__descriptor =
 {
@@ -700,7 +726,7 @@ const ProtobufCMessageDescriptor fanfare_gtfs__stop_time_update__descriptor =
   "FanfareGtfs__StopTimeUpdate",
   "fanfare_gtfs",
   sizeof(FanfareGtfs__StopTimeUpdate),
-  3,
+  5,
   fanfare_gtfs__stop_time_update__field_descriptors,
   fanfare_gtfs__stop_time_update__field_indices_by_name,
   1,  fanfare_gtfs__stop_time_update__number_ranges,
@@ -811,7 +837,7 @@ const ProtobufCMessageDescriptor fanfare_gtfs__vehicle_position__descriptor =
   (ProtobufCMessageInit) fanfare_gtfs__vehicle_position__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor fanfare_gtfs__trip_descriptor__field_descriptors[4] =
+static const ProtobufCFieldDescriptor fanfare_gtfs__trip_descriptor__field_descriptors[5] =
 {
   {
     "trip_id",
@@ -832,6 +858,18 @@ static const ProtobufCFieldDescriptor fanfare_gtfs__trip_descriptor__field_descr
     PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
     offsetof(FanfareGtfs__TripDescriptor, start_date),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "schedule_relationship",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT32,
+    offsetof(FanfareGtfs__TripDescriptor, has_schedule_relationship),
+    offsetof(FanfareGtfs__TripDescriptor, schedule_relationship),
     NULL,
     NULL,
     0,             /* flags */
@@ -863,18 +901,18 @@ static const ProtobufCFieldDescriptor fanfare_gtfs__trip_descriptor__field_descr
   },
 };
 static const unsigned fanfare_gtfs__trip_descriptor__field_indices_by_name[] = {
-  3,   /* field[3] = nyct */
-  2,   /* field[2] = route_id */
+  4,   /* field[4] = nyct */
+  3,   /* field[3] = route_id */
+  2,   /* field[2] = schedule_relationship */
   1,   /* field[1] = start_date */
   0,   /* field[0] = trip_id */
 };
-static const ProtobufCIntRange fanfare_gtfs__trip_descriptor__number_ranges[4 + 1] =
+static const ProtobufCIntRange fanfare_gtfs__trip_descriptor__number_ranges[3 + 1] =
 {
   { 1, 0 },
   { 3, 1 },
-  { 5, 2 },
-  { 1001, 3 },
-  { 0, 4 }
+  { 1001, 4 },
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor fanfare_gtfs__trip_descriptor__descriptor =
 {
@@ -884,10 +922,10 @@ const ProtobufCMessageDescriptor fanfare_gtfs__trip_descriptor__descriptor =
   "FanfareGtfs__TripDescriptor",
   "fanfare_gtfs",
   sizeof(FanfareGtfs__TripDescriptor),
-  4,
+  5,
   fanfare_gtfs__trip_descriptor__field_descriptors,
   fanfare_gtfs__trip_descriptor__field_indices_by_name,
-  4,  fanfare_gtfs__trip_descriptor__number_ranges,
+  3,  fanfare_gtfs__trip_descriptor__number_ranges,
   (ProtobufCMessageInit) fanfare_gtfs__trip_descriptor__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -17,6 +17,8 @@ struct AppOrders {
         return isMuted ? publication.silent : publication
     }
 
+    mutating func forget(_ topic: TopicID) { held[topic] = nil }
+
     /// - Returns: what the app's shards are told.
     mutating func obey(_ operation: FeedEvent.Operation) -> [ShardCommand] {
         switch operation {
@@ -28,6 +30,7 @@ struct AppOrders {
             defer { held.removeAll() }
             return held.values.sorted { $0.serial < $1.serial }.map { .publish($0.silent) }
         case .republish: return isPaused ? [] : [.republish]
+        case .reset: break  // is about a feed, which knows nothing of apps
         }
         return []
     }

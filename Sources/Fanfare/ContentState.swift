@@ -25,20 +25,21 @@ extension Engine {
     ///   - at: event time, now when left out. A state older than the newest is dropped as `late`.
     ///   - lifecycle: `.end` makes this the last state.
     ///   - alert: asks for attention. The topic's budget may demote it; the decision record tells.
-    /// - Returns: `false` when the engine is full and took nothing.
+    /// - Returns: whether the engine has taken it. A state of more bytes than the topic's rules allow is found out when it is decided.
     /// - Throws: when a phone could not read the state back.
     @discardableResult public func publish(
         _ state: some Codable & Hashable & Sendable, for topic: TopicID, kind: TopicKind? = nil, at: FeedTime? = nil,
         lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil
-    ) throws(ContentStateFault) -> Bool {
+    ) throws(ContentStateFault) -> Admission {
         let content: JSONObject
         do throws(ContentStateFault.Problem) { content = try JSONObject(contentState: state) } catch {
             throw ContentStateFault(topic: topic, problem: error)
         }
-        return ingest(
+        return happensNow { now in
             FeedEvent(
-                topic: topic, topicKind: kind, at: at ?? FeedTime(milliseconds: Clock.wallMilliseconds()),
-                kind: "state", lifecycle: lifecycle, change: .contentState(content), alert: alert))
+                topic: topic, topicKind: kind, at: at ?? now, kind: "state", lifecycle: lifecycle,
+                change: .contentState(content), alert: alert)
+        }
     }
 }
 

@@ -38,6 +38,7 @@ public struct DecisionReplay {
         switch item {
         case .event(let event): core.apply(event, now: now, into: &decisions)
         case .rejected(let rejection): core.reject(rejection, now: now, into: &decisions)
+        case .noticed: break
         }
         return (item, decisions)
     }
@@ -60,6 +61,7 @@ extension [Decision] {
             switch decision {
             case .publish(let publication): commands.append(.publish(publication))
             case .revokeAlert(let topic, let cause): commands.append(.revokeAlert(topic: topic, cause: cause))
+            case .forget(let topic): commands.append(.forget(topic))
             case .order: break  // a story is of people whose app goes on
             case .record(let record):
                 body(record, commands)

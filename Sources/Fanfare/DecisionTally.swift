@@ -43,6 +43,8 @@ public struct DecisionTally: Sendable {
 
     private let isEssential: @Sendable (TopicKind, OccasionKind) -> Bool
     private var topics: [TopicID: Story] = [:]
+    /// Of topics that were forgotten: an id that comes again tells another story.
+    private var closed: [TopicKind: Figures] = [:]
 
     /// - Parameter rules: what is essential in any of them counts as that.
     public init(essentialIn rules: [Rules]) {
@@ -52,12 +54,18 @@ public struct DecisionTally: Sendable {
     /// - Parameter publication: what the record tells of, where it does.
     public mutating func note(_ record: DecisionRecord, _ publication: Publication?) {
         guard let topic = record.topic else { return }
+        guard !record.forgets else {
+            if let story = topics.removeValue(forKey: topic) {
+                closed[story.kind ?? .generic, default: Figures()].add(story.figures)
+            }
+            return
+        }
         topics[topic, default: Story()].note(record, publication, isEssential)
     }
 
     /// By kind. Topics of which nothing was shown count as `generic`.
     public var figures: [TopicKind: Figures] {
-        var all: [TopicKind: Figures] = [:]
+        var all = closed
         for story in topics.values { all[story.kind ?? .generic, default: Figures()].add(story.figures) }
         for kind in all.keys { all[kind]?.waits.sort() }
         return all
@@ -66,7 +74,7 @@ public struct DecisionTally: Sendable {
     /// Of all kinds together.
     public var total: Figures {
         var total = Figures()
-        for story in topics.values { total.add(story.figures) }
+        for figures in figures.values { total.add(figures) }
         total.waits.sort()
         return total
     }

@@ -5,29 +5,29 @@ import FanfareLoop
 /// and reports it accepted by the normal path.
 final class DiscardTransport: Transport {
     private unowned let source: any DeliverySource
+    private let clock: () -> Moment
     private var nextPull: Wakeup?
     private var batch = DeliveryBatch()
     private var completions: [Completion] = []
     /// Over every token byte handed out.
     private(set) var checksum: UInt64 = 0
 
-    private let report: (String) -> Void
-
     private static let batchMax = 1024
     /// Batches in one turn; then the loop has its turn too.
     private static let batchesPerTurn = 64
 
-    /// - Parameter report: told the checksum at the end.
-    init(loop: Loop, source: any DeliverySource, report: @escaping (String) -> Void) throws(LoopError) {
+    init(
+        loop: Loop, source: any DeliverySource, clock: @escaping () -> Moment = ThreadClock(.system).now
+    ) throws(LoopError) {
         self.source = source
-        self.report = report
+        self.clock = clock
         nextPull = try Wakeup(loop: loop) { [unowned self] in workAvailable() }
     }
 
     var isReady: Bool { true }
 
     func workAvailable() {
-        let moment = Moment.now()
+        let moment = clock()
         for _ in 0..<DiscardTransport.batchesPerTurn {
             source.pull(limit: DiscardTransport.batchMax, at: moment, into: &batch)
             guard !batch.deliveries.isEmpty else { return }
@@ -45,14 +45,6 @@ final class DiscardTransport: Transport {
 
     func close(_ closed: @escaping () -> Void) {
         nextPull?.close()
-        if checksum > 0 { report("discard: the bytes of all tokens handed out sum up to \(checksum)") }
         closed()
-    }
-}
-
-extension Moment {
-    /// The system's clocks, read once per turn.
-    static func now() -> Moment {
-        Moment(wallMilliseconds: Clock.wallMilliseconds(), monotonicNanoseconds: Clock.monotonicNanoseconds())
     }
 }

@@ -1,5 +1,4 @@
 import Dispatch
-import FanfareAPNs
 @_exported public import FanfareCore
 import FanfareLoop
 import Synchronization
@@ -13,27 +12,34 @@ import Synchronization
 /// engine.stop()
 /// ```
 ///
-/// Every call returns at once. `false` means that the engine is full: nothing was taken, try again when it has caught up; an
-/// event for which `true` came back will be decided. Calls of one thread are taken in their order.
+/// Every call returns at once, and says whether the engine has taken what it was given: `Admission`. Calls of one thread are taken in
+/// their order. What was taken will be decided, and sent unless the time given to `stop` is too short for that.
 ///
-/// It runs a core thread and one thread per shard. Log time is the wall clock at which the core takes an event.
+/// It runs a core thread and one thread per shard. Log time is the moment at which the core takes an event, by a clock that begins
+/// with the wall's and follows it without jumps (`LogClock`): nobody has to fear that somebody sets the machine's clock. An engine that is
+/// dropped stops as if `stop()` had been called, with nobody waiting for it.
 public final class Engine: Sendable {
     public struct Options: Sendable {
         public var transport: TransportChoice
+        /// Of each app, 1 to 256.
         public var shards = 1
         /// Every shard's thread stays on one processor, for machines with nothing else to do.
         public var pinsShards = false
-        /// Events and commands on their way to the core.
+        /// Events and commands on their way to the core: so many, or some more. What is below 2 or above a million counts as that.
         public var mailboxCapacity = 1 << 14
         public var rules = Rules.builtIn
         public var limits = ActivityLimits()
-        /// Activities that are on phones already. They are loaded before `init` returns.
+        /// Activities that are on phones already. They are loaded before `init` returns; `Observer.report` is told how many of them had
+        /// to be left out, and why.
         public var subscribers: (any SubscriberSource)?
+        /// Another one than the system's is for tests.
+        public var clock = ClockSource.system
 
         public init(transport: TransportChoice) { self.transport = transport }
     }
 
-    /// What the engine tells. All calls come on its core thread and must return soon.
+    /// What the engine tells. All calls come on its core thread and must return soon. They may call the engine; of the calls that
+    /// wait `settle` answers `false` there, and `stop` returns at once.
     public struct Observer: Sendable {
         /// The decision log: one record per event, and per timer that acted.
         public var decided: (@Sendable (DecisionRecord) -> Void)?
@@ -41,7 +47,7 @@ public final class Engine: Sendable {
         public var tokenDied: (@Sendable (ActivityID) -> Void)?
         /// An activity did not start, has lasted too long, or goes on as another one.
         public var met: (@Sendable (ActivityID, ActivityFate) -> Void)?
-        /// A line for operators.
+        /// A line for operators; an equal one once a minute, with how often it came meanwhile.
         public var report: (@Sendable (String) -> Void)?
 
         public init() {}
@@ -49,61 +55,67 @@ public final class Engine: Sendable {
 
     /// One of the apps of `TransportChoice.apns`: `app(_:)` finds it.
     public struct App: Sendable, Hashable {
-        fileprivate let index: Int
-        public static let first = App(index: 0)
+        fileprivate let id: AppID?
+        public static let first = App(id: nil)
     }
-
-    private enum Request: Sendable {
-        case event(FeedEvent)
-        case command(ShardCommand, subscriber: UInt64, app: Int)
-        case impossibleStart(FeedTime)
-        case trustDeadAnswers
-        case counts(@Sendable (ShardCounts) -> Void)
-        case freshness(@Sendable (FreshnessReport) -> Void)
-        case disposition(
-            ActivityID, subscriber: UInt64, app: Int, cause: String, TopicID, @Sendable (AlertDisposition) -> Void)
-        case settle(@Sendable () -> Void)
-    }
-
-    /// Apart from the mailbox, so that a full one cannot keep the engine from stopping.
-    private final class StopRequest: Sendable { let isMade = Atomic(false) }
 
     private let apps: [AppID]
-    private let mailbox: ManyToOneMailbox<Request>
+    private let topicIDBytesMax: Int
+    private let inbox: CoreTurn.Inbox
+    private let clock: ClockSource
     private let signal: WakeupSignal
-    private let stopRequest = StopRequest()
-    private let finished = DispatchSemaphore(value: 0)
+    private let coreThread: CoreThread
+    private let thread: Locked<LoopThread>
 
     /// Starts the threads and opens the connections.
     ///
-    /// - Throws: one line for people: a key, a certificate, a thread that cannot be had.
-    public init(_ options: Options, observer: Observer = Observer()) throws {
-        let mailbox = ManyToOneMailbox<Request>(capacity: options.mailboxCapacity)
+    /// - Throws: one line for people: a key, a certificate, a thread that cannot be had. Nothing is left behind then.
+    public convenience init(_ options: Options, observer: Observer = Observer()) throws {
+        try self.init(
+            options, observer: observer, apps: options.transport.apps, makeTransports: options.transport.makeFactories()
+        )
+    }
+
+    /// - Parameter makeTransports: one for each app, or one where there are none.
+    init(_ options: Options, observer: Observer, apps: [AppID], makeTransports: [TransportFactory]) throws {
+        guard Engine.shardCounts.contains(options.shards) else {
+            throw EngineFault(
+                description:
+                    "an engine has \(Engine.shardCounts.lowerBound) to \(Engine.shardCounts.upperBound) shards of each "
+                    + "app, not \(options.shards)")
+        }
+        let inbox = CoreTurn.Inbox(capacity: Engine.mailboxCapacity(options.mailboxCapacity))
         let started = Started<WakeupSignal>()
-        let makeTransports = try options.transport.makeFactories()
-        let finished = finished
-        let stopRequest = stopRequest
-        _ = try LoopThread(name: "fanfare core") { loop in
+        let coreThread = CoreThread()
+        let thread = try LoopThread(name: "fanfare core") { loop in
+            coreThread.id.store(LoopThread.current, ordering: .relaxed)
             do {
-                let driver = try Driver(loop, options, makeTransports, mailbox, stopRequest, observer)
+                let driver = try Driver(loop, options, apps, makeTransports, inbox, observer)
                 started.succeed(driver.signal)
-                loop.run()
-                driver.core.stop()
+                driver.run()
             } catch {
                 started.fail(error)
             }
-            finished.signal()
         }
-        apps = options.transport.apps
-        self.mailbox = mailbox
-        signal = try started.wait()
+        do { signal = try started.wait() } catch {
+            thread.join()
+            throw error
+        }
+        self.apps = apps
+        topicIDBytesMax = options.rules.limits.topicIDBytesMax
+        self.inbox = inbox
+        clock = options.clock
+        self.coreThread = coreThread
+        self.thread = Locked(thread)
     }
 
+    deinit { requestStop(within: Engine.stopTimeout) }
+
     /// - Returns: `nil` for an app that this engine does not push to.
-    public func app(_ id: AppID) -> App? { apps.firstIndex(of: id).map(App.init) }
+    public func app(_ id: AppID) -> App? { apps.contains(id) ? App(id: id) : nil }
 
     /// A feed event. Decided by the core in the order of arrival.
-    @discardableResult public func ingest(_ event: FeedEvent) -> Bool { post(.event(event)) }
+    @discardableResult public func ingest(_ event: FeedEvent) -> Admission { post(.event(event)) }
 
     /// An operator steps in; it stands in the decision log like any event.
     ///
@@ -112,28 +124,33 @@ public final class Engine: Sendable {
     ///   - kind: with `.every`, only those of this kind.
     @discardableResult public func order(
         _ operation: FeedEvent.Operation, for topic: TopicID, kind: TopicKind? = nil
-    ) -> Bool {
-        ingest(
+    ) -> Admission {
+        happensNow {
             FeedEvent(
-                topic: topic, topicKind: kind, at: FeedTime(milliseconds: Clock.wallMilliseconds()),
-                kind: operation.rawValue, change: .operation(operation)))
+                topic: topic, topicKind: kind, at: $0, kind: operation.rawValue, change: .operation(operation))
+        }
     }
 
     /// The same for the people of one app, whatever they follow; those of the others go on.
-    @discardableResult public func order(_ operation: FeedEvent.Operation, for app: AppID) -> Bool {
-        ingest(
+    @discardableResult public func order(_ operation: FeedEvent.Operation, for app: AppID) -> Admission {
+        happensNow {
             FeedEvent(
-                topic: .every, at: FeedTime(milliseconds: Clock.wallMilliseconds()), kind: operation.rawValue,
-                change: .operation(operation), app: app))
+                topic: .every, at: $0, kind: operation.rawValue, change: .operation(operation), app: app)
+        }
     }
 
     /// An operator puts the feed right: with a fact it missed, the retraction of one, or a patch. People see it at once; whether it
     /// alerts, the topic's rules say.
-    @discardableResult public func correct(_ topic: TopicID, _ change: FeedEvent.Change) -> Bool {
-        var at = FeedTime(milliseconds: Clock.wallMilliseconds())
-        if case .fact(let fact) = change { at = fact.at }
-        return ingest(FeedEvent(topic: topic, at: at, kind: "correct", change: change, isCorrection: true))
+    @discardableResult public func correct(_ topic: TopicID, _ change: FeedEvent.Change) -> Admission {
+        happensNow { now in
+            var at = now
+            if case .fact(let fact) = change { at = fact.at }
+            return FeedEvent(topic: topic, at: at, kind: "correct", change: change, isCorrection: true)
+        }
     }
+
+    /// An event whose time is when the core takes it: no clock of the caller's comes into it.
+    func happensNow(_ event: @escaping @Sendable (_ now: FeedTime) -> FeedEvent) -> Admission { post(.eventNow(event)) }
 
     /// An activity exists and shows this topic or lineup from now on; also a move of, or a new token for, one already known.
     ///
@@ -150,29 +167,22 @@ public final class Engine: Sendable {
     @discardableResult public func follow(
         _ audience: AudienceKey, activity: String, subscriber: String, token: [UInt8], preferences: Preferences? = nil,
         startedAt: FeedTime? = nil, app: App = .first
-    ) -> Bool {
-        var age = Duration.zero
-        if let startedAt {
-            if let known = Engine.age(of: startedAt, now: FeedTime(milliseconds: Clock.wallMilliseconds())) {
-                age = known
-            } else {
-                _ = post(.impossibleStart(startedAt))
-            }
-        }
-        return post(
-            .command(
-                .follow(ActivityID(hashing: activity), audience, token: token, preferences: preferences, age: age),
-                subscriber: Engine.key(subscriber), app: app.index))
+    ) -> Admission {
+        guard let index = index(of: app) else { return Engine.refusal(of: app) }
+        let subscription = Subscription(
+            audience: audience, activity: ActivityID(hashing: activity), subscriber: Engine.key(subscriber),
+            token: token,
+            preferences: preferences, startedAt: startedAt)
+        let command = ShardCommand.follow(subscription.activity, audience, token: token)
+        if let fault = command.fault(topicIDBytesMax: topicIDBytesMax) { return .refused(fault) }
+        return post(.follow(subscription, app: index))
     }
 
     /// What the person wants of this activity from now on (rule A5). A push that is on its way already is not called back.
     @discardableResult public func prefer(
         _ preferences: Preferences, activity: String, subscriber: String, app: App = .first
-    ) -> Bool {
-        post(
-            .command(
-                .prefer(ActivityID(hashing: activity), preferences), subscriber: Engine.key(subscriber), app: app.index)
-        )
+    ) -> Admission {
+        send(.prefer(ActivityID(hashing: activity), preferences), for: subscriber, of: app)
     }
 
     /// An activity is to appear on a phone by a push, and shows this topic or lineup from now on.
@@ -189,29 +199,29 @@ public final class Engine: Sendable {
     /// how to renew it; nothing is started then. The name of one that is being ended is taken until it is gone: `Observer.met` is told.
     @discardableResult public func start(
         _ audience: AudienceKey, _ request: StartRequest, subscriber: String, app: App = .first
-    ) -> Bool {
-        post(.command(.start(request, audience), subscriber: Engine.key(subscriber), app: app.index))
+    ) -> Admission {
+        send(.start(request, audience), for: subscriber, of: app)
     }
 
     /// One private end, dismissed at once, and the activity is gone. If its update token is not known yet, the end waits for it.
     @discardableResult public func unfollow(
         activity: String, subscriber: String, app: App = .first
-    ) -> Bool {
-        post(.command(.unfollow(ActivityID(hashing: activity)), subscriber: Engine.key(subscriber), app: app.index))
+    ) -> Admission {
+        send(.unfollow(ActivityID(hashing: activity)), for: subscriber, of: app)
     }
 
     /// When so many tokens are answered as dead that a wrong environment or bundle id is likelier, their activities are kept and
     /// `Observer.report` is told. This says that they did die: they are removed as they are found.
-    @discardableResult public func trustDeadAnswers() -> Bool { post(.trustDeadAnswers) }
+    @discardableResult public func trustDeadAnswers() -> Admission { post(.trustDeadAnswers) }
 
-    /// Figures over all shards, a tenth of a second old at most. The answer comes on the core thread.
-    @discardableResult public func counts(_ answer: @escaping @Sendable (ShardCounts) -> Void) -> Bool {
+    /// Figures over all shards, a tenth of a second old at most. The answer comes on the core thread, also when the engine stops.
+    @discardableResult public func counts(_ answer: @escaping @Sendable (ShardCounts) -> Void) -> Admission {
         post(.counts(answer))
     }
 
     /// How fresh people are kept, over all shards, by topic kind; a tenth of a second old at most. The answer comes on the core
-    /// thread.
-    @discardableResult public func freshness(_ answer: @escaping @Sendable (FreshnessReport) -> Void) -> Bool {
+    /// thread, also when the engine stops.
+    @discardableResult public func freshness(_ answer: @escaping @Sendable (FreshnessReport) -> Void) -> Admission {
         post(.freshness(answer))
     }
 
@@ -219,19 +229,20 @@ public final class Engine: Sendable {
     /// last eight alerts of the topic or lineup that the activity shows, since it shows that.
     ///
     /// Ask when `Observer.decided` has told that an alert was granted, and again later for what has come of it: an activity that
-    /// has ended meanwhile is `noActivity`. With the first question the engine begins to take notes: four bytes per activity.
+    /// has ended meanwhile is `noActivity`. With the first question the engine begins to take notes: eight bytes per activity.
     ///
     /// - Parameters:
     ///   - cause: id of the fact or event that caused it, with `/cancelled` behind it for its withdrawal.
-    ///   - answer: called on the core thread.
+    ///   - answer: called on the core thread, also when the engine stops: with `nil` if that was before it knew.
     @discardableResult public func alertDisposition(
         of cause: String, in topic: TopicID, activity: String, subscriber: String, app: App = .first,
-        _ answer: @escaping @Sendable (AlertDisposition) -> Void
-    ) -> Bool {
-        post(
+        _ answer: @escaping @Sendable (AlertDisposition?) -> Void
+    ) -> Admission {
+        guard let app = index(of: app) else { return Engine.refusal(of: app) }
+        return post(
             .disposition(
-                ActivityID(hashing: activity), subscriber: Engine.key(subscriber), app: app.index, cause: cause, topic,
-                answer))
+                ActivityID(hashing: activity), subscriber: Engine.key(subscriber), app: app, cause: cause, topic, answer
+            ))
     }
 
     /// Live Activities came with iOS 16.1, in October 2022.
@@ -239,130 +250,102 @@ public final class Engine: Sendable {
     /// What the clocks of phones and backends may be ahead of ours.
     private static let clockSkewMax = Duration.seconds(300)
 
+    /// For operators.
+    static let noSuchStart =
+        "no Live Activity was started before October 2022 or in the future (milliseconds? seconds? a default?)"
+
     /// - Returns: how long ago an activity began; `nil`: it cannot have begun then.
     static func age(of startedAt: FeedTime, now: FeedTime) -> Duration? {
         guard startedAt >= firstStart, startedAt <= now + clockSkewMax else { return nil }
         return max(.zero, now - startedAt)
     }
 
-    /// Waits until everything ingested before has reached everybody, or until the time is over.
+    /// Waits until everything that was taken before has reached everybody, or something newer has; and until the changes among it
+    /// that wait for their topic's interval have. What comes after the call it does not wait for, so on a busy engine it ends, too.
+    /// What an operator's pause holds back is not waited for.
     ///
-    /// - Returns: whether it has. Blocks the calling thread, which must not be the core's.
+    /// - Returns: whether it has. `false` when the time is over or the engine stops first, and when nothing more is to be sent but some
+    ///   activities were refused the newest state for good (`ShardCounts.refused`); at once when the engine is full or has stopped,
+    ///   and on the core thread. Else it blocks the calling thread.
     public func settle(within timeout: Duration) -> Bool {
-        let settled = DispatchSemaphore(value: 0)
-        guard post(.settle { settled.signal() }) else { return false }
-        return settled.wait(timeout: .now() + .milliseconds(Int(timeout.milliseconds))) == .success
+        guard !coreThread.isCurrent else { return false }
+        let verdict = Verdict()
+        let timeout = max(.zero, min(timeout, Engine.longest))
+        let until = clock.monotonicNanoseconds() + timeout.milliseconds * 1_000_000
+        let request = CoreTurn.Request.settle(until: until) { settlement in
+            verdict.isYes.store(settlement == .complete, ordering: .relaxed)
+            verdict.given.signal()
+        }
+        guard post(request).isTaken else { return false }
+        let limit = DispatchTime.now() + .milliseconds(Int(timeout.milliseconds))
+        return verdict.given.wait(timeout: limit) == .success && verdict.isYes.load(ordering: .relaxed)
     }
 
-    /// Takes no more, lets what is on its way come back, and ends the threads. Once; blocks the calling thread.
-    public func stop() {
-        stopRequest.isMade.store(true, ordering: .sequentiallyConsistent)
-        signal.signal()
-        finished.wait()
+    /// The semaphore orders the two threads.
+    private final class Verdict: Sendable {
+        let isYes = Atomic(false)
+        let given = DispatchSemaphore(value: 0)
     }
 
-    private func post(_ request: Request) -> Bool {
-        guard mailbox.tryPush(request) else { return false }
+    /// Takes nothing more from this moment on, decides what was taken, and sends what was decided, with the changes that wait for
+    /// their topic's interval; then it closes the connections and ends the threads. Who waits for an answer gets it, and no
+    /// `Observer` is called any more when it has returned.
+    ///
+    /// From any thread, any number of times: each call returns when the engine has stopped, within the shortest of the times given.
+    /// Only a call on the core thread, so of an `Observer` or an answer, returns at once, and the engine stops by itself.
+    ///
+    /// - Parameter timeout: what has not been sent by then, because a service is slow or gone, is not sent at all. What was taken
+    ///   is decided nevertheless.
+    public func stop(within timeout: Duration = Engine.stopTimeout) {
+        requestStop(within: timeout)
+        guard !coreThread.isCurrent else { return }
+        thread.withLock { $0.join() }
+    }
+
+    /// Long enough for answers that are seconds late, and short enough for whoever waits for a process to end.
+    public static let stopTimeout = Duration.seconds(10)
+
+    /// 34 years: far from where clocks overflow.
+    private static let longest = Duration.seconds(1 << 30)
+
+    private func requestStop(within timeout: Duration) {
+        inbox.requests.close()
+        let timeout = max(.zero, min(timeout, Engine.longest)).milliseconds * 1_000_000
+        inbox.stopsBy.min(clock.monotonicNanoseconds() + timeout, ordering: .sequentiallyConsistent)
         signal.signal()
-        return true
+    }
+
+    private func send(_ command: ShardCommand, for subscriber: String, of app: App) -> Admission {
+        guard let index = index(of: app) else { return Engine.refusal(of: app) }
+        if let fault = command.fault(topicIDBytesMax: topicIDBytesMax) { return .refused(fault) }
+        return post(.command(command, subscriber: Engine.key(subscriber), app: index))
+    }
+
+    @discardableResult private func post(_ request: CoreTurn.Request) -> Admission {
+        guard inbox.requests.tryPush(request) else { return inbox.requests.isClosed ? .stopped : .full }
+        signal.signal()
+        return .taken
+    }
+
+    private func index(of app: App) -> Int? { app.id.map { apps.firstIndex(of: $0) } ?? 0 }
+
+    private static func refusal(of app: App) -> Admission {
+        .refused("this engine does not push to the app \(app.id.map(String.init(describing:)) ?? "")")
     }
 
     private static func key(_ subscriber: String) -> UInt64 { ActivityID(hashing: subscriber).rawValue }
 
-    /// What lives on the core thread.
-    private final class Driver {
-        let core: EngineCore
-        private let loop: Loop
-        private let mailbox: ManyToOneMailbox<Request>
-        private let stopRequest: StopRequest
-        private var wakeup: Wakeup?
-        private var ticks: LoopTimer?
-        private var waitingToSettle: [@Sendable () -> Void] = []
-        private let report: (@Sendable (String) -> Void)?
-        private var reports = ReportLog()
+    private static let shardCounts = 1...256
+    private static let mailboxCapacityMax = 1 << 20
 
-        /// Requests per turn; then feedback and timers have theirs.
-        private static let drainMax = 1024
-
-        var signal: WakeupSignal { wakeup!.signal }  // set in `init`, never cleared
-
-        init(
-            _ loop: Loop, _ options: Options, _ makeTransports: [TransportFactory],
-            _ mailbox: ManyToOneMailbox<Request>, _ stopRequest: StopRequest, _ observer: Observer
-        ) throws {
-            self.loop = loop
-            self.mailbox = mailbox
-            self.stopRequest = stopRequest
-            report = observer.report
-            core = try EngineCore(
-                loop: loop, rules: options.rules, limits: options.limits, shards: max(1, options.shards),
-                pinsShards: options.pinsShards, makeTransports: makeTransports, apps: options.transport.apps,
-                load: options.subscribers.map { subscribers in
-                    let apps = options.transport.apps
-                    return { shard, place in try subscribers.load(into: shard, at: place, apps: apps) }
-                })
-            wakeup = try Wakeup(loop: loop) { [unowned self] in drain() }
-            ticks = LoopTimer(loop: loop) { [unowned self] in tick() }
-            core.onRecord = { record, _ in observer.decided?(record) }
-            core.onDeadToken = { observer.tokenDied?($0) }
-            core.onFate = { observer.met?($0, $1) }
-            core.onReport = { observer.report?($0) }
-            core.onMisconfigured = { observer.report?($0) }
-            core.onRelief = { [unowned self] in drain() }
-            core.onQuiet = { [unowned self] in
-                for settled in waitingToSettle { settled() }
-                waitingToSettle.removeAll()
-            }
-        }
-
-        private func drain() {
-            for _ in 0..<Driver.drainMax {
-                // Full is an answer: requests stay in the mailbox, which then refuses new ones.
-                if core.isCongested { return }
-                guard let request = mailbox.pop() else {
-                    // What was taken before the stop has been decided by now.
-                    if stopRequest.isMade.load(ordering: .sequentiallyConsistent) { loop.stop() }
-                    armTicks()
-                    return
-                }
-                switch request {
-                case .event(let event): core.apply(event, now: now)
-                case .command(let command, let subscriber, let app):
-                    core.send(command, forSubscriber: subscriber, app: app)
-                case .impossibleStart(let time): report(impossibleStart: time)
-                case .trustDeadAnswers: core.broadcast(.trustDeadAnswers)
-                case .counts(let answer): answer(core.counts)
-                case .freshness(let answer): answer(core.freshness)
-                case .disposition(let activity, let subscriber, let app, let cause, let topic, let answer):
-                    core.ask(activity, ofSubscriber: subscriber, app: app, about: cause, in: topic, answer: answer)
-                case .settle(let settled):
-                    // What an operator's order let out is due by now.
-                    core.advance(to: now)
-                    waitingToSettle.append(settled)
-                    core.askForQuiet()
-                }
-            }
-            signal.signal()
-        }
-
-        private func report(impossibleStart time: FeedTime) {
-            let text =
-                "follow: no Live Activity was started before October 2022 or in the future (milliseconds? seconds? a default?), "
-                + "so it counts as started just now"
-            guard let line = reports.admit(text, at: Clock.monotonicNanoseconds()) else { return }
-            report?("\(line): startedAt \(time)")
-        }
-
-        private var now: FeedTime { FeedTime(milliseconds: Clock.wallMilliseconds()) }
-
-        private func tick() {
-            core.advance(to: now)
-            armTicks()
-        }
-
-        private func armTicks() {
-            guard let deadline = core.nextDeadline else { return }
-            ticks?.start(after: max(.zero, deadline - now))
-        }
+    /// The least power of two that is as large.
+    static func mailboxCapacity(_ wanted: Int) -> Int {
+        let wanted = max(2, min(wanted, mailboxCapacityMax))
+        return 1 << (Int.bitWidth - (wanted - 1).leadingZeroBitCount)
     }
+}
+
+/// Options that make no sense: one line for people.
+public struct EngineFault: Error, Sendable, CustomStringConvertible {
+    public let description: String
 }

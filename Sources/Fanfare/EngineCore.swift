@@ -1,85 +1,109 @@
 import FanfareCore
 import FanfareLoop
 
-/// The core's thread: the decision core, and the shards as it sees them. Whoever owns the loop feeds it: a replay from files, the
-/// embedding program through a mailbox. Confined to its loop's thread.
+/// The decision core, and the shards as it sees them: what they tell is taken in `takeFeedback`. It has no loop; whoever has one feeds
+/// it, a replay from files, the embedding program through a mailbox (`CoreTurn`). Confined to the core's thread.
 final class EngineCore {
-    private let loop: Loop
     private var decisionCore: DecisionCore
     private var decisions: [Decision] = []
     /// Of one app after the other, as many for each.
-    private var shards: [ShardThread] = []
+    private let shards: [ShardLink]
     private let shardsPerApp: Int
+    /// Those of the shards, where they have any, and what these wake the core's loop with.
+    private var threads: (all: ShardThreads, wakeup: Wakeup)?
     /// By their place among the shards; empty where nothing is sent to APNs.
     private let apps: [AppID]
     private var appOrders: [AppOrders]
-    private var wakeup: Wakeup?
     /// Newest figures of each shard.
     private var shardCounts: [ShardCounts]
     private var shardFreshness: [FreshnessReport]
     /// Shards that have not yet told of a publication's completion, and the latest time told.
-    private var open: [UInt64: (shardsLeft: Int, latest: Int64)] = [:]
+    private var open: [UInt64: (shardsLeft: Int, latest: Int64?)] = [:]
     /// Questions on their way through a shard.
-    private var questions: [UInt64: (AlertDisposition) -> Void] = [:]
+    private var questions: [UInt64: (AlertDisposition?) -> Void] = [:]
     private var questionsAsked: UInt64 = 0
-    private var quietRequest: UInt64 = 0
-    private var quietShardsLeft = 0
+    private var settling: SettleQueue
     private var unreadyShards: Int
+    private var unknownWords: UnknownWords
+    private var topicRoom: TopicRoom
 
     /// Each record, with the publication it tells of; in decision order.
     var onRecord: ((DecisionRecord, Publication?) -> Void)?
+    /// As it stood when it was forgotten.
+    var onForgotten: ((DecisionCore.TopicView) -> Void)?
     /// Everything that one event or moment led to, after it was handed to the shards.
     var onDecisions: (([Decision]) -> Void)?
-    /// The last activity anywhere has this publication or a newer one. Monotonic nanoseconds.
-    var onCompleted: ((_ serial: UInt64, _ at: Int64) -> Void)?
+    /// The last activity anywhere has this publication or a newer one. Monotonic nanoseconds; `nil`: there was nobody who lacked it.
+    var onCompleted: ((_ serial: UInt64, _ at: Int64?) -> Void)?
     var onDeadToken: ((ActivityID) -> Void)?
     var onFate: ((ActivityID, ActivityFate) -> Void)?
     var onReport: ((String) -> Void)?
-    var onMisconfigured: ((String) -> Void)?
     /// Every shard's transport could deliver now.
     var onReady: (() -> Void)?
-    /// Answers `askForQuiet`.
-    var onQuiet: (() -> Void)?
     /// Shards have taken what they had no room for: events may come in again.
     var onRelief: (() -> Void)?
 
-    init(
-        loop: Loop, rules: Rules = .builtIn, limits: ActivityLimits = ActivityLimits(), shards count: Int,
-        pinsShards: Bool = false, makeTransports: [TransportFactory], apps: [AppID] = [],
-        load: (@Sendable (Shard, ShardPlace) throws -> Void)? = nil
-    ) throws {
-        self.loop = loop
+    /// - Parameters:
+    ///   - shards: of one app after the other, as many for each.
+    ///   - apps: by their place among the shards; empty where nothing is sent to APNs.
+    init(rules: Rules = .builtIn, shards: [ShardLink], perApp shardsPerApp: Int, apps: [AppID] = []) {
         decisionCore = DecisionCore(rules: rules)
-        shardsPerApp = count
+        unknownWords = UnknownWords(rules: rules)
+        topicRoom = TopicRoom(topicsMax: rules.limits.topicsMax)
+        self.shards = shards
+        self.shardsPerApp = shardsPerApp
         self.apps = apps
-        appOrders = Array(repeating: AppOrders(), count: makeTransports.count)
-        shardCounts = Array(repeating: ShardCounts(), count: count * makeTransports.count)
-        shardFreshness = Array(repeating: FreshnessReport(), count: count * makeTransports.count)
-        unreadyShards = count * makeTransports.count
-        let wakeup = try Wakeup(loop: loop) { [unowned self] in takeFeedback() }
-        self.wakeup = wakeup
-        for (app, makeTransport) in makeTransports.enumerated() {
-            for index in 0..<count {
-                shards.append(
-                    try ShardThread(
-                        ShardPlace(app: app, index: index, count: count), limits: limits, lineups: rules.lineups,
-                        isPinned: pinsShards,
-                        makeTransport: makeTransport, load: load, core: wakeup.signal))
-            }
+        appOrders = Array(repeating: AppOrders(), count: shards.count / shardsPerApp)
+        shardCounts = Array(repeating: ShardCounts(), count: shards.count)
+        shardFreshness = Array(repeating: FreshnessReport(), count: shards.count)
+        settling = SettleQueue(shards: shards.count)
+        unreadyShards = shards.count
+    }
+
+    /// With shards on threads of their own, which wake the loop when they have something to tell.
+    ///
+    /// - Parameters:
+    ///   - load: fills a shard before it starts, on its own thread.
+    ///   - subscribers: handed to the shards, too.
+    ///   - report: takes lines for operators of what was loaded, before this returns.
+    convenience init(
+        loop: Loop, rules: Rules = .builtIn, limits: ActivityLimits = ActivityLimits(), shards count: Int,
+        pinsShards: Bool = false, makeTransports: [TransportFactory], apps: [AppID] = [], clock: ClockSource = .system,
+        load: (@Sendable (Shard, ShardPlace, Moment) throws -> Void)? = nil,
+        subscribers: (any SubscriberSource)? = nil, report: (String) -> Void = { _ in }
+    ) throws {
+        var takeFeedback: (() -> Void)?
+        let wakeup = try Wakeup(loop: loop) { takeFeedback?() }
+        let threads: ShardThreads
+        do {
+            threads = try ShardThreads(
+                count,
+                ShardThread.Options(limits: limits, lineups: rules.lineups, clock: clock),
+                pinned: pinsShards, makeTransports: makeTransports, apps: apps, load: load, subscribers: subscribers,
+                topicLimits: rules.limits, report: report, core: wakeup.signal)
+        } catch {
+            wakeup.close()
+            throw error
         }
+        self.init(rules: rules, shards: threads.links, perApp: count, apps: apps)
+        self.threads = (threads, wakeup)
+        takeFeedback = { [unowned self] in self.takeFeedback() }
     }
 
     // MARK: Deciding
 
     var nextDeadline: FeedTime? { decisionCore.nextDeadline }
+    var flushesUntil: FeedTime? { decisionCore.flushesUntil }
     var topics: some RandomAccessCollection<DecisionCore.TopicView> { decisionCore.topics }
 
     /// Full somewhere: hold back the next event until `onRelief`.
     var isCongested: Bool { shards.contains { $0.isCongested } }
 
-    func apply(_ event: FeedEvent, now: FeedTime) {
-        decisionCore.apply(event, now: now, into: &decisions)
+    func apply(_ event: FeedEvent, now: FeedTime, wall: FeedTime? = nil) {
+        decisionCore.apply(event, now: now, wall: wall, into: &decisions)
         hand()
+        if let notice = unknownWords.notice(of: event) { onReport?(notice) }
+        if let notice = topicRoom.notice(of: decisionCore.topicCount) { onReport?(notice) }
     }
 
     func reject(_ rejection: FeedRejection, now: FeedTime) {
@@ -106,6 +130,9 @@ final class EngineCore {
                 publication = new
                 publish(new)
             case .revokeAlert(let topic, let cause): broadcast(.revokeAlert(topic: topic, cause: cause))
+            case .forget(let topic):
+                for app in appOrders.indices { appOrders[app].forget(topic) }
+                broadcast(.forget(topic))
             case .order(let operation, let app): order(operation, for: app)
             case .record(let record):
                 onRecord?(record, record.outcome == .published ? publication : nil)
@@ -113,6 +140,7 @@ final class EngineCore {
             }
         }
         onDecisions?(decisions)
+        for topic in decisionCore.forgotten { onForgotten?(topic) }
         decisions.removeAll(keepingCapacity: true)
     }
 
@@ -123,7 +151,7 @@ final class EngineCore {
             broadcast(.publish(admitted), to: app)
             told += shardsPerApp
         }
-        if told > 0 { open[publication.serial] = (told, 0) }
+        if told > 0 { open[publication.serial] = (told, nil) }
     }
 
     private func order(_ operation: FeedEvent.Operation, for id: AppID) {
@@ -131,7 +159,11 @@ final class EngineCore {
             onReport?("\(operation) for app \(id): there is no such app here")
             return
         }
-        for command in appOrders[app].obey(operation) { broadcast(command, to: app) }
+        for command in appOrders[app].obey(operation) {
+            // Where others still lack it, those who are told of it only now are waited for as well.
+            if case .publish(let publication) = command { open[publication.serial]?.shardsLeft += shardsPerApp }
+            broadcast(command, to: app)
+        }
     }
 
     // MARK: Shards
@@ -150,23 +182,31 @@ final class EngineCore {
     var counts: ShardCounts { shardCounts.reduce(ShardCounts(), +) }
     var freshness: FreshnessReport { shardFreshness.reduce(FreshnessReport(), +) }
 
+    /// - Parameter answer: given `nil` when the engine stops before it knows.
     func ask(
         _ activity: ActivityID, ofSubscriber key: UInt64, app: Int, about cause: String, in topic: TopicID,
-        answer: @escaping (AlertDisposition) -> Void
+        answer: @escaping (AlertDisposition?) -> Void
     ) {
         questionsAsked += 1
         questions[questionsAsked] = answer
         send(.tellDisposition(questionsAsked, activity, topic, cause: cause), forSubscriber: key, app: app)
     }
 
-    /// `onQuiet` is called once every shard has delivered everything it was given before.
-    func askForQuiet() {
-        quietRequest += 1
-        quietShardsLeft = shards.count
-        broadcast(.reportQuiet(quietRequest))
+    /// - Parameters:
+    ///   - until: monotonic nanoseconds, as `withdrawSettles` is told them.
+    ///   - settled: called once nothing that was given to the shards before is on its way any more, or when the time is over.
+    func settle(until: Int64 = .max, _ settled: @escaping (Settlement) -> Void) {
+        broadcast(.reportQuiet(settling.ask(until: until, settled)))
     }
 
-    private func takeFeedback() {
+    /// Who has waited for long enough is told so.
+    func withdrawSettles(at now: Int64) { settling.withdraw(at: now) }
+
+    /// Those who wait until everybody has what was sent before.
+    var settlesWaiting: Int { settling.count }
+
+    /// What the shards have told, and room for what waits for them. Each time a shard wakes the core.
+    func takeFeedback() {
         for index in shards.indices {
             shards[index].hear { take($0, from: index) }
             let wasCongested = shards[index].isCongested
@@ -180,33 +220,37 @@ final class EngineCore {
         case .completed(let serial, let at):
             guard var publication = open[serial] else { return }
             publication.shardsLeft -= 1
-            publication.latest = max(publication.latest, at)
+            publication.latest = [publication.latest, at].compactMap(\.self).max()
             open[serial] = publication.shardsLeft > 0 ? publication : nil
             if publication.shardsLeft == 0 { onCompleted?(serial, publication.latest) }
         case .overtaken(let serial): open[serial] = nil
         case .deadToken(let id): onDeadToken?(id)
         case .fate(let id, let fate): onFate?(id, fate)
         case .disposition(let number, let disposition): questions.removeValue(forKey: number)?(disposition)
-        case .quiet(let request):
-            guard request == quietRequest else { return }
-            quietShardsLeft -= 1
-            if quietShardsLeft == 0 { onQuiet?() }
+        case .quiet(let question, let isComplete): settling.answer(question, isComplete: isComplete, from: index)
         case .counted(let counts): shardCounts[index] = counts
         case .fresh(let report): shardFreshness[index] = report
         case .ready:
             unreadyShards -= 1
             if unreadyShards == 0 { onReady?() }
         case .report(let text): onReport?(text)
-        case .misconfigured(let text): onMisconfigured?(text)
         }
     }
 
-    /// Ends the shards' threads and waits for them. What is on its way has the transport's drain time to come back.
-    func stop() {
-        for shard in shards { shard.stop() }
-        for shard in shards { shard.join() }
-        takeFeedback()
-        wakeup?.close()
+    /// Ends the shards, takes what they had still to tell, and answers whoever waits for an answer. Waits for the shards' threads, where
+    /// they have any.
+    ///
+    /// - Parameter timeout: for what is on its way to come back, and for the farewell of the connections. `nil`: the transport's own.
+    func stop(within timeout: Duration? = nil) {
+        for shard in shards { shard.stop(within: timeout) }
+        if let threads {
+            threads.all.join { take($0, from: $1) }
+            threads.wakeup.close()
+        }
+        let unanswered = questions.values
+        questions = [:]
+        for answer in unanswered { answer(nil) }
+        settling.withdrawAll()
     }
 }
 

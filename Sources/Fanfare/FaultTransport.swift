@@ -7,6 +7,7 @@ import FanfareLoop
 /// The seed fixes what becomes of the first, second, … push of a shard; when each answer comes depends on the clock.
 final class FaultTransport: Transport {
     private unowned let source: any DeliverySource
+    private let clock: () -> Moment
     private var random: SplitMix64
     private var ticks: LoopTimer?
     private var batch = DeliveryBatch()
@@ -20,8 +21,10 @@ final class FaultTransport: Transport {
     private static let inFlightMax = 2000
     private static let delayMaxMilliseconds = 64
 
-    init(loop: Loop, source: any DeliverySource, seed: UInt64) {
+    init(loop: Loop, source: any DeliverySource, clock: @escaping () -> Moment = ThreadClock(.system).now, seed: UInt64)
+    {
         self.source = source
+        self.clock = clock
         random = SplitMix64(seed: seed)
         pending = Array(repeating: [], count: FaultTransport.delayMaxMilliseconds)
         ticks = LoopTimer(loop: loop) { [unowned self] in answer() }
@@ -30,7 +33,7 @@ final class FaultTransport: Transport {
 
     var isReady: Bool { closed == nil }
 
-    func workAvailable() { pull(at: Moment.now()) }
+    func workAvailable() { pull(at: clock()) }
 
     private func pull(at moment: Moment) {
         guard closed == nil, inFlight < FaultTransport.inFlightMax else { return }
@@ -63,7 +66,7 @@ final class FaultTransport: Transport {
         pending[tick % pending.count] = []
         due.shuffle(using: &random)
         inFlight -= due.count
-        let moment = Moment.now()
+        let moment = clock()
         source.complete(due, at: moment)
         pull(at: moment)
         if inFlight == 0, let closed {

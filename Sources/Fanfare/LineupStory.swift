@@ -15,7 +15,9 @@ public struct LineupStory: Sendable {
         var replay = try DecisionReplay(paths: paths, feed: feed, rules: rules, until: until)
         let preview = LineupPreview(of: topics, favourite: favourite, rules: rules.lineups)
         var displays: [LineupPreview.Display] = []
+        var spokenOf: Set<TopicID> = []
         while let (_, decisions) = replay.next() {
+            for case .record(let record) in decisions { if let topic = record.topic { spokenOf.insert(topic) } }
             preview.take(decisions) { displays.append($0) }
         }
         if let until {
@@ -25,7 +27,7 @@ public struct LineupStory: Sendable {
             preview.finish { displays.append($0) }
         }
         self.displays = displays
-        for topic in topics where replay.core.index(of: topic) == nil {
+        for topic in topics where !spokenOf.contains(topic) {
             let moment = until.map { " until \($0)" } ?? ""
             throw ReplayError(description: "\(topic): the feed does not speak of it\(moment)")
         }

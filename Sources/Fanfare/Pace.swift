@@ -16,6 +16,9 @@ struct Pace {
         self.from = from
     }
 
+    /// Nanoseconds, 28 years: a feed that is slower stands still, whatever its speed.
+    private static let longest = 9e17
+
     /// Nanoseconds to wait until `moment` is due; 0 or less when it is.
     mutating func wait(until moment: FeedTime, now: Int64) -> Int64 {
         guard case .times(let factor) = speed else { return 0 }
@@ -26,7 +29,8 @@ struct Pace {
         }
         if moment > last {
             let gap = min(moment - last, gapMax)
-            lastDue += Int64(Double(gap.milliseconds) * 1e6 / factor)
+            let wait = min(Double(gap.milliseconds) * 1e6 / factor, Pace.longest)
+            lastDue = min(lastDue, now + Int64(Pace.longest)) + Int64(wait)
             self.last = moment
         }
         return lastDue - now

@@ -1,6 +1,7 @@
 import FanfareCore
 import FanfareFeeds
 import FanfareLoop
+import Glibc
 
 /// Replays recorded feeds, or live standard input, through the whole engine to synthetic subscribers.
 ///
@@ -9,6 +10,7 @@ import FanfareLoop
 public final class Replay {
     private let options: ReplayOptions
     private let output: ReplayOutput
+    private let clock: ClockSource
     private let loop: Loop
     private let engine: EngineCore
     private var source: any ReplaySource
@@ -27,26 +29,35 @@ public final class Replay {
     private var tally: DecisionTally?
     private var startedAt: Int64 = 0
     private var cpuAtStart: Int64 = 0
-    private var lastDelivery: Int64 = 0
     private var hasBegun = false
     private var isOver = false
     /// For giving up: the last figure of accepted pushes that was seen to change, and when.
     private var stall: (accepted: Int, since: Int64) = (0, 0)
     private var line: [UInt8] = []
+    private var reports = ReportLog()
+    private var rejections = RejectionReports()
     private let preview: LineupPreview?
 
     /// Opens feeds, keys and threads. Subscribers are loaded before it returns.
     ///
     /// - Throws: `ReplayError`, one line for people: a file that cannot be read or recognised, a key, a certificate.
-    public init(_ options: ReplayOptions, output: ReplayOutput) throws(ReplayError) {
+    public convenience init(_ options: ReplayOptions, output: ReplayOutput) throws(ReplayError) {
+        try self.init(options, output: output, input: STDIN_FILENO)
+    }
+
+    /// - Parameter input: the descriptor that `-` is read from; taken over, unless it is standard input.
+    init(_ options: ReplayOptions, output: ReplayOutput, input: CInt) throws(ReplayError) {
         self.options = options
+        clock = options.clock
         self.output = output
         preview = options.preview.isEmpty ? nil : LineupPreview(of: options.preview, rules: options.rules.lineups)
         if options.countsWhatIf { tally = DecisionTally(essentialIn: [options.rules]) }
-        pace = Pace(speed: options.speed, gapMax: options.gapMax, from: options.from)
+        let live = options.paths == ["-"]
+        // What is live comes when it comes.
+        pace = Pace(speed: live ? .max : options.speed, gapMax: options.gapMax, from: options.from)
         do {
             loop = try Loop()
-            let live = options.paths == ["-"]
+            var strangers: StrangeTopics?
             var subscribers = SyntheticSubscribers(
                 count: options.subscribers, lineups: options.lineups, hasFavourites: options.hasFavourites,
                 seed: options.seed, topics: [])
@@ -56,7 +67,8 @@ public final class Replay {
                         description: "lineups need a feed whose topics are known beforehand: name a file, not -")
                 }
                 eventsExpected = nil
-                source = try LiveInput(loop: loop, lineBytesMax: options.feed.lineBytesMax)
+                source = try LiveInput(
+                    loop: loop, descriptor: input, clock: clock, lineBytesMax: options.feed.lineBytesMax)
             } else {
                 let scan = try FeedScan(options)
                 if let topic = options.preview.first(where: { !scan.topics.contains($0) }) {
@@ -67,25 +79,30 @@ public final class Replay {
                     count: options.subscribers, lineups: options.lineups, hasFavourites: options.hasFavourites,
                     seed: options.seed, topics: scan.topics)
                 summary.skippedFiles = scan.skippedFiles
+                strangers = options.subscriberSource.map { StrangeTopics($0, known: Set(scan.topics)) }
                 source = RecordedFeed(try Feed(paths: options.paths, options: options.feed))
             }
             if live { liveSubscribers = subscribers }
             let known = subscribers
-            let others = options.subscriberSource
-            let apps = options.transport.apps
             engine = try EngineCore(
                 loop: loop, rules: options.rules, shards: max(1, options.shards), pinsShards: options.pinsShards,
-                makeTransports: try options.transport.makeFactories(), apps: apps,
-                load: { shard, place in
-                    known.load(into: shard, at: place)
-                    try others?.load(into: shard, at: place, apps: apps)
-                })
+                makeTransports: try options.transport.makeFactories(), apps: options.transport.apps,
+                clock: clock,
+                load: { shard, place, moment in known.load(into: shard, at: place, moment) },
+                subscribers: strangers ?? options.subscriberSource, report: output.report)
+            if let notice = strangers?.notice { output.report(notice) }
             interruption = try Wakeup(loop: loop) { [unowned self] in stop(interrupted: true) }
             nextStep = try Wakeup(loop: loop) { [unowned self] in step() }
             for signal in [SignalWatcher.Signal.interrupt, .terminate] {
                 signals.append(
                     try SignalWatcher(loop: loop, signal: signal) { [unowned self] in stop(interrupted: true) })
             }
+            // Logging out ends what is read from the terminal. What comes through a pipe, or is started by a service, goes on.
+            let isInteractive = isatty(STDIN_FILENO) == 1
+            signals.append(
+                try SignalWatcher(loop: loop, signal: .hangUp) { [unowned self] in
+                    if isInteractive { stop(interrupted: true) }
+                })
         } catch {
             throw ReplayError(description: "\(error)")
         }
@@ -97,18 +114,13 @@ public final class Replay {
         if preview != nil, let show = output.preview {
             engine.onDecisions = { [unowned self] in preview?.take($0, show: show) }
         }
-        engine.onCompleted = { [unowned self] serial, at in
-            lastDelivery = max(lastDelivery, at)
-            goals.completed(serial, at: at)
-        }
-        engine.onReport = { [unowned self] in self.output.report($0) }
-        engine.onMisconfigured = { [unowned self] text in
-            guard !isOver else { return }
-            self.output.report(text)
-            stop(interrupted: true)
+        engine.onCompleted = { [unowned self] in goals.completed($0, at: $1) }
+        engine.onForgotten = { [unowned self] in note(forgotten: $0) }
+        engine.onFate = { [unowned self] in summary.fates.note($1) }
+        engine.onReport = { [unowned self] in
+            if let line = reports.admit($0, at: clock.monotonicNanoseconds()) { self.output.report(line) }
         }
         engine.onReady = { [unowned self] in begin() }
-        engine.onQuiet = { [unowned self] in stop(interrupted: false) }
         engine.onRelief = { [unowned self] in step() }
         for path in summary.skippedFiles { output.report("\(path): not a feed, skipped") }
     }
@@ -123,10 +135,15 @@ public final class Replay {
         return { signal?.signal() }
     }
 
+    /// From any thread: what `ReplayOutput.isFull` spoke of has room again.
+    public var goOn: @Sendable () -> Void {
+        let signal = nextStep?.signal
+        return { signal?.signal() }
+    }
+
     /// Runs to the end of the feed and until everybody has the last state, or until interrupted. Once.
     public func run() -> ReplaySummary {
-        startedAt = Clock.monotonicNanoseconds()
-        lastDelivery = startedAt
+        startedAt = clock.monotonicNanoseconds()
         stall.since = startedAt
         cpuAtStart = Clock.processCPUNanoseconds()
         // Connections open first, as they would be before a match; a network that does not answer holds up no decision.
@@ -136,24 +153,38 @@ public final class Replay {
         engine.stop()
         summary.counts = engine.counts
         summary.freshness = engine.freshness
-        summary.undelivered = summary.counts.owed
         summary.goals = goals.all
+        if let line = rejections.finish() { output.report(line) }
+        if summary.updates == 0, summary.decisions[.unchanged, default: 0] > 0 {
+            output.report(
+                "nothing of the feed was visible: `fanfare explain FEED --topic T --all` says of each event why")
+        }
         summary.whatIf = tally?.total
-        summary.seconds = Double(max(lastDelivery, startedAt) - startedAt) / 1e9
+        summary.seconds = Double(clock.monotonicNanoseconds() - startedAt) / 1e9
+        summary.deliverySeconds = Double(max(0, summary.freshness.lastAccepted - startedAt)) / 1e9
         let sent = summary.counts.pushes.sent
         if sent > 0 { summary.cpuMicrosecondsPerPush = Double(cpu) / 1e3 / Double(sent) }
         summary.peakResidentBytes = Clock.peakResidentBytes()
         source.close()
+        // What is left to say may wait for a reader: signals end the process again.
+        for signal in signals { signal.close() }
+        // Whoever embeds replays has many; nobody calls this one any more.
+        loop.close()
         return summary
     }
 
-    /// One NDJSON line per topic, in order of appearance: what `--states` prints.
+    /// One NDJSON line per topic, in order of appearance: what `--states` prints. Of topics that were forgotten on the way only where
+    /// the options say that their states are kept.
     public func writeStates(to write: ([UInt8]) -> Void) {
-        for topic in engine.topics {
-            line.removeAll(keepingCapacity: true)
-            topic.write(to: &line)
-            write(line)
-        }
+        let remembered = engine.topics.map { (birth: $0.birth, line: $0.line) }
+        for state in (forgottenStates + remembered).sorted(by: { $0.birth < $1.birth }) { write(state.line) }
+    }
+
+    private var forgottenStates: [(birth: UInt64, line: [UInt8])] = []
+
+    private func note(forgotten topic: DecisionCore.TopicView) {
+        liveTopics.remove(topic.id)
+        if options.keepsStates { forgottenStates.append((topic.birth, topic.line)) }
     }
 
     // MARK: The feed
@@ -163,7 +194,7 @@ public final class Replay {
     private func begin() {
         guard !hasBegun else { return }
         hasBegun = true
-        startedAt = Clock.monotonicNanoseconds()
+        startedAt = clock.monotonicNanoseconds()
         watch?.start(after: .milliseconds(200), repeating: .milliseconds(200))
         source.onItems = { [unowned self] in step() }
         source.start()
@@ -176,8 +207,8 @@ public final class Replay {
     private func step() {
         guard !isOver else { return }
         for _ in 0..<Replay.eventsPerTurn {
-            // Full is an answer: the feed waits until the shards have taken what they have.
-            if engine.isCongested { return }
+            // Full is an answer: the feed waits until the shards have taken what they have, and the log's reader what he has.
+            if engine.isCongested || output.isFull?() == true { return }
             guard let (now, item) = source.peek() else {
                 feedIsEmpty()
                 return
@@ -188,7 +219,7 @@ public final class Replay {
             }
             // Timers that are due before this event fire at their own moment, not when the event happens to come.
             let moment = min(now, nextDeadline ?? now)
-            let wait = pace.wait(until: moment, now: Clock.monotonicNanoseconds())
+            let wait = pace.wait(until: moment, now: clock.monotonicNanoseconds())
             if wait > 0 {
                 pacing?.start(after: .nanoseconds(wait))
                 return
@@ -212,33 +243,31 @@ public final class Replay {
     }
 
     private func take(_ item: FeedItem, now: FeedTime) {
+        if case .noticed(let notice) = item { return output.report("\(notice)") }
         summary.events += 1
         progress.now = now
-        goals.ingested(at: Clock.monotonicNanoseconds())
+        goals.ingested(at: clock.monotonicNanoseconds())
         switch item {
         case .event(let event):
             welcome(event.topic)
             engine.apply(event, now: now)
         case .rejected(let rejection):
             engine.reject(rejection, now: now)
+        case .noticed: break  // said above
         }
     }
 
     private func feedIsEmpty() {
-        if source.isAtEnd {
-            finish()
-        } else if let deadline = nextDeadline, let now = progress.now {
-            // Live and nothing new: log time goes on with the wall clock, so that what waits for its interval is not held up
-            // by a feed that has gone quiet.
-            let wait = source.sinceLastItem(now: Clock.monotonicNanoseconds(), toReach: deadline - now)
-            if wait > .zero {
-                pacing?.start(after: wait)
-            } else {
-                advance(to: deadline)
-                progress.now = deadline
-                source.ticked(by: deadline - now)
-                nextStep?.signal.signal()
-            }
+        if source.isAtEnd { return finish() }
+        // Live and nothing new: what waits for its interval is not held up by a feed that has gone quiet.
+        guard let deadline = nextDeadline, let now = source.clockTime() else { return }
+        if deadline > now {
+            // Log time may be the slower one; who comes early then waits once more.
+            pacing?.start(after: deadline - now)
+        } else {
+            advance(to: deadline)
+            progress.now = deadline
+            nextStep?.signal.signal()
         }
     }
 
@@ -247,7 +276,7 @@ public final class Replay {
         isOver = true
         engine.finish()
         if let show = output.preview { preview?.finish(show: show) }
-        engine.askForQuiet()
+        engine.settle { [unowned self] in if $0 != .unknown { stop(interrupted: false) } }
     }
 
     private func stop(interrupted: Bool) {
@@ -274,10 +303,16 @@ public final class Replay {
         case .demoted: summary.alertsDemoted += 1
         case nil: break
         }
-        if let publication, record.origin == .event, record.kind == "goal" { goals.scored(publication) }
+        if let topic = record.topic, record.origin == .event, record.kind == "goal",
+            [.published, .conflated].contains(record.outcome)
+        {
+            goals.scored(in: topic)
+        }
+        if let publication { goals.carried(by: publication) }
         if record.outcome == .rejected {
             // What could not be read has its place in the reason; what could not be accepted has a topic.
-            output.report(record.topic.map { "\($0): \(record.reason)" } ?? record.reason)
+            let line = record.topic.map { "\($0): \(record.reason)" } ?? record.reason
+            for line in rejections.admit(line, at: clock.monotonicNanoseconds()) { output.report(line) }
         }
         guard let write = output.decision else { return }
         line.removeAll(keepingCapacity: true)
@@ -286,7 +321,7 @@ public final class Replay {
     }
 
     private func look() {
-        let now = Clock.monotonicNanoseconds()
+        let now = clock.monotonicNanoseconds()
         progress.events = summary.events
         progress.updates = summary.updates
         progress.counts = engine.counts
@@ -294,14 +329,23 @@ public final class Replay {
         progress.fraction = eventsExpected.map { $0 == 0 ? 1 : Double(summary.events) / Double($0) }
         output.progress?(progress)
         let accepted = progress.counts.pushes.accepted
-        if accepted != stall.accepted || progress.counts.owed == 0 {
+        // While the feed goes on, so does the replay: what is mended meanwhile is served.
+        if accepted != stall.accepted || progress.counts.owed == 0 || !isOver {
             stall = (accepted, now)
-        } else if now - stall.since > options.patience.milliseconds * 1_000_000 {
+        } else if let patience = options.patience, now - stall.since > patience.milliseconds * 1_000_000 {
             output.report(
-                "gave up: nothing was accepted for \(options.patience.milliseconds / 1000) s while "
-                    + "\(progress.counts.owed) activities were owed an update")
+                "gave up: the feed is over, and nothing was accepted for \(patience.milliseconds / 1000) s while "
+                    + "\(progress.counts.owed) activities were owed an update (--patience)")
             stop(interrupted: true)
         }
+    }
+}
+
+extension DecisionCore.TopicView {
+    fileprivate var line: [UInt8] {
+        var line: [UInt8] = []
+        write(to: &line)
+        return line
     }
 }
 

@@ -12,9 +12,8 @@ protocol ReplaySource {
     var onItems: (() -> Void)? { get set }
     func start()
     func close()
-    /// How much longer log time needs to get this far beyond the last item or tick.
-    func sinceLastItem(now: Int64, toReach distance: Duration) -> Duration
-    mutating func ticked(by distance: Duration)
+    /// Log time where it goes on without items; `nil` where it only comes with them.
+    mutating func clockTime() -> FeedTime?
 }
 
 /// Files: always there.
@@ -33,38 +32,28 @@ struct RecordedFeed: ReplaySource {
     var isAtEnd: Bool { next == nil }
     func start() {}
     func close() {}
-    func sinceLastItem(now: Int64, toReach distance: Duration) -> Duration { .zero }
-    mutating func ticked(by distance: Duration) {}
+    func clockTime() -> FeedTime? { nil }
 }
 
 /// Standard input, line by line as it is written.
 final class LiveInput: ReplaySource {
     private let bytes: ByteSource
-    private var decoder: NativeLineDecoder
-    private var items: [FeedItem] = []
-    private var position = 0
-    private var now = FeedTime(milliseconds: 0)
-    private var hasEnded = false
-    /// Monotonic nanoseconds of the last item or tick: log time's place on the wall.
-    private var lastAt: Int64 = 0
+    private var lines: LiveLines
     var onItems: (() -> Void)?
 
-    init(loop: Loop, lineBytesMax: Int) throws {
-        bytes = try ByteSource.standardInput(loop: loop)
-        decoder = NativeLineDecoder(name: "-", lineBytesMax: lineBytesMax)
+    /// - Parameter descriptor: taken over, unless it is one of the standard three.
+    init(loop: Loop, descriptor: CInt, clock: ClockSource, lineBytesMax: Int) throws {
+        bytes = try ByteSource(loop: loop, descriptor: descriptor, name: "standard input")
+        lines = LiveLines(clock: clock, lineBytesMax: lineBytesMax)
     }
 
     func start() {
         bytes.onBytes = { [unowned self] chunk in
-            items.removeFirst(position)
-            position = 0
-            decoder.feed(chunk, into: &items)
+            lines.take(chunk)
             arrived()
         }
         bytes.onEnd = { [unowned self] error in
-            hasEnded = true
-            decoder.finish(into: &items)
-            if let error { items.append(.rejected(FeedRejection(place: "-", reason: "\(error)"))) }
+            lines.end(error.map { "\($0)" })
             arrived()
         }
         bytes.resume()
@@ -77,32 +66,56 @@ final class LiveInput: ReplaySource {
     }
 
     func peek() -> (now: FeedTime, item: FeedItem)? {
-        guard position < items.count else {
-            if !hasEnded { bytes.resume() }
-            return nil
-        }
-        if case .event(let event) = items[position] { now = max(now, event.at) }
-        return (now, items[position])
+        if let next = lines.peek() { return next }
+        if !lines.hasEnded { bytes.resume() }
+        return nil
     }
 
-    func advance() {
-        position += 1
-        lastAt = Clock.monotonicNanoseconds()
-    }
-
-    var isAtEnd: Bool { hasEnded && position == items.count }
-
+    func advance() { lines.advance() }
+    var isAtEnd: Bool { lines.isAtEnd }
     func close() { bytes.close() }
+    func clockTime() -> FeedTime? { lines.now() }
+}
 
-    func sinceLastItem(now: Int64, toReach distance: Duration) -> Duration {
-        distance - .nanoseconds(now - lastAt)
+/// Lines as somebody writes them. Their log time is when they are looked at, by the clock that an engine has (`LogClock`): what they
+/// say themselves and how their bytes are cut moves nothing. Without input or loop.
+struct LiveLines {
+    private var decoder: NativeLineDecoder
+    private var items: [FeedItem] = []
+    private var position = 0
+    private(set) var hasEnded = false
+    private let clock: ThreadClock
+    private var log: LogClock
+
+    init(clock: ClockSource, lineBytesMax: Int = FeedOptions.lineBytesMaxDefault) {
+        decoder = NativeLineDecoder(name: "-", lineBytesMax: lineBytesMax)
+        self.clock = ThreadClock(clock)
+        log = LogClock(at: self.clock.now())
     }
 
-    func ticked(by distance: Duration) {
-        lastAt += distance.milliseconds * 1_000_000
-        // Log time has gone on without an event; it never goes back.
-        now = now + distance
+    mutating func take(_ chunk: UnsafeRawBufferPointer) {
+        items.removeFirst(position)
+        position = 0
+        decoder.feed(chunk, into: &items)
     }
+
+    /// No more will come.
+    ///
+    /// - Parameter failure: why nothing more could be read.
+    mutating func end(_ failure: String?) {
+        hasEnded = true
+        decoder.finish(into: &items)
+        if let failure { items.append(.rejected(FeedRejection(place: "-", reason: failure))) }
+    }
+
+    mutating func now() -> FeedTime { log.advance(to: clock.now()) }
+
+    mutating func peek() -> (now: FeedTime, item: FeedItem)? {
+        position < items.count ? (now(), items[position]) : nil
+    }
+
+    mutating func advance() { position += 1 }
+    var isAtEnd: Bool { hasEnded && position == items.count }
 }
 
 /// One pass over the feed before it is replayed: who plays, and how long it is.
@@ -112,11 +125,13 @@ struct FeedScan {
     let skippedFiles: [String]
 
     init(_ options: ReplayOptions) throws(FeedError) {
+        try Feed.requireRereadable(options.paths)
         var feed = try Feed(paths: options.paths, options: options.feed)
         skippedFiles = feed.skippedFiles
         var seen: Set<TopicID> = []
         while let (now, item) = feed.next() {
             if let until = options.until, now > until { break }
+            if case .noticed = item { continue }
             events += 1
             if case .event(let event) = item, event.topic != .every, seen.insert(event.topic).inserted {
                 topics.append(event.topic)

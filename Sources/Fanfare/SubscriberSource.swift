@@ -7,16 +7,16 @@ public protocol SubscriberSource: Sendable {
     /// About how many there are, to make room.
     var expectedCount: Int { get }
 
-    /// Hands out all of them. Called for one shard after the other, on the shard's thread, which takes its own: the same ones each
-    /// time. Nothing is kept but what the shards keep.
+    /// Hands out all of them. Called once, on the thread that starts the engine's shards; these take theirs at the same time, on
+    /// threads of their own. Nothing is kept but what the shards keep.
     ///
-    /// - Parameter take: says what is wrong with a subscription, if anything; it is then passed over.
+    /// - Parameter take: says what is wrong with a subscription, if anything; it is then left out, and operators are told how many were.
     func read(_ take: (Subscription) -> String?) throws
 }
 
 extension SubscriberFile: SubscriberSource {}
 
-/// Subscriptions made one by one by a sequence that can be gone through again.
+/// Subscriptions made one by one by a sequence.
 public struct SubscriberSequence<Base: Sequence & Sendable>: SubscriberSource where Base.Element == Subscription {
     public let expectedCount: Int
     private let base: Base
@@ -30,17 +30,19 @@ public struct SubscriberSequence<Base: Sequence & Sendable>: SubscriberSource wh
 }
 
 extension SubscriberSource {
-    /// Fills the shard with those that are its own.
+    /// Reads all of them, and hands each to the shard that it belongs to.
     ///
-    /// - Parameter apps: those that are pushed to; empty where nothing is sent, which is all the same to everybody.
-    func load(into shard: Shard, at place: ShardPlace, apps: [AppID]) throws {
-        // Room for a sixteenth more than its share. Of the other apps nobody knows how many theirs are.
-        if place.app == 0 {
-            let share = max(0, min(expectedCount, Int(UInt32.max))) / place.count
-            shard.reserve(activities: share + share / 16 + 16)
-        }
-        let moment = Moment.now()
-        try read { subscription in
+    /// - Parameters:
+    ///   - queues: of the shards, by app.
+    ///   - apps: those that are pushed to; empty where nothing is sent, which is all the same to everybody.
+    /// - Returns: what operators should know of them.
+    func distribute(
+        to queues: [[LoadingQueue]], apps: [AppID], limits: Rules.Limits = Rules.Limits(), now: FeedTime
+    ) throws -> LoadingFaults {
+        var batches = queues.map { $0.map { _ in [ShardCommand]() } }
+        var faults = LoadingFaults()
+        /// - Returns: what is wrong with it.
+        func load(_ subscription: Subscription) -> String? {
             var app = 0
             if let id = subscription.app, !apps.isEmpty {
                 guard let known = apps.firstIndex(of: id) else { return "\(id): no app that is pushed to" }
@@ -48,18 +50,68 @@ extension SubscriberSource {
             }
             var age = Duration.zero
             if let startedAt = subscription.startedAt {
-                let now = FeedTime(milliseconds: moment.wallMilliseconds)
-                guard let known = Engine.age(of: startedAt, now: now) else {
-                    return "\(startedAt): no activity can have started then"
-                }
-                age = known
+                if let known = Engine.age(of: startedAt, now: now) { age = known } else { faults.noteStart(startedAt) }
             }
-            guard app == place.app, place.owns(subscriber: subscription.subscriber) else { return nil }
-            shard.apply(
-                .follow(
-                    subscription.activity, subscription.audience, token: subscription.token,
-                    preferences: subscription.preferences, age: age), at: moment)
+            let shard = ShardPlace.index(ofSubscriber: subscription.subscriber, of: queues[app].count)
+            let command = ShardCommand.follow(
+                subscription.activity, subscription.audience, token: subscription.token,
+                preferences: subscription.preferences, age: age)
+            if let fault = command.fault(topicIDBytesMax: limits.topicIDBytesMax) { return fault }
+            batches[app][shard].append(command)
+            if batches[app][shard].count == LoadingQueue.batchMax {
+                queues[app][shard].put(batches[app][shard])
+                batches[app][shard].removeAll(keepingCapacity: true)
+            }
             return nil
         }
+        try read { subscription in
+            let fault = load(subscription)
+            if let fault { faults.note(fault) }
+            return fault
+        }
+        for app in queues.indices {
+            for shard in queues[app].indices where !batches[app][shard].isEmpty {
+                queues[app][shard].put(batches[app][shard])
+            }
+        }
+        return faults
+    }
+}
+
+/// What was wrong with subscriptions that were to be loaded: some lines, however many there were.
+struct LoadingFaults {
+    private var leftOut: [(fault: String, count: Int)] = []
+    /// Beyond the faults told apart, some of which have a number in them.
+    private var others = 0
+    private var undated: (count: Int, first: FeedTime)?
+
+    private static let faultsMax = 8
+
+    /// One is left out.
+    mutating func note(_ fault: String) {
+        if let index = leftOut.firstIndex(where: { $0.fault == fault }) {
+            leftOut[index].count += 1
+        } else if leftOut.count < LoadingFaults.faultsMax {
+            leftOut.append((fault, 1))
+        } else {
+            others += 1
+        }
+    }
+
+    /// One cannot have been started then, and counts as started just now.
+    mutating func noteStart(_ startedAt: FeedTime) {
+        undated = ((undated?.count ?? 0) + 1, undated?.first ?? startedAt)
+    }
+
+    var lines: [String] {
+        func subscribers(_ count: Int) -> String { count == 1 ? "1 subscriber" : "\(count) subscribers" }
+        var lines = leftOut.map { "left out \(subscribers($0.count)): \($0.fault)" }
+        if others > 0 { lines.append("left out \(subscribers(others)) more, for other reasons") }
+        if let undated {
+            lines.append(
+                "started just now, as far as is known: \(subscribers(undated.count)); \(Engine.noSuchStart): startedAt "
+                    + "\(undated.first)" + (undated.count > 1 ? " and others" : ""))
+        }
+        return lines
     }
 }

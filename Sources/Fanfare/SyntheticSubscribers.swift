@@ -30,10 +30,9 @@ struct SyntheticSubscribers: Sendable {
     private static let companionChoices = 1000
 
     /// Fills the shard with those subscribers whose hash is its own.
-    func load(into shard: Shard, at place: ShardPlace) {
+    func load(into shard: Shard, at place: ShardPlace, _ moment: Moment) {
         guard place.app == 0, !topics.isEmpty else { return }
         shard.reserve(activities: count / place.count + count / (place.count * 16) + 16)
-        let moment = Moment.now()
         for subscriber in 0..<count {
             let key = subscriberKey(subscriber)
             guard place.owns(subscriber: key) else { continue }
@@ -44,7 +43,7 @@ struct SyntheticSubscribers: Sendable {
     /// A topic of a live feed has appeared: everybody gets an activity for it.
     func follow(_ topic: TopicID, send: (_ subscriber: UInt64, ShardCommand) -> Void) {
         for subscriber in 0..<count {
-            let key = subscriberKey(subscriber) ^ ActivityID(hashing: topic.rawValue).rawValue
+            let key = subscriberKey(subscriber) ^ topic.rawValue.utf8.fnv1a
             send(key, .follow(ActivityID(key), .topic(topic), token: token(of: key)))
         }
     }

@@ -21,7 +21,7 @@ public struct TopicStory: Sendable {
     }
 
     public private(set) var steps: [Step] = []
-    /// As it stands at the end of the story; `nil` when the feed knows no such topic.
+    /// As it stands at the end of the story, or stood when it was forgotten before that; `nil` when the feed knows no such topic.
     public private(set) var end: DecisionCore.TopicView?
     /// What the buckets hold then.
     public private(set) var buckets: [AlertBucket] = []
@@ -47,10 +47,11 @@ public struct TopicStory: Sendable {
                 let isEvent = record.origin == .event
                 var step = Step(
                     record: record, isByOperator: isEvent && event?.isByOperator == true, changes: [], buckets: [])
+                // What comes under the same id then is another story.
+                if record.topic == topic, record.forgets { state = JSONObject() }
                 if record.topic == .every { kinds[steps.count] = event?.topicKind }
-                if record.topic == topic, let index = replay.core.index(of: topic), let view = replay.core.topic(index)
-                {
-                    if record.alert != nil { step.buckets = replay.core.alertBuckets(of: index) }
+                if record.topic == topic, let view = replay.core.topic(topic) {
+                    if record.alert != nil { step.buckets = replay.core.alertBuckets(of: topic) }
                     if isEvent {
                         step.changes = TopicStory.changes(from: state, to: view.state)
                         state = view.state
@@ -58,16 +59,16 @@ public struct TopicStory: Sendable {
                 }
                 steps.append(step)
             }
+            end = replay.core.forgotten.last { $0.id == topic } ?? end
         }
-        guard let index = replay.core.index(of: topic) else {
+        end = replay.core.topic(topic) ?? end
+        guard let kind = end?.kind else {
             steps.removeAll { $0.record.topic != topic }
             return
         }
-        let kind = replay.core.topic(index)?.kind
         steps = steps.enumerated().filter { kinds[$0.offset].map { $0 == kind } ?? true }.map(\.element)
-        end = replay.core.topic(index)
-        buckets = replay.core.alertBuckets(of: index)
-        waitsUntil = replay.core.waitsUntil(index)
+        buckets = replay.core.alertBuckets(of: topic)
+        waitsUntil = replay.core.waitsUntil(topic)
     }
 
     private static func changes(from before: JSONObject, to after: JSONObject) -> [Change] {

@@ -16,12 +16,20 @@ extension TransportChoice {
     func makeFactories() throws -> [TransportFactory] {
         switch self {
         case .discard:
-            return [{ loop, shard, report in try DiscardTransport(loop: loop, source: shard, report: report) }]
-        case .fault(let seed): return [{ loop, shard, _ in FaultTransport(loop: loop, source: shard, seed: seed) }]
+            return [{ loop, shard, context in try DiscardTransport(loop: loop, source: shard, clock: context.clock) }]
+        case .fault(let seed):
+            return [
+                { loop, shard, context in
+                    FaultTransport(loop: loop, source: shard, clock: context.clock, seed: seed)
+                }
+            ]
         case .apns(let first, let others):
             let all = [first] + others
             guard all.count <= TransportChoice.appsMax, Set(apps).count == all.count else {
                 throw TransportFault(description: "at most \(TransportChoice.appsMax) apps, and each of them once")
+            }
+            for options in all {
+                if let fault = options.fault { throw TransportFault(description: fault) }
             }
             var tokens: [(of: APNsOptions, token: ProviderToken)] = []
             return try all.map { options in
@@ -31,13 +39,15 @@ extension TransportChoice {
                     try known
                     ?? ProviderToken(keyFile: options.keyFile, keyID: options.keyID, teamID: options.teamID)
                 if known == nil { tokens.append((options, token)) }
-                return { loop, shard, report in
+                var configuration = ConnectionPool.Configuration(
+                    endpoint: Endpoint(host: options.host, port: options.port, caFile: options.caFile),
+                    bundleID: options.bundleID, connections: options.connectionsPerShard)
+                configuration.idlePingAfter = options.idlePingAfter
+                return { [configuration] loop, shard, context in
                     try ConnectionPool(
-                        loop: loop, source: shard, credentials: token,
-                        configuration: ConnectionPool.Configuration(
-                            endpoint: Endpoint(host: options.host, port: options.port, caFile: options.caFile),
-                            bundleID: options.bundleID, connections: options.connectionsPerShard),
-                        onReport: { report(others.isEmpty ? $0 : "\(options.app): \($0)") })
+                        loop: loop, source: shard, credentials: token, configuration: configuration,
+                        clock: context.clock,
+                        onReport: { context.report(others.isEmpty ? $0 : "\(options.app): \($0)") })
                 }
             }
         }
@@ -45,7 +55,43 @@ extension TransportChoice {
 }
 
 extension APNsOptions {
+    /// What cannot be right whatever APNs says, and what to do about it.
+    var fault: String? {
+        let suffix = ".push-type."
+        if let range = bundleID.firstRange(of: suffix) {
+            return "bundle id \(bundleID): give \(bundleID[..<range.lowerBound]); the push type is added to it"
+        }
+        guard !bundleID.isEmpty, bundleID.utf8.count <= 155,
+            bundleID.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })
+        else { return "bundle id \(bundleID): has letters, digits, - and . only, as com.example.scores" }
+        guard teamID.isAppleIdentifier else {
+            return "team id \(teamID): has ten capital letters and digits, as DEF123GHIJ"
+        }
+        if let keyID, !keyID.isAppleIdentifier {
+            return "key id \(keyID): has ten capital letters and digits, as ABC123DEFG"
+        }
+        return nil
+    }
+
     fileprivate func hasKey(of other: APNsOptions) -> Bool {
         keyFile == other.keyFile && keyID == other.keyID && teamID == other.teamID
+    }
+}
+
+extension String {
+    /// Ids of keys and teams.
+    fileprivate var isAppleIdentifier: Bool {
+        utf8.count == 10 && utf8.allSatisfy { $0.isLetterOrDigit && !(UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0) }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
     }
 }

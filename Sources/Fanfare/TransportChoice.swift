@@ -23,7 +23,7 @@ public struct APNsOptions: Sendable, Equatable {
     public var port: UInt16
     /// PEM file with the authority that signed the server's certificate; `nil` takes the system's trust store.
     public var caFile: String?
-    /// The `.p8` file of the provider key, or a link to it. When it changes, the new key takes over within seconds.
+    /// The `.p8` file of the provider key, or a link to it. Another key in it takes over within seconds.
     public var keyFile: String
     /// `nil` takes it from the file's name, `AuthKey_<id>.p8`, and so rotates with the file.
     public var keyID: String?
@@ -33,6 +33,9 @@ public struct APNsOptions: Sendable, Equatable {
     /// Whose tokens the host takes; tells apart the same app's two environments.
     public var environment: AppID.Environment
     public var connectionsPerShard: Int
+    /// After so much silence a connection without pushes is asked whether anybody is there, so that it is known to be dead before
+    /// it is needed: 30 to 60 seconds where routers forget quiet connections.
+    public var idlePingAfter: Duration = .seconds(45)
 
     public init(
         host: String, port: UInt16, caFile: String? = nil, keyFile: String, keyID: String?, teamID: String,

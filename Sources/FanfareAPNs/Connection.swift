@@ -2,7 +2,7 @@ import FanfareCore
 import FanfareHTTP2
 import FanfareLoop
 
-/// One connection to APNs: a fresh look-up of the name, TCP, TLS, HTTP/2, and the requests in flight on it.
+/// One connection to APNs: TCP and TLS as the dialer found them, HTTP/2, and the requests in flight on it.
 ///
 /// It tells its pool of each request's end exactly once, and of its own end exactly once. Nothing here waits for anything:
 /// what takes time has a deadline, and `tick` is called no later than `nextDeadline`.
@@ -17,9 +17,8 @@ final class Connection {
     }
 
     private enum Phase {
-        case resolving
-        /// TCP, TLS and the peer's first SETTINGS, to one address after the other.
-        case connecting
+        /// Until the peer's first SETTINGS are there, from one address or another.
+        case dialing
         case open
         /// No new requests; those in flight go on.
         case draining
@@ -28,19 +27,20 @@ final class Connection {
         case ended
     }
 
-    /// A connection without requests is pinged after so much silence; an hour is fine with Apple (spec §10).
-    static let idlePingAfter = Duration.seconds(3600)
     static let farewellTimeout = Duration.seconds(1)
     /// Unsent bytes above which the peer, or the network, is slower than we are: no more until they have left.
     static let unsentBytesMax = 512 * 1024
 
-    /// Requests reset without an answer between them, after which another connection may do better.
-    static let resetsInARowMax = 8
+    /// What we owe a peer that asks and does not read: replies, beside requests of which no more are made by then. A pull brings half
+    /// a megabyte of these at most.
+    static let unreadBytesMax = 2 * 1024 * 1024
+
+    /// Errors without a good answer between them, after which another connection may do better.
+    static let errorsInARowMax = 8
 
     private unowned let pool: ConnectionPool
-    private var phase = Phase.resolving
-    private var lookup: Resolver.Lookup?
-    private var addresses: [SocketAddress] = []
+    private var phase = Phase.dialing
+    private var dialer: Dialer?
     private var stream: TLSStream?
     // No call into these comes back here while it works: checking each access at run time, several for each push, could never
     // fail.
@@ -48,34 +48,57 @@ final class Connection {
     @exclusivity(unchecked) private var events = EventBatch()
     @exclusivity(unchecked) private var requests = RequestTable()
 
-    /// Monotonic nanoseconds, as all times here. Of the phase that cannot last: looking up, connecting, leaving.
+    /// Monotonic nanoseconds, as all times here. Of the farewell.
     private var phaseEnds = Int64.max
     private var lastHeard: Int64 = 0
+    /// Since when there have been requests in flight without a break. Silence means something from then on.
+    private var busySince: Int64 = 0
+    /// Nanoseconds of silence after which nothing is known of the peer.
+    private let silenceMax: Int64
+    /// When it was asked for a sign of life; `nil` once anything has been heard.
     private var pingedAt: Int64?
     /// When the oldest request may be too old. Early when that one has been answered since; then the sweep finds nothing.
     private var requestsDue = Int64.max
 
-    /// Since the last answer.
-    private var resetsInARow = 0
+    /// Names this connection for the life of its pool.
+    let serial: UInt64
+    /// 5xx answers, resets and timeouts since the last good answer, but for those that only say something about their activity.
+    private(set) var errorsInARow = 0
+    var isInDoubt: Bool { errorsInARow >= Connection.errorsInARowMax }
+    /// When the peer has allowed no streams for too long; `.max` while it allows some.
+    private var noStreamsEnds = Int64.max
     /// A push with our JWT has been processed.
     private(set) var isProved = false
     /// Pushes that were processed.
     private(set) var answers = 0
+    /// When the last of them were.
+    private var lastProved: Int64 = 0
     /// A connection that was lost after so many is replaced at once: one that breaks again and again then costs a handshake
     /// for a hundred pushes at most, and throughput falls by no more than that.
     private static let worthwhileAnswers = 100
+    /// After so many the next wait for a connection is a short one again. Not after one: a server that takes one push from each
+    /// connection and ends it would be dialled as fast as it answers, which APNs takes for an attack (spec §10).
+    private static let provingAnswers = 16
     var wasWorthwhile: Bool { answers >= Connection.worthwhileAnswers }
+    private var openedAt: Int64?
 
-    init(pool: ConnectionPool) {
+    init(pool: ConnectionPool, serial: UInt64) {
         self.pool = pool
+        self.serial = serial
+        silenceMax = pool.configuration.pingAfter.nanoseconds
+        // Nothing is written to this one: the dialer's takes its place.
         session = ClientSession(configuration: ClientSession.Configuration())
-        session.streamLimit = 1
     }
 
     // A pool that is dropped without being closed must not be called back.
     deinit {
-        lookup?.cancel()
+        dialer?.close()
         stream?.close()
+    }
+
+    /// Open for longer than anybody waits for a connection: its end has nothing to do with the ends before it, whatever it carried.
+    func hasLasted(at now: Int64) -> Bool {
+        openedAt.map { now - $0 >= ConnectionPool.seatWaitMax.nanoseconds } ?? false
     }
 
     var inFlight: Int { requests.count }
@@ -84,70 +107,46 @@ final class Connection {
     // MARK: Opening
 
     func open(at now: Int64) {
-        let endpoint = pool.configuration.endpoint
-        phaseEnds = now + pool.configuration.connectTimeout.nanoseconds
-        do throws(LoopError) {
-            // APNs spreads load by DNS, so each connection looks up afresh.
-            lookup = try Resolver.resolve(loop: pool.loop, host: endpoint.host, port: endpoint.port) {
-                [unowned self] in self.resolved($0)
-            }
-        } catch {
-            end(.notOpened("\(error)"))
-        }
+        let dialer = Dialer(pool: pool)
+        dialer.onOpened = { [unowned self] in self.opened($0) }
+        dialer.onFailed = { [unowned self] in self.endOnLoop(.notOpened($0)) }
+        self.dialer = dialer
+        dialer.start(at: now)
     }
 
-    private func resolved(_ result: Result<[SocketAddress], LoopError>) {
-        lookup = nil
-        switch result {
-        case .failure(let error): endOnLoop(.notOpened("\(error)"))
-        case .success(let found):
-            addresses = pool.shuffled(found)
-            phase = .connecting
-            tryNextAddress(at: pool.now().monotonicNanoseconds)
-        }
-    }
-
-    private func tryNextAddress(at now: Int64) {
-        guard let address = addresses.popLast() else { return }
-        phaseEnds = now + pool.configuration.connectTimeout.nanoseconds
-        do throws(LoopError) {
-            let stream = try stream(to: address)
-            stream.onReady = { [unowned self] in self.secured(alpn: $0) }
-            stream.onRead = { [unowned self] in self.received($0) }
-            stream.onClose = { [unowned self] in self.streamClosed($0) }
-            stream.onDrain = { [unowned self] in self.pool.connectionHasRoom() }
-            self.stream = stream
-        } catch {
-            endOnLoop(.notOpened("\(error)"))
-        }
-    }
-
-    private func stream(to address: SocketAddress) throws(LoopError) -> TLSStream {
-        let endpoint = pool.configuration.endpoint
-        let tcp = try TCPStream(loop: pool.loop)
-        tcp.connect(to: address, name: endpoint.host)
-        do {
-            return try TLSStream(over: tcp, context: pool.context, host: endpoint.serverName ?? endpoint.host)
-        } catch {
-            tcp.close()
-            throw error
-        }
-    }
-
-    private func secured(alpn: String?) {
-        guard alpn == "h2" else {
-            return endOnLoop(.notOpened("\(pool.configuration.endpoint): the server does not offer HTTP/2 (ALPN h2)"))
-        }
+    private func opened(_ attempt: Dialer.Attempt) {
+        let moment = pool.now()
+        dialer = nil
+        phase = .open
+        openedAt = moment.monotonicNanoseconds
+        lastHeard = moment.monotonicNanoseconds
+        swap(&session, &attempt.session)
+        let stream = attempt.stream
+        stream.onReady = nil
+        stream.onRead = { [unowned self] in self.received($0) }
+        stream.onClose = { [unowned self] in self.streamClosed($0) }
+        stream.onDrain = { [unowned self] in self.pool.connectionHasRoom() }
+        self.stream = stream
+        pool.opened(self)
+        noteStreams(at: moment)
+        // A GOAWAY may have come right behind the SETTINGS.
+        takeEvents(at: moment)
+        pool.turn(at: moment)
         flush()
     }
 
     // MARK: Requests
 
-    /// How many more requests it takes now.
+    /// How many more requests it takes now. None when nothing has been heard for long: the peer, or a router on the way, may
+    /// have forgotten the connection, and with it all that would be sent. Then it asks for a sign of life, for a round trip.
     /// - Parameter bodyBytes: the usual size of a body, by which the connection's window is divided.
-    func room(bodyBytes: Int) -> Int {
+    func room(bodyBytes: Int, at now: Int64) -> Int {
         guard phase == .open, let stream, stream.writeQueueBytes + session.outputCount < Connection.unsentBytesMax
         else { return 0 }
+        guard now - lastHeard < silenceMax else {
+            askForSignOfLife(at: now)
+            return 0
+        }
         let inWindow = session.freeWindow / max(1, bodyBytes)
         // An idle connection always takes one: a peer may open its window no sooner than it is used up.
         return min(session.freeStreams, inFlight == 0 ? max(1, inWindow) : inWindow)
@@ -161,8 +160,7 @@ final class Connection {
         guard phase == .open else { return 0 }
         if requests.count == 0 {
             requestsDue = now + pool.configuration.requestTimeout.nanoseconds
-            // Silence begins to mean something now.
-            lastHeard = max(lastHeard, now)
+            busySince = now
         }
         let tokens = batch.tokens
         for index in run {
@@ -198,28 +196,28 @@ final class Connection {
     private func received(_ bytes: UnsafeRawBufferPointer) {
         let moment = pool.now()
         lastHeard = moment.monotonicNanoseconds
+        // Whatever is heard is a sign of life, not the PING's answer alone.
+        pingedAt = nil
         session.receive(bytes)
         takeEvents(at: moment)
         pool.turn(at: moment)
         flush()
+        if let stream, stream.writeQueueBytes > Connection.unreadBytesMax {
+            end(.lost("\(pool.configuration.endpoint): the server does not read"), at: moment)
+            pool.turn(at: moment)
+        }
     }
 
     private func takeEvents(at moment: Moment) {
         session.takeEvents(into: &events)
         guard !events.events.isEmpty else { return }
-        // Before the events are looked at: a GOAWAY may come right behind the SETTINGS.
-        if phase == .connecting, session.settingsReceived {
-            phase = .open
-            phaseEnds = .max
-            pool.opened(self)
-        }
         let batch = events
         let pool = self.pool
+        let answersBefore = answers
         var failure: String?
         for event in batch.events {
             switch event {
             case .response(let response):
-                resetsInARow = 0
                 let request = requests.remove(response.tag)
                 if response.status == 200 {
                     proved()
@@ -229,25 +227,33 @@ final class Connection {
                     pool.refused(request, status: response.status, body: body, on: self, at: moment)
                 }
             case .notProcessed(let tag):
-                pool.notProcessed(requests.remove(tag))
+                let request = requests.remove(tag)
                 // While open only RST_STREAM says so; a GOAWAY has made us drain before it gives requests back.
-                if phase == .open { wasReset(.refusedStream, at: moment) }
+                if phase == .open {
+                    pool.reset(request, .refusedStream, on: self, at: moment)
+                } else {
+                    pool.notProcessed(request)
+                }
             case .lost(let tag, let code):
-                pool.lost(requests.remove(tag))
-                // Our own timeouts are slow enough by themselves.
-                if phase == .open, let code, code != .cancel { wasReset(code, at: moment) }
+                let request = requests.remove(tag)
+                if phase == .open, let code {
+                    pool.reset(request, code, on: self, at: moment)
+                } else {
+                    pool.lost(request)
+                }
             case .goAway(_, let code, let debug):
                 let reason = ErrorBody(Array(batch[debug])).reason ?? (code == .noError ? nil : "\(code)")
                 pool.connectionWasToldToGo(self, reason: reason, at: moment)
             case .exhausted: pool.replace(self, at: moment)
-            case .pong: pingedAt = nil
-            case .settingsChanged: break
+            case .pong: break
+            case .settingsChanged: noteStreams(at: moment)
             case .failed(_, let text): failure = batch.text(text)
             }
         }
+        if answers != answersBefore { lastProved = moment.monotonicNanoseconds }
         if let failure {
             let text = "\(pool.configuration.endpoint): the server broke HTTP/2: \(failure)"
-            breakOff(phase == .connecting ? .notOpened(text) : .lost(text), at: moment)
+            breakOff(.lost(text), at: moment)
         } else if phase == .draining, inFlight == 0 {
             leave(at: moment.monotonicNanoseconds)
         }
@@ -259,48 +265,59 @@ final class Connection {
     func proved() {
         if session.streamLimit < session.configuration.streamsMax { session.streamLimit += 1 }
         answers += 1
-        guard !isProved else { return }
         isProved = true
-        pool.proved(self)
+        if errorsInARow > 0 {
+            if isInDoubt { pool.trust(self) }
+            errorsInARow = 0
+        }
+        if answers == Connection.provingAnswers { pool.proved(self) }
     }
 
-    private func wasReset(_ code: ErrorCode, at moment: Moment) {
-        resetsInARow += 1
-        pool.requestWasReset(code, at: moment)
-        if resetsInARow >= Connection.resetsInARowMax { pool.connectionIsOfNoUse(self, code, at: moment) }
+    /// A request was answered 5xx, was reset, or has had no answer in time.
+    func erred(_ evidence: Suspects.Evidence) { if evidence != .activity { errorsInARow += 1 } }
+
+    /// Nobody knows what became of the request, and its alert, if it had one, is not sent again. So a connection in doubt risks one
+    /// outcome at a time, however wide it was. A request whose time is over, with no push processed since it was sent, is reason
+    /// enough for doubt: the peer may answer PINGs for ever, and the service behind it nothing.
+    func lost(_ request: RequestTable.Request, _ evidence: Suspects.Evidence, isOverdue: Bool) {
+        if isOverdue, evidence != .activity, lastProved < request.sentAt {
+            errorsInARow = max(errorsInARow, Connection.errorsInARowMax)
+        }
+        if isInDoubt { session.streamLimit = 1 }
+    }
+
+    private func noteStreams(at moment: Moment) {
+        guard !session.allowsStreams else { return noStreamsEnds = .max }
+        guard noStreamsEnds == .max else { return }
+        noStreamsEnds = moment.monotonicNanoseconds + pool.configuration.noStreamsTimeout.nanoseconds
     }
 
     // MARK: Time
 
     var nextDeadline: Int64 {
         switch phase {
-        case .resolving, .connecting, .leaving: phaseEnds
-        case .open, .draining: min(requestsDue, silenceEnds)
+        case .dialing: dialer?.nextDeadline ?? .max
+        case .leaving: phaseEnds
+        case .open: min(requestsDue, silenceEnds, noStreamsEnds)
+        case .draining: min(requestsDue, silenceEnds)
         case .ended: .max
         }
     }
 
     private var silenceEnds: Int64 {
-        // Whatever is heard is a sign of life, not the PING's answer alone.
-        if let pingedAt { return max(pingedAt, lastHeard) + pool.configuration.pingTimeout.nanoseconds }
-        return lastHeard + (inFlight > 0 ? pool.configuration.pingAfter : Connection.idlePingAfter).nanoseconds
+        let configuration = pool.configuration
+        if let pingedAt { return pingedAt + configuration.pingTimeout.nanoseconds }
+        return inFlight > 0
+            ? max(lastHeard, busySince) + silenceMax : lastHeard + configuration.idlePingAfter.nanoseconds
     }
 
     func tick(at moment: Moment) {
         let now = moment.monotonicNanoseconds
         guard now >= nextDeadline else { return }
         switch phase {
-        case .resolving:
-            end(.notOpened("\(pool.configuration.endpoint): the name server does not answer"), at: moment)
-        case .connecting:
-            stream?.close()
-            stream = nil
-            if addresses.isEmpty {
-                end(.notOpened("\(pool.configuration.endpoint): no answer while connecting"), at: moment)
-            } else {
-                tryNextAddress(at: now)
-            }
+        case .dialing: dialer?.tick(at: now)
         case .open, .draining:
+            if phase == .open, now >= noStreamsEnds { return pool.connectionAllowsNothing(self, at: moment) }
             if now >= silenceEnds { return endSilence(at: moment) }
             for tag in requests.sent(until: now - pool.configuration.requestTimeout.nanoseconds) {
                 session.cancel(tag: tag)
@@ -317,25 +334,25 @@ final class Connection {
         guard pingedAt == nil else {
             return end(.lost("\(pool.configuration.endpoint): the server went silent"), at: moment)
         }
-        pingedAt = moment.monotonicNanoseconds
-        session.ping()
+        askForSignOfLife(at: moment.monotonicNanoseconds)
         flush()
+    }
+
+    private func askForSignOfLife(at now: Int64) {
+        guard pingedAt == nil else { return }
+        pingedAt = now
+        session.ping()
     }
 
     // MARK: End
 
-    /// Takes no more requests; ends when those in flight have.
-    func drain(at now: Int64) {
-        guard phase == .open else { return }
-        phase = .draining
-        if inFlight == 0 { leave(at: now) }
-    }
-
-    /// The pool is closing: as `drain`, and what is not open yet never will be.
-    func leaveWhenDone(at moment: Moment) {
+    /// Takes no more requests, and ends when those in flight have; what is not open yet never will be.
+    func drain(at moment: Moment) {
         switch phase {
-        case .resolving, .connecting: end(.drained, at: moment)
-        case .open: drain(at: moment.monotonicNanoseconds)
+        case .dialing: end(.drained, at: moment)
+        case .open:
+            phase = .draining
+            if inFlight == 0 { leave(at: moment.monotonicNanoseconds) }
         case .draining, .leaving, .ended: break
         }
     }
@@ -368,21 +385,9 @@ final class Connection {
         stream = nil
         let text = error.map { "\($0)" } ?? "\(pool.configuration.endpoint): closed by the server"
         switch phase {
-        case .connecting where Connection.isAboutTheAddress(error) && !addresses.isEmpty:
-            tryNextAddress(at: pool.now().monotonicNanoseconds)
-        case .resolving, .connecting: endOnLoop(.notOpened(text))
+        case .dialing, .ended: break
         case .open, .draining: endOnLoop(inFlight == 0 && phase == .draining ? .drained : .lost(text))
         case .leaving: endOnLoop(.drained)
-        case .ended: break
-        }
-    }
-
-    /// Another address of the host may do better. A server that answered and was found wanting is what people should hear
-    /// of, not of the address that was tried after it.
-    private static func isAboutTheAddress(_ error: LoopError?) -> Bool {
-        switch error?.kind {
-        case .refused, .unreachable, .timedOut: true
-        default: false
         }
     }
 
@@ -393,13 +398,11 @@ final class Connection {
         pool.turn(at: moment)
     }
 
-    private func end(_ ending: Ending) { end(ending, at: pool.now()) }
-
     private func end(_ ending: Ending, at moment: Moment) {
         guard phase != .ended else { return }
         phase = .ended
-        lookup?.cancel()
-        lookup = nil
+        dialer?.close()
+        dialer = nil
         stream?.close()
         stream = nil
         session.connectionLost()

@@ -20,14 +20,27 @@ extension ConnectionPool {
 
     func accepted(_ request: RequestTable.Request) {
         statistics.accepted += 1
-        gate.accepted()
-        if trouble != nil { trouble = nil }
+        answered(request)
         finish(request, .accepted)
     }
 
-    func notProcessed(_ request: RequestTable.Request) {
+    /// The service works, and knows who we are.
+    private func answered(_ request: RequestTable.Request) {
+        gate.answered()
+        if !suspects.isEmpty { suspects.clear(request.slot) }
+        if trouble != nil || connectionsInVain > 0 { (trouble, connectionsInVain) = (nil, 0) }
+    }
+
+    func notProcessed(_ request: RequestTable.Request) { notProcessed(request, .notProcessed) }
+
+    private func notProcessed(_ request: RequestTable.Request, _ outcome: DeliveryOutcome) {
         statistics.notProcessed += 1
-        finish(request, .notProcessed)
+        finish(request, outcome)
+    }
+
+    private func failed(_ request: RequestTable.Request) {
+        statistics.failed += 1
+        finish(request, .refused)
     }
 
     func lost(_ request: RequestTable.Request) {
@@ -35,13 +48,34 @@ extension ConnectionPool {
         finish(request, .unknown)
     }
 
-    /// Without a pause, a server that resets everything would be asked again at the speed of the round trip.
-    func requestWasReset(_ code: ErrorCode, at moment: Moment) {
+    /// The request's stream was reset: by the peer, or by us because no answer has come in time. A stream that is refused again is
+    /// its activity's own matter: that one waits.
+    func reset(_ request: RequestTable.Request, _ code: ErrorCode, on connection: Connection, at moment: Moment) {
         let now = moment.monotonicNanoseconds
-        guard gate.trouble(at: now, using: &random) != nil else { return }
-        let text = "\(configuration.endpoint) resets requests (\(code)); pushes wait and go on when it recovers"
-        trouble(.service, text, at: now)
+        let isOverdue = now - request.sentAt >= configuration.requestTimeout.nanoseconds
+        let evidence = suspects.fail(request.slot, on: connection.serial)
+        connection.erred(evidence)
+        if code == .refusedStream {
+            notProcessed(request, evidence == .service ? .notProcessed : .serviceError)
+        } else {
+            lost(request)
+            connection.lost(request, evidence, isOverdue: isOverdue)
+        }
+        let what = isOverdue ? "leaves requests unanswered" : "resets requests (\(code))"
+        // Without a pause, a server that resets everything would be asked again at the speed of the round trip.
+        noteTrouble(evidence, "\(configuration.endpoint) \(what)", at: now)
+        doubt(connection, what, at: now)
     }
+
+    /// A push has failed, and the service may be to blame.
+    private func noteTrouble(_ evidence: Suspects.Evidence, _ text: String, at now: Int64) {
+        let hasClosed = gate.trouble(isEvidence: evidence == .service, at: now, using: &random) != nil
+        guard hasClosed && evidence == .service || servesNobody(at: now) else { return }
+        trouble(.service, "\(text); pushes wait and go on when it recovers", at: now)
+    }
+
+    /// A single activity that fails for good, while no other is due, shows nothing.
+    private func servesNobody(at now: Int64) -> Bool { suspects.count > 1 && gate.isDrought(at: now) }
 
     func refused(
         _ request: RequestTable.Request, status: Int, body: ErrorBody, on connection: Connection, at moment: Moment
@@ -54,33 +88,51 @@ extension ConnectionPool {
         case .accepted: accepted(request)  // 200 does not come here
         case .deadToken:
             connection.proved()
+            answered(request)
             statistics.dead += 1
             finish(request, .deadToken)
         case .throttled:
             connection.proved()
+            answered(request)
             statistics.throttled += 1
             finish(request, .throttled)
         case .retryLater:
-            notProcessed(request)
-            if gate.trouble(at: now, using: &random) != nil {
-                trouble(.service, "\(answer); pushes wait and go on when it recovers", at: now)
-            }
+            notProcessed(request, .serviceError)
+            let evidence = suspects.fail(request.slot, on: connection.serial)
+            connection.erred(evidence)
+            noteTrouble(evidence, answer, at: now)
+            doubt(connection, "answers every request \(status) \(rule.reason)", at: now)
         case .reconnect:
             notProcessed(request)
             if isFirst { report("\(answer); the connection is replaced", at: now) }
-            replace(connection, at: moment)
+            replaceInVain(connection, answer, status == 403 ? .configuration : .service, at: moment)
         case .refreshToken:
-            notProcessed(request)
             refreshToken(request, on: connection, answer, at: moment)
-        case .configurationFault:
-            statistics.failed += 1
-            finish(request, .refused)
+        case .configurationFault where request.tokenSerial <= formerKeysTokenSerial:
+            // Sent before the key was changed: that one's faults say nothing of this one.
+            notProcessed(request)
+        case .configurationFault, .stranger:
+            if rule.class == .configurationFault { credentials.refused(serial: request.tokenSerial) }
+            // Nothing was processed. All that came back is owed again, and the gate sees to it that it does not go at once.
+            let evidence = suspects.fail(request.slot, on: connection.serial)
+            let isEvidence = evidence == .service || servesNobody(at: now)
+            let isEverybodys = isEvidence || !gate.hasWorked
+            if rule.class == .stranger, evidence == .activity, !isEverybodys {
+                failed(request)
+            } else {
+                notProcessed(request, isEverybodys ? .notProcessed : .serviceError)
+            }
             let text = rule.advice.map { "\(answer): \($0)" } ?? answer
-            if isFirst { report(text, at: now) }
-            if gate.fault(at: now) { stopped(text, at: now) }
+            report(text, at: now)
+            if rule.class == .stranger {
+                // It may be one connection that has led to the stranger.
+                connection.erred(evidence)
+                doubt(connection, "answers every request \(status)", at: now)
+            }
+            if gate.fault(isEvidence: isEvidence, at: now, using: &random) { stopped(text, at: now) }
         case .requestFault:
-            statistics.failed += 1
-            finish(request, .refused)
+            connection.proved()
+            failed(request)
             if isFirst { report("\(answer): such pushes are given up", at: now) }
         }
     }
@@ -89,16 +141,37 @@ extension ConnectionPool {
         _ request: RequestTable.Request, on connection: Connection, _ answer: String, at moment: Moment
     ) {
         let now = moment.monotonicNanoseconds
+        notProcessed(request)
         do {
-            if try credentials.expired(serial: request.tokenSerial, wallSeconds: moment.wallSeconds) {
+            if try credentials.expired(serial: request.tokenSerial, at: moment) {
                 // Some of APNs' servers go on refusing on a connection that has seen an expired JWT (spec §7).
                 replace(connection, at: moment)
-            } else if gate.fault(at: now) {
+            } else if gate.fault(isEvidence: true, at: now, using: &random) {
                 stopped("\(answer) to a JWT minted just now: check this machine's clock", at: now)
             }
         } catch {
             couldNotSign(error, at: now)
         }
+    }
+
+    // MARK: Connections in doubt
+
+    /// Nothing but errors comes from it, and behind another one may be a server that does better. It stays until the other one may
+    /// be opened: a push may still be tried on it.
+    private func doubt(_ connection: Connection, _ what: String, at now: Int64) {
+        guard connection.isInDoubt, replaceLater(connection, at: now) else { return }
+        report("\(configuration.endpoint) \(what) on a connection; it is replaced", at: now)
+    }
+
+    /// Connections that one after the other are of no use: people hear of it. Each costs a wait longer than the one before.
+    func replaceInVain(_ connection: Connection, _ why: String, _ kind: Trouble.Kind, at moment: Moment) {
+        if isSeated(connection) {
+            connectionsInVain += 1
+            if connectionsInVain >= ConnectionPool.connectionsInVainMax, trouble?.kind != kind {
+                trouble(kind, "\(why) on one connection after the other; pushes wait", at: moment.monotonicNanoseconds)
+            }
+        }
+        replace(connection, at: moment)
     }
 
     // MARK: Telling people

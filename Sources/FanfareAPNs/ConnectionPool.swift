@@ -21,12 +21,20 @@ public final class ConnectionPool: Transport {
         public var requestTimeout: Duration = .seconds(10)
         /// For a look-up of the name, and again for the way from one address to the first SETTINGS.
         public var connectTimeout: Duration = .seconds(10)
-        /// With requests in flight and nothing heard for so long, a PING asks whether anybody is there.
+        /// With nothing heard for so long, a PING asks whether anybody is there: while requests are in flight, and before any
+        /// more are sent.
         public var pingAfter: Duration = .seconds(4)
+        /// The same without requests, so that a connection is known to be dead before it is needed. Some routers forget a
+        /// quiet connection after four minutes; Apple wants no more than is of use (spec §10).
+        public var idlePingAfter: Duration = .seconds(45)
         /// For its answer. Together less than a request's timeout, so that a dead connection is found as one.
         public var pingTimeout: Duration = .seconds(5)
+        /// A connection whose peer allows no streams for so long is replaced.
+        public var noStreamsTimeout: Duration = .seconds(30)
         /// How long `close` waits for answers.
         public var drainTimeout: Duration = .seconds(10)
+        /// Looks the endpoint's name up.
+        public var resolver = Resolver.system
 
         public init(endpoint: Endpoint, bundleID: String, connections: Int = 2) {
             self.endpoint = endpoint
@@ -35,12 +43,21 @@ public final class ConnectionPool: Transport {
         }
     }
 
+    /// Between connections that opened and were of little use, at most.
+    static let seatWaitMax = Duration.seconds(60)
+
     /// A place for one connection, which is replaced when it ends.
     private struct Seat {
         var connection: Connection?
-        var backoff = Backoff(first: .milliseconds(100), most: .seconds(60))
-        /// Monotonic nanoseconds; meaningful while there is no connection.
+        /// Between connections that opened and were of little use: APNs takes ever new ones for an attack (spec §10).
+        var backoff = Backoff(first: .milliseconds(100), most: ConnectionPool.seatWaitMax)
+        /// Between attempts of which none opened. They are a burden to nobody, and when APNs is back after an outage, people wait
+        /// for the next one.
+        var dialBackoff = Backoff(first: .milliseconds(100), most: .seconds(5))
+        /// Monotonic nanoseconds; when there is no connection, or one that is in doubt.
         var opensAt: Int64 = 0
+        /// The connection gives way to another one at `opensAt`.
+        var isInDoubt = false
     }
 
     let loop: Loop
@@ -53,14 +70,27 @@ public final class ConnectionPool: Transport {
     @exclusivity(unchecked) private var requestFields: RequestFields
     /// Of the key that the connections belong to; 0 before the first push.
     private var keySerial: UInt64 = 0
+    /// Of the JWT sent last, and of the last one of the key before.
+    private var newestTokenSerial: UInt64 = 0
+    private(set) var formerKeysTokenSerial: UInt64 = 0
     var random = SystemRandomNumberGenerator()
+    /// Of the endpoint's host, when a connection to one of them opened last: for times when no name server answers.
+    var goodAddresses: [SocketAddress] = []
     var reports = ReportLog()
 
     private var seats: [Seat]
     /// Connections that take no new requests and wait for their last answers, or for the peer's farewell.
     private var draining: [Connection] = []
+    /// The seat that was pulled for last: of equals, the next one has its turn.
+    private var lastPulled = 0
+    /// Connections opened, by which `Suspects` tells them apart.
+    private var connectionSerial: UInt64 = 0
     // Unchecked for the reason given in `Connection`.
     @exclusivity(unchecked) var gate = PullGate()
+    @exclusivity(unchecked) var suspects = Suspects()
+    /// Ended by the peer before the first answer, or by an answer that asks for another one, since the last push that was answered.
+    @exclusivity(unchecked) var connectionsInVain = 0
+    static let connectionsInVainMax = 4
     /// On all connections.
     @exclusivity(unchecked) var inFlight = 0
     /// False from a pull that brought less than was asked for until the source says otherwise, or completions may have
@@ -120,7 +150,6 @@ public final class ConnectionPool: Transport {
     }
 
     func now() -> Moment { clock() }
-    func shuffled(_ addresses: [SocketAddress]) -> [SocketAddress] { addresses.shuffled(using: &random) }
 
     /// Open connections that take requests.
     public var connectionsOpen: Int { seats.count { $0.connection?.isOpen == true } }
@@ -140,7 +169,7 @@ public final class ConnectionPool: Transport {
         onClosed = closed
         let moment = clock()
         closesBy = moment.monotonicNanoseconds + configuration.drainTimeout.nanoseconds
-        for seat in seats { seat.connection?.leaveWhenDone(at: moment) }
+        for seat in seats { seat.connection?.drain(at: moment) }
         turn(at: moment)
     }
 
@@ -183,16 +212,13 @@ public final class ConnectionPool: Transport {
     /// - Returns: whether another pull may bring more.
     private func pull(at moment: Moment) -> Bool {
         guard sourceMayHaveWork, !isClosing else { return false }
-        var roomiest: Connection?
-        var room = 0
-        for seat in seats {
-            guard let connection = seat.connection else { continue }
-            let its = connection.room(bodyBytes: bodyBytes)
-            if its > room { (roomiest, room) = (connection, its) }
-        }
         let now = moment.monotonicNanoseconds
-        let limit = min(room, gate.room(inFlight: inFlight, at: now), ConnectionPool.pullMax)
-        guard let connection = roomiest, limit > 0, let authorization = authorization(at: moment) else { return false }
+        if gate.closedUntil != nil, keySerial != 0 { noticeMendedKey(at: moment) }
+        let gateRoom = gate.room(inFlight: inFlight, at: now)
+        guard gateRoom > 0 else { return false }
+        let (connection, room) = roomiest(at: now)
+        let limit = min(room, gateRoom, ConnectionPool.pullMax)
+        guard let connection, limit > 0, let authorization = authorization(at: moment) else { return false }
 
         batch.removeAll()
         source.pull(limit: limit, at: moment, into: &batch)
@@ -224,6 +250,27 @@ public final class ConnectionPool: Transport {
         return allSent
     }
 
+    /// The connection to use next: the one with the fewest errors lately if one push is to be tried, or nothing is in flight; otherwise
+    /// the roomiest that is not in doubt. Errors come fast, so a connection that has nothing else is always roomy. Of equals it is the
+    /// next in turn.
+    private func roomiest(at now: Int64) -> (Connection?, Int) {
+        var best: (connection: Connection?, room: Int, errors: Int) = (nil, 0, .max)
+        var next = lastPulled
+        for offset in 1...seats.count {
+            let index = lastPulled + offset < seats.count ? lastPulled + offset : lastPulled + offset - seats.count
+            guard let connection = seats[index].connection else { continue }
+            let room = connection.room(bodyBytes: bodyBytes, at: now)
+            guard room > 0 else { continue }
+            // With nothing in flight, too, another one is as fast, and whoever fails again has then failed on two.
+            let errors = gate.isTrying || inFlight == 0 ? connection.errorsInARow : connection.isInDoubt ? 1 : 0
+            guard errors < best.errors || errors == best.errors && room > best.room else { continue }
+            best = (connection, room, errors)
+            next = index
+        }
+        lastPulled = next
+        return (best.connection, best.room)
+    }
+
     /// Empty bytes mark a payload that cannot be encoded, so that it is reported once.
     private func encode(_ payload: Payload, at now: Int64) {
         payload.isEncoded = true
@@ -237,13 +284,14 @@ public final class ConnectionPool: Transport {
 
     private func authorization(at moment: Moment) -> RequestFields.Authorization? {
         do {
-            let issue = try credentials.current(wallSeconds: moment.wallSeconds)
+            let issue = try credentials.current(at: moment)
             if let complaint = issue.complaint { report(complaint, at: moment.monotonicNanoseconds) }
             guard keySerial == 0 || keySerial == issue.keySerial else {
                 changeKey(to: issue.keySerial, at: moment)
                 return nil
             }
             keySerial = issue.keySerial
+            newestTokenSerial = issue.serial
             return requestFields.authorization(issue)
         } catch {
             couldNotSign(error, at: moment.monotonicNanoseconds)
@@ -254,8 +302,18 @@ public final class ConnectionPool: Transport {
     /// A connection belongs to the key that was first used on it (spec §9.2, documented).
     private func changeKey(to serial: UInt64, at moment: Moment) {
         keySerial = serial
+        formerKeysTokenSerial = newestTokenSerial
+        gate.changeKey()
         report("the provider key has changed; connections are replaced", at: moment.monotonicNanoseconds)
         for connection in seats.compactMap(\.connection) { replace(connection, at: moment) }
+    }
+
+    /// While nothing is sent nobody asks for a JWT, and it may be the key that has to be mended: then nobody waits on.
+    private func noticeMendedKey(at moment: Moment) {
+        let serial = credentials.keySerial(at: moment)
+        guard serial != keySerial else { return }
+        changeKey(to: serial, at: moment)
+        gate.tryNow()
     }
 
     private func finish(_ run: Range<Int>, _ outcome: DeliveryOutcome) {
@@ -268,9 +326,15 @@ public final class ConnectionPool: Transport {
 
     private func openSeats(at moment: Moment) {
         guard !isClosing else { return }
-        for index in seats.indices
-        where seats[index].connection == nil && seats[index].opensAt <= moment.monotonicNanoseconds {
-            let connection = Connection(pool: self)
+        for index in seats.indices where seats[index].opensAt <= moment.monotonicNanoseconds {
+            if let doubted = seats[index].connection {
+                guard seats[index].isInDoubt else { continue }
+                seats[index].connection = nil
+                seats[index].isInDoubt = false
+                leave(doubted, at: moment)
+            }
+            connectionSerial += 1
+            let connection = Connection(pool: self, serial: connectionSerial)
             seats[index].connection = connection
             connection.open(at: moment.monotonicNanoseconds)
         }
@@ -283,10 +347,11 @@ public final class ConnectionPool: Transport {
 
     func opened(_ connection: Connection) {
         statistics.connectionsOpened += 1
+        if let index = seats.firstIndex(where: { $0.connection === connection }) { seats[index].dialBackoff.reset() }
         if trouble?.kind == .connection { trouble = nil }
     }
 
-    /// A push on this connection has been processed: whatever comes next is no continuation of old trouble.
+    /// It has processed so many pushes that whatever comes next is no continuation of old trouble.
     func proved(_ connection: Connection) {
         guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
         seats[index].backoff.reset()
@@ -294,32 +359,68 @@ public final class ConnectionPool: Transport {
 
     /// - Parameter reason: `nil` for the ordinary end of a connection, which is no news once it has done its work.
     func connectionWasToldToGo(_ connection: Connection, reason: String?, at moment: Moment) {
-        if reason != nil || !connection.isProved {
-            let reason = reason ?? "no reason given"
-            report(
-                "\(configuration.endpoint) ends a connection: \(reason); it is replaced",
-                at: moment.monotonicNanoseconds)
-        }
-        replace(connection, at: moment)
-    }
-
-    /// It resets request after request; behind another one may be a server that does not.
-    func connectionIsOfNoUse(_ connection: Connection, _ code: ErrorCode, at moment: Moment) {
-        report(
-            "\(configuration.endpoint) resets every request on a connection (\(code)); it is replaced",
-            at: moment.monotonicNanoseconds)
-        replace(connection, at: moment)
-    }
-
-    /// The connection takes no more requests and ends with those in flight; its seat is free for another one, at once if
-    /// the old one was of use.
-    func replace(_ connection: Connection, at moment: Moment) {
         let now = moment.monotonicNanoseconds
-        if let index = seats.firstIndex(where: { $0.connection === connection }) {
-            vacate(index, waits: !connection.isProved, at: now)
-            draining.append(connection)
+        let what = "\(configuration.endpoint) ends a connection: \(reason ?? "no reason given")"
+        let wasOfUse = connection.isProved || connection.hasLasted(at: now)
+        if reason != nil || !wasOfUse { report("\(what); it is replaced", at: now) }
+        if wasOfUse {
+            replace(connection, at: moment)
+        } else {
+            replaceInVain(connection, what, .service, at: moment)
         }
-        connection.drain(at: now)
+    }
+
+    /// Its SETTINGS have allowed no request for a while.
+    func connectionAllowsNothing(_ connection: Connection, at moment: Moment) {
+        let what = "\(configuration.endpoint) allows no requests"
+        report("\(what) on a connection; it is replaced", at: moment.monotonicNanoseconds)
+        replaceInVain(connection, what, .service, at: moment)
+    }
+
+    func isSeated(_ connection: Connection) -> Bool { seats.contains { $0.connection === connection } }
+
+    /// The connection takes no more requests and ends with those in flight; its seat is free for another one, soon if the old one
+    /// was of use.
+    func replace(_ connection: Connection, at moment: Moment) {
+        guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
+        if connection.wasWorthwhile {
+            // A server that goes tells all of its clients, and each of them on all of its connections.
+            vacate(index, for: .nanoseconds(Int64.random(in: 0...ConnectionPool.spread, using: &random)), at: moment)
+        } else {
+            vacate(index, for: nextWait(index, at: moment.monotonicNanoseconds), at: moment)
+        }
+        leave(connection, at: moment)
+    }
+
+    /// Nanoseconds over which connections that were told to go come back.
+    private static let spread: Int64 = 250_000_000
+
+    private func leave(_ connection: Connection, at moment: Moment) {
+        draining.append(connection)
+        connection.drain(at: moment)
+    }
+
+    /// As `replace`, but the connection keeps its seat until the next one may be opened.
+    /// - Returns: whether it was not in doubt before.
+    func replaceLater(_ connection: Connection, at now: Int64) -> Bool {
+        guard let index = seats.firstIndex(where: { $0.connection === connection }), !seats[index].isInDoubt else {
+            return false
+        }
+        seats[index].isInDoubt = true
+        seats[index].opensAt = now + nextWait(index, at: now).nanoseconds
+        return true
+    }
+
+    /// Until the seat's next connection, behind the one that is in it.
+    private func nextWait(_ index: Int, at now: Int64) -> Duration {
+        if seats[index].connection?.hasLasted(at: now) == true { seats[index].backoff.reset() }
+        return seats[index].backoff.next(using: &random)
+    }
+
+    /// It has answered well after all.
+    func trust(_ connection: Connection) {
+        guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
+        seats[index].isInDoubt = false
     }
 
     /// - Parameter lingers: it carries nothing any more, but is not closed yet, and ends once more when it is.
@@ -328,7 +429,12 @@ public final class ConnectionPool: Transport {
         draining.removeAll { $0 === connection }
         if lingers { draining.append(connection) }
         if let index = seats.firstIndex(where: { $0.connection === connection }) {
-            vacate(index, waits: !connection.wasWorthwhile, at: now)
+            let wait: Duration =
+                switch ending {
+                case .notOpened: seats[index].dialBackoff.next(using: &random)
+                case .drained, .lost: connection.wasWorthwhile ? .zero : nextWait(index, at: now)
+                }
+            vacate(index, for: wait, at: moment)
         }
         switch ending {
         case .drained: break
@@ -343,9 +449,10 @@ public final class ConnectionPool: Transport {
         }
     }
 
-    private func vacate(_ index: Int, waits: Bool, at now: Int64) {
+    private func vacate(_ index: Int, for wait: Duration, at moment: Moment) {
         seats[index].connection = nil
-        seats[index].opensAt = now + (waits ? seats[index].backoff.next(using: &random).nanoseconds : 0)
+        seats[index].isInDoubt = false
+        seats[index].opensAt = moment.monotonicNanoseconds + wait.nanoseconds
     }
 
     private func finishClosing() {
@@ -377,15 +484,15 @@ public final class ConnectionPool: Transport {
         for seat in seats {
             if let connection = seat.connection {
                 due = min(due, connection.nextDeadline)
-            } else if !isClosing {
-                due = min(due, seat.opensAt)
             }
+            if seat.connection == nil || seat.isInDoubt, !isClosing { due = min(due, seat.opensAt) }
         }
         for connection in draining { due = min(due, connection.nextDeadline) }
         // Once it may open, the next event that finds work opens it.
         if let closedUntil = gate.closedUntil, closedUntil > moment.monotonicNanoseconds, !isClosing {
-            due = min(due, closedUntil)
+            due = min(due, closedUntil, moment.monotonicNanoseconds + ProviderToken.lookInterval.nanoseconds)
         }
+        if let opens = gate.opensWhollyAt, opens > moment.monotonicNanoseconds, !isClosing { due = min(due, opens) }
         guard due < timerDue else { return }
         timerDue = due
         timer.start(after: .nanoseconds(max(0, due - moment.monotonicNanoseconds)))

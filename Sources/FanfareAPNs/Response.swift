@@ -6,16 +6,19 @@ public enum ResponseClass: Sendable, Equatable, CaseIterable {
     case deadToken
     /// Too many pushes to this token: it waits, then gets the newest state.
     case throttled
-    /// APNs is in trouble: nothing was processed, and nobody should be asking for a while.
+    /// APNs is in trouble, or a server of it, or it is with this token: nothing was processed, and whoever asked waits.
     case retryLater
     /// Not processed, and this connection is of no more use: drain it and open another one.
     case reconnect
     /// Not processed because our JWT is too old: mint another one.
     case refreshToken
-    /// The key, the topic or the environment is wrong: every push will fail alike until a person acts.
+    /// Not processed because the key, the topic or the environment is wrong: every push will fail alike until a person acts.
     case configurationFault
     /// This request is wrong (a bug of ours, or a state too large): sending it again does not mend it.
     case requestFault
+    /// An answer that APNs does not give, so it may not be APNs who answers. A fault of the configuration where everybody gets it, of
+    /// the request where it gets it again on another connection.
+    case stranger
 }
 
 /// One row of APNs' table of answers (spec §7): which class it falls in, and what a person should do.
@@ -81,7 +84,7 @@ public struct ResponseRule: Sendable, Equatable {
     private static let byReason = Dictionary(grouping: table, by: \.reason)
 
     /// The row for an answer; for reasons that are not in the table, or came with another status, what the status alone
-    /// says. The table has an open end: APNs adds reasons without asking.
+    /// says. The table has an open end: APNs adds reasons without asking. But to a bad request it always gives one.
     public static func rule(status: Int, reason: String?) -> ResponseRule {
         if status == 200 { return ResponseRule(200, "", .accepted) }
         if let reason, let known = byReason[reason]?.first(where: { $0.status == status }) { return known }
@@ -92,7 +95,11 @@ public struct ResponseRule: Sendable, Equatable {
         case 410: ResponseRule(status, reason, .deadToken)
         case 429: ResponseRule(status, reason, .throttled)
         case 500...: ResponseRule(status, reason, .retryLater)
-        default: ResponseRule(status, reason, .requestFault)
+        case 413: ResponseRule(status, reason, .requestFault)
+        case 400 where !reason.isEmpty: ResponseRule(status, reason, .requestFault)
+        default:
+            ResponseRule(
+                status, reason, .stranger, "APNs does not answer so; check the endpoint and what is on the way to it")
         }
     }
 }

@@ -7,9 +7,10 @@ public struct TransportStatistics: Sendable, Equatable {
     public var dead: UInt64 = 0
     /// 429 for one token.
     public var throttled: UInt64 = 0
-    /// Certainly not processed (503, GOAWAY, refused stream, expired JWT); their activities get the newest state again.
+    /// Certainly not processed (503, GOAWAY, refused stream, expired JWT, a fault of the configuration); their activities get the
+    /// newest state again.
     public var notProcessed: UInt64 = 0
-    /// Refused for good: a configuration fault or a bug of ours.
+    /// Refused for good: a bug of ours.
     public var failed: UInt64 = 0
     /// No answer came, or will.
     public var uncertain: UInt64 = 0

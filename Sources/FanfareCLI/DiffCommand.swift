@@ -46,21 +46,23 @@ struct DiffCommand {
 
     private static let builtIn = "built-in"
 
-    func run() throws(UsageError) -> ExitStatus {
+    func run() throws -> ExitStatus {
         switch task {
         case .rules(let a, let b, let paths):
             let comparison: RulesComparison
             do {
+                try Feed.requireRereadable(paths)
                 comparison = try RulesComparison(a.rules, b.rules, paths: paths, feed: feed)
             } catch {
                 throw UsageError("\(error)")
             }
-            Console.print(printsJSON ? comparison.json(a.name, b.name) : comparison.text(a.name, b.name))
+            try Console.print(
+                printsJSON ? comparison.json(a.name, b.name) : Console.quoted(lines: comparison.text(a.name, b.name)))
             return comparison.essentialDelayed == 0 ? .done : .incomplete
         case .logs(let a, let b):
             let comparison: LogComparison
             do { comparison = try LogComparison(a, b) } catch { throw UsageError("\(error)") }
-            Console.print(printsJSON ? comparison.json : comparison.text)
+            try Console.print(printsJSON ? comparison.json : Console.quoted(lines: comparison.text))
             return comparison.areEqual ? .done : .incomplete
         }
     }

@@ -34,7 +34,10 @@ struct ExplainCommand {
             case .operand(let path): paths.append(path)
             }
         }
-        guard !paths.isEmpty, !paths.contains("-") else { throw UsageError("the feed is missing: files or folders") }
+        guard !paths.isEmpty else { throw UsageError("the feed is missing: files or folders") }
+        guard !paths.contains("-") else {
+            throw UsageError("-: a story is told of a feed that is at hand; write it to a file and name that")
+        }
         guard let first = asked.first else { throw UsageError("--topic or --lineup is missing: whose story to tell") }
         guard asked.count == 1 else { throw UsageError("one story at a time: --topic or --lineup, once") }
         subject = first
@@ -49,7 +52,12 @@ struct ExplainCommand {
         }
     }
 
-    func run() throws(UsageError) -> ExitStatus {
+    func run() throws -> ExitStatus {
+        try Console.print(try story())
+        return .done
+    }
+
+    private func story() throws(UsageError) -> String {
         do {
             switch subject {
             case .topic(let topic):
@@ -57,18 +65,17 @@ struct ExplainCommand {
                 guard !story.steps.isEmpty else {
                     throw UsageError("\(topic): the feed does not speak of it\(at.map { " until \($0)" } ?? "")")
                 }
-                Console.print(story.text(showsEverything: showsEverything, at: at))
+                return story.text(showsEverything: showsEverything, at: at)
             case .lineup(let topics):
                 let story = try LineupStory(
                     of: topics, favourite: favourite, in: paths, feed: feed, rules: rules, until: at)
-                Console.print(story.text)
+                return story.text
             }
         } catch let error as UsageError {
             throw error
         } catch {
             throw UsageError("\(error)")
         }
-        return .done
     }
 
     static let help = """
@@ -115,7 +122,8 @@ extension TopicStory {
         quiet.end(into: &lines)
         lines.append("")
         lines += standing(at: at)
-        return lines.joined(separator: "\n") + "\n"
+        // Words of the feed move no cursor.
+        return lines.map { Console.quoted($0) }.joined(separator: "\n") + "\n"
     }
 
     private func standing(at: FeedTime?) -> [String] {

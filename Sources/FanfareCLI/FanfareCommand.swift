@@ -25,23 +25,22 @@ enum FanfareCommand {
             case "version", "--version":
                 return try run(rest, help: "usage: fanfare version\n\nexample: fanfare version\n") {
                     guard $0.isEmpty else { throw UsageError("\($0[0]): version takes nothing") }
-                    Console.print("fanfare \(version)\n")
+                    try Console.print("fanfare \(version)\n")
                     return .done
                 }
             case "help", "--help", "-h":
-                Console.print(try help(of: rest.first))
+                try Console.print(try help(of: rest.first))
                 return .done
             default: throw UsageError("\(name): unknown command; `fanfare --help` lists them")
             }
-        } catch let error as UsageError {
+        } catch {
             let command =
                 ["replay", "explain", "diff", "generate", "rules", "version"].contains(name)
                 ? "fanfare \(name)" : "fanfare"
-            Console.complain("\(command): \(error)")
-        } catch {
-            Console.complain("fanfare: \(error)")
+            let unwritten = error as? OutputError
+            if unwritten?.hasLostItsReader != true { Console.complain("\(command): \(error)") }
+            return unwritten == nil ? .usage : .incomplete
         }
-        return .usage
     }
 
     private static func run(
@@ -49,7 +48,7 @@ enum FanfareCommand {
     ) throws -> ExitStatus {
         let options = arguments.prefix { $0 != "--" }
         guard options.contains("--help") || options.contains("-h") else { return try command(arguments) }
-        Console.print(help)
+        try Console.print(help)
         return .done
     }
 

@@ -47,17 +47,15 @@ struct GenerateCommand {
         self.subject = subject
     }
 
-    func run() throws(UsageError) -> ExitStatus {
+    func run() throws -> ExitStatus {
         let file = try OutputFile(path: output, option: "--output")
         switch subject {
         case .feed(let feed): feed.write(seed: seed) { file.write($0) }
         case .subscribers:
             SubscriberFile.generate(count, following: topics.map { TopicID($0) }, seed: seed) { file.write($0) }
         }
-        file.flush()
-        guard let failure = file.failure else { return .done }
-        Console.complain("fanfare generate: \(failure)")
-        return .incomplete
+        guard file.flush() else { throw OutputError(file) }
+        return .done
     }
 
     static let help = """

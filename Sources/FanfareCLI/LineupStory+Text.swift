@@ -30,8 +30,11 @@ extension LineupStory {
 }
 
 extension LineupPreview.Display {
-    /// When and why, then what the phone shows: the row in the spotlight is marked.
-    var lines: [String] { [headline] + card.map { "    \($0)" } }
+    /// When and why, then what the phone shows: the row in the spotlight is marked. Words of the feed move no cursor.
+    var lines: [String] {
+        // An alert that names several goals has a line for each.
+        ([headline] + card.map { "    \($0)" }).flatMap { $0.split(separator: "\n").map { Console.quoted(String($0)) } }
+    }
 
     private var headline: String {
         let causes = news.map { record in

@@ -2,14 +2,25 @@ import Fanfare
 import FanfareCore
 
 /// Shows on standard error how far a replay has come: a bar that draws itself anew on a terminal, plain lines every few
-/// seconds elsewhere. Reports go between.
+/// seconds elsewhere. Reports go between. Nothing waits for whoever reads.
 final class ProgressConsole {
     private var display = ProgressDisplay(columns: Console.columns)
 
-    func show(_ progress: ReplayProgress) { Console.complain(display.show(progress), terminator: "") }
-    func show(_ preview: LineupPreview.Display) { Console.complain(display.show(preview), terminator: "") }
-    func report(_ line: String) { Console.complain(display.interrupt(with: line), terminator: "") }
-    func finish() { Console.complain(display.clear(), terminator: "") }
+    /// Where somebody reads slowly, he gets the newest progress and not all of it.
+    func show(_ progress: ReplayProgress) { if Console.errors.isIdle { offer(display.show(progress)) } }
+    func show(_ preview: LineupPreview.Display) { offer(display.show(preview)) }
+    func report(_ line: String) { offer(display.interrupt(with: Console.quoted(line))) }
+
+    private func offer(_ text: String) { if !text.isEmpty { Console.errors.offer(Array(text.utf8)) } }
+
+    /// - Parameter patience: for a reader who does not read; `nil`: any.
+    func finish(patience: Duration?) {
+        Console.complain(display.clear(), terminator: "", patience: patience)
+        let refused = Console.errors.refused
+        if refused > 0 {
+            Console.complain("\(refused.grouped) lines are missing here: nobody read them", patience: patience)
+        }
+    }
 }
 
 /// What to write to show progress. Knows no stream and no clock: time comes with the progress.

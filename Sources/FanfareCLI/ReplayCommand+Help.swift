@@ -5,7 +5,8 @@ extension ReplayCommand {
 
         usage: fanfare replay FEED… [options]
 
-          FEED                 files and folders are one feed, merged by time; - reads standard input, live
+          FEED                 files and folders are one feed, merged by time; - reads standard input, live: what comes is
+                               decided when it comes, whatever time it says, and --speed, --max-gap and --from mean nothing
 
         reading
           --format F           native, wyscout, dfl, pwhl, dvw or gtfs-rt; without it, recognised by content
@@ -34,24 +35,28 @@ extension ReplayCommand {
           --transport discard            takes every push and sends nothing (this is the default)
           --transport fault:SEED         a bad network: late, reordered, refused and missing answers, dead tokens
           --transport apns://HOST:PORT   HTTP/2 over TLS; needs the next three
-          --key FILE.p8 --team-id T --bundle-id B
+          --key FILE.p8 --team-id T --bundle-id BUNDLE[/development]
                                the key may be a link; when it changes, the new one takes over within seconds
           --key-id K           of the key; taken from AuthKey_K.p8 when left out
           --app BUNDLE[/development]=apns://HOST:PORT
                                another app, or the same one's other environment, by the same key; again for more
           --ca FILE            trust this authority (PEM) instead of the system's
           --connections N      per shard (2)
+          --patience S|never   once the feed is over, give up after so many seconds in which nothing was accepted (120); before that
+                               it never gives up
 
         telling
           --decisions FILE     one line of JSON per event and timer, with what became of it and why; - is standard output
           --states FILE        one line of JSON per topic with its final state; - is standard output
           --preview A,B,C      what the phone shows of somebody who follows these topics in one activity, whenever it changes
           --what-if            also what a push for every event would have cost, and what was saved
-          --json               the summary as one JSON object. Its freshness has, per topic kind (and lineup, for all of
+          --json               the summary as one JSON object; `schema` counts up when a member changes its meaning. Its freshness has, per topic kind (and lineup, for all of
                        them), stateAge at send, sweep and laneDelay (alerts, immediate, conserving), each with count,
                        p50, p99, p999 and max in seconds, at most 1/32 too high
 
-        Progress and errors go to standard error. Ctrl-C ends the replay with the summary so far.
+        Progress and errors go to standard error. Ctrl-C and SIGTERM end the replay with the summary so far; SIGHUP does where
+        standard input is a terminal, and nothing elsewhere. Nobody's reading is waited for: of a live feed's decision log lines
+        are left out, and counted, while nobody reads it; a recorded feed waits instead, so that its log is whole.
         Exit status: 0 all delivered and nothing rejected; 1 something was rejected or not delivered; 2 usage.
 
         examples:

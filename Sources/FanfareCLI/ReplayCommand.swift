@@ -9,6 +9,8 @@ struct ReplayCommand {
     private(set) var statesPath: String?
     private(set) var printsJSON = false
     private(set) var subscribersPath: String?
+    /// Beside the feed and the subscribers.
+    private var otherInputs: [String] = []
 
     init(_ words: [String]) throws(UsageError) {
         var arguments = Arguments(words)
@@ -18,7 +20,10 @@ struct ReplayCommand {
         while let word = try arguments.next() {
             switch word {
             case .operand(let path): paths.append(path)
-            case .option("--rules"): options.rules = try arguments.rules()
+            case .option("--rules"):
+                let file = try arguments.rulesFile()
+                otherInputs.append(file)
+                options.rules = try Arguments.rules(at: file)
             case .option("--format"): options.feed.format = try arguments.format()
             case .option("--kickoff"): options.feed.kickoff = try arguments.time()
             case .option("--speed"): options.speed = try arguments.value("max, or a number above 0", Self.speed)
@@ -46,6 +51,8 @@ struct ReplayCommand {
                     try arguments.value("BUNDLE[/development]=apns://HOST:PORT", APNsFlags.otherApp))
             case .option("--ca"): apns.caFile = try arguments.text("a PEM file")
             case .option("--connections"): apns.connections = try arguments.count(1...256)
+            case .option("--patience"):
+                options.patience = try arguments.value("seconds, or never", Self.patience)
             case .option("--decisions"): decisionsPath = try arguments.text("a file, or - for standard output")
             case .option("--states"): statesPath = try arguments.text("a file, or - for standard output")
             case .option("--what-if"): options.countsWhatIf = true
@@ -57,15 +64,17 @@ struct ReplayCommand {
         guard paths == ["-"] || !paths.contains("-") else {
             throw UsageError("-: standard input is a live feed, and cannot be merged with files")
         }
+        if paths == ["-"], let format = options.feed.format, format != .native {
+            throw UsageError(
+                "--format \(format.rawValue): standard input is read as native lines; name a file for other formats")
+        }
         guard options.lineups != nil || !options.hasFavourites else {
             throw UsageError("--favourites: only means something with --lineups")
         }
         if let from = options.from, let until = options.until, until < from {
             throw UsageError("--until \(until): lies before --from \(from)")
         }
-        for path in [decisionsPath, statesPath] {
-            if let path, path != "-", paths.contains(path) { throw UsageError("\(path): is read and written") }
-        }
+        otherInputs += [apns.keyFile, apns.caFile].compactMap(\.self)
         options.paths = paths
         options.transport = try apns.transport()
     }
@@ -84,6 +93,12 @@ struct ReplayCommand {
         return text.isEmpty ? nil : (0, text)
     }
 
+    /// - Returns: `.some(nil)` for ever.
+    private static func patience(_ text: String) -> Duration?? {
+        if text == "never" { return .some(nil) }
+        return seconds(text).map(Optional.some)
+    }
+
     private static func lineups(_ text: String) -> ClosedRange<Int>? {
         let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
         guard (1...2).contains(ends.count), let least = ends[0], let most = ends[ends.count - 1], least <= most,
@@ -98,54 +113,78 @@ struct ReplayCommand {
         return .seconds(seconds)
     }
 
-    /// Somebody reads along: a live feed, or one played at the speed of life.
-    private var isLive: Bool { options.paths == ["-"] || options.speed != .max }
+    private var isLive: Bool { options.paths == ["-"] }
 
     /// Standard output carries NDJSON, which a summary for people would spoil.
     private var summaryGoesToStandardError: Bool { decisionsPath == "-" || statesPath == "-" }
 
-    func run() throws(UsageError) -> ExitStatus {
-        let decisions = try decisionsPath.map { (path) throws(UsageError) in
-            try OutputFile(path: path, option: "--decisions", isLive: isLive)
+    /// Whoever has stopped a replay does not wait any longer than this for a reader who does not read.
+    private static let farewell = Duration.seconds(1)
+
+    func run() throws -> ExitStatus {
+        var files = FileRoles()
+        for path in self.options.paths + otherInputs + [subscribersPath].compactMap(\.self) { files.reads(path) }
+        let log = try decisionsPath.map { (path) throws(UsageError) in
+            DecisionLogWriter(
+                try files.open(
+                    path, option: "--decisions",
+                    capacity: isLive ? DecisionLogWriter.liveCapacity : OutputFile.capacity),
+                isLive: isLive, leavesAtOnce: isLive || self.options.speed != .max)
         }
-        let states = try statesPath.map { (path) throws(UsageError) in try OutputFile(path: path, option: "--states") }
+        let states = try statesPath.map { (path) throws(UsageError) in try files.open(path, option: "--states") }
         let console = ProgressConsole()
+        let isPushing = options.subscribers > 0 || subscribersPath != nil
         // Set as soon as there is one, and before any line is written.
         var interrupt: () -> Void = {}
         var output = ReplayOutput(report: console.report, progress: console.show, preview: console.show)
-        if let decisions {
+        if let log {
             output.decision = { line in
-                let couldWrite = decisions.failure == nil
-                decisions.write(line)
-                // A log with its end missing is worth little, and so is the rest of the replay.
-                if couldWrite, decisions.failure != nil { interrupt() }
+                switch log.write(line) {
+                // A log with its end missing is worth little, but people wait for their pushes.
+                case .failed(let failure) where isPushing:
+                    console.report("\(failure); pushing goes on without a decision log")
+                case .failed: interrupt()
+                case .unread(let trouble): console.report(trouble)
+                case nil: break
+                }
             }
+            if !isLive { output.isFull = { log.isFull } }
         }
         var options = options
         let subscribers = try subscribersPath.map { (path) throws(UsageError) in try SubscriberLoad(path) }
         options.subscriberSource = subscribers?.file
+        options.keepsStates = states != nil
         let replay: Replay
         do { replay = try Replay(options, output: output) } catch { throw UsageError("\(error)") }
         subscribers?.tellResult()
         interrupt = replay.interrupt
+        log?.whenRoom(replay.goOn)
 
         let summary = replay.run()
-        console.finish()
-        if let states { replay.writeStates { states.write($0) } }
-        decisions?.flush()
-        states?.flush()
-
-        if printsJSON {
-            Console.print(summary.json)
-        } else if summaryGoesToStandardError {
-            Console.complain(summary.text, terminator: "")
+        let patience = summary.interrupted ? ReplayCommand.farewell : nil
+        console.finish(patience: patience)
+        var failures = log?.finish(patience: patience) ?? []
+        if let states { failures += write(replay, to: states, patience) }
+        if printsJSON || !summaryGoesToStandardError {
+            do throws(OutputError) {
+                try Console.print(printsJSON ? summary.json : summary.text, patience: patience)
+            } catch {
+                failures.append(error.description)
+            }
         } else {
-            Console.print(summary.text)
+            Console.complain(summary.text, terminator: "", patience: patience)
         }
-        let failures = [decisions?.failure, states?.failure].compactMap(\.self)
-        for failure in failures { Console.complain("fanfare replay: \(failure)") }
+        if !failures.isEmpty {
+            Console.complain(failures.map { "fanfare replay: \($0)" }.joined(separator: "\n"), patience: patience)
+        }
         let isClean = summary.isClean && failures.isEmpty && subscribers?.file.brokenLines ?? 0 == 0
         return isClean ? .done : .incomplete
+    }
+
+    private func write(_ replay: Replay, to states: OutputFile, _ patience: Duration?) -> [String] {
+        var isRead = true
+        replay.writeStates { if isRead { isRead = states.write($0, patience: patience) } }
+        return isRead && states.flush(patience: patience) ? [] : [OutputError(states).description]
     }
 }
 
@@ -209,8 +248,11 @@ private struct APNsFlags {
             let missing = identity.filter { $0.1 == nil && $0.0 != "--key-id" }.map(\.0).joined(separator: ", ")
             throw UsageError("--transport apns://\(host):\(port): also needs \(missing)")
         }
+        // As `--app` has it. What is no app's name is refused with all else that cannot be right.
+        let app = AppID(written: bundleID) ?? AppID(bundleID: bundleID, environment: .production)
         var apns = APNsOptions(
-            host: host, port: port, caFile: caFile, keyFile: keyFile, keyID: keyID, teamID: teamID, bundleID: bundleID)
+            host: host, port: port, caFile: caFile, keyFile: keyFile, keyID: keyID, teamID: teamID,
+            bundleID: app.bundleID, environment: app.environment)
         if let connections { apns.connectionsPerShard = connections }
         return .apns(
             apns,

@@ -2,15 +2,28 @@ import Fanfare
 import FanfareCore
 
 extension ReplaySummary {
-    /// For programs: one object, one line. Seconds are wall seconds; `null` where there is nothing to tell.
+    /// Counts up with each change of what a member means. 2: `seconds` goes to the end of the replay and `delivery_seconds` to the
+    /// last delivery, as `seconds` did; `goals[].seconds` is `null` also where somebody was refused the goal. 3: `undelivered` counts
+    /// also those who were refused the newest state; `goals` has those that a pause held back, and `goals[].seconds` is `null` where
+    /// nobody was to get the goal; `delivery_seconds` goes to the last accepted push, whoever lacks something.
+    private static let schema: Int64 = 3
+
+    /// For programs: one object, one line. `null` where there is nothing to tell.
     var json: String {
         let counted = Outcome.allCases.map { ($0.rawValue, JSONValue.int(Int64(decisions[$0, default: 0]))) }
         let pushes = counts.pushes
+        let told = counts.alerts
         var object: JSONObject = [
             "events": .int(Int64(events)),
             "decisions": .object(JSONObject(counted)),
             "updates": .int(Int64(updates)),
             "alerts": ["granted": .int(Int64(alertsGranted)), "demoted": .int(Int64(alertsDemoted))],
+            "activityAlerts": [
+                "accepted": .int(Int64(told.accepted)), "superseded": .int(Int64(told.superseded)),
+                "revoked": .int(Int64(told.revoked)), "stale": .int(Int64(told.stale)),
+                "uncertain": .int(Int64(told.uncertain)), "refused": .int(Int64(told.refused)),
+                "silenced": .int(Int64(told.silenced)), "limited": .int(Int64(told.limited)),
+            ],
             "pushes": [
                 "sent": .int(Int64(pushes.sent)),
                 "accepted": .int(Int64(pushes.accepted)),
@@ -20,8 +33,14 @@ extension ReplaySummary {
                 "failed": .int(Int64(pushes.failed)),
                 "uncertain": .int(Int64(pushes.uncertain)),
                 "notProcessed": .int(Int64(pushes.notProcessed)),
+                "conserved": .int(Int64(pushes.conserved)),
+            ],
+            "fates": [
+                "expired": .int(Int64(fates.expired)), "notEnded": .int(Int64(fates.notEnded)),
+                "refused": .int(Int64(fates.refused.values.reduce(0, +))),
             ],
             "undelivered": .int(Int64(undelivered)),
+            "refused": .int(Int64(counts.refused)),
             "interrupted": .bool(interrupted),
             "goals": .array(
                 goals.map { goal in
@@ -29,12 +48,15 @@ extension ReplaySummary {
                         "topic": .string(goal.topic.rawValue),
                         "version": .int(Int64(goal.version)),
                         "seconds": goal.secondsToLast.map(JSONValue.double) ?? .null,
+                        "awaited": .bool(goal.isAwaited),
                     ]
                 }),
             "freshness": .object(
                 JSONObject(freshness.kinds.map { ($0.key.rawValue, $0.value.json) })),
             "oldest_undelivered_seconds": .double(oldestUndelivered),
             "seconds": .double(seconds),
+            "delivery_seconds": .double(deliverySeconds),
+            "schema": .int(ReplaySummary.schema),
             "cpu_us_per_push": cpuMicrosecondsPerPush.map(JSONValue.double) ?? .null,
             "peak_rss_bytes": .int(peakResidentBytes),
         ]

@@ -16,7 +16,10 @@ extension ReplaySummary {
         }
         if counts.activities > 0 || counts.pushes.sent > 0 {
             lines.append(("pushes", pushes))
-            lines.append(("undelivered", undelivered.grouped))
+            if !activityAlerts.isEmpty { lines.append(("alerts", activityAlerts)) }
+            if !fateTexts.isEmpty { lines.append(("activities", fateTexts.joined(separator: "; "))) }
+            let refused = counts.refused > 0 ? ", of which \(counts.refused.grouped) were refused" : ""
+            lines.append(("undelivered", undelivered.grouped + refused))
             lines.append(("goals", timeToLastActivity))
             if !freshness.kinds.isEmpty {
                 lines.append(("state age at send", byKind { $0.stateAge.text }))
@@ -24,7 +27,8 @@ extension ReplaySummary {
                 lines.append(("lane delay, p99", byKind { $0.laneDelay.map(\.p99).joined(separator: " / ") }))
                 lines.append(("oldest undelivered", "\(oldestUndelivered.fixed(3)) s at most"))
             }
-            lines.append(("pushes per second", seconds > 0 ? Int(Double(counts.pushes.sent) / seconds).grouped : "-"))
+            let rate = deliverySeconds > 0 ? Int(Double(counts.pushes.sent) / deliverySeconds).grouped : "-"
+            lines.append(("pushes per second", rate))
             lines.append(("CPU per push", cpuMicrosecondsPerPush.map { "\($0.fixed(2)) µs" } ?? "-"))
         }
         lines.append(("peak memory", "\((Double(peakResidentBytes) / 1_048_576).fixed(0)) MiB"))
@@ -68,13 +72,36 @@ extension ReplaySummary {
             + rest.map { ", \($0.1.grouped) \($0.0)" }.joined() + held
     }
 
+    /// Each alert of each activity in one of them.
+    private var activityAlerts: String {
+        let alerts = counts.alerts
+        let figures = [
+            (alerts.accepted, "accepted"), (alerts.superseded, "superseded"), (alerts.revoked, "revoked"),
+            (alerts.stale, "stale"), (alerts.uncertain, "uncertain"), (alerts.refused, "refused"),
+            (alerts.silenced, "silenced"), (alerts.limited, "limited"),
+        ]
+        return figures.filter { $0.0 > 0 }.map { "\($0.0.grouped) \($0.1)" }.joined(separator: ", ")
+    }
+
+    private var fateTexts: [String] {
+        var texts: [String] = []
+        if fates.expired > 0 { texts.append("\(fates.expired.grouped) over after eight hours") }
+        if fates.notEnded > 0 { texts.append("\(fates.notEnded.grouped) whose end was refused") }
+        texts += fates.refused.map { "\($1.grouped) refused, \($0)" }.sorted()
+        return texts
+    }
+
     private var timeToLastActivity: String {
         let times = goals.compactMap(\.secondsToLast).sorted()
-        let missed = goals.count - times.count
-        guard let most = times.last else { return goals.isEmpty ? "none" : "\(goals.count), none to everybody" }
+        let nobodys = goals.count { !$0.isAwaited }
+        let missed = goals.count - times.count - nobodys
+        let count = "\(goals.count)" + (nobodys > 0 ? ", \(nobodys) with nobody to tell" : "")
+        guard let most = times.last else {
+            return goals.isEmpty ? "none" : count + (missed > 0 ? ", none to everybody" : "")
+        }
         // Nearest rank.
         func percentile(_ share: Double) -> Double { times[Int((share * Double(times.count)).rounded(.up)) - 1] }
-        return "\(goals.count), seconds to the last activity: p50 \(percentile(0.5).fixed(3)), "
+        return count + ", seconds to the last activity: p50 \(percentile(0.5).fixed(3)), "
             + "p99 \(percentile(0.99).fixed(3)), max \(most.fixed(3))"
             + (missed > 0 ? "; \(missed) not to everybody" : "")
     }

@@ -35,25 +35,26 @@ struct RulesCommand {
         }
     }
 
-    func run() throws(UsageError) -> ExitStatus {
+    func run() throws -> ExitStatus {
         switch task {
         case .check(let files):
             var status = ExitStatus.done
             for file in files {
                 do {
                     _ = try Rules(file: file)
-                    Console.print("\(file): good\n")
                 } catch {
                     Console.complain("\(error)")
                     status = .incomplete
+                    continue
                 }
+                try Console.print("\(file): good\n")
             }
             return status
-        case .show("lineups"): Console.print(rules.lineups.toml)
+        case .show("lineups"): try Console.print(rules.lineups.toml)
         case .show(let name?):
             let kind = TopicKind(name)
-            Console.print(rules[kind].toml(kind: kind))
-        case .show(nil): Console.print(rules.toml)
+            try Console.print(rules[kind].toml(kind: kind))
+        case .show(nil): try Console.print(rules.toml)
         }
         return .done
     }
@@ -80,8 +81,10 @@ struct RulesCommand {
 
 extension Arguments {
     /// The rules of the file that is the option's value.
-    mutating func rules() throws(UsageError) -> Rules {
-        try Arguments.rules(at: try text("a rules file; `fanfare rules --help` says more"))
+    mutating func rules() throws(UsageError) -> Rules { try Arguments.rules(at: try rulesFile()) }
+
+    mutating func rulesFile() throws(UsageError) -> String {
+        try text("a rules file; `fanfare rules --help` says more")
     }
 
     static func rules(at path: String) throws(UsageError) -> Rules {

@@ -9,7 +9,7 @@ struct SubscriberLoad {
         let isTerminal = Console.columns != nil
         do throws(FeedError) {
             file = try SubscriberFile(
-                path: path, report: { Console.complain($0) },
+                path: path, report: { Console.complain(Console.quoted($0)) },
                 progress: { progress in
                     guard isTerminal else { return }
                     let share = progress.bytesExpected > 0 ? progress.bytes * 100 / progress.bytesExpected : 100
@@ -25,7 +25,9 @@ struct SubscriberLoad {
     func tellResult() {
         let seconds = (ContinuousClock.now - began) / .seconds(1)
         let broken = file.brokenLines > 0 ? ", \(file.brokenLines.grouped) broken lines" : ""
-        let line = "\(file.path): \(file.subscribers.grouped) subscribers in \(seconds.fixed(1)) s\(broken)"
-        Console.complain((Console.columns == nil ? "" : "\r") + line)
+        let subscribers = file.subscribers == 1 ? "1 subscriber" : "\(file.subscribers.grouped) subscribers"
+        let line = "\(file.path): \(subscribers) in \(seconds.fixed(1)) s\(broken)"
+        // The replay is about to run: from now on nobody's reading is waited for.
+        Console.errors.offer(Array(((Console.columns == nil ? "" : "\r") + line + "\n").utf8))
     }
 }

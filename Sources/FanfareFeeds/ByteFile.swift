@@ -23,21 +23,14 @@ final class ByteFile {
         }
     }
 
-    /// At most `limit` bytes from the start; `nil` when the file holds more than that.
-    static func contents(of path: String, limit: Int) throws(FeedError) -> [UInt8]? {
-        let bytes = try prefix(of: path, limit: limit + 1)
-        return bytes.count > limit ? nil : bytes
-    }
-
-    /// The first bytes, at most `limit`.
-    static func prefix(of path: String, limit: Int) throws(FeedError) -> [UInt8] {
-        let file = try ByteFile(path: path)
+    /// The next bytes, `limit` of them unless the file ends before.
+    func read(upTo limit: Int) throws(FeedError) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < limit {
             var failure: FeedError?
             let chunk = [UInt8](unsafeUninitializedCapacity: min(limit - bytes.count, 1 << 18)) { space, count in
                 do throws(FeedError) {
-                    count = try file.read(into: UnsafeMutableRawBufferPointer(space))
+                    count = try read(into: UnsafeMutableRawBufferPointer(space))
                 } catch {
                     failure = error
                 }
@@ -49,10 +42,27 @@ final class ByteFile {
         return bytes
     }
 
+    /// At most `limit` bytes from the start; `nil` when the file holds more than that.
+    static func contents(of path: String, limit: Int) throws(FeedError) -> [UInt8]? {
+        let bytes = try prefix(of: path, limit: limit + 1)
+        return bytes.count > limit ? nil : bytes
+    }
+
+    /// The first bytes, at most `limit`.
+    static func prefix(of path: String, limit: Int) throws(FeedError) -> [UInt8] {
+        try ByteFile(path: path).read(upTo: limit)
+    }
+
     /// Neither a folder nor something that can be read only once (a pipe). Links count as what they lead to.
     static func isRegular(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// It is there, and is neither a regular file nor a folder.
+    static func isReadOnce(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
     }
 
     /// Bytes of a regular file.

@@ -37,14 +37,8 @@ struct Documents {
             return UndecodableDocument(path, "no event in there names its match (`matchId`)")
         }
         let match = try metadata(for: matchID, beside: path)
-        guard let kickoff = options.kickoff ?? match?.kickoff else {
-            throw FeedError(
-                path: path,
-                reason:
-                    "no kick-off is known for match \(matchID): put \(Sidecar.wyscoutMetadata) beside the file or one "
-                    + "folder up, or give --kickoff TIME")
-        }
-        guard kickoff.isPlausible else {
+        let kickoff = options.kickoff ?? match?.kickoff
+        if let kickoff, !kickoff.isPlausible {
             throw FeedError(path: path, reason: "the kick-off: \(FeedTime.implausible(kickoff.description))")
         }
         var sides = match?.sides ?? [:]
@@ -73,7 +67,11 @@ struct Documents {
     mutating func hockey(_ path: String) throws(FeedError) -> any FeedDecoder {
         switch try read(path) {
         case .success(let bytes):
-            do { return try HockeyDecoder(path: path, bytes: bytes, parser: parser) } catch { return error }
+            do {
+                return try HockeyDecoder(path: path, bytes: bytes, parser: parser, kickoff: options.kickoff)
+            } catch {
+                return error
+            }
         case .failure(let undecodable): return undecodable
         }
     }
@@ -81,7 +79,9 @@ struct Documents {
     mutating func volleyball(_ path: String) throws(FeedError) -> any FeedDecoder {
         switch try read(path) {
         case .success(let bytes):
-            do { return try VolleyballDecoder(path: path, bytes: bytes) } catch { return error }
+            do { return try VolleyballDecoder(path: path, bytes: bytes, kickoff: options.kickoff) } catch {
+                return error
+            }
         case .failure(let undecodable): return undecodable
         }
     }
@@ -104,10 +104,10 @@ struct Documents {
                 return DFLDecoder(path: path, document: document, info: match)
             }
         }
-        throw FeedError(
-            path: path,
-            reason: "the teams of match \(matchID) are not known: put its match information (XML with "
-                + "<MatchInformation>) beside the file or one folder up")
+        return UndecodableDocument(
+            path,
+            "the teams of match \(matchID) are not known: put its match information (XML with <MatchInformation>) "
+                + "beside the file or one folder up")
     }
 
     private mutating func matches(in folder: String) throws(FeedError) -> [DFLMatch] {

@@ -5,7 +5,7 @@ public import FanfareCore
 ///     var feed = try Feed(paths: ["matches/"])
 ///     while let (now, item) = feed.next() { … }
 ///
-/// The files are merged by (`now`, path, position in the file), where `now` is the running maximum of a file's `at`: a file
+/// The files are merged by (`now`, path, position in the file), where `now` is a file's own `FeedTimeline`: a file
 /// keeps its own order, so what was delivered late stays late. The same files give the same feed, whatever the order in which
 /// they were named. Polls of GTFS-Realtime that stand in one folder are read as one source, because a trip's absence shows
 /// only between polls.
@@ -21,13 +21,46 @@ public struct Feed {
     private var now = FeedTime(milliseconds: 0)
 
     private struct Source {
-        var decoder: any FeedDecoder
-        var now = FeedTime(milliseconds: 0)
+        private var decoder: any FeedDecoder
+        private var timeline = FeedTimeline()
+        /// Read ahead, because the time of what comes next was asked for.
+        private var ahead: [FeedItem] = []
         var item: FeedItem?
 
+        init(_ decoder: any FeedDecoder) { self.decoder = decoder }
+
+        var now: FeedTime { timeline.now }
+
+        @inline(__always)
         mutating func advance() {
-            item = decoder.next()
-            if let at = item?.at { now = max(now, at) }
+            item = ahead.isEmpty ? decoder.next() : ahead.removeFirst()
+            guard let at = item?.at else { return }
+            let next = timeline.doubts(at) ? nextTime() : nil
+            timeline.pass(at, before: next)
+        }
+
+        /// Of the next event. A few lines that are none may stand before it.
+        private mutating func nextTime() -> FeedTime? {
+            for item in ahead { if let at = item.at { return at } }
+            while ahead.count < Source.aheadMax, let item = decoder.next() {
+                ahead.append(item)
+                if let at = item.at { return at }
+            }
+            return nil
+        }
+
+        private static let aheadMax = 16
+    }
+
+    /// For who will read the feed twice: what comes through a pipe can be read only once.
+    ///
+    /// - Throws: where a path leads to something that is neither file nor folder.
+    public static func requireRereadable(_ paths: [String]) throws(FeedError) {
+        for path in paths where ByteFile.isReadOnce(path) {
+            throw FeedError(
+                path: path,
+                reason: "is read twice, and a pipe can be read only once: write it to a file first (`fanfare replay -` "
+                    + "takes what comes, live)")
         }
     }
 
@@ -36,7 +69,7 @@ public struct Feed {
         let found = try FeedFiles.find(in: paths, options: options)
         skippedFiles = found.skipped
         for decoder in try FeedFiles.decoders(for: found.files, options: options) {
-            var source = Source(decoder: decoder)
+            var source = Source(decoder)
             source.advance()
             guard source.item != nil else { continue }
             sources.append(source)
@@ -64,11 +97,12 @@ public struct Feed {
     /// With nobody to be compared with, it is not read ahead.
     @inline(__always)
     private mutating func nextOfLast(_ position: Int) -> (now: FeedTime, item: FeedItem)? {
-        guard let item = sources[position].item.take() ?? sources[position].decoder.next() else {
+        if sources[position].item == nil { sources[position].advance() }
+        guard let item = sources[position].item.take() else {
             queue.removeAll()
             return nil
         }
-        if let at = item.at { now = max(now, at) }
+        now = max(now, sources[position].now)
         return (now, item)
     }
 

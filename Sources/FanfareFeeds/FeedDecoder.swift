@@ -1,17 +1,33 @@
 public import FanfareCore
 
-/// What a decoder hands out: an event, or why something in the feed could not become one.
+/// What a decoder hands out: an event, why something in the feed could not become one, or what people should know of the feed.
 public enum FeedItem: Sendable {
     case event(FeedEvent)
     case rejected(FeedRejection)
+    /// Changes nothing and stands in no log: something was read otherwise than its author may have meant.
+    case noticed(FeedNotice)
 
     /// Of an event.
     var at: FeedTime? {
         switch self {
         case .event(let event): event.at
-        case .rejected: nil
+        case .rejected, .noticed: nil
         }
     }
+}
+
+/// One line for the people behind a feed.
+public struct FeedNotice: Sendable, Equatable, CustomStringConvertible {
+    /// File and line, or the file alone.
+    public let place: String
+    public let text: String
+
+    public init(place: String, text: String) {
+        self.place = place
+        self.text = text
+    }
+
+    public var description: String { "\(place): \(text)" }
 }
 
 /// Turns one provider's bytes into feed events, one at a time, in the order the provider wrote them. Holds parsing state

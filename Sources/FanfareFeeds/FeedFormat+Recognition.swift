@@ -12,7 +12,7 @@ extension FeedFormat {
             self = .wyscout
         } else if head.firstMark == UInt8(ascii: "{"), head.contains("\"pbp_raw\"") {
             self = .pwhl
-        } else if head.prefix(64).firstRange(of: Array("[3DATAVOLLEYSCOUT]".utf8)) != nil {
+        } else if head.prefix(128).filter({ $0 != 0 }).firstRange(of: Array("[3DATAVOLLEYSCOUT]".utf8)) != nil {
             self = .dataVolley
         } else if head.starts(withXML: "<Event "), head.contains("EventTime=") {
             self = .dfl

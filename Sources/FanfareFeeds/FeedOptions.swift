@@ -6,7 +6,8 @@ public struct FeedOptions: Sendable {
 
     /// `nil`: recognised by content.
     public var format: FeedFormat?
-    /// When the first half of every Wyscout match begins, whatever metadata says or where there is none.
+    /// When the first half of every Wyscout match, the first rally of every DataVolley match, or play in every PWHL game begins, whatever
+    /// the files say of it or where they say nothing.
     public var kickoff: FeedTime?
     /// A longer line is rejected.
     public var lineBytesMax: Int

@@ -9,6 +9,10 @@ extension FeedTime {
         self.init(milliseconds: Int64((unixSeconds * 1000).rounded()))
     }
 
+    /// Where a match is put of which nobody knows when it was. A day after the first moment there is, since people begin to see it
+    /// before it begins.
+    static let undated = FeedTime(seconds: 86_400)
+
     /// The one sentence for a time that cannot be.
     static func implausible(_ said: String) -> String {
         "the time \(said) lies outside 1970 to 2100 (milliseconds? Unix seconds are expected)"

@@ -6,8 +6,9 @@ internal import Glibc
 public enum Clock {
     /// Unix milliseconds; may jump.
     public static func wallMilliseconds() -> Int64 { nanoseconds(CLOCK_REALTIME) / 1_000_000 }
-    /// From an arbitrary start; never goes back.
-    public static func monotonicNanoseconds() -> Int64 { nanoseconds(CLOCK_MONOTONIC) }
+    /// From an arbitrary start; never goes back. Counts the time in which the machine was suspended: tokens, activities and backoff
+    /// grow old in it.
+    public static func monotonicNanoseconds() -> Int64 { nanoseconds(CLOCK_BOOTTIME) }
     /// Of all threads, user and system.
     public static func processCPUNanoseconds() -> Int64 { nanoseconds(CLOCK_PROCESS_CPUTIME_ID) }
 

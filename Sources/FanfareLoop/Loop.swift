@@ -31,7 +31,7 @@ public final class Loop {
     /// Four TLS records; a bigger buffer brought nothing on loopback, and it fits the second-level cache twice.
     static let readBytesMax = 64 * 1024
 
-    /// What else calls back on this loop: look-ups on their way, and files that are being read.
+    /// What else calls back on this loop: files that are being read.
     var requests: [ObjectIdentifier: any LoopRequest] = [:]
     private var turnEnders: [Handle] = []
     private var turnEndersSpare: [Handle] = []
@@ -50,9 +50,13 @@ public final class Loop {
         raw = .allocate(capacity: 1)
         turn = .allocate(capacity: 1)
         restless = .allocate(capacity: 1)
+        raw.initialize(to: uv_loop_t())
         let code = uv_loop_init(raw)
         guard code >= 0 else {
             isClosed = true
+            // libuv 1.44 leaves its epoll descriptor open when it finds none for the rest.
+            let left = uv_backend_fd(raw)
+            if left > STDERR_FILENO { _ = Glibc.close(left) }
             free()
             throw LoopError(code: code, call: "uv_loop_init")
         }
@@ -104,8 +108,7 @@ public final class Loop {
     /// Closes every handle that is still open, without calling anybody back, and frees the loop. Safe twice. From within a
     /// callback it closes the handles and stops the loop, and `run()` frees it before it returns.
     ///
-    /// A name look-up that the system's resolver has begun cannot be called back, and is waited for. (So it would be when
-    /// the process ends: libuv joins its thread pool then.)
+    /// A read of a file that has begun cannot be called back, and is waited for.
     public func close() {
         guard !isClosed else { return }
         // Now, not after the turn: other timers may be due in this same one.

@@ -52,8 +52,6 @@ extension LoopError {
         let reason =
             switch uv_errno_t(code) {
             case UV_EOF: "closed by the peer"
-            case UV_EAI_NONAME, UV_EAI_NODATA: "no such host"
-            case UV_EAI_AGAIN: "the name server does not answer"
             default: String(cString: uv_strerror(code))
             }
         self.init(LoopError.kind(code), call: call, place: place, reason: reason)
@@ -62,10 +60,11 @@ extension LoopError {
     private static func kind(_ code: CInt) -> Kind {
         switch uv_errno_t(code) {
         case UV_ECONNREFUSED: .refused
-        case UV_ENETUNREACH, UV_EHOSTUNREACH, UV_ENETDOWN, UV_EADDRNOTAVAIL: .unreachable
+        // The last two are a kernel's without that family of addresses.
+        case UV_ENETUNREACH, UV_EHOSTUNREACH, UV_ENETDOWN, UV_EADDRNOTAVAIL, UV_EAFNOSUPPORT, UV_EPROTONOSUPPORT:
+            .unreachable
         case UV_ETIMEDOUT: .timedOut
         case UV_ECONNRESET, UV_EPIPE, UV_ECONNABORTED, UV_EOF, UV_ENOTCONN: .connectionLost
-        case UV_EAI_NONAME, UV_EAI_NODATA, UV_EAI_AGAIN, UV_EAI_FAIL: .nameNotFound
         case UV_EADDRINUSE: .addressInUse
         case UV_EACCES, UV_EPERM: .permissionDenied
         case UV_ENOENT: .fileNotFound

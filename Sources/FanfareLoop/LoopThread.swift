@@ -33,6 +33,9 @@ public final class LoopThread {
     /// A thread that nobody joined goes on by itself.
     deinit { if let thread { pthread_detach(thread) } }
 
+    /// Tells apart threads that live at the same time.
+    public static var current: UInt { UInt(pthread_self()) }
+
     /// Waits until the body has returned and the loop is closed. The second time it does nothing.
     public func join() {
         guard let thread else { return }

@@ -89,9 +89,17 @@ extension TopicRules {
         if let dismissal = table.take("dismissal", Dismissal.expected, Dismissal.init(inRules:)) {
             self.dismissal = dismissal
         }
-        if let limit = table.duration("maximumDuration", .seconds(60)...TopicRules.durationMax) {
-            maximumDuration = limit
+        let days = Duration.seconds(86_400)
+        if let silence = table.duration("endsAfterSilence", .seconds(60)...days * 30) { endsAfterSilence = silence }
+        if let awaited = table.duration("beginsWithin", .seconds(60)...days * 90) { beginsWithin = awaited }
+        if let memory = table.duration("forgetAfter", .zero...days * 90) { forgetAfter = memory }
+        if let lateness = table.duration("lateAfter", .zero ... .seconds(3600)) { lateAfter = lateness }
+        if let reopening = table.choice("reopens", of: Reopening.allCases.map { (name: $0.rawValue, value: $0) }) {
+            reopens = reopening
         }
+        table.refuse(
+            "maximumDuration",
+            "topics have no limit any more: each card has eight hours, and endsAfterSilence ends a topic")
         if let atLimit = table.choice("atLimit", of: [(name: "end", value: false), (name: "renew", value: true)]) {
             renews = atLimit
         }

@@ -18,7 +18,9 @@ extension TopicRules {
                 ?? "# reducer: \(type(of: reducer)), which a program brings along")
         lines += [
             "minimumInterval = \(quoted(minimumInterval.inRules))", "staleAfter = \(staleAfter.inRules)",
-            "dismissal = \(dismissal.inRules)", "maximumDuration = \(quoted(maximumDuration.inRules))",
+            "dismissal = \(dismissal.inRules)", "endsAfterSilence = \(quoted(endsAfterSilence.inRules))",
+            "beginsWithin = \(quoted(beginsWithin.inRules))", "forgetAfter = \(quoted(forgetAfter.inRules))",
+            "reopens = \(quoted(reopens.rawValue))", "lateAfter = \(quoted(lateAfter.inRules))",
             "atLimit = \(quoted(renews ? "renew" : "end"))",
             "priority = \(priority.rawValue)",
         ]

@@ -13,6 +13,7 @@ final class TableReader {
     let members: [TOMLValue.Member]
     let faults: Faults
     private var asked: [String] = []
+    private var refused: [String] = []
 
     init(_ members: [TOMLValue.Member], at place: Place, _ faults: Faults) {
         self.members = members
@@ -40,21 +41,21 @@ final class TableReader {
         return nil
     }
 
+    /// Notes a key that was one once.
+    func refuse(_ key: String, _ advice: String) {
+        guard let member = members.first(where: { $0.key == key }) else { return }
+        refused.append(key)
+        faults.note(member.keyPlace, "\(key): \(advice)")
+    }
+
     /// Notes the keys that were not asked for.
     func finish() {
-        for member in members where !asked.contains(member.key) {
-            let advice = nearest(to: member.key).map { "did you mean \($0)?" }
+        for member in members where !asked.contains(member.key) && !refused.contains(member.key) {
+            let advice = member.key.nearest(of: asked).map { "did you mean \($0)?" }
             faults.note(
                 member.keyPlace,
                 "\(member.key): unknown key; \(advice ?? "expected one of \(asked.sorted().joined(separator: ", "))")")
         }
-    }
-
-    private func nearest(to key: String) -> String? {
-        guard key.utf8.count <= 40 else { return nil }
-        let distances = asked.map { (key: $0, distance: distance($0.lowercased(), key.lowercased())) }
-        // Two slips of a finger in a word of four letters make another word.
-        return distances.filter { $0.distance <= max(1, key.count / 3) }.min { $0.distance < $1.distance }?.key
     }
 
     // MARK: - Kinds of values
@@ -141,7 +142,7 @@ extension Duration {
     init?(inRules text: String) {
         let digits = text.prefix { ("0"..."9").contains($0) }
         let unit = text.dropFirst(digits.count).drop { $0 == " " }
-        // No rule is longer than a day; ten digits are far from any overflow.
+        // No rule is longer than some months; ten digits are far from any overflow.
         guard digits.count <= 10, let count = Int64(digits),
             let milliseconds = Duration.units.first(where: { $0.name == unit })?.milliseconds
         else { return nil }
@@ -156,20 +157,4 @@ extension Duration {
         }
         return "\(milliseconds / unit.milliseconds) \(unit.name)"
     }
-}
-
-/// Letters to insert, remove, replace or swap with their neighbour until one word is the other.
-private func distance(_ a: String, _ b: String) -> Int {
-    let (a, b) = (Array(a), Array(b))
-    var rows = [Array(0...b.count)]
-    for i in a.indices {
-        var row = [i + 1]
-        for j in b.indices {
-            var least = min(rows[i][j] + (a[i] == b[j] ? 0 : 1), rows[i][j + 1] + 1, row[j] + 1)
-            if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { least = min(least, rows[i - 1][j - 1] + 1) }
-            row.append(least)
-        }
-        rows.append(row)
-    }
-    return rows[a.count][b.count]
 }

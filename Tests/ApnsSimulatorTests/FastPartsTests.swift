@@ -29,9 +29,9 @@ import Testing
             (Array("/3/device/".utf8) + digits).withUnsafeBytes { DevicePath.read($0, into: &space) }
         }
         let alphabet = Array("0123456789abcdefABCDEF".utf8)
-        for count in 1...520 {
+        for count in 1...1032 {
             let digits = (0..<count).map { alphabet[($0 * 7 + count) % alphabet.count] }
-            guard count % 2 == 0, count <= 512 else {
+            guard count % 2 == 0, count <= 2 * 512 else {
                 #expect(read(digits) == .badToken)
                 continue
             }
@@ -54,11 +54,15 @@ import Testing
     @Test func fastModeRefusesWhatItDoesNotKnow() throws {
         let needed = ["--mode", "fast", "--cert", "c", "--key", "k"]
         let options = try SimulatorOptions(
-            arguments: needed + ["--latency", "50", "--max-streams", "9", "--dead-share", "0.1", "--seed", "4"])
+            arguments: needed + [
+                "--latency", "50", "--max-streams", "9", "--dead-share", "0.1", "--seed", "4", "--window", "65535",
+            ])
+        #expect(options.fastWindow == 65_535)
         #expect(options.mode == .fast && options.latency == .even(50...50) && options.streams.first == 9)
         for arguments in [
             ["--dump", "d"], ["--public-key", "p"], ["--error-share", "0.1"], ["--goaway-every", "5"],
-            ["--latency", "5..9"], ["--latency", "5~9"], ["--max-streams", "9,1@5"], ["--window", "100000"],
+            ["--latency", "5..9"], ["--latency", "5~9"], ["--max-streams", "9,1@5"], ["--window", "100000,70000@5"],
+            ["--window", "65534"],
         ] {
             let error = #expect(throws: UsageError.self) { try SimulatorOptions(arguments: needed + arguments) }
             #expect(error?.description.hasPrefix(arguments[0]) == true)

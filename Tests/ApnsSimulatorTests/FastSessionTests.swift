@@ -258,6 +258,26 @@ import Testing
         #expect(FastSessionTests.frames(from: session).first { $0.type == FrameType.headers }?.payload.last == 0x33)
     }
 
+    @Test func aSmallWindowIsTheProtocolsAndComesBackAsItIsUsed() {
+        let session = FastSessionTests.session(FastSession.Settings(window: 65_535))
+        #expect(FastSessionTests.receive(FastSessionTests.begin, by: session) == nil)
+        #expect(!FastSessionTests.frames(from: session).contains { $0.type == FrameType.windowUpdate })
+        let open = FastSessionTests.frame(
+            FrameType.headers, flags: FrameFlag.endHeaders, stream: 1, FastSessionTests.head("/3/device/aa"))
+        let body = FastSessionTests.frame(FrameType.data, stream: 1, Array(repeating: 0, count: 5000))
+        func given() -> Int {
+            FastSessionTests.frames(from: session).filter { $0.type == FrameType.windowUpdate && $0.stream == 0 }
+                .reduce(0) { $1.payload.reduce(0) { $0 << 8 | Int($1) } + $0 }
+        }
+        #expect(FastSessionTests.receive(open + body, by: session) == nil)
+        #expect(given() == 0)
+        #expect(FastSessionTests.receive(body, by: session) == nil)
+        #expect(given() == 10_000)
+        // Thirteen of them fit, and are given back two by two.
+        #expect(FastSessionTests.receive(Array([[UInt8]](repeating: body, count: 13).joined()), by: session) == nil)
+        #expect(given() == 60_000)
+    }
+
     /// Good bytes with a few of them wrong: whatever they have come to mean, nothing traps.
     @Test func wrongBytesDoNoHarm() {
         let seed = UInt64.random(in: 0...UInt64.max)

@@ -14,8 +14,16 @@ import Testing
         return ProviderTokenCheck(keyID: keyID, teamID: teamID) { publicKey.verify($1, of: $0) }
     }
 
+    /// On a connection of its own.
     private func ask(_ check: inout ProviderTokenCheck, _ value: String, at now: Int64) -> Answer? {
-        Array(value.utf8).withUnsafeBytes { check.check($0, now: now) }
+        var past = ProviderTokenPast()
+        return ask(&check, value, after: &past, at: now)
+    }
+
+    private func ask(
+        _ check: inout ProviderTokenCheck, _ value: String, after past: inout ProviderTokenPast, at now: Int64
+    ) -> Answer? {
+        Array(value.utf8).withUnsafeBytes { check.check($0, after: &past, now: now) }
     }
 
     @Test func aGoodTokenIsVerifiedOnceAndExpiresAfterAnHour() throws {
@@ -25,6 +33,35 @@ import Testing
         #expect(ask(&check, token, at: now + 3601) == .expiredProviderToken)
         #expect(ask(&check, token, at: now - 3601) == .invalidProviderToken)
         #expect(check.verifications == 1)
+    }
+
+    /// Every twenty minutes at most, whatever `iat` says; another connection has a past of its own.
+    @Test func aConnectionTakesAnotherTokenOnlyNowAndThen() throws {
+        var check = try check()
+        var past = ProviderTokenPast()
+        let tokens = try (0..<3).map { try Bench.providerToken(key: key.get(), issuedAt: now + $0) }
+        let stranger = try Bench.providerToken(key: ES256PrivateKey.generate(), issuedAt: now)
+        #expect(ask(&check, stranger, after: &past, at: now) == .invalidProviderToken, "which is no token of its past")
+        #expect(ask(&check, tokens[0], after: &past, at: now) == nil)
+        #expect(ask(&check, tokens[1], after: &past, at: now + 1199) == .tooManyProviderTokenUpdates)
+        #expect(ask(&check, tokens[0], after: &past, at: now + 1199) == nil)
+        #expect(ask(&check, tokens[1], at: now + 1199) == nil)
+        #expect(ask(&check, tokens[1], after: &past, at: now + 1200) == nil)
+        #expect(ask(&check, tokens[0], after: &past, at: now + 1201) == .tooManyProviderTokenUpdates)
+        #expect(ask(&check, tokens[2], after: &past, at: now + 2400) == nil)
+    }
+
+    @Test func anotherKeyMakesTokensOfTheFirstOneInvalid() throws {
+        var check = try check()
+        let other = try ES256PrivateKey.generate()
+        let old = try Bench.providerToken(key: key.get(), issuedAt: now)
+        let new = try Bench.providerToken(key: other, issuedAt: now)
+        #expect(ask(&check, old, at: now) == nil)
+        #expect(ask(&check, new, at: now) == .invalidProviderToken)
+        let publicKey = other.publicKey
+        check.trust { publicKey.verify($1, of: $0) }
+        #expect(ask(&check, old, at: now) == .invalidProviderToken)
+        #expect(ask(&check, new, at: now) == nil)
     }
 
     @Test func severalTokensAreRememberedAndNotWithoutEnd() throws {
@@ -270,13 +307,28 @@ import Testing
                 "--goaway-every", "250ms", "--answer", "0A=ExpiredToken", "--answer", "=ServiceUnavailable*0.25",
                 "--refuse-share", "0.1", "--reset-share", "0.2", "--refuse-connections", "0.3", "--down", "100..2000",
                 "--silent-after", "7", "--read-rate", "9000", "--latency", "20~300", "--max-streams",
-                "1000,1@2000,500@2500/5000", "--window", "65535,10@50",
+                "1000,1@2000,500@2500/5000", "--window", "65535,10@50", "--answer", "ff00=REFUSED_STREAM", "--answer",
+                "FF=INTERNAL_ERROR*0.5", "--lose-after", "BadDeviceToken", "--wedge-after",
+                "50=InternalServerError*0.5", "--public-key", "p,q@5000,p@7000ms", "--clock", "-3600", "--stamp-age",
+                "60",
             ])
         #expect(options.goesAway == .milliseconds(250))
         #expect(
             options.mixes == [
                 .init(prefix: "0a", answer: .expiredToken), .init(prefix: "", answer: .serviceUnavailable, share: 0.25),
             ])
+        #expect(
+            options.resets == [
+                .init(prefix: "ff00", code: .refusedStream), .init(prefix: "ff", code: .internalError, share: 0.5),
+            ])
+        #expect(options.losesConnectionAt == .badDeviceToken)
+        #expect(options.wedge == .init(afterRequests: 50, answer: .internalServerError, share: 0.5))
+        #expect(options.publicKeyFile == "p")
+        #expect(
+            options.keyChanges == [
+                .init(file: "q", after: .requests(5000)), .init(file: "p", after: .milliseconds(7000)),
+            ])
+        #expect(options.clockAheadSeconds == -3600 && options.stampAgeMaxSeconds == 60)
         #expect(options.refuseShare == 0.1 && options.resetShare == 0.2 && options.refuseConnectionsShare == 0.3)
         #expect(options.outageMilliseconds == 100..<2000)
         #expect(options.silentAfterRequests == 7 && options.readBytesPerSecond == 9000)
@@ -288,7 +340,10 @@ import Testing
 
     @Test(arguments: [
         ["--answer", "ExpiredToken"], ["--answer", "0g=ExpiredToken"], ["--answer", "00=accepted"],
-        ["--answer", "00=ExpiredToken*2"], ["--down", "5..5"], ["--down", "7"], ["--latency", "9~5"],
+        ["--answer", "00=ExpiredToken*2"], ["--answer", "00=CANCEL"], ["--answer", "00=REFUSED_STREAM*"],
+        ["--lose-after", "accepted"], ["--wedge-after", "x"], ["--wedge-after", "5="], ["--wedge-after", "5*2"],
+        ["--wedge-after", "5=accepted"], ["--public-key", "p,q"], ["--public-key", "p,@5"], ["--public-key", "p,q@0"],
+        ["--clock", "x"], ["--stamp-age", "-1"], ["--down", "5..5"], ["--down", "7"], ["--latency", "9~5"],
         ["--latency", "0~5"], ["--max-streams", "5,1"], ["--max-streams", "5,1@20,2@20"], ["--max-streams", "5/20"],
         ["--max-streams", "5,1@20/20"], ["--window", "0"], ["--silent-after", "0"], ["--read-rate", "0"],
         ["--listen", "8443"], ["--listen", "127.0.0.1:x"], ["--dead-share", "2"], ["--latency", "5.."],
@@ -309,6 +364,7 @@ import Testing
         for option in [
             "--listen", "--public", "--window", "--strict-start", "--throttle-interval", "--answer", "--refuse-share",
             "--reset-share", "--refuse-connections", "--down", "--silent-after", "--read-rate",
+            "--lose-after", "--wedge-after", "--clock", "--stamp-age", "REFUSED_STREAM",
         ] {
             #expect(SimulatorOptions.help.contains(option))
         }

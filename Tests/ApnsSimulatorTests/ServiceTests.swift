@@ -70,8 +70,8 @@ import Testing
             (Sketch(path: ""), .badPath), (Sketch(path: "/3/device/"), .missingDeviceToken),
             (Sketch(path: "/3/device/0"), .badDeviceToken), (Sketch(path: "/3/device/0g"), .badDeviceToken),
             (Sketch(path: "/3/device/00/"), .badDeviceToken), (Sketch(path: "/3/device/AbCd"), .accepted),
-            (Sketch(path: "/3/device/" + String(repeating: "00", count: 256)), .accepted),
-            (Sketch(path: "/3/device/" + String(repeating: "00", count: 257)), .badDeviceToken),
+            (Sketch(path: "/3/device/" + String(repeating: "00", count: 512)), .accepted),
+            (Sketch(path: "/3/device/" + String(repeating: "00", count: 513)), .badDeviceToken),
             (Sketch().with("authorization", nil), .missingProviderToken),
             (Sketch().with("authorization", "bearer bad"), .invalidProviderToken),
             (Sketch().with("apns-push-type", nil), .invalidPushType),
@@ -144,8 +144,8 @@ import Testing
         ("\"event\":\"update\",\"timestamp\":1790000000", "content-state"),
         ("\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":[]", "content-state"),
         ("\"event\":\"update\",\"timestamp\":1790028801,\"content-state\":{}", "8 h ahead"),
-        ("\"event\":\"update\",\"timestamp\":1789996399,\"content-state\":{}", "hour old"),
-        ("\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":{},\"stale-date\":1790000000", "stale-date"),
+        ("\"event\":\"update\",\"timestamp\":1789999969,\"content-state\":{}", "30 s old"),
+        ("\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":{},\"stale-date\":1789971200", "stale-date"),
         (
             "\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":{},\"stale-date\":1790000600000",
             "milliseconds"
@@ -213,6 +213,7 @@ import Testing
 
     @Test(arguments: [
         "\"event\":\"end\",\"timestamp\":1789900000,\"dismissal-date\":0",
+        "\"event\":\"update\",\"timestamp\":1789999970,\"content-state\":{}",
         "\"event\":\"update\",\"timestamp\":1790028800,\"content-state\":{},\"relevance-score\":75.5,\"other\":[1]",
         "\"event\":\"update\",\"timestamp\":1790000000,\"content-state\":{},\"stale-date\":1790000600.25",
         "\"event\":\"start\",\"timestamp\":1790000000,\"content-state\":{},\"attributes-type\":\"M\",\"attributes\":{},"
@@ -229,7 +230,7 @@ import Testing
         let service = ServiceTests.service()
         #expect(ServiceTests.answer(Sketch(), by: service).0 == .accepted)
         var later = ServiceTests.now
-        later.unixSeconds += Service.stampAgeMaxSeconds + 1
+        later.unixSeconds += Int64(SimulatorOptions.stampAgeMaxSeconds) + 1
         #expect(ServiceTests.answer(Sketch(), by: service, at: later).0 == .badRequestPayload)
     }
 

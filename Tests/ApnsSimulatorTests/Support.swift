@@ -128,10 +128,11 @@ final class RunningSimulator {
         dump = FileManager.default.temporaryDirectory.appendingPathComponent("fanfare-dump-\(UUID().uuidString)")
         process.executableURL = URL(fileURLWithPath: Bench.built("apns-simulator"))
         process.arguments =
-            try ["--cert", Bench.file("server.pem"), "--key", Bench.file("server.key")] + arguments
+            try ["--cert", Bench.file("server.pem"), "--key", Bench.file("server.key")]
             + (isFast
                 ? ["--mode", "fast"]
                 : ["--public-key", Bench.file("apns.pub.pem"), "--bundle-id", Bench.bundleID, "--dump", dump.path])
+            + arguments
         process.standardOutput = output
         process.standardError = errors
         try process.run()
@@ -176,10 +177,14 @@ final class RunningSimulator {
     }
 
     /// Sends requests with Python's h2, which raises an error on whatever breaks HTTP/2.
-    func converse(_ requests: [Request], concurrent: Int, bodiesLast: Bool = false) throws -> Conversation {
+    /// - Parameter pingsAndLeaves: behind the last request comes a PING, and with its answer the client leaves.
+    func converse(
+        _ requests: [Request], concurrent: Int, bodiesLast: Bool = false, pingsAndLeaves: Bool = false
+    ) throws -> Conversation {
         let order: JSON = [
             "port": .int(Int64(port)), "ca": .string(try Bench.file("ca.pem")), "concurrent": .int(Int64(concurrent)),
             "requests": .array(requests.map(\.json)), "bodiesLast": .bool(bodiesLast),
+            "pingsAndLeaves": .bool(pingsAndLeaves),
         ]
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("client.py")
         let output = try Bench.run(Bench.python, [script.path], input: order.canonicalText)

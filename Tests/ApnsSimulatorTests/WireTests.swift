@@ -145,6 +145,121 @@ import Testing
         #expect(record.counts?["goAways"] == .int(Int64(goAways.count)))
     }
 
+    /// A connection that lives and is of no use: two answers, and then nothing, or one and the same.
+    @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func aWedgedConnectionAnswersPingsAndNothingElse() throws {
+        let simulator = try RunningSimulator(["--wedge-after", "2"])
+        let conversation = try simulator.converse(
+            requests(6, providerToken: try Bench.providerToken()), concurrent: 6, pingsAndLeaves: true)
+        let record = try simulator.stop()
+        #expect(conversation.json["connections"] == 1 && conversation.json["pongs"] == 1)
+        #expect(conversation.statuses == [200: 2, 0: 4])
+        // What was taken is known only when nobody can ask any more.
+        #expect(record.accepted.count == 6 && record.unanswered == 4)
+        #expect(record.counts?["connectionsWedged"] == 1)
+    }
+
+    @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func aWedgedConnectionMayAnswerAllAlike() throws {
+        let simulator = try RunningSimulator(["--wedge-after", "2=InternalServerError"])
+        let conversation = try simulator.converse(
+            requests(6, providerToken: try Bench.providerToken()), concurrent: 1)
+        let record = try simulator.stop()
+        #expect(conversation.answers.map { $0?.status } == [200, 200, 500, 500, 500, 500])
+        #expect(record.accepted.count == 2 && record.unanswered == 0)
+        #expect(record.summary.contains(" wedged=1 ") && record.summary.contains(" InternalServerError=4 "))
+    }
+
+    /// Of three tokens one is answered, one is never looked at, and one is taken and then reset.
+    @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func streamsOfATokenAreReset() throws {
+        let simulator = try RunningSimulator(["--answer", "1=REFUSED_STREAM", "--answer", "2=INTERNAL_ERROR"])
+        let token = try Bench.providerToken()
+        let conversation = try simulator.converse(
+            ["00", "1111", "2222", "0000"].map { Request(token: $0, providerToken: token) }, concurrent: 1)
+        let record = try simulator.stop()
+        #expect(conversation.answers.map { $0?.status } == [200, nil, nil, 200])
+        #expect(conversation.json["resets"] == [7, 2])
+        #expect(conversation.json["connections"] == 1)
+        #expect(record.accepted.count == 3 && record.unanswered == 1)
+        #expect(record.counts?["refusedStreams"] == 1 && record.counts?["resetStreams"] == 1)
+    }
+
+    @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func aBadTokenCostsItsConnectionBehindTheAnswer() throws {
+        let simulator = try RunningSimulator(["--lose-after", "BadDeviceToken"])
+        let token = try Bench.providerToken()
+        let conversation = try simulator.converse(
+            ["00", "abc", "11", "22"].map { Request(token: $0, providerToken: token) }, concurrent: 1)
+        let record = try simulator.stop()
+        // The third one was sent before the client knew.
+        #expect(conversation.answers.map { $0?.status } == [200, 400, nil, 200])
+        #expect(conversation.answers[1]?.reason == "BadDeviceToken")
+        #expect(conversation.json["connections"] == 2)
+        #expect(record.accepted.count == 2 && record.unanswered == 0 && record.counts?["connectionsLost"] == 1)
+    }
+
+    /// What two workers do that sign for themselves and share a connection.
+    @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func aSecondProviderTokenIsOneTooMany() throws {
+        let simulator = try RunningSimulator()
+        let now = Int64(Date().timeIntervalSince1970)
+        let tokens = try (0..<2).map { try Bench.providerToken(issuedAt: now - $0) }
+        let conversation = try simulator.converse(
+            [0, 1, 0].map { Request(providerToken: tokens[$0]) }, concurrent: 1)
+        #expect(conversation.answers.map { $0?.status } == [200, 429, 200])
+        #expect(conversation.answers[1]?.reason == "TooManyProviderTokenUpdates")
+        _ = try simulator.stop()
+    }
+
+    /// Revoked in the middle of a sweep, and mended: the old key's token is good, is not, and is good again.
+    @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func aKeyIsRevokedAndMendedWhileItIsUsed() throws {
+        let other = FileManager.default.temporaryDirectory.appendingPathComponent("fanfare-key-\(UUID().uuidString)")
+        try ES256PrivateKey.generate().publicKey.pem().write(to: other, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(at: other) }
+        let key = try Bench.file("apns.pub.pem")
+        let simulator = try RunningSimulator(["--public-key", "\(key),\(other.path)@20,\(key)@30"])
+        let conversation = try simulator.converse(
+            requests(40, providerToken: try Bench.providerToken()), concurrent: 1)
+        let record = try simulator.stop()
+        let good = Array(repeating: 200 as Int?, count: 20)
+        #expect(conversation.answers.map { $0?.status } == good + Array(repeating: 403, count: 10) + good.prefix(10))
+        #expect(record.accepted.count == 30)
+    }
+
+    /// An hour and a minute ahead: a token made now is too old there, and so is an update. As far behind, the token is from the
+    /// future.
+    @Test(.enabled(if: Bench.hasPythonH2, skipPython))
+    func tokensAndStampsAreJudgedByTheSimulatorsClock() throws {
+        let now = Int64(Date().timeIntervalSince1970)
+        let tokens = try [0, 3660, -3660].map { try Bench.providerToken(issuedAt: now + $0) }
+        func reasons(_ clock: String, _ requests: [Request]) throws -> [String?] {
+            let simulator = try RunningSimulator(["--clock", clock])
+            defer { _ = try? simulator.stop() }
+            // One at a time, each on a connection of its own.
+            return try requests.map { try simulator.converse([$0], concurrent: 1).answers[0]?.reason }
+        }
+        let fresh = Request(providerToken: tokens[0])
+        #expect(
+            try reasons(
+                "3660",
+                [
+                    fresh, Request(providerToken: tokens[1]), Request(providerToken: tokens[1], stamp: now + 3660),
+                    Request(providerToken: tokens[1], stamp: now + 3600),
+                    Request(providerToken: tokens[1], event: "end"),
+                ]) == ["ExpiredProviderToken", "BadRequestPayload", nil, "BadRequestPayload", nil])
+        #expect(
+            try reasons("-3660", [fresh, Request(providerToken: tokens[2])]) == ["InvalidProviderToken", nil])
+        #expect(
+            try reasons("-28900", [Request(providerToken: try Bench.providerToken(issuedAt: now - 28_900))])
+                == ["BadRequestPayload"], "more than eight hours ahead of it")
+    }
+
+    @Test(.enabled(if: Bench.has(Bench.curl), skipCurl)) func tokensMayBeAsLongAsFanfareTakesThem() throws {
+        let simulator = try RunningSimulator()
+        let token = try Bench.providerToken()
+        for (bytes, status) in [(257, 200), (512, 200), (513, 400)] {
+            let request = Request(token: String(repeating: "ab", count: bytes), providerToken: token)
+            #expect(try simulator.curl(request).status == status, "\(bytes) bytes")
+        }
+        _ = try simulator.stop()
+    }
+
     @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func answersTakeTheirTime() throws {
         let simulator = try RunningSimulator(["--latency", "40..60"])
         let conversation = try simulator.converse(

@@ -2,9 +2,11 @@
 """An independent HTTP/2 client (python3-h2) for the simulator's tests: one JSON object in, one out.
 
 in:  {"port", "ca", "concurrent": streams at most, "requests": [{"headers": [[name, value]...], "body"}],
-      "bodiesLast": whether requests that go out together send all their heads before their bodies}
+      "bodiesLast": whether requests that go out together send all their heads before their bodies,
+      "pingsAndLeaves": whether a PING follows the last request, with whose answer the client leaves}
 out: {"answers": [{"status", "body", "id", "ms"} or null when none came], "settings": [[id, value]... per SETTINGS],
-      "goAways": [{"last", "code", "debug", "sent": highest stream opened}], "connections", "windowUpdates"}
+      "goAways": [{"last", "code", "debug", "sent": highest stream opened}], "connections", "windowUpdates",
+      "resets": [code...], "pongs"}
 
 When a connection ends, requests without an answer get null and the rest goes on over a new one.
 """
@@ -29,7 +31,8 @@ def run(order):
     context = ssl.create_default_context(cafile=order["ca"])
     context.set_alpn_protocols(["h2"])
     requests = order["requests"]
-    result = {"answers": [None] * len(requests), "settings": [], "goAways": [], "connections": 0, "windowUpdates": []}
+    result = {"answers": [None] * len(requests), "settings": [], "goAways": [], "connections": 0, "windowUpdates": [],
+              "resets": [], "pongs": 0}
     following = 0
     while following < len(requests):
         result["connections"] += 1
@@ -46,6 +49,7 @@ def carry(context, order, requests, following, result):
         stream.sendall(session.data_to_send())
         open_streams, answers, sent_at = {}, {}, {}
         heard, closing, highest = False, False, 0
+        has_pinged, has_pong = False, False
         while True:
             allowed = min(order["concurrent"], session.remote_settings.max_concurrent_streams) if heard else 0
             bodies = []
@@ -63,6 +67,9 @@ def carry(context, order, requests, following, result):
                 open_streams[number], sent_at[number], highest = following, time.monotonic(), number
                 following += 1
             send_bodies(session, bodies)
+            if order.get("pingsAndLeaves") and following == len(requests) and not has_pinged:
+                session.ping(b"anybody?")
+                has_pinged = True
             try:
                 stream.sendall(session.data_to_send())
                 if not open_streams and (closing or following == len(requests)):
@@ -88,6 +95,10 @@ def carry(context, order, requests, following, result):
                     result["answers"][open_streams.pop(event.stream_id)] = answers.pop(event.stream_id)
                 elif isinstance(event, h2.events.StreamReset):
                     open_streams.pop(event.stream_id, None)
+                    result["resets"].append(int(event.error_code))
+                elif isinstance(event, h2.events.PingAckReceived):
+                    result["pongs"] += 1
+                    has_pong = True
                 elif isinstance(event, h2.events.WindowUpdated):
                     result["windowUpdates"].append([event.stream_id, event.delta])
                 elif isinstance(event, h2.events.ConnectionTerminated):
@@ -97,6 +108,9 @@ def carry(context, order, requests, following, result):
                         "debug": (event.additional_data or b"").decode(), "sent": highest})
                     for number in [n for n in open_streams if n > event.last_stream_id]:
                         open_streams.pop(number)
+            # What was answered before the PING may stand behind its answer.
+            if has_pong:
+                return following
 
 
 def send_bodies(session, bodies):

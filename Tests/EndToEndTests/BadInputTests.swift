@@ -102,6 +102,59 @@ struct BadInputTests {
         #expect(end.errors.contains(name), "\(end.errors)")
     }
 
+    /// A file in a wrong format.
+    @Test func tenThousandRejectedLinesAreTenAndANumber() throws {
+        let folder = try Folder()
+        let file = try folder.write("feed.ndjson", String(repeating: "{}\n", count: 10_000))
+        let end = try Program.run(.fanfare, ["replay", file, "--format", "native", "--json"], folder: folder)
+        #expect(end.status == 1)
+        #expect(end.errorLines.count == 11, "\(end.errors.prefix(2000))")
+        #expect(end.errorLines.last == "9990 more rejected; the decision log has all of them")
+        #expect(try Summary(end).decisions["rejected"] == 10_000)
+    }
+
+    /// `<(zcat …)`: what is read twice would be empty the second time, and what is looked at first would lack its head.
+    @Test func whatComesThroughAPipeIsWholeOrRefused() throws {
+        let folder = try Folder()
+        let feed = try folder.write("feed.ndjson", Self.good.joined())
+        func run(_ command: String) throws -> Program.End {
+            let fanfare = try #require(Binary.fanfare.path)
+            return try Program(path: "/bin/bash", ["-c", command, fanfare, feed], folder: folder).wait()
+        }
+        for command in [
+            #""$0" replay <(cat "$1") --subscribers 10"#, #""$0" diff --rules built-in --rules built-in <(cat "$1")"#,
+        ] {
+            let end = try run(command)
+            #expect(end.status == 2, "\(command)")
+            #expect(end.errors.contains("can be read only once"), "\(end.errors)")
+            #expect(end.errorLines.count == 1)
+        }
+        let end = try run(
+            #"exec "$0" replay "$1" --json --subscribers <(seq -f 'board/1 %08.0f' 10000000 10020000)"#)
+        #expect(end.status == 0, "\(end.errors)")
+        #expect(end.errors.contains(": 20,001 subscribers in "), "\(end.errors)")
+        #expect(try Summary(end).pushes.accepted >= 20_001)
+    }
+
+    @Test func aTopicThatTheFeedNeverSpeaksOfIsNamed() throws {
+        let folder = try Folder()
+        let feed = try folder.write("feed.ndjson", Self.good.joined())
+        let people = try folder.write("people", "bord/1 aa01\nboard/1 aa02\n")
+        let end = try Program.run(.fanfare, ["replay", feed, "--subscribers", people, "--json"], folder: folder)
+        #expect(
+            end.errors.contains("1 activity follows topics that the feed does not speak of: bord/1\n"), "\(end.errors)")
+    }
+
+    @Test func aFeedInWhichNothingIsVisibleIsSaid() throws {
+        let folder = try Folder()
+        let line =
+            #"{"topic":"match/1","topicKind":"football","at":1781359200,"kind":"gaol","fact":{"id":"g","side":"home"}}"#
+        let feed = try folder.write("feed.ndjson", line + "\n")
+        let end = try Program.run(.fanfare, ["replay", feed, "--json"], folder: folder)
+        #expect(end.errors.contains("`gaol` (did you mean `goal`?)"), "\(end.errors)")
+        #expect(end.errors.contains("nothing of the feed was visible"), "\(end.errors)")
+    }
+
     /// What cannot be begun: the one line, and status 2.
     @Test func whatCannotBeBegunIsUsage() throws {
         let folder = try Folder()
@@ -123,6 +176,9 @@ struct BadInputTests {
             (["replay", feed] + apns, "--key"),
             (["replay"], "feed"),
             (["replay", feed, "--spede", "3"], "--spede"),
+            (["replay", feed, "--decisions", "\(folder.path)/./feed.ndjson"], "is read and written"),
+            (["replay", feed, "--subscribers", empty, "--decisions", empty], "is read and written"),
+            (["replay", feed, "--decisions", noise, "--states", noise], "is written twice"),
             (["generate", "thunder"], "thunder"),
             (["fly"], "fly"),
         ]
@@ -155,7 +211,9 @@ struct BadInputTests {
     /// Nothing can be delivered: it is said once, given up on, and counted.
     private func expectTrouble(_ options: [String], naming named: [String], in folder: Folder) throws {
         let feed = try folder.write("feed.ndjson", Self.good.joined())
-        let end = try Program.run(.fanfare, ["replay", feed, "--subscribers", "2", "--json"] + options, folder: folder)
+        let end = try Program.run(
+            .fanfare, ["replay", feed, "--subscribers", "2", "--patience", "2", "--json"] + options,
+            folder: folder)
         #expect(end.status == 1)
         #expect(try Summary(end).undelivered == 2)
         for word in named {

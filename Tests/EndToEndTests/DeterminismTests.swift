@@ -47,7 +47,10 @@ struct DeterminismTests {
         let file = folder("decisions.ndjson")
         let end = try Program.run(
             .fanfare,
-            ["replay"] + TestFeed.matchDay.paths(in: folder) + ["--subscribers", "10", "--decisions", file] + options,
+            ["replay"] + TestFeed.matchDay.paths(in: folder) + [
+                "--subscribers", "10", "--decisions", file, "--patience", "2",
+            ]
+                + options,
             folder: folder)
         #expect(end.status == 1)
         #expect(end.errors.contains(simulator.address), "\(end.errors)")

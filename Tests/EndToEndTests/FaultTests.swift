@@ -108,4 +108,20 @@ struct FaultTests {
                 + "\(summary.pushes.throttled) throttled, \(summary.pushes.uncertain) uncertain; "
                 + "\(verdict.unanswered) unanswered, \(verdict.allowedRepeats) sent again")
     }
+
+    /// A state that the service takes for too large reaches nobody, and the replay is over at once: nothing is sent again.
+    @Test func whatIsRefusedForGoodIsUndelivered() throws {
+        let folder = try Folder()
+        let simulator = try Simulator(["--answer", "=PayloadTooLarge"], folder: folder)
+        defer { _ = try? simulator.dump() }
+        let end = try Program.run(
+            .fanfare,
+            ["replay"] + TestFeed.matchDay.paths(in: folder) + ["--subscribers", "60", "--patience", "never", "--json"]
+                + simulator.options(), folder: folder)
+        #expect(end.status == 1)
+        let summary = try Summary(end)
+        #expect(summary.undelivered == 60 && !summary.interrupted)
+        #expect(summary.pushes.accepted == 0 && summary.pushes.failed == summary.pushes.sent)
+        #expect(!summary.goals.isEmpty && summary.goals.allSatisfy { $0.seconds == nil })
+    }
 }

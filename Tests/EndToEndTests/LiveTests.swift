@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// `replay -` and Ctrl-C: what happens while somebody watches.
@@ -16,10 +17,12 @@ struct LiveTests {
         let fanfare = try Program(
             .fanfare, ["replay", "-", "--decisions", "-", "--subscribers", "3"] + server.options(), folder: folder,
             hasInput: true)
-        for (number, line) in Self.score.enumerated() {
-            try fanfare.write(line)
+        // Of one topic, the second state would wait two seconds for a third.
+        for number in 0..<5 {
+            let topic = #""topic":"board/\#(number)""#
+            try fanfare.write(#"{\#(topic),"at":1781359200,"set":{"score":1}}"# + "\n")
             try fanfare.waitUntil("decision \(number + 1)") { output, _ in
-                output.count { $0 == "\n" } == number + 1 && output.contains(#""version":\#(number + 1),"#)
+                output.count { $0 == "\n" } == number + 1 && output.contains(topic)
             }
             try server.program.waitUntil("push \(number + 1)") { output, _ in
                 output.components(separatedBy: ":path: /3/device/").count - 1 == 3 * (number + 1)
@@ -90,8 +93,29 @@ struct LiveTests {
         #expect(end.errors.hasPrefix("stopped before the end; so far:\nevents in    1\n"))
     }
 
+    /// APNs is away, or will not have us, for longer than anybody's patience: whoever follows a live feed is served when it is back.
+    @Test func aLiveReplayOutlastsAnAbsentService() throws {
+        let folder = try Folder()
+        let gone = try Simulator(folder: folder)
+        let options = try gone.options()
+        _ = try gone.dump()
+        let fanfare = try Program(
+            .fanfare, ["replay", "-", "--subscribers", "3", "--patience", "0", "--json"] + options, folder: folder,
+            hasInput: true)
+        try fanfare.write(Self.score[0])
+        try fanfare.waitUntil("the trouble") { _, errors in errors.contains("refused") }
+        // On the same port.
+        let back = try Simulator(["--listen", gone.address], folder: folder)
+        defer { _ = try? back.dump() }
+        try fanfare.waitUntil("three pushes, in a line of progress") { _, errors in errors.contains("  3 pushes") }
+        try fanfare.closeInput()
+        let end = try fanfare.wait()
+        #expect(end.status == 0, "\(end.errors)")
+        #expect(try Summary(end).undelivered == 0)
+    }
+
     /// `fanfare replay … --decisions - | head`: the reader leaves, and so do we, at once and with one line.
-    @Test func aFullDiskStopsTheReplay() throws {
+    @Test func aFullDiskStopsAReplayWithNobodyToPushTo() throws {
         let folder = try Folder()
         let end = try Program.run(
             .fanfare, ["replay"] + TestFeed.matchDay.paths(in: folder) + ["--decisions", "/dev/full", "--json"],
@@ -99,5 +123,131 @@ struct LiveTests {
         #expect(end.status == 1)
         #expect(end.errors == "fanfare replay: /dev/full: cannot be written: No space left on device\n")
         #expect(try Summary(end).events < 16_000)
+    }
+
+    @Test func aFullDiskUnderTheDecisionLogStopsNoPush() throws {
+        let folder = try Folder()
+        let end = try Program.run(
+            .fanfare,
+            ["replay"] + TestFeed.matchDay.paths(in: folder)
+                + ["--decisions", "/dev/full", "--subscribers", "10", "--json"], folder: folder)
+        #expect(end.status == 1)
+        #expect(end.errors.contains("No space left on device; pushing goes on without a decision log\n"))
+        let summary = try Summary(end)
+        #expect(summary.events > 16_000 && summary.undelivered == 0 && !summary.interrupted)
+    }
+
+    /// `| less` with nobody paging, Ctrl-S, a journal that hangs: on both outputs.
+    @Test(.enabled(if: Nghttpd.isThere, "nghttpd is missing: apt install nghttp2-server"))
+    func whoeverDoesNotReadALiveLogHoldsUpNoPush() throws {
+        let folder = try Folder()
+        let server = try Nghttpd(folder: folder)
+        let unread = try UnreadOutput(folder: folder)
+        let fanfare = try unread.fanfare(
+            ["replay", "-", "--decisions", "-", "--subscribers", "3"] + server.options(), hasInput: true)
+        let lines = (0..<2000).map {
+            #"{"topic":"board/1","at":\#(1_781_359_200 + $0),"set":{"minute":\#($0)}}"# + "\n"
+        }
+        try fanfare.write(lines.joined() + "{broken}\n")
+        let goal =
+            #"{"topic":"match/1","topicKind":"football","at":1781359270,"id":"g","kind":"goal","#
+            + #""fact":{"id":"g","side":"home"}}"# + "\n"
+        try fanfare.write(goal)
+        try server.program.waitUntil("three phones have both") { output, _ in
+            output.components(separatedBy: ":path: /3/device/").count - 1 >= 6
+        }
+        fanfare.send(SIGTERM)
+        #expect(try fanfare.wait(within: 10).status == 1)
+    }
+
+    /// A recorded feed waits for the reader of its log, and can be stopped meanwhile.
+    @Test func aSignalEndsAReplayWhoseLogNobodyReads() throws {
+        let folder = try Folder()
+        let unread = try UnreadOutput(folder: folder)
+        let states = folder("states")
+        let feed = try TestFeed.matchDay.paths(in: folder)
+        let fanfare = try unread.fanfare(["replay"] + feed + ["--decisions", "-", "--states", states])
+        // Handlers are set once the loop runs; what comes before ends the process, too.
+        try unread.waitUntilWrittenTo()
+        fanfare.send(SIGINT)
+        #expect(try fanfare.wait(within: 10).status == 1)
+    }
+
+    /// Logging out ends what was started by hand, not what reads a pipe.
+    @Test func aLiveFeedOutlivesTheTerminalItWasStartedFrom() throws {
+        let folder = try Folder()
+        let fanfare = try Program(.fanfare, ["replay", "-", "--decisions", "-"], folder: folder, hasInput: true)
+        try fanfare.write(Self.score[0])
+        try fanfare.waitUntil("the first decision") { output, _ in output.contains(#""version":1,"#) }
+        fanfare.send(SIGHUP)
+        try fanfare.write(Self.score[1])
+        try fanfare.waitUntil("the second decision") { output, _ in output.contains(#""version":2,"#) }
+        try fanfare.closeInput()
+        #expect(try fanfare.wait().status == 0)
+    }
+
+    @Test(arguments: [["version"], ["help"], ["rules", "show"], ["explain", "FEED", "--topic", "board/1"]])
+    func whatCannotBeSaidIsAFailure(words: [String]) throws {
+        let folder = try Folder()
+        let fanfare = try #require(Binary.fanfare.path)
+        let feed = try folder.write("feed.ndjson", Self.score.joined())
+        let end = try Program(
+            path: "/bin/sh",
+            ["-c", #"exec "$0" "$@" >/dev/full"#, fanfare] + words.map { $0 == "FEED" ? feed : $0 }, folder: folder
+        )
+        .wait()
+        #expect(end.status == 1)
+        #expect(end.errors.hasSuffix(": standard output: cannot be written: No space left on device\n"))
+    }
+
+    @Test func aSummaryThatCannotBeWrittenIsAFailure() throws {
+        let folder = try Folder()
+        let fanfare = try #require(Binary.fanfare.path)
+        let feed = try folder.write("feed.ndjson", Self.score.joined())
+        let end = try Program(
+            path: "/bin/sh", ["-c", #"exec "$0" replay "$1" >/dev/full"#, fanfare, feed], folder: folder
+        )
+        .wait()
+        #expect(end.status == 1)
+        #expect(end.errors == "fanfare replay: standard output: cannot be written: No space left on device\n")
+    }
+}
+
+/// A pipe that is full already, and that nobody reads: the program's standard output and standard error.
+private final class UnreadOutput {
+    private let folder: Folder
+    private let path: String
+    private let descriptor: CInt
+
+    init(folder: Folder) throws {
+        self.folder = folder
+        path = folder("unread")
+        try #require(mkfifo(path, 0o600) == 0)
+        descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        let page = [UInt8](repeating: 0, count: 4096)
+        while write(descriptor, page, page.count) > 0 {}
+    }
+
+    deinit { close(descriptor) }
+
+    func fanfare(_ arguments: [String], hasInput: Bool = false) throws -> Program {
+        let fanfare = try #require(Binary.fanfare.path)
+        return try Program(
+            path: "/bin/sh", ["-c", #"f=$1; shift; exec "$0" "$@" >"$f" 2>"$f""#, fanfare, path] + arguments,
+            folder: folder, hasInput: hasInput)
+    }
+
+    /// Takes one page away, and waits until something has come in its place.
+    func waitUntilWrittenTo() throws {
+        var page = [UInt8](repeating: 0, count: 4096)
+        try #require(read(descriptor, &page, page.count) == page.count)
+        var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        let deadline = ContinuousClock.now + .seconds(30)
+        while poll(&ready, 1, 0) > 0 {
+            guard ContinuousClock.now < deadline else { throw Failure("nothing was written within 30 s") }
+            // Nothing tells a reader that a pipe is full again.
+            usleep(5000)
+        }
     }
 }

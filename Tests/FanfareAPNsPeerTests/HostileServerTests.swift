@@ -142,7 +142,7 @@ import Testing
     }
 
     /// Refused or broken: one connection that resets everything does not keep pushes from getting through on another.
-    @Test(arguments: [7, 2] as [UInt32]) func resetsOnOneConnection(_ code: UInt32) throws {
+    @Test(arguments: [7, 2, 8] as [UInt32]) func resetsOnOneConnection(_ code: UInt32) throws {
         let (_, harness) = try survive(
             .init(answer: { frame(3, stream: $0, big(code)) }), until: { _ in true })
         #expect(harness.source.count(.accepted) == HostileServerTests.pushes)
@@ -150,7 +150,7 @@ import Testing
     }
 
     /// A server that resets everything is left alone, and people are told.
-    @Test(arguments: [7, 2] as [UInt32]) func resetsEverywhere(_ code: UInt32) throws {
+    @Test(arguments: [7, 2, 8] as [UInt32]) func resetsEverywhere(_ code: UInt32) throws {
         let (server, harness) = try world(.init(answer: { frame(3, stream: $0, big(code)) }), hostileConnections: .max)
         harness.run("trouble") { harness.pool.trouble != nil }
         #expect(server.requests < 20, "\(server.requests) requests to a server that resets them all")

@@ -7,10 +7,14 @@ final class MemorySource: DeliverySource {
     private enum Standing: Equatable { case waiting, inFlight(generation: UInt32), settled(DeliveryOutcome) }
 
     private var standings: [Standing]
+    /// From `next` on, first in, first out: as in a shard, whoever has failed comes after those who wait.
     private var waiting: [UInt32]
+    private var next = 0
     private let payload: Payload
     private let token: (UInt32) -> [UInt8]
     private(set) var handedOut = 0
+    /// As if nothing were due beyond so many.
+    var mayHandOut = Int.max
     private(set) var completed = 0
     /// Handed out before anything had come back.
     private(set) var inFlightBeforeFirstAnswer = 0
@@ -31,7 +35,7 @@ final class MemorySource: DeliverySource {
         settles: @escaping (DeliveryOutcome) -> Bool = { $0 == .accepted || $0 == .deadToken || $0 == .refused }
     ) {
         standings = Array(repeating: .waiting, count: activities)
-        waiting = (0..<UInt32(activities)).reversed()
+        waiting = Array(0..<UInt32(activities))
         self.payload = payload
         self.token = token
         self.settles = settles
@@ -50,7 +54,9 @@ final class MemorySource: DeliverySource {
     func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
         if limit < 1 { violations.append("pulled with limit \(limit)") }
         for _ in 0..<limit {
-            guard let slot = waiting.popLast() else { return }
+            guard handedOut < mayHandOut, next < waiting.count else { return }
+            let slot = waiting[next]
+            next += 1
             generation += 1
             standings[Int(slot)] = .inFlight(generation: generation)
             handedOut += 1

@@ -8,6 +8,14 @@ final class Relay {
     private let target: SocketAddress?
     private var streams: [TCPStream] = []
     var isSilent = false
+    /// New connections are closed.
+    var isClosed = false
+    /// Called for what moves, in either direction.
+    var onBytes: (() -> Void)?
+
+    /// Connections beyond so many are accepted, and nothing moves on them.
+    var carriesAtMost = Int.max
+    private var carried = 0
 
     /// Without a target it accepts and says nothing.
     init(loop: Loop, to target: SocketAddress?) throws {
@@ -18,10 +26,20 @@ final class Relay {
 
     var port: UInt16 { listener.port }
 
+    /// Ends all connections; new ones are passed on as before.
+    func cut() {
+        for stream in streams { stream.close() }
+        streams = []
+    }
+
     private func accept(_ client: TCPStream) {
+        guard !isClosed else { return client.close() }
         streams.append(client)
         client.onClose = { _ in }
-        guard let target, let server = try? TCPStream(loop: loop) else { return client.resumeReading() }
+        carried += 1
+        guard carried <= carriesAtMost, let target, let server = try? TCPStream(loop: loop) else {
+            return client.resumeReading()
+        }
         streams.append(server)
         pass(from: client, to: server)
         pass(from: server, to: client)
@@ -30,7 +48,10 @@ final class Relay {
     }
 
     private func pass(from: TCPStream, to: TCPStream) {
-        from.onRead = { [unowned self] in if !isSilent { to.write($0) } }
+        from.onRead = { [unowned self] in
+            onBytes?()
+            if !isSilent { to.write($0) }
+        }
         from.onClose = { [unowned self] _ in if !isSilent { to.close() } }
     }
 }

@@ -1,11 +1,16 @@
-import APNsSimulator
 import Dispatch
 import FanfareLoop
+import Foundation
 import Synchronization
+
+@testable import APNsSimulator
 
 /// A simulator on a thread of its own, for an engine that has threads of its own.
 final class RunningSimulator {
     let port: UInt16
+    /// The moment from which the dump's times are counted.
+    let startedNanoseconds: Int64
+    private let progress: Progress
     private let thread: LoopThread
     private let stopRequest: WakeupSignal
     private let start: Start
@@ -13,8 +18,31 @@ final class RunningSimulator {
     /// What its thread tells the one that made it.
     private final class Start: Sendable {
         let begun = DispatchSemaphore(value: 0)
-        let place = Mutex<(port: UInt16, stopRequest: WakeupSignal)?>(nil)
+        let place = Mutex<(port: UInt16, startedNanoseconds: Int64, stopRequest: WakeupSignal)?>(nil)
         let failure = Mutex<String?>(nil)
+    }
+
+    /// Pushes that have been accepted. Shared by two threads; all that changes is guarded by the condition.
+    private final class Progress: @unchecked Sendable {
+        private let condition = NSCondition()
+        private var accepted = 0
+
+        func reach(_ count: Int) {
+            condition.lock()
+            if count > accepted {
+                accepted = count
+                condition.broadcast()
+            }
+            condition.unlock()
+        }
+
+        func wait(for count: Int) -> Bool {
+            condition.lock()
+            defer { condition.unlock() }
+            let limit = Date(timeIntervalSinceNow: 120)
+            while accepted < count { if !condition.wait(until: limit) { return false } }
+            return true
+        }
     }
 
     struct Failed: Error, CustomStringConvertible { let description: String }
@@ -22,11 +50,20 @@ final class RunningSimulator {
     /// - Parameter dump: where all it has accepted is written in the end.
     init(_ options: SimulatorOptions, dump: String) throws {
         let start = Start()
+        let progress = Progress()
+        self.progress = progress
         thread = try LoopThread(name: "simulator") { loop in
             do {
                 let simulator = try Simulator(options, loop: loop)
                 let wakeup = try Wakeup(loop: loop) { loop.stop() }
-                start.place.withLock { $0 = (simulator.port, wakeup.signal) }
+                start.place.withLock {
+                    $0 = (simulator.port, simulator.clock.startedNanoseconds, wakeup.signal)
+                }
+                let endTurn = loop.onTurn
+                loop.onTurn = {
+                    endTurn?()
+                    progress.reach(simulator.statistics[.accepted])
+                }
                 start.begun.signal()
                 loop.run()
                 wakeup.close()
@@ -42,8 +79,13 @@ final class RunningSimulator {
             throw Failed(description: start.failure.withLock { $0 } ?? "the simulator did not begin")
         }
         port = place.port
+        startedNanoseconds = place.startedNanoseconds
         stopRequest = place.stopRequest
         self.start = start
+    }
+
+    func waitUntil(accepted count: Int) throws {
+        guard progress.wait(for: count) else { throw Failed(description: "\(count) pushes were not accepted in time") }
     }
 
     /// Ends it; its dump is written then.

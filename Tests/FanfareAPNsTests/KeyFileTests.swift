@@ -1,7 +1,10 @@
-import FanfareAPNs
+import FanfareCore
 import FanfareLoop
 import Foundation
+import Synchronization
 import Testing
+
+@testable import FanfareAPNs
 
 @Suite struct KeyFileTests {
     private func withKeyFile(_ text: String, mode: Int, _ body: (String) throws -> Void) throws {
@@ -13,13 +16,18 @@ import Testing
     }
 
     private func load(_ path: String) throws -> ProviderToken {
-        try ProviderToken(keyFile: path, keyID: "K123456789", teamID: "T123456789")
+        try load(path, keyID: "K123456789")
+    }
+
+    /// Looks at the file at once where the program has a thread do it.
+    private func load(_ path: String, keyID: String?) throws -> ProviderToken {
+        try ProviderToken(keyFile: path, keyID: keyID, teamID: "T123456789") { $0() }
     }
 
     @Test func signsWhatThePublicKeyVerifies() throws {
         let key = try ES256PrivateKey.generate()
         try withKeyFile(key.pem(), mode: 0o600) { path in
-            let issue = try load(path).current(wallSeconds: 1_790_000_000)
+            let issue = try load(path).current(at: moment(1_790_000_000))
             let parts = String(decoding: issue.authorization, as: UTF8.self).dropFirst("bearer ".count)
                 .split(separator: ".")
             try #require(parts.count == 3)
@@ -30,12 +38,34 @@ import Testing
         }
     }
 
-    @Test(arguments: [0o644, 0o640, 0o604, 0o660])
+    @Test(arguments: [0o644, 0o604, 0o660, 0o620, 0o610, 0o446])
     func aKeyThatOthersCanUseIsRefused(mode: Int) throws {
         try withKeyFile(ES256PrivateKey.generate().pem(), mode: mode) { path in
             let fault = #expect(throws: CredentialsFault.self) { try load(path) }
             #expect(fault?.description.hasSuffix("chmod 600 \(path)") == true)
         }
+    }
+
+    /// Kubernetes with `fsGroup` mounts secrets so.
+    @Test(arguments: [0o600, 0o400, 0o440, 0o640]) func aKeyThatAGroupOfOursCanReadIsUsed(mode: Int) throws {
+        try withKeyFile(ES256PrivateKey.generate().pem(), mode: mode) { path in
+            let issue = try load(path).current(at: moment(Self.start))
+            #expect(issue.serial == 1)
+        }
+    }
+
+    @Test(arguments: [0o440, 0o640, 0o040] as [mode_t]) func aKeyThatAnotherGroupCanReadIsRefused(mode: mode_t) {
+        #expect(KeyFile.isOursAlone(permissions: mode, groupIsOurs: true))
+        #expect(!KeyFile.isOursAlone(permissions: mode, groupIsOurs: false))
+    }
+
+    /// To open a pipe would be to wait for its writer.
+    @Test func aPipeInThePlaceOfTheKeyIsSaidAtOnce() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).p8").path
+        try #require(mkfifo(path, 0o600) == 0)
+        defer { unlink(path) }
+        let fault = #expect(throws: CredentialsFault.self) { try load(path) }
+        #expect(fault?.description == "key file \(path): not a file, but a folder, a pipe or a device")
     }
 
     @Test func aMissingFileIsSaid() {
@@ -82,16 +112,82 @@ import Testing
         let (old, new) = (try ES256PrivateKey.generate(), try ES256PrivateKey.generate())
         try withKeyFile(old.pem(), mode: 0o600) { path in
             let token = try load(path)
-            let first = try token.current(wallSeconds: Self.start)
+            let first = try token.current(at: moment(Self.start))
             #expect(isSigned(first, by: old) && first.keySerial == 1)
             try replace(path, with: new.pem())
-            #expect(try token.current(wallSeconds: Self.start + 9).serial == first.serial, "not looked at yet")
-            let second = try token.current(wallSeconds: Self.start + 10)
+            #expect(try token.current(at: moment(Self.start + 9)).serial == first.serial, "not looked at yet")
+            let second = try token.current(at: moment(Self.start + 10))
             #expect(isSigned(second, by: new) && !isSigned(second, by: old))
             #expect(second.keySerial == 2 && second.serial == first.serial + 1 && second.complaint == nil)
-            let later = try token.current(wallSeconds: Self.start + 20)
+            let later = try token.current(at: moment(Self.start + 20))
             #expect(later.serial == second.serial, "an unchanged file is not read again")
         }
+    }
+
+    /// Tools that keep secrets in step write the same bytes every minute; a new JWT each time is what APNs takes for an attack.
+    @Test func aFileThatIsTouchedOrWrittenAgainChangesNothing() throws {
+        let pem = try ES256PrivateKey.generate().pem()
+        try withKeyFile(pem, mode: 0o600) { path in
+            let token = try load(path)
+            let first = try token.current(at: moment(Self.start))
+            var now = Self.start
+            func expectNoChange(_ what: Comment) throws {
+                now += 10
+                let issue = try token.current(at: moment(now))
+                #expect(issue.serial == first.serial && issue.keySerial == 1 && issue.complaint == nil, what)
+            }
+            try FileManager.default.setAttributes([.modificationDate: Date.distantPast], ofItemAtPath: path)
+            try expectNoChange("touched")
+            try replace(path, with: pem)
+            try expectNoChange("written again, as another file")
+            try pem.write(toFile: path, atomically: false, encoding: .utf8)
+            try expectNoChange("written over")
+            try replace(path, with: "\n" + pem + "\n")
+            try expectNoChange("the same key in other words")
+        }
+    }
+
+    /// The look never comes back. Those who ask go on with the old key, people are told, and no second look begins.
+    @Test func aFileSystemThatHangsStopsNobody() throws {
+        final class Looks: Sendable { let waiting = Mutex<[@Sendable () -> Void]>([]) }
+        let (old, new) = (try ES256PrivateKey.generate(), try ES256PrivateKey.generate())
+        try withKeyFile(old.pem(), mode: 0o600) { path in
+            let looks = Looks()
+            let token = try ProviderToken(keyFile: path, keyID: "K123456789", teamID: "T123456789") { look in
+                looks.waiting.withLock { $0.append(look) }
+            }
+            let first = try token.current(at: moment(Self.start))
+            try replace(path, with: new.pem())
+            #expect(try token.current(at: moment(Self.start + 9)).complaint == nil)
+            for seconds in [10, 20, 30] as [Int64] {
+                let issue = try token.current(at: moment(Self.start + seconds))
+                #expect(issue.serial == first.serial)
+                #expect(
+                    issue.complaint
+                        == "key file \(path): its file system does not answer; the key read before stays in use")
+            }
+            let waiting = looks.waiting.withLock { $0 }
+            try #require(waiting.count == 1)
+            waiting[0]()
+            let mended = try token.current(at: moment(Self.start + 31))
+            #expect(isSigned(mended, by: new) && mended.complaint == nil)
+        }
+    }
+
+    @Test func theProgramsOwnLookIsOnAThreadOfItsOwn() async throws {
+        let (old, new) = (try ES256PrivateKey.generate(), try ES256PrivateKey.generate())
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).p8").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try replace(path, with: old.pem())
+        let token = try ProviderToken(keyFile: path, keyID: "K123456789", teamID: "T123456789")
+        try replace(path, with: new.pem())
+        var issue = try token.current(at: moment(Self.start))
+        let patience = ContinuousClock.now + .seconds(60)
+        while issue.keySerial == 1, ContinuousClock.now < patience {
+            await Task.yield()
+            issue = try token.current(at: moment(Self.start))
+        }
+        #expect(isSigned(issue, by: new))
     }
 
     @Test func allWhoAskGetTheNewKeysOneToken() async throws {
@@ -99,10 +195,11 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: path) }
         try replace(path, with: ES256PrivateKey.generate().pem())
         let token = try load(path)
-        _ = try token.current(wallSeconds: Self.start)
+        _ = try token.current(at: moment(Self.start))
         try replace(path, with: ES256PrivateKey.generate().pem())
+        #expect(token.keySerial(at: moment(Self.start + 10)) == 2)
         let serials = try await withThrowingTaskGroup(of: UInt64.self) { group in
-            for _ in 0..<16 { group.addTask { try token.current(wallSeconds: Self.start + 10).serial } }
+            for _ in 0..<16 { group.addTask { try token.current(at: moment(Self.start + 10)).serial } }
             return try await group.reduce(into: Set<UInt64>()) { $0.insert($1) }
         }
         #expect(serials == [2])
@@ -113,11 +210,11 @@ import Testing
         let (old, new) = (try ES256PrivateKey.generate(), try ES256PrivateKey.generate())
         try withKeyFile(old.pem(), mode: 0o600) { path in
             let token = try load(path)
-            let first = try token.current(wallSeconds: Self.start)
+            let first = try token.current(at: moment(Self.start))
             var now = Self.start
             func complaint() throws -> String {
                 now += 10
-                let issue = try token.current(wallSeconds: now)
+                let issue = try token.current(at: moment(now))
                 #expect(issue.serial == first.serial && issue.authorization == first.authorization)
                 return issue.complaint ?? ""
             }
@@ -128,7 +225,7 @@ import Testing
             try FileManager.default.removeItem(atPath: path)
             #expect(try complaint().hasPrefix("key file \(path): No such file"))
             try replace(path, with: new.pem())
-            let mended = try token.current(wallSeconds: now + 10)
+            let mended = try token.current(at: moment(now + 10))
             #expect(isSigned(mended, by: new) && mended.complaint == nil && mended.keySerial == 2)
         }
     }
@@ -146,10 +243,10 @@ import Testing
             try FileManager.default.createSymbolicLink(atPath: path("current"), withDestinationPath: path(name))
         }
         try point(to: "AuthKey_AAAAAAAAAA.p8")
-        let token = try ProviderToken(keyFile: path("current"), keyID: nil, teamID: "T123456789")
-        #expect(try keyID(token.current(wallSeconds: Self.start)) == "AAAAAAAAAA")
+        let token = try load(path("current"), keyID: nil)
+        #expect(try keyID(token.current(at: moment(Self.start))) == "AAAAAAAAAA")
         try point(to: "AuthKey_BBBBBBBBBB.p8")
-        #expect(try keyID(token.current(wallSeconds: Self.start + 10)) == "BBBBBBBBBB")
+        #expect(try keyID(token.current(at: moment(Self.start + 10))) == "BBBBBBBBBB")
 
         try replace(path("key.p8"), with: ES256PrivateKey.generate().pem())
         let fault = #expect(throws: CredentialsFault.self) {

@@ -18,10 +18,10 @@ import Testing
         var draws = SplitMix(state: seed)
         for _ in 0..<100_000 {
             if Double.random(in: 0..<1, using: &draws) < share {
-                let closed = gate.trouble(at: now, using: &random)
+                let closed = gate.trouble(isEvidence: true, at: now, using: &random)
                 #expect(closed == nil, "seed \(seed)")
             } else {
-                gate.accepted()
+                gate.answered()
             }
         }
     }
@@ -29,9 +29,9 @@ import Testing
     /// All the answers of a connection in one read, the refusals behind the others.
     @Test mutating func refusalsThatComeTogetherDoNotClose() {
         for _ in 0..<100 {
-            for _ in 0..<800 { gate.accepted() }
+            for _ in 0..<800 { gate.answered() }
             for _ in 0..<200 {
-                let closed = gate.trouble(at: now, using: &random)
+                let closed = gate.trouble(isEvidence: true, at: now, using: &random)
                 #expect(closed == nil)
             }
         }
@@ -39,10 +39,10 @@ import Testing
 
     /// Whatever was accepted before: no more than a connection's worth is sent in vain.
     @Test mutating func aServiceThatFailsCloses() {
-        for _ in 0..<100_000 { gate.accepted() }
+        for _ in 0..<100_000 { gate.answered() }
         var sent = 0
         while gate.closedUntil == nil, sent < 5000 {
-            _ = gate.trouble(at: now, using: &random)
+            _ = gate.trouble(isEvidence: true, at: now, using: &random)
             sent += 1
         }
         #expect(sent <= PullGate.creditMax + PullGate.troubleMax)
@@ -51,8 +51,8 @@ import Testing
     @Test mutating func twoInThreeClose() {
         var closed = false
         for _ in 0..<PullGate.troubleMax where !closed {
-            for _ in 0..<2 where !closed { closed = gate.trouble(at: now, using: &random) != nil }
-            gate.accepted()
+            for _ in 0..<2 where !closed { closed = gate.trouble(isEvidence: true, at: now, using: &random) != nil }
+            gate.answered()
         }
         #expect(closed)
     }
@@ -69,21 +69,124 @@ import Testing
         #expect(one == 1)
         let second = gate.room(inFlight: 1, at: now)
         #expect(second == 0)
-        gate.accepted()
-        let all = gate.room(inFlight: 0, at: now)
-        #expect(all == .max)
+        gate.answered()
+        let two = gate.room(inFlight: 0, at: now)
+        #expect(two == 2, "a service that has just come back does not meet everybody at once")
     }
 
-    @Test mutating func eachFailedTryDoublesTheWaitUpToHalfAMinute() throws {
+    /// Each answer lets two more go: ten round trips.
+    @Test mutating func openingDoublesWithEachRoundTripAndEnds() throws {
+        try closeAndTry()
+        gate.answered()
+        var rooms: [Int] = []
+        while rooms.count < 20 {
+            let room = gate.room(inFlight: 0, at: now)
+            rooms.append(room)
+            guard room < .max else { break }
+            for _ in 0..<room { gate.answered() }
+        }
+        #expect(rooms == [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, .max])
+    }
+
+    /// Then hardly anything was asked for, and a round trip may take seconds.
+    @Test mutating func openingEndsAfterTenSecondsWhateverIsAnswered() throws {
+        try closeAndTry()
+        gate.answered()
+        _ = gate.room(inFlight: 2, at: now)
+        let soon = try #require(gate.opensWhollyAt)
+        #expect(soon == now + 10_000_000_000)
+        let before = gate.room(inFlight: 2, at: soon - 1)
+        #expect(before == 0)
+        let after = gate.room(inFlight: 2, at: soon)
+        #expect(after == .max)
+    }
+
+    // MARK: Activities that fail for good
+
+    @Test mutating func activitiesThatHaveFailedBeforeNeverClose() {
+        for _ in 0..<100_000 {
+            let closed = gate.trouble(isEvidence: false, at: now, using: &random)
+            #expect(closed == nil)
+        }
+        let room = gate.room(inFlight: 0, at: now)
+        #expect(room == .max)
+    }
+
+    /// It is closed, and only those who fail for good are due: whoever becomes due meanwhile is tried within a second.
+    @Test mutating func triesWithActivitiesThatHaveFailedBeforeDoNotProlong() throws {
+        try close()
+        for _ in 0..<100 {
+            now = try #require(gate.closedUntil)
+            _ = gate.room(inFlight: 0, at: now)
+            let wait = gate.trouble(isEvidence: false, at: now, using: &random)
+            #expect(wait.map { $0 <= .seconds(1) } == true)
+        }
+    }
+
+    @Test mutating func oneActivityWhoseFaultLastsDoesNotStopTheOthers() {
+        gate.answered()
+        for _ in 0..<100 {
+            let closed = gate.fault(isEvidence: false, at: now, using: &random)
+            #expect(!closed)
+        }
+    }
+
+    /// Those who fail for good fail on, but now and then somebody is served: nobody has to hear of it.
+    @Test mutating func aGoodAnswerEndsADrought() {
+        for _ in 0..<100 {
+            for _ in 0..<100 { _ = gate.trouble(isEvidence: false, at: now, using: &random) }
+            now += 4_000_000_000
+            #expect(!gate.isDrought(at: now))
+            gate.answered()
+            now += 4_000_000_000
+        }
+    }
+
+    @Test mutating func tenFailuresOverFiveSecondsAreADroughtWhoeverTheyCameFrom() {
+        for failure in 1...10 {
+            #expect(!gate.isDrought(at: now + 5_000_000_000))
+            _ =
+                failure % 2 == 0
+                ? gate.trouble(isEvidence: false, at: now, using: &random) != nil
+                : gate.fault(isEvidence: false, at: now, using: &random)
+        }
+        #expect(!gate.isDrought(at: now + 4_999_999_999))
+        #expect(gate.isDrought(at: now + 5_000_000_000))
+    }
+
+    /// What was accepted minutes ago is no credit: sixteen are enough then.
+    @Test mutating func creditDoesNotOutlastADrought() {
+        for _ in 0..<10_000 { gate.answered() }
+        for _ in 0..<PullGate.droughtFailures { _ = gate.trouble(isEvidence: false, at: now, using: &random) }
+        now += PullGate.droughtTime.nanoseconds
+        var sent = 0
+        while gate.closedUntil == nil, sent < 1000 {
+            _ = gate.trouble(isEvidence: true, at: now, using: &random)
+            sent += 1
+        }
+        #expect(sent == PullGate.troubleMax)
+    }
+
+    /// There may be no other: somebody tries one card with a wrong key.
+    @Test mutating func beforeAnythingHasWorkedEveryFaultCounts() {
+        var faults = 0
+        while gate.closedUntil == nil, faults < 100 {
+            _ = gate.fault(isEvidence: false, at: now, using: &random)
+            faults += 1
+        }
+        #expect(faults == PullGate.faultsInARowMax)
+    }
+
+    @Test mutating func eachFailedTryDoublesTheWaitUpToFiveSeconds() throws {
         try close()
         var waits: [Duration] = []
         for _ in 0..<14 {
             now = try #require(gate.closedUntil)
             _ = gate.room(inFlight: 0, at: now)
-            waits.append(try #require(gate.trouble(at: now, using: &random)))
+            waits.append(try #require(gate.trouble(isEvidence: true, at: now, using: &random)))
         }
         #expect(waits[0] >= .milliseconds(50) && waits[0] <= .milliseconds(100))
-        #expect(waits.last.map { $0 >= .seconds(15) && $0 <= .seconds(30) } == true)
+        #expect(waits.last.map { $0 >= .seconds(2.5) && $0 <= .seconds(5) } == true)
     }
 
     /// 503s for pushes that were in flight when the gate closed are the same trouble, not more of it.
@@ -91,41 +194,48 @@ import Testing
         try close()
         let until = gate.closedUntil
         for _ in 0..<1000 {
-            let again = gate.trouble(at: now + 1, using: &random)
+            let again = gate.trouble(isEvidence: true, at: now + 1, using: &random)
             #expect(again == nil)
         }
-        gate.accepted()
+        gate.answered()
         #expect(gate.closedUntil == until)
     }
 
     @Test mutating func faultsInARowClose() {
         for _ in 1..<PullGate.faultsInARowMax {
-            let closed = gate.fault(at: now)
+            let closed = gate.fault(isEvidence: true, at: now, using: &random)
             #expect(!closed)
         }
-        let closed = gate.fault(at: now)
+        let closed = gate.fault(isEvidence: true, at: now, using: &random)
         #expect(closed)
-        let straggler = gate.fault(at: now)
+        let straggler = gate.fault(isEvidence: true, at: now, using: &random)
         #expect(!straggler, "reported once")
         #expect(gate.closedUntil == now + 60_000_000_000)
         now += 60_000_000_000
         _ = gate.room(inFlight: 0, at: now)
-        let again = gate.fault(at: now)
+        let again = gate.fault(isEvidence: true, at: now, using: &random)
         #expect(again, "one try is enough")
     }
 
     @Test mutating func anAcceptedPushForgivesFaults() {
         for _ in 0..<100 {
             for _ in 1..<PullGate.faultsInARowMax {
-                let closed = gate.fault(at: now)
+                let closed = gate.fault(isEvidence: true, at: now, using: &random)
                 #expect(!closed)
             }
-            gate.accepted()
+            gate.answered()
         }
     }
 
+    private mutating func closeAndTry() throws {
+        try close()
+        now = try #require(gate.closedUntil)
+        let one = gate.room(inFlight: 0, at: now)
+        try #require(one == 1)
+    }
+
     private mutating func close() throws {
-        for _ in 0..<100 where gate.closedUntil == nil { _ = gate.trouble(at: now, using: &random) }
+        for _ in 0..<100 where gate.closedUntil == nil { _ = gate.trouble(isEvidence: true, at: now, using: &random) }
         try #require(gate.closedUntil != nil)
     }
 }

@@ -40,9 +40,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (400, ResponseClass.requestFault), (403, .configurationFault), (410, .deadToken), (418, .requestFault),
-        (429, .throttled), (500, .retryLater), (502, .retryLater), (503, .retryLater), (302, .requestFault),
-        (201, .requestFault),
+        (403, ResponseClass.configurationFault), (410, .deadToken), (413, .requestFault), (418, .stranger),
+        (429, .throttled), (500, .retryLater), (502, .retryLater), (503, .retryLater), (302, .stranger),
+        (201, .stranger),
     ])
     func unknownReasonsGoByStatus(status: Int, expected: ResponseClass) {
         for reason in ["SomethingNew", "", nil] {
@@ -50,6 +50,12 @@ import Testing
             #expect(rule.class == expected)
             #expect(rule.reason == reason ?? "")
         }
+    }
+
+    /// APNs says why a request is bad; who does not is a stranger.
+    @Test func aBadRequestWithoutAReasonIsAStrangers() {
+        #expect(ResponseRule.rule(status: 400, reason: "SomethingNew").class == .requestFault)
+        #expect(ResponseRule.rule(status: 400, reason: nil).class == .stranger)
     }
 
     @Test func aKnownReasonWithAnotherStatusGoesByStatus() {

@@ -141,14 +141,38 @@ import Testing
         ("f --transport apns://h:65536", "apns://HOST:PORT"),
         ("f --transport apns://h:1 --key k", "--team-id, --bundle-id"),
         ("f --key k", "--key"),
-        ("f --decisions f", "read and written"),
         ("f - --json", "standard input"),
+        ("- --format gtfs-rt", "standard input is read as native lines"),
+        ("f --patience", "--patience"),
+        ("f --patience -1", "seconds, or never"),
     ])
     func nonsenseIsNamed(line: String, named: String) {
         let error = #expect(throws: UsageError.self) { try parse(line) }
         let text = error?.description ?? ""
         #expect(text.contains(named))
         #expect(!text.contains("\n"))
+    }
+
+    @Test func patienceIsSecondsOrNever() throws {
+        #expect(try parse("f").options.patience == .seconds(120))
+        #expect(try parse("f --patience 1.5").options.patience == .milliseconds(1500))
+        #expect(try parse("- --patience never").options.patience == nil)
+        #expect(throws: Never.self) { try parse("- --format native") }
+    }
+
+    @Test func aBundleIDMayNameItsEnvironment() throws {
+        let command = try parse("f --transport apns://h:1 --key k --team-id T --bundle-id com.example/development")
+        guard case .apns(let options, _) = command.options.transport else {
+            Issue.record("no APNs")
+            return
+        }
+        #expect(options.bundleID == "com.example" && options.environment == .development)
+    }
+
+    /// A topic's id, or a file's name, may hold anything.
+    @Test func wordsOfFeedsMoveNoCursorAndStayOneLine() {
+        #expect(Console.quoted("match/Ümläut 1–0 🎉: fine") == "match/Ümläut 1–0 🎉: fine")
+        #expect(Console.quoted("match/\u{1B}[2J\nforged: line\u{202E}") == "match/\\u{1B}[2J\\nforged: line\\u{202E}")
     }
 
     @Test func generateWantsAKnownFeed() {

@@ -20,7 +20,8 @@ import Testing
         summary.goals = (1...100).map { number in
             ReplaySummary.Goal(topic: TopicID("match/1"), version: UInt32(number), secondsToLast: Double(number) / 1000)
         }
-        summary.seconds = 10.2
+        summary.seconds = 12.5
+        summary.deliverySeconds = 10.2
         summary.cpuMicrosecondsPerPush = 3.456
         summary.peakResidentBytes = 100 << 20
         return summary
@@ -47,9 +48,29 @@ import Testing
                 pushes per second  2,000
                 CPU per push       3.46 µs
                 peak memory        100 MiB
-                time               10.2 s
+                time               12.5 s
 
                 """)
+    }
+
+    @Test func whatBecameOfActivitiesIsToldWhereItIsWorthALine() throws {
+        var summary = summary
+        #expect(summary.isClean == false, "six lines were rejected")
+        summary.decisions[.rejected] = 0
+        #expect(summary.isClean && !summary.text.contains("activities"))
+        summary.fates.expired = 1000
+        #expect(summary.isClean)
+        #expect(summary.text.contains("\nactivities         1,000 over after eight hours\n"))
+        summary.fates.refused = [.tooManyTopics: 2]
+        #expect(!summary.isClean)
+        #expect(
+            summary.text.contains("; 2 refused, too many topics are followed of which nothing has come yet\n"),
+            "\(summary.text)")
+        summary.fates = ReplaySummary.Fates()
+        summary.fates.notEnded = 3
+        #expect(!summary.isClean)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(summary.json.utf8)) as? [String: Any])
+        #expect(object["fates"] as? [String: Int] == ["expired": 0, "notEnded": 3, "refused": 0])
     }
 
     @Test func goalsThatNeverReachedEverybodyAreSaid() {
@@ -60,6 +81,45 @@ import Testing
         #expect(summary.text.contains("1, none to everybody\n"))
         summary.interrupted = true
         #expect(summary.text.hasPrefix("stopped before the end; so far:\n"))
+    }
+
+    @Test func goalsWithNobodyToTellAreSaid() {
+        var summary = summary
+        for index in 0..<60 {
+            summary.goals[index].secondsToLast = nil
+            summary.goals[index].isAwaited = false
+        }
+        #expect(
+            summary.text.contains(
+                "goals              100, 60 with nobody to tell, seconds to the last activity: p50 0.080, p99 0.100"),
+            "\(summary.text)")
+        summary.goals.removeLast(40)
+        #expect(summary.text.contains("goals              60, 60 with nobody to tell\n"))
+    }
+
+    /// Whoever was refused the newest state has not got it, although nothing more is sent.
+    @Test func whatWasRefusedIsUndelivered() throws {
+        var summary = summary
+        summary.counts.owed = 2
+        summary.counts.refused = 1000
+        #expect(summary.undelivered == 1002)
+        #expect(summary.text.contains("\nundelivered        1,002, of which 1,000 were refused\n"))
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(summary.json.utf8)) as? [String: Any])
+        #expect(object["undelivered"] as? Int == 1002 && object["refused"] as? Int == 1000)
+    }
+
+    @Test func whatBecameOfAlertsIsTold() throws {
+        var summary = summary
+        summary.counts.alerts.accepted = 5000
+        summary.counts.alerts.superseded = 3
+        summary.counts.alerts.refused = 2
+        #expect(summary.text.contains("\nalerts             5,000 accepted, 3 superseded, 2 refused\n"))
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(summary.json.utf8)) as? [String: Any])
+        #expect(
+            object["activityAlerts"] as? [String: Int] == [
+                "accepted": 5000, "superseded": 3, "revoked": 0, "stale": 0, "uncertain": 0, "refused": 2,
+                "silenced": 0, "limited": 0,
+            ])
     }
 
     @Test func programsReadOneObject() throws {
@@ -75,12 +135,15 @@ import Testing
         #expect(pushes["sent"] == 20_400)
         #expect(
             pushes.keys.sorted() == [
-                "accepted", "dead", "failed", "held", "notProcessed", "sent", "throttled", "uncertain",
+                "accepted", "conserved", "dead", "failed", "held", "notProcessed", "sent", "throttled", "uncertain",
             ])
         #expect(goals.count == 100)
         #expect(goals[0]["topic"] as? String == "match/1")
         #expect(goals[0]["seconds"] as? Double == 0.001)
-        #expect(object["seconds"] as? Double == 10.2)
+        #expect(goals[0]["awaited"] as? Bool == true)
+        #expect(object["seconds"] as? Double == 12.5)
+        #expect(object["delivery_seconds"] as? Double == 10.2)
+        #expect(object["schema"] as? Int == 3)
         #expect(object["cpu_us_per_push"] as? Double == 3.456)
         #expect(object["peak_rss_bytes"] as? Int == 104_857_600)
     }

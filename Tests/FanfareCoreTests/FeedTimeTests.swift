@@ -23,4 +23,40 @@ import Testing
         #expect(FeedTime(seconds: .max).milliseconds == .max)
         #expect(FeedTime(seconds: .min).milliseconds == .min)
     }
+
+    /// A program may set any duration; a century and a half is as good as for ever.
+    @Test func durationsBeyondAllMeasureAreLongAndNoTrap() {
+        let ever = Duration.seconds(Int64.max)
+        #expect(ever.milliseconds > 4_600_000_000_000 && (Duration.zero - ever).milliseconds < -4_600_000_000_000)
+        #expect(!ever.milliseconds.multipliedReportingOverflow(by: 1_000_000).overflow)
+        #expect(Duration.seconds(-1.5).milliseconds == -1500 && Duration.microseconds(1999).milliseconds == 1)
+        #expect(FeedTime(milliseconds: .max - 5) + .seconds(1) == FeedTime(milliseconds: .max))
+        #expect(FeedTime(milliseconds: .min + 5) + .seconds(-1) == FeedTime(milliseconds: .min))
+        #expect(FeedTime(milliseconds: .max) - FeedTime(milliseconds: .min) > .zero)
+        let all = FeedTime.plausible.upperBound - FeedTime.plausible.lowerBound
+        #expect(all.milliseconds == FeedTime.plausible.upperBound.milliseconds, "no time that can be is cut short")
+    }
+
+    @Test func rulesWithoutMeasureDecideAndPublish() {
+        let ever = Duration.seconds(Int64.max)
+        var rules = TopicRules(
+            requestedAlerts: AlertRule(.ordinary, burst: 1, refill: ever, freshFor: ever), minimumInterval: ever,
+            staleAfter: .fixed(ever), dismissal: .after(ever), endsAfterSilence: ever, beginsWithin: ever,
+            forgetAfter: ever, lateAfter: ever)
+        rules.occasions["x"] = OccasionRule(
+            when: [Condition("x", .present(true))], essential: true,
+            alert: AlertRule(.essential, burst: 1, refill: ever, freshFor: ever, words: .init(title: "x")))
+        var story = Scripted(rules: Rules(kinds: [:], other: rules))
+        let shard = Shard()
+        let feed = PatchFeed()
+        story.apply(feed.set(0, ["n": 1]))
+        story.apply(feed.set(1, ["n": 2]))
+        story.apply(feed.set(2, ["x": 3]))
+        story.apply(feed.set(-5000, ["y": 3]), now: at(3))
+        story.apply(feed.end(4))
+        #expect(story.publications.map(\.event) == [.update, .update, .end])
+        for publication in story.publications {
+            shard.apply(.publish(publication), at: Moment(wallMilliseconds: 1 << 41, monotonicNanoseconds: 1 << 60))
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import FanfareCore
+import Foundation
 import Testing
 
 @testable import FanfareFeeds
@@ -71,6 +72,59 @@ import Testing
         ])
         #expect(events.dropFirst().map { $0.fact?.values["period"] } == ["ETB", "ET1", nil, "ET2", "FT"])
         #expect(events.filter { $0.lifecycle == .end }.map(\.id) == ["5"])
+    }
+
+    /// A kick after the last whistle, by its own time, makes a shoot-out: rows that were only entered late do not.
+    @Test(arguments: [true, false]) func aCupTieIsDecidedByItsShootout(hasSection: Bool) throws {
+        func kick(_ id: String, _ time: String, _ team: String, _ player: String, _ end: String) -> String {
+            row(
+                id, time, #"<Penalty><ShotAtGoal Team="\#(team)" Player="\#(player)"><\#(end)/></ShotAtGoal></Penalty>"#
+            )
+        }
+        var rows = [
+            row("1", "13:01:28.310", #"<KickOff GameSection="firstHalf"/>"#),
+            row("2", "15:32:00.000", #"<FinalWhistle GameSection="secondHalfExtra"/>"#),
+            row("3", "15:31:00.000", #"<Caution CardColor="yellow" Team="H" Player="h1"/>"#),
+            kick("4", "15:37:00.000", "H", "h1", "SuccessfulShot"), kick("5", "15:38:00.000", "G", "g1", "SavedShot"),
+            kick("6", "15:39:00.000", "H", "h2", "ShotWide"), kick("7", "15:40:00.000", "G", "g1", "SuccessfulShot"),
+        ]
+        if hasSection {
+            rows.insert(row("k", "15:36:00.000", #"<KickOff GameSection="penaltyShootout"/>"#), at: 3)
+            rows.append(row("w", "15:41:00.000", #"<FinalWhistle GameSection="penaltyShootout"/>"#))
+        }
+        let events = try events(rows)
+        #expect(events.compactMap { $0.fact?.values["period"] }.filter { $0 != "PEN" } == ["1H", "FT"])
+        #expect(events.contains { $0.fact?.values["period"] == "PEN" && $0.at == (try? at("15:32:00.000")) })
+        let kicks = events.compactMap(\.fact).filter { $0.kind == "shootoutKick" }
+        #expect(kicks.map(\.values["scored"]) == [true, false, false, true])
+        #expect(kicks.map(\.values["side"]) == ["home", "away", "home", "away"])
+        #expect(!events.contains { $0.fact?.kind == "goal" })
+        let end = try at(hasSection ? "15:41:00.000" : "15:40:00.000")
+        #expect(events.filter { $0.lifecycle == .end }.map(\.at) == [end])
+        #expect(events.last?.lifecycle == .end)
+    }
+
+    @Test func aPenaltyInPlayThatWasEnteredAfterTheWhistleIsNoShootout() throws {
+        let events = try events([
+            row("1", "14:54:41.000", #"<FinalWhistle GameSection="secondHalf"/>"#),
+            row(
+                "2", "14:30:00.000",
+                #"<Penalty><ShotAtGoal Team="H" Player="h1"><SuccessfulShot/></ShotAtGoal></Penalty>"#),
+        ])
+        #expect(events.map(\.lifecycle) == [.start, .end, nil])
+        #expect(events.last?.fact?.kind == "goal")
+    }
+
+    @Test func aPartOfAMatchThatNobodyKnowsIsNoticed() throws {
+        let items = try items(
+            document([
+                row("1", "13:01:28.310", #"<KickOff GameSection="thirdHalf"/>"#),
+                row("2", "13:47:31.000", #"<FinalWhistle GameSection="thirdHalf"/>"#),
+                row("3", "14:05:00.000", "<KickOff/>"),
+            ]))
+        let notices = items.compactMap(\.notice)
+        #expect(notices.count == 2 && notices.allSatisfy { $0.contains("thirdHalf") }, "\(notices)")
+        #expect(items.compactMap(\.event).count == 4)
     }
 
     @Test func readsGoals() throws {
@@ -156,11 +210,17 @@ import Testing
         #expect(items.map(\.rejection) == [FeedRejection(place: "\(file):4", reason: "invalid UTF-8")])
     }
 
-    @Test func withoutMatchInformationItIsAnError() throws {
+    /// Of a folder the other matches go on.
+    @Test func withoutMatchInformationThatMatchIsRejected() throws {
         let folder = try Folder()
-        let file = try folder.write("events.xml", document([row("1", "13:10:00.000", "<Play/>")]))
-        let error = #expect(throws: FeedError.self) { try Feed(paths: [file]) }
-        #expect(error?.reason.contains("MatchInformation") == true)
+        try folder.write("meta.xml", info)
+        try folder.write("a.xml", document([row("1", "13:10:00.000", "<Play/>", match: "M-2")]))
+        try folder.write("b.xml", document([row("1", "13:10:00.000", "<Play/>")]))
+        var feed = try Feed(paths: [folder.path])
+        let items = feed.all().map(\.item)
+        #expect(items.compactMap(\.event).map(\.id) == ["teams", "1"])
+        let rejections = items.compactMap(\.rejection)
+        #expect(rejections.count == 1 && rejections[0].reason.contains("MatchInformation"), "\(rejections)")
     }
 
     @Test(arguments: 0..<60 as Range<UInt64>)
@@ -173,12 +233,35 @@ import Testing
         let folder = try Folder()
         try folder.write("meta.xml", info)
         let file = try folder.write("events.xml", bytes)
-        do throws(FeedError) {
-            var feed = try Feed(paths: [file], options: FeedOptions(format: .dfl))
-            #expect(!feed.all().isEmpty, "seed \(seed)")
-        } catch {
-            // The match's id itself was hit.
-            #expect(error.reason.contains("are not known"), "seed \(seed)")
+        var feed = try Feed(paths: [file], options: FeedOptions(format: .dfl))
+        #expect(!feed.all().isEmpty, "seed \(seed)")
+    }
+
+    /// ASCII in UTF-16 is valid UTF-8 with NULs between, in which no search finds a document type.
+    @Test(arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian])
+    func aDocumentInUTF16HidesNoDocumentType(encoding: String.Encoding) throws {
+        let text =
+            #"<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">]><PutDataRequest><Event EventId="&a;" EventTime=""/></PutDataRequest>"#
+        let document = DFLDocument(Array(try #require(text.data(using: encoding))))
+        #expect(document.rows.isEmpty)
+        #expect(document.defect?.reason.contains("not UTF-8") == true)
+    }
+
+    /// UTF-7 writes a document type without its letters.
+    @Test(arguments: [
+        #"<?xml version="1.0" encoding="UTF-7"?>"#, #"<?xml version="1.0" encoding = "UTF-7"?>"#,
+        "<?xml version='1.0'\n encoding\t=\n'utf-7' ?>",
+        "<?xml version=\"1.0\"" + String(repeating: " ", count: 300) + "encoding=\"UTF-7\"?>",
+        #"<?xml version="1.0" encoding="UTF-7" standalone="utf-8"?>"#,
+    ])
+    func aDocumentInAnotherEncodingIsRefused(declaration: String) {
+        for mark in ["", "\u{FEFF}"] {
+            let document = DFLDocument(Array((mark + declaration + "<PutDataRequest></PutDataRequest>").utf8))
+            #expect(document.defect?.reason == "the document is not declared as UTF-8")
         }
+        let good = declaration.replacing("UTF-7", with: "UTF-8").replacing("utf-7", with: "utf-8")
+        #expect(
+            DFLDocument(Array((good + "<PutDataRequest></PutDataRequest>").utf8)).defect?.reason.contains("declared")
+                != true)
     }
 }

@@ -5,6 +5,17 @@ import Testing
 @testable import FanfareFeeds
 
 @Suite struct FeedTests {
+    /// It would be empty the second time.
+    @Test func aPipeIsNotReadTwice() throws {
+        let folder = try Folder()
+        let pipe = folder.path + "/pipe"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let file = try folder.write("day.ndjson", "")
+        let error = #expect(throws: FeedError.self) { try Feed.requireRereadable([file, pipe]) }
+        #expect(error?.path == pipe)
+        try Feed.requireRereadable([file, folder.path, folder.path + "/missing"])
+    }
+
     private func line(_ topic: String, _ at: Int, _ id: String) -> String {
         #"{"topic":"\#(topic)","at":\#(at),"id":"\#(id)"}"# + "\n"
     }

@@ -11,6 +11,27 @@ import Testing
         #expect(event.kind == name)
     }
 
+    /// Nothing would ever happen, and nobody would know why. Said once per name, before the line it stands in.
+    @Test func membersThatLookLikeSlipsAreToldOnceWithWhatMayHaveBeenMeant() {
+        let line = #"{"topic":"t","at":1,"patsch":{"a":1},"topicKnd":"ride"}"#
+        let items = decode(line + "\n" + line + "\n" + #"{"topic":"t","at":1,"retract":"g"}"#)
+        #expect(items.count == 5)
+        #expect(
+            items.first?.notice
+                == "test:1: unknown member `patsch` (did you mean `set`?); unknown member `topicKnd` (did you mean `topicKind`?)"
+        )
+        #expect(items[1].event?.change == .nothing && items[2].event != nil)
+        #expect(items[3].notice == "test:3: unknown member `retract` (did you mean `retracts`?)")
+    }
+
+    /// A feed may carry more than is read, and one whose names are all different is not kept in mind.
+    @Test func whatAFeedCarriesBesideIsNotWorthAWord() {
+        let line = #"{"topic":"t","at":1,"kind":"pass","player":"Ö","side":"home","set":{"patch":1,"colour":"red"}}"#
+        #expect(decode(line).allSatisfy { $0.notice == nil })
+        let many = (0..<1000).map { #"{"topic":"t","at":1,"patch\#($0)":1}"# }.joined(separator: "\n")
+        #expect((1...256).contains(decode(many).count { $0.notice != nil }))
+    }
+
     @Test func ordersThatMeanNothing() {
         #expect(
             decode(#"{"topic":"t","at":1,"operator":"stop"}"#).first?.rejection?.reason.contains("none of mute, unmute")
@@ -230,5 +251,18 @@ import Testing
         decoder.feed(bytes, into: &items)
         decoder.finish(into: &items)
         return items
+    }
+
+    /// A stranger may choose the keys; they take no longer than others.
+    @Test(.timeLimit(.minutes(1))) func aPatchWithKeysInFallingOrderIsReadLikeAnyOther() throws {
+        let keys = (0..<60_000).map { "k\(900_000 - $0)" }
+        let members = keys.map { "\"\($0)\":1" }.joined(separator: ",")
+        let line = #"{"topic":"t","at":1,"set":{"# + members + #","k900000":2}}"#
+        guard case .patch(let patch)? = decode(line).first?.event?.change else {
+            Issue.record("no patch")
+            return
+        }
+        #expect(patch.members.count == keys.count)
+        #expect(patch["k900000"] == 2 && patch["k840001"] == 1)
     }
 }

@@ -42,6 +42,21 @@ import Testing
         #expect(events.last?.lifecycle == .end)
     }
 
+    /// A play-off goes on until somebody scores.
+    @Test func everyOvertimeOfAPlayOffIsAPeriodOfItsOwn() throws {
+        let goal = #","team":{"id":2},"game_goal_id":"9""#
+        let rows = [
+            row("faceoff", "3", "20:00"), row("faceoff", "OT1", "19:00"), row("faceoff", "OT2", "1:00"),
+            row("goal", "6", "0:30", goal),
+        ]
+        let items = try items("g.json", game(rows.joined(separator: ",")))
+        #expect(items.compactMap(\.rejection).isEmpty)
+        let periods = items.compactMap(\.event).filter { $0.kind == "period" }
+        #expect(periods.map { $0.fact?.id } == ["period/3", "period/OT", "period/OT2", "period/OT3", "period/FT"])
+        #expect(periods.map { $0.fact?.values["period"] } == ["3", "OT", "OT", "OT", "FT"])
+        #expect(zip(periods, periods.dropFirst()).allSatisfy { $0.at < $1.at })
+    }
+
     @Test func aShootoutWinIsAGoal() throws {
         let attempt = #"{"event":"shootout","details":{"shooterTeam":{"id":1},"isGoal":true}}"#
         let missed = #"{"event":"shootout","details":{"shooterTeam":{"id":2},"isGoal":false}}"#
@@ -53,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"event":"goal","details":{"period":{"id":"9"},"time":"1:00"}}"#, "expected 1, 2, 3, 4 or OT1"),
+        (#"{"event":"goal","details":{"period":{"id":"99"},"time":"1:00"}}"#, "expected 1, 2, 3, 4, OT1"),
         (#"{"event":"goal","details":{"period":{"id":"1"},"time":"99:00"}}"#, "not a game clock"),
         (#"{"event":"goal","details":{"period":{"id":"1"},"time":"1:00","team":{"id":5}}}"#, "neither side"),
         (#"{"event":"shootout","details":{}}"#, "neither side"), (#"{"event":3}"#, "no `event`"), ("7", "no `event`"),
@@ -63,14 +78,37 @@ import Testing
         #expect(items.compactMap(\.rejection).contains { $0.reason.contains(says) && $0.place.hasSuffix("event 1") })
     }
 
-    @Test(arguments: [
-        (#""id":"x""#, "names the game"), (#""id":7"#, "GameDateISO8601"),
-        (#""id":7,"GameDateISO8601":"2099-12-31T23:00:00Z""#, "GameDateISO8601"),
-    ])
-    func gamesThatCannotBeRead(details: String, says: String) throws {
-        let items = try items("g.json", game("", details: details))
+    @Test func aGameWithoutANameCannotBeRead() throws {
+        let items = try items("g.json", game("", details: #""id":"x""#))
         #expect(items.count == 1)
-        #expect(items.first?.rejection?.reason.contains(says) == true)
+        #expect(items.first?.rejection?.reason.contains("names the game") == true)
+    }
+
+    @Test(arguments: [
+        "", #","GameDateISO8601":"2099-12-31T23:00:00Z""#, #","GameDateISO8601":"1 April""#,
+        #","GameDateISO8601":null"#,
+    ])
+    func noGameIsRefusedForItsDate(date: String) throws {
+        let text = game(row("faceoff", "1", "0:00"), details: #""id":7"# + date)
+        let undated = try items("g.json", text)
+        #expect(undated.compactMap(\.rejection).isEmpty)
+        #expect(undated.first?.notice?.contains("--kickoff") == true)
+        #expect(undated.compactMap(\.event).count == 4)
+        let folder = try Folder()
+        let kickoff = try #require(FeedTime(rfc3339: "2026-04-01T19:00:00Z"))
+        var feed = try Feed(paths: [try folder.write("g.json", text)], options: FeedOptions(kickoff: kickoff))
+        let dated = feed.all().map(\.item)
+        #expect(dated.compactMap(\.notice).isEmpty)
+        #expect(dated.compactMap(\.event).dropFirst().first?.at == kickoff)
+    }
+
+    @Test func aKickOffOverridesTheScheduleOfAGame() throws {
+        let folder = try Folder()
+        let kickoff = try #require(FeedTime(rfc3339: "2026-05-01T20:15:00Z"))
+        var feed = try Feed(
+            paths: [try folder.write("g.json", game(row("faceoff", "1", "0:00")))],
+            options: FeedOptions(kickoff: kickoff))
+        #expect(feed.events().map(\.at).dropFirst().first == kickoff)
     }
 
     // MARK: - Volleyball
@@ -106,9 +144,97 @@ import Testing
         #expect(rejections.first?.reason.contains("*p08:05") == true)
     }
 
-    @Test(arguments: ["28/12/2012", "", "12/28/99999"]) func datesThatAreNone(date: String) throws {
-        let items = try items("m.dvw", match("", date: date))
-        #expect(items.first?.rejection?.reason.contains("month first") == true)
-        #expect(items.count == 1)
+    /// - Parameters:
+    ///   - serial: the days since 1899 that the header's second line counts.
+    ///   - made: when the file was made, as its header says.
+    private func dated(_ date: String, serial: String = "", made: String = "") -> String {
+        match(row("*p01:00", "20.00.10")).replacing(
+            "12/28/2012;20.00.00;\r\n", with: "\(date);20.00.00;\r\n;;\(serial);;;;\r\n"
+        ).replacing("[3MATCH]", with: "GENERATOR-DAY: \(made)\r\n[3MATCH]")
+    }
+
+    @Test(arguments: [
+        ("28/12/2012", "", "", "2012-12-28"), ("12/28/2012", "", "", "2012-12-28"),
+        ("28.12.2012", "", "", "2012-12-28"),
+        ("2012-12-28", "", "", "2012-12-28"), ("28/12/12", "", "", "2012-12-28"),
+        ("28-12-2012 20:00", "", "", "2012-12-28"),
+        // A spreadsheet's serial number says which of the two it is, and what a date says that cannot be read.
+        ("04/02/2020", "43865", "", "2020-02-04"), ("04/02/2020", "43923", "", "2020-04-02"),
+        ("", "43865", "", "2020-02-04"), ("2020年2月4日", "43865", "", "2020-02-04"),
+        // One machine writes all its dates alike.
+        ("08/11/2020", "", "15/10/2020 19.57.05", "2020-11-08"),
+        ("08/11/2020", "", "10/15/2020 19.57.05", "2020-08-11"),
+        ("08/11/2020", "", "15-10-2020 20:00", "2020-11-08"), ("8.11.2020", "", "", "2020-11-08"),
+        ("11/11/2020", "", "", "2020-11-11"),
+    ])
+    func aDateIsReadAsItsCountryWritesIt(date: String, serial: String, made: String, day: String) throws {
+        let items = try items("m.dvw", dated(date, serial: serial, made: made))
+        let start = items.compactMap(\.event).first?.at
+        #expect(start == FeedTime(rfc3339: day + "T20:00:10Z"), "\(start?.description ?? "no event")")
+        #expect(items.compactMap(\.rejection).isEmpty)
+        #expect(items.compactMap(\.notice).isEmpty == !(date == "8.11.2020"))
+    }
+
+    @Test func aDateThatMayBeTwoIsToldAndAKickOffSettlesIt() throws {
+        let notices = try items("m.dvw", dated("08/11/2020")).compactMap(\.notice)
+        #expect(notices.count == 1)
+        #expect(notices.first?.contains("2020-08-11 or 2020-11-08") == true, "\(notices)")
+        let folder = try Folder()
+        let kickoff = try #require(FeedTime(rfc3339: "2020-11-08T18:30:00Z"))
+        var feed = try Feed(
+            paths: [try folder.write("m.dvw", dated("08/11/2020"))], options: FeedOptions(kickoff: kickoff))
+        let items = feed.all().map(\.item)
+        #expect(items.compactMap(\.notice).isEmpty && items.compactMap(\.event).allSatisfy { $0.at == kickoff })
+    }
+
+    @Test(arguments: ["", "31/31/2012", "12/28/99999", "yesterday"])
+    func noMatchIsRefusedForItsDate(date: String) throws {
+        let items = try items("m.dvw", match(row("*p01:00", "20.00.10"), date: date))
+        #expect(items.compactMap(\.rejection).isEmpty && items.compactMap(\.event).count == 2)
+        #expect(items.first?.notice?.contains("--kickoff") == true)
+    }
+
+    @Test(arguments: [".", ":", "-"]) func aTimeOfDayIsReadWithAnySeparator(separator: String) throws {
+        let clock = "18.45.07".replacing(".", with: separator)
+        #expect(
+            try items("m.dvw", match(row("*p01:00", clock))).compactMap(\.event).first?.at
+                == FeedTime(rfc3339: "2012-12-28T18:45:07Z"))
+    }
+
+    /// A scout's machine that does not know the time writes midnight.
+    @Test(arguments: [0, 1, 3]) func aStrayTimeOfDayMovesNoOtherRow(index: Int) throws {
+        var clocks = ["18.45.07", "18.46.00", "18.47.00"]
+        clocks.insert("00.00.00", at: index)
+        let rows = clocks.enumerated().map { row("*p0\($0 + 1):00", $1) }.joined()
+        let times = try items("m.dvw", match(rows)).compactMap(\.event).map(\.at)
+        let expected = try clocks.enumerated().map { position, clock in
+            let known = position == index ? clocks[max(0, position - 1)] : clock
+            let time = known == "00.00.00" ? "18.45.07" : known
+            return try #require(FeedTime(rfc3339: "2012-12-28T\(time.replacing(".", with: ":"))Z"))
+        }
+        #expect(Array(times.dropFirst()) == expected, "\(times)")
+        #expect(times.first == expected.first)
+    }
+
+    @Test func aMatchMayLastBeyondMidnight() throws {
+        let rows = row("*p01:00", "23.59.58") + row("*p02:00", "00.00.40") + row("*p03:00", "00.00.38")
+        let events = try items("m.dvw", match(rows)).compactMap(\.event)
+        #expect(
+            events.map(\.at.description).suffix(3) == [
+                "2012-12-28T23:59:58.000Z", "2012-12-29T00:00:40.000Z", "2012-12-29T00:00:40.000Z",
+            ])
+    }
+
+    @Test(arguments: [
+        ("Zenit-Kazań/Będzin Łódź", String.Encoding.windowsCP1250), ("Зенит Казань Динамо Москва", .windowsCP1251),
+        ("Ολυμπιακός Πειραιώς ΠΑΟΚ Θεσσαλονίκη", .windowsCP1253), ("São José dos Pinhais", .windowsCP1252),
+        ("Zenit-Kazań", .utf8), ("Łódź", .utf16),
+    ])
+    func oldCodePagesAreReadByTheirLetters(name: String, encoding: String.Encoding) throws {
+        let text = match(row("*p01:00", "20.00.10")).replacing("67;A;2;", with: "67;\(name);2;")
+        let folder = try Folder()
+        let bytes = try #require(text.data(using: encoding))
+        var feed = try Feed(paths: [try folder.write("m.dvw", Array(bytes))])
+        #expect(feed.events().first?.fact?.values["home"] == .string(name))
     }
 }

@@ -33,6 +33,28 @@ import Testing
         return (all, file)
     }
 
+    /// `--subscribers <(zcat people.gz)`: more than is looked at beforehand.
+    @Test(.timeLimit(.minutes(1)), arguments: [1, 20_000]) func whatComesThroughAPipeIsReadFromItsFirstLine(
+        count: Int
+    ) throws {
+        let folder = try Folder()
+        let path = folder.path + "/pipe"
+        try #require(mkfifo(path, 0o600) == 0)
+        let text = (0..<count).map { "match/1 \(String(0x1000_0000 + $0, radix: 16))\n" }.joined()
+        Thread {
+            try? Data(text.utf8).write(to: URL(fileURLWithPath: path), options: [])
+        }.start()
+        let file = try SubscriberFile(path: path, report: { Issue.record("\($0)") })
+        var tokens: Set<[UInt8]> = []
+        try file.read {
+            tokens.insert($0.token)
+            return nil
+        }
+        #expect(tokens.count == count)
+        let error = #expect(throws: FeedError.self) { try file.read { _ in nil } }
+        #expect(error?.reason.contains("can be read only once") == true)
+    }
+
     @Test func everythingThatALineMaySay() throws {
         let text = """
             # a comment, and a blank line

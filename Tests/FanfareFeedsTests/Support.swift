@@ -4,6 +4,7 @@ import Foundation
 
 extension FeedItem {
     var event: FeedEvent? { if case .event(let event) = self { event } else { nil } }
+    var notice: String? { if case .noticed(let notice) = self { "\(notice)" } else { nil } }
     var rejection: FeedRejection? { if case .rejected(let rejection) = self { rejection } else { nil } }
 }
 

@@ -43,13 +43,22 @@ private struct Train {
     /// Stop ids and arrivals; 0 is a stop without one.
     var stops: [(String, UInt64)] = []
     var vehicle: (stop: String, status: UInt64?)?
+    /// Another agency's: without NYCT's extension.
+    var isPlain = false
+    /// Of the trip, and of single stops: `schedule_relationship`.
+    var relationship: UInt64?
+    var stopRelationships: [String: UInt64] = [:]
+    /// Its stops are in the poll.
+    var isInPoll = true
 }
 
 private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
     func describe(_ train: Train, _ wire: inout Wire) {
         wire.text(1, train.id)
         wire.text(3, "20240208")
+        if let relationship = train.relationship { wire.number(4, relationship) }
         wire.text(5, "A")
+        if train.isPlain { return }
         wire.message(1001) {
             $0.text(1, train.train)
             if train.isAssigned { $0.number(2, 1) }
@@ -62,15 +71,18 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         if let time { $0.number(3, time) }
     }
     for train in trains {
-        wire.message(2) {
-            $0.text(1, "update")
-            $0.message(3) { update in
-                update.message(1) { describe(train, &$0) }
-                for (stop, arrival) in train.stops {
-                    update.message(2) {
-                        if arrival > 0 { $0.message(2) { $0.number(2, arrival) } }
-                        $0.message(3) { $0.number(2, arrival + 30) }
-                        $0.text(4, stop)
+        if train.isInPoll {
+            wire.message(2) {
+                $0.text(1, "update")
+                $0.message(3) { update in
+                    update.message(1) { describe(train, &$0) }
+                    for (stop, arrival) in train.stops {
+                        update.message(2) {
+                            if arrival > 0 { $0.message(2) { $0.number(2, arrival) } }
+                            $0.message(3) { $0.number(2, arrival + 30) }
+                            $0.text(4, stop)
+                            if let relationship = train.stopRelationships[stop] { $0.number(5, relationship) }
+                        }
                     }
                 }
             }
@@ -120,6 +132,14 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         #expect(event.fact?.values == expected)
     }
 
+    /// A header whose time stands still must not keep every trip that ever ran.
+    @Test func aTripIsForgottenThoughTheFeedsClockStandsStill() throws {
+        let train = Train(stops: [("A05N", start + 60)], vehicle: ("A05N", 1))
+        let absent = try items([poll(start, [train])] + Array(repeating: poll(start, []), count: 200))
+            .compactMap(\.event).filter { $0.kind == "absent" }
+        #expect(absent.count == 121)
+    }
+
     @Test func tellsWhatATrainDoes() throws {
         func status(_ train: Train) throws -> JSONValue? {
             try items([poll(start, [train])]).first?.event?.fact?.values["status"]
@@ -144,6 +164,60 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         #expect(events.map(\.kind) == ["planned", "planned", "position", "position"])
         #expect(events.map(\.lifecycle) == [nil, nil, .start, nil])
         #expect(events.prefix(2).allSatisfy { $0.change == .nothing })
+    }
+
+    /// A poll says nothing of its stops any more: it will not come, and that is what people wait to know.
+    @Test(arguments: [3, 7] as [UInt64], [true, false]) func aTripThatIsCancelledEnds(
+        relationship: UInt64, isPlain: Bool
+    ) throws {
+        let train = Train(stops: [("A03N", start + 600), ("A02N", start + 900)], isPlain: isPlain)
+        var cancelled = Train(isPlain: isPlain)
+        cancelled.relationship = relationship
+        let events = try items([
+            poll(start, [train]), poll(start + 60, [cancelled]), poll(start + 120, [cancelled]),
+            poll(start + 180, [train]),
+        ]).compactMap(\.event)
+        #expect(events.map(\.kind) == ["position", "position", "planned", "position"])
+        #expect(events.map(\.lifecycle) == [.start, nil, nil, .start])
+        #expect(events[1].fact?.values["status"] == "cancelled")
+        #expect(events[1].fact?.values["nextStopId"] == "A03N")
+        // One that nobody has seen running is not shown as cancelled.
+        #expect(try items([poll(start, [cancelled])]).compactMap(\.event).map(\.kind) == ["planned"])
+    }
+
+    /// Other agencies keep them in the poll; NYCT does not, and its trains may stand longer than they were to.
+    @Test func stopsThatWerePassedOrAreSkippedAreNotToCome() throws {
+        var train = Train(stops: [
+            ("A05N", start - 300), ("A04N", start - 20), ("A03N", start + 60), ("A02N", start + 200),
+        ])
+        func next(_ train: Train) throws -> [JSONValue?] {
+            let values = try items([poll(start, [train])]).first?.event?.fact?.values
+            return [values?["nextStopId"], values?["stopsLeft"]]
+        }
+        #expect(try next(train) == ["A05N", 4])
+        train.isPlain = true
+        #expect(try next(train) == ["A04N", 3], "it leaves in ten seconds")
+        train.vehicle = ("A05N", 1)
+        #expect(try next(train) == ["A05N", 4], "it still stands there")
+        train.vehicle = nil
+        train.stopRelationships = ["A04N": 1, "A02N": 1]
+        #expect(try next(train) == ["A03N", 1])
+        // At its end it is still there.
+        let events = try items([poll(start, [train]), poll(start + 600, [train])]).compactMap(\.event)
+        #expect(events.map(\.kind) == ["position", "position"])
+        #expect(events[1].fact?.values == events[0].fact?.values)
+    }
+
+    /// Some agencies write positions of vehicles into files of their own, which say nothing of who is absent.
+    @Test func aPollOfVehiclesAloneSaysWhereTheyAreAndNotWhoIsMissing() throws {
+        let train = Train(stops: [("A03N", start + 600), ("A02N", start + 900)], isPlain: true)
+        var vehicle = Train(vehicle: ("A03N", 1), isPlain: true)
+        vehicle.isInPoll = false
+        let events = try items([
+            poll(start, [train]), poll(start + 15, [vehicle]), poll(start + 30, [train]), poll(start + 45, []),
+        ]).compactMap(\.event)
+        #expect(events.map(\.kind) == ["position", "position", "absent"])
+        #expect(events.compactMap { $0.fact?.values["status"] } == ["assigned", "atStop"])
     }
 
     @Test func aTrainAtItsEndIsNotAbsent() throws {

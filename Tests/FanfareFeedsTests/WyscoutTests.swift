@@ -116,11 +116,14 @@ import Testing
         #expect(items.last?.event?.lifecycle == .end)
     }
 
-    @Test func withoutMetadataItNeedsAKickoff() throws {
+    @Test func withoutMetadataTheMatchIsReadAndAKickoffSaysWhenItWas() throws {
         let folder = try Folder()
         let file = try folder.write("7.json", document([event(1, "1H", 1, "Shot", tags: [101])]))
-        let error = #expect(throws: FeedError.self) { try Feed(paths: [file]) }
-        #expect(error?.reason.contains("--kickoff") == true)
+        var undated = try Feed(paths: [file])
+        let items = undated.all().map(\.item)
+        #expect(items.first?.notice?.contains("--kickoff") == true)
+        #expect(items.compactMap(\.event).count == 4 && items.compactMap(\.rejection).isEmpty)
+        #expect(items.compactMap(\.event).allSatisfy { $0.at.isPlausible })
 
         var feed = try Feed(paths: [file], options: FeedOptions(kickoff: FeedTime(seconds: 1000)))
         let events = feed.events()

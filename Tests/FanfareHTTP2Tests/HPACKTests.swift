@@ -251,6 +251,23 @@ import Testing
         #expect(decoder.list.all == [HeaderField("b", "2")])
     }
 
+    /// Two bytes of a block have a name of 3,900 copied, once into the list and once into the table, each time.
+    @Test(arguments: [(repeats: 8, isRefused: false), (repeats: 15_000, isRefused: true)])
+    func namesThatALiteralRepeatsAreBounded(repeats: Int, isRefused: Bool) throws {
+        var decoder = HeaderDecoder(tableCapacity: 4096, listLimit: 16_384)
+        var block: [UInt8] = []
+        HeaderEncoder.writeLiteral(
+            HeaderField(name: [UInt8](repeating: 0x61, count: 3900), value: []), nameIndex: nil, prefix: 6,
+            pattern: 0x40, into: &block)
+        for _ in 0..<repeats { block += [0x7e, 0x00] }
+        do {
+            try decoder.decode(block.span)
+            #expect(!isRefused && decoder.list.isOverLimit)
+        } catch {
+            #expect(isRefused && error.text == "header block repeats more than 65536 bytes of names")
+        }
+    }
+
     // MARK: Tables
 
     /// Small tables, all sizes: contents against a plain array that follows RFC 7541 §4.

@@ -77,17 +77,46 @@ typealias Content = LineupContentState<AnyState>
         #expect(left.prefix(4) == [["0", "1", "2", "3"], ["1", "2", "3"], ["2", "3"], ["3"]])
     }
 
+    /// The same version, with an alert and without: one has the stamp of the other, and the topics of a card do not come and go.
+    @Test func whatFindsRoomIsTheSameWhateverAlertComesAlong() throws {
+        func topic(_ number: Int, limit: Int) -> LineupTopic {
+            LineupTopic(
+                Publication(
+                    serial: 1, topicID: TopicID("match/\(number)"), topicKind: .football, version: 1, event: .update,
+                    state: EncodedState(["awayScore": 1, "homeScore": 2, "highlight": "period", "period": "1H"]),
+                    priority: .immediate, alert: nil,
+                    short: ShortForms(compactLeading: "HOM 2", compactTrailing: "1 AWA", minimal: "2–1"),
+                    stateBytesMax: limit, staleAfter: nil, dismissAfter: nil))
+        }
+        var counts: Set<Int> = []
+        for limit in 300...700 {
+            let display = LineupState.Display(topics: (0..<5).map { topic($0, limit: limit) })
+            let shown = try [nil, "period", "homeScore"].map { highlighted in
+                let bytes = composed(display, highlighting: highlighted)
+                #expect(bytes.count <= limit)
+                let content = try JSONDecoder().decode(Content.self, from: Data(bytes))
+                if let highlighted { #expect(content.highlight == highlighted) }
+                return content.topics.count
+            }
+            #expect(Set(shown).count == 1, "\(shown) in \(limit) bytes")
+            counts.formUnion(shown)
+        }
+        #expect(counts.isSuperset(of: 1...5))
+    }
+
     /// What a shard's lineups show of a version is encoded once for all of them, and anew for the next version.
     @Test func aVersionIsEncodedOnce() {
         var random = SplitMix64(seed: 1)
-        var topic = Shard.Topic(id: TopicID("match/1"))
-        #expect(topic.inLineups() == nil)
-        topic.take(publication(1, stateBytes: 60, using: &random))
-        let first = topic.inLineups()
-        #expect(first != nil && first === topic.inLineups())
-        topic.take(publication(2, stateBytes: 60, using: &random))
-        let second = topic.inLineups()
-        #expect(second != nil && second?.publication === topic.latest)
+        let moment = Moment(wallMilliseconds: 0, monotonicNanoseconds: 0)
+        var topics = KnownTopics(unheardMax: 1)
+        let topic = topics.insert(TopicID("match/1"))
+        #expect(topics[topic].inLineups() == nil)
+        topics.take(publication(1, stateBytes: 60, using: &random), of: topic, at: moment)
+        let first = topics[topic].inLineups()
+        #expect(first != nil && first === topics[topic].inLineups())
+        topics.take(publication(2, stateBytes: 60, using: &random), of: topic, at: moment)
+        let second = topics[topic].inLineups()
+        #expect(second != nil && second?.publication === topics[topic].latest)
     }
 
     /// The app's own types: a struct that says no more than its members, and an enum over kinds.

@@ -143,4 +143,18 @@ import Testing
         stage.follow(three, activity: 2)
         #expect(stage.pass(seconds: 1).map(\.lit) == ["a"], "the same topics without a favourite are another lineup")
     }
+
+    /// The match is resumed when the end of its lineup has been put off, and what it shows is not urgent.
+    @Test func aLineupThatBeginsAgainIsNotEnded() {
+        let stage = Stage()
+        stage.follow(["a"])
+        stage.publish("a")
+        _ = stage.pass(seconds: 10)
+        stage.end("a", dismissAfter: .seconds(60))
+        #expect(stage.pull().map(\.payload.event) == [.end])
+        stage.answer(.throttled)
+        stage.point("a")
+        #expect(stage.shard.violatedInvariant() == nil)
+        #expect(stage.pass(seconds: 100).map(\.payload.event) == [.update])
+    }
 }

@@ -50,8 +50,8 @@ struct TLSPair {
     let server: TLSContext
     let client: TLSContext
 
-    init(hosts: [String] = ["localhost", "127.0.0.1"]) throws {
-        let made = try SelfSignedCertificate(hosts: hosts)
+    init(hosts: [String] = ["localhost", "127.0.0.1"], commonName: String = "Fanfare local") throws {
+        let made = try SelfSignedCertificate(hosts: hosts, commonName: commonName)
         certificate = try TemporaryFile(made.certificate)
         key = try TemporaryFile(made.key)
         server = try .server(certificateFile: certificate.path, keyFile: key.path)

@@ -1,5 +1,6 @@
 import FanfareLoop
 import Foundation
+import Glibc
 import Testing
 
 @Suite struct TCPStreamTests {
@@ -187,6 +188,24 @@ import Testing
         #expect(calls == ["connect", "read"])
     }
 
+    @Test func theSystemChecksAConnectionThatIsQuiet() throws {
+        var settings: [[CInt]] = []
+        try withLoop { loop in
+            let address = try listen(loop) { $0.resumeReading() }
+            let client = try TCPStream(loop: loop)
+            client.onConnect = {
+                for descriptor in CInt(0)..<CInt(1024) where peerPort(of: descriptor) == address.port {
+                    settings.append([
+                        option(SO_KEEPALIVE, SOL_SOCKET, of: descriptor), option(TCP_KEEPIDLE, tcp, of: descriptor),
+                    ])
+                }
+                loop.stop()
+            }
+            client.connect(to: address)
+        }
+        #expect(settings == [[1, 60]])
+    }
+
     @Test func resolvesAfreshAndFromTheLoop() throws {
         var found: [SocketAddress] = []
         var failure: LoopError?
@@ -196,15 +215,15 @@ import Testing
                 answers += 1
                 if answers == 2 { loop.stop() }
             }
-            let dropped = try Resolver.resolve(loop: loop, host: "127.0.0.1", port: 1) { _ in
+            let dropped = try Resolver.system.resolve(loop: loop, host: "127.0.0.1", port: 1) { _ in
                 Issue.record("a cancelled look-up was answered")
             }
-            try Resolver.resolve(loop: loop, host: "127.0.0.1", port: 443) { result in
+            try Resolver.system.resolve(loop: loop, host: "127.0.0.1", port: 443) { result in
                 found = (try? result.get()) ?? []
                 answered()
             }
             // ".invalid" never exists (RFC 6761 §6.4).
-            try Resolver.resolve(loop: loop, host: "nowhere.invalid", port: 443) { result in
+            try Resolver.system.resolve(loop: loop, host: "nowhere.invalid", port: 443) { result in
                 if case .failure(let error) = result { failure = error }
                 answered()
             }
@@ -219,7 +238,7 @@ import Testing
     @Test func aLoopClosesWithALookUpOnItsWay() throws {
         let loop = try Loop()
         for host in ["nowhere.invalid", "127.0.0.1"] {
-            try Resolver.resolve(loop: loop, host: host, port: 1) { _ in Issue.record("answered after close") }
+            try Resolver.system.resolve(loop: loop, host: host, port: 1) { _ in Issue.record("answered after close") }
         }
         loop.close()
     }
@@ -235,4 +254,23 @@ import Testing
     @Test func namesAreNotAddresses() {
         for text in ["localhost", "", "1.2.3", "300.1.1.1"] { #expect(SocketAddress(ip: text, port: 1) == nil) }
     }
+}
+
+/// IPPROTO_TCP, RFC 9293.
+private let tcp: CInt = 6
+
+/// The port of the peer to which the IPv4 socket `descriptor` is connected: bytes 2 and 3 of a `sockaddr_in`, ip(7).
+private func peerPort(of descriptor: CInt) -> UInt16? {
+    var address = [UInt8](repeating: 0, count: 128)
+    var size = socklen_t(address.count)
+    let status = address.withUnsafeMutableBytes { bytes in
+        bytes.withMemoryRebound(to: sockaddr.self) { getpeername(descriptor, $0.baseAddress, &size) }
+    }
+    return status == 0 && size == 16 ? UInt16(address[2]) << 8 | UInt16(address[3]) : nil
+}
+
+private func option(_ name: CInt, _ level: CInt, of descriptor: CInt) -> CInt {
+    var value: CInt = -1
+    var size = socklen_t(MemoryLayout<CInt>.size)
+    return getsockopt(descriptor, level, name, &value, &size) == 0 ? value : -1
 }

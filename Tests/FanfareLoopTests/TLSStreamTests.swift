@@ -1,6 +1,7 @@
-import FanfareLoop
 import Foundation
 import Testing
+
+@testable import FanfareLoop
 
 @Suite struct TLSStreamTests {
     /// Accepts TLS connections and sends back what it gets.
@@ -85,6 +86,68 @@ import Testing
             tls.onClose = { Issue.record("closed: \(String(describing: $0))") }
         }
         #expect(echoed == (0..<5).flatMap { sent.bytes(at: $0 * size, count: size) })
+    }
+
+    /// Each direction has its own key, and the peer answers a new one with a new one.
+    @Test func aKeyIsReplacedBeforeItIsWornOut() throws {
+        let pair = try TLSPair()
+        let sent = Pattern(seed: 13)
+        let size = 16_384
+        var echoed: [UInt8] = []
+        var keyUpdates = 0
+        try withLoop { loop in
+            let tls = try connect(loop, try echoServer(loop, pair.server), pair.client, host: "localhost")
+            tls.recordsPerKeyMax = 3
+            tls.onReady = { _ in for round in 0..<20 { tls.write(sent.bytes(at: round * size, count: size)) } }
+            tls.onRead = { bytes in
+                echoed += bytes
+                keyUpdates = tls.keyUpdates
+                if echoed.count == 20 * size { loop.stop() }
+            }
+            tls.onClose = { Issue.record("closed: \(String(describing: $0))") }
+        }
+        #expect(echoed == (0..<20).flatMap { sent.bytes(at: $0 * size, count: size) })
+        #expect(keyUpdates >= 5)
+    }
+
+    /// RFC 9113, appendix A: whatever has no ephemeral key or no authenticated encryption.
+    @Test func offersNoCipherSuiteThatHTTP2Forbids() throws {
+        var hello: [UInt8] = []
+        try withLoop { loop in
+            let address = try listen(loop) { tcp in
+                tcp.onRead = {
+                    hello += $0
+                    loop.stop()
+                }
+                tcp.resumeReading()
+            }
+            _ = try connect(loop, address, .client(), host: "localhost")
+        }
+        // Record header, handshake header, version, random, session id, then the suites (RFC 8446 §4.1.2).
+        let sessionID = 5 + 4 + 2 + 32
+        try #require(hello.count > sessionID && hello[0] == 22 && hello[5] == 1)
+        let start = sessionID + 1 + Int(hello[sessionID])
+        let count = Int(hello[start]) << 8 | Int(hello[start + 1])
+        let suites = stride(from: start + 2, to: start + 2 + count, by: 2).map {
+            UInt16(hello[$0]) << 8 | UInt16(hello[$0 + 1])
+        }
+        let ofTLS13: Set<UInt16> = [0x1301, 0x1302, 0x1303]
+        let ofTLS12: Set<UInt16> = [0xc02b, 0xc02c, 0xc02f, 0xc030, 0xcca8, 0xcca9]
+        let noRenegotiation: Set<UInt16> = [0x00ff]  // no suite, but a signal that stands among them (RFC 5746 §3.3)
+        #expect(Set(suites).isSubset(of: ofTLS13.union(ofTLS12).union(noRenegotiation)))
+        #expect(!ofTLS13.isDisjoint(with: suites) && !ofTLS12.isDisjoint(with: suites))
+    }
+
+    @Test func aWildcardIsAWholeLabel() throws {
+        let pair = try TLSPair(hosts: ["ap*.example.com"])
+        let failure = try refusal(host: "apns.example.com", client: pair.client) { try echoServer($0, pair.server) }
+        #expect(failure.kind == .certificate)
+    }
+
+    @Test func aCommonNameIsNoHostsName() throws {
+        let pair = try TLSPair(hosts: ["127.0.0.2"], commonName: "localhost")
+        let failure = try refusal(host: "localhost", client: pair.client) { try echoServer($0, pair.server) }
+        #expect(failure.kind == .certificate)
     }
 
     @Test func refusesACertificateForAnotherHost() throws {

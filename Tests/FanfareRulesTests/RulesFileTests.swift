@@ -108,7 +108,7 @@ import Testing
                 case .record(let record): record.write(to: &log)
                 case .publish(let publication): log += publication.state.bytes
                 case .revokeAlert(_, let cause): log += cause.utf8
-                case .order: break
+                case .forget, .order: break
                 }
             }
             return log
@@ -136,10 +136,15 @@ import Testing
             "unknown key; expected one of dwell, gather, minimumInterval, rotationPushes, round"
         ),
         ("[a]\nminimumIntervall = \"2 s\"", "2:1", "did you mean minimumInterval?"),
-        ("[a]\nfoo = 1", "2:1", "unknown key; expected one of atLimit, attributesReserve, beginsWhen, buckets"),
+        ("[a]\nfoo = 1", "2:1", "unknown key; expected one of atLimit, attributesReserve, beginsWhen, beginsWithin"),
         ("[a]\nminimumInterval = 2", "2:19", "expected a duration from 0 s to 1 h"),
         ("[a]\nminimumInterval = \"2 sec\"", "2:19", "such as \"90 s\""),
-        ("[a]\nmaximumDuration = \"9 h\"", "2:19", "expected a duration from 1 min to 8 h"),
+        ("[a]\nendsAfterSilence = \"31 s\"", "2:20", "expected a duration from 1 min to 720 h"),
+        ("[a]\nbeginsWithin = \"soon\"", "2:16", "expected a duration from 1 min to 2160 h"),
+        ("[a]\nforgetAfter = 3", "2:15", "expected a duration from 0 s to 2160 h"),
+        ("[a]\nlateAfter = \"2 h\"", "2:13", "expected a duration from 0 s to 1 h"),
+        ("[a]\nreopens = \"always\"", "2:11", "expected one of \"never\", \"afresh\", \"resumed\""),
+        ("[a]\nmaximumDuration = \"8 h\"", "2:1", "endsAfterSilence ends a topic"),
         ("[a]\natLimit = \"go on\"", "2:11", "expected one of \"end\", \"renew\""),
         ("[a]\nstaleAfter = true", "2:14", "or { rhythm, atLeast, atMost }"),
         ("[a]\nstaleAfter = { rhythm = 4 }", "2:14", "atLeast, atMost missing"),

@@ -10,13 +10,14 @@ import Testing
     /// Each app's pushes go its own way, over however many shards; a publication is complete when all of them have it.
     @Test(arguments: [1, 2]) func eachAppHasItsOwnWay(shards: Int) throws {
         let loop = try Loop()
-        // Set and used on the shards' threads; read here when those have ended.
+        // Used on the shards' threads, which start at the same time; read here when those have ended.
+        let starting = Mutex(())
         nonisolated(unsafe) var sources: [[RecordingSource]] = [[], []]
         let factories = (0..<2).map { app -> TransportFactory in
-            { loop, shard, _ in
+            { loop, shard, context in
                 let recording = RecordingSource(shard)
-                sources[app].append(recording)
-                return try DiscardTransport(loop: loop, source: recording) { _ in }
+                starting.withLock { _ in sources[app].append(recording) }
+                return try DiscardTransport(loop: loop, source: recording, clock: context.clock)
             }
         }
         let core = try EngineCore(loop: loop, shards: shards, makeTransports: factories)
@@ -33,10 +34,6 @@ import Testing
         var completed = 0
         var isQuiet = false
         core.onCompleted = { _, _ in completed += 1 }
-        core.onQuiet = {
-            isQuiet = true
-            loop.stop()
-        }
         let now = FeedTime(seconds: 1_790_000_000)
         core.apply(
             FeedEvent(topic: topic, topicKind: .generic, at: now, kind: "score", change: .patch(["goals": 1])), now: now
@@ -45,7 +42,10 @@ import Testing
         for app in 0..<2 {
             core.ask(ActivityID(7), ofSubscriber: 7, app: app, about: "score", in: topic) { answers[app] = $0 }
         }
-        core.askForQuiet()
+        core.settle {
+            isQuiet = $0 == .complete
+            loop.stop()
+        }
         loop.run()
         core.stop()
         loop.close()
@@ -65,13 +65,14 @@ import Testing
     /// An operator's order for one app is its people's alone, and what it held back comes with the newest state, silently.
     @Test func anOrderForOneAppLeavesTheOthersAlone() throws {
         let loop = try Loop()
-        // Set on the shards' threads, which start one after the other; read here when those have ended.
+        // Used on the shards' threads, which start at the same time; read here when those have ended.
+        let starting = Mutex(())
         nonisolated(unsafe) var sources: [RecordingSource] = []
         let factories = (0..<2).map { _ -> TransportFactory in
-            { loop, shard, _ in
+            { loop, shard, context in
                 let recording = RecordingSource(shard)
-                sources.append(recording)
-                return try DiscardTransport(loop: loop, source: recording) { _ in }
+                starting.withLock { _ in sources.append(recording) }
+                return try DiscardTransport(loop: loop, source: recording, clock: context.clock)
             }
         }
         let apps = [AppID(bundleID: "one"), AppID(bundleID: "two", environment: .development)]
@@ -92,10 +93,9 @@ import Testing
         var clock = FeedTime(seconds: 1_790_000_000)
         var completed = 0
         core.onCompleted = { _, _ in completed += 1 }
-        core.onQuiet = { loop.stop() }
         func take(_ event: FeedEvent) {
             core.apply(event, now: clock)
-            core.askForQuiet()
+            core.settle { _ in loop.stop() }
             loop.run()
             clock = clock + .seconds(10)
         }
@@ -158,6 +158,21 @@ import Testing
         engine.stop()
     }
 
+    /// Found out before a key is read or a connection opened, and not by APNs minutes later.
+    @Test(arguments: [
+        ("com.example.scores.push-type.liveactivity", "TEAM123456", "KEY1234567", "give com.example.scores;"),
+        ("com.example scores", "TEAM123456", "KEY1234567", "bundle id"), ("", "TEAM123456", "KEY1234567", "bundle id"),
+        ("com.example.scores/beta", "TEAM123456", "KEY1234567", "bundle id"),
+        ("com.example.scores", "TOOLONGTEAMID", "KEY1234567", "team id TOOLONGTEAMID"),
+        ("com.example.scores", "TEAM123456", "lower", "key id lower"),
+        ("com.example.scores", "TEAM12345!", "KEY1234567", "team id"),
+    ])
+    func anIdentityThatCannotBeRightIsRefusedAtOnce(bundle: String, team: String, key: String, named: String) {
+        let options = APNsOptions(
+            host: "localhost", port: 1, keyFile: "missing.p8", keyID: key, teamID: team, bundleID: bundle)
+        #expect { _ = try TransportChoice.apns(options).makeFactories() } throws: { "\($0)".contains(named) }
+    }
+
     /// Loaded before the engine starts, each into its own shard and no other, with preferences; whose app nobody knows is told.
     @Test(arguments: [1, 3]) func subscribersAreLoadedAtTheStart(shards: Int) throws {
         let everybody = (0..<300).map { number in
@@ -170,20 +185,20 @@ import Testing
         options.shards = shards
         options.subscribers = SubscriberSequence(everybody, expectedCount: everybody.count)
         let engine = try Engine(options)
-        #expect(engine.unfollow(activity: "activity 1", subscriber: "subscriber 1"))
+        #expect(engine.unfollow(activity: "activity 1", subscriber: "subscriber 1").isTaken)
         #expect(
             engine.ingest(
                 FeedEvent(
                     topic: TopicID("match"), topicKind: .generic, at: FeedTime(seconds: 1_790_000_000), kind: "score",
-                    change: .patch(["goals": 1]))))
+                    change: .patch(["goals": 1]))
+            ).isTaken)
         #expect(engine.settle(within: .seconds(120)))
         let counted = Mutex<ShardCounts?>(nil)
-        #expect(engine.counts { counts in counted.withLock { $0 = counts } })
+        #expect(engine.counts { counts in counted.withLock { $0 = counts } }.isTaken)
         engine.stop()
         #expect(counted.withLock { $0?.activities } == 299)
         #expect(counted.withLock { $0?.pushes.accepted } == 300)
 
-        let shard = Shard()
         let lost = Subscription(
             audience: .topic(TopicID("match")), activity: ActivityID(1), subscriber: 1, token: [1],
             app: AppID(bundleID: "unknown"))
@@ -195,28 +210,33 @@ import Testing
             func read(_ take: (Subscription) -> String?) { tell(take(subscription)) }
         }
         let source = One(subscription: lost, tell: { text in told.withLock { $0 = text } })
-        try source.load(
-            into: shard, at: ShardPlace(app: 0, index: 0, count: 1), apps: [AppID(bundleID: "com.example.scores")])
+        let queue = LoadingQueue()
+        let faults = try source.distribute(
+            to: [[queue]], apps: [AppID(bundleID: "com.example.scores")], now: FeedTime(seconds: 1_790_000_000))
+        queue.finish()
         #expect(told.withLock(\.self)?.contains("unknown, production") == true)
-        #expect(shard.statistics.activities == 0)
+        #expect(faults.lines == ["left out 1 subscriber: unknown, production: no app that is pushed to"])
+        #expect(queue.take() == nil)
     }
 
-    /// What is almost eight hours old when it is loaded, or older, ends at once; what began after it was loaded is a mistake.
-    @Test(arguments: [(0.0, 0), (7.9, 1), (9.0, 1)]) func whatIsLoadedKeepsItsAge(hours: Double, ends: Int) throws {
+    /// What is almost eight hours old when it is loaded, or older, ends at once; what began an hour after it was loaded, or before
+    /// there were Live Activities, counts as new.
+    @Test(arguments: [(-1.0, 0), (0.0, 0), (7.9, 1), (9.0, 1), (400_000, 0)])
+    func whatIsLoadedKeepsItsAge(hours: Double, ends: Int) throws {
         let shard = Shard()
-        let now = Moment.now()
-        func load(startedAt milliseconds: Int64) throws {
-            let one = Subscription(
-                audience: .topic(TopicID("match")), activity: ActivityID(1), subscriber: 1, token: [1],
-                startedAt: FeedTime(milliseconds: milliseconds))
-            try SubscriberSequence([one], expectedCount: 1)
-                .load(into: shard, at: ShardPlace(app: 0, index: 0, count: 1), apps: [])
-        }
-        try load(startedAt: now.wallMilliseconds + 3_600_000)
-        #expect(shard.statistics.activities == 0)
-        try load(startedAt: now.wallMilliseconds - Int64(hours * 3_600_000))
+        let now = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000_000)
+        let one = Subscription(
+            audience: .topic(TopicID("match")), activity: ActivityID(1), subscriber: 1, token: [1],
+            startedAt: FeedTime(milliseconds: now.wallMilliseconds - Int64(hours * 3_600_000)))
+        let queue = LoadingQueue()
+        let faults = try SubscriberSequence([one], expectedCount: 1)
+            .distribute(to: [[queue]], apps: [], now: FeedTime(milliseconds: now.wallMilliseconds))
+        queue.finish()
+        while let commands = queue.take() { for command in commands { shard.apply(command, at: now) } }
+        #expect(shard.statistics.activities == 1)
+        #expect(faults.lines.count == (hours < 0 || hours > 100_000 ? 1 : 0))
         var batch = DeliveryBatch()
-        var later = Moment.now()
+        var later = now
         for _ in 0..<600 {
             later.monotonicNanoseconds += 1_000_000_000
             shard.pull(limit: 8, at: later, into: &batch)

@@ -104,15 +104,17 @@ import Testing
                 token: Array("token \(subscriber)".utf8))
         }
         let at = FeedTime(seconds: 1_790_000_000)
-        #expect(try engine.publish(Counted(score: 1), for: match, at: at))
-        #expect(try engine.publish(Counted(score: 1), for: match, at: at + .seconds(5)))
+        #expect(try engine.publish(Counted(score: 1), for: match, at: at).isTaken)
+        #expect(try engine.publish(Counted(score: 1), for: match, at: at + .seconds(5)).isTaken)
         #expect(
             try engine.publish(
-                Counted(score: 2), for: match, at: at + .seconds(10), alert: AlertText(title: "Goal", body: "2–0")))
-        #expect(try engine.publish(Counted(score: 2), for: match, at: at + .seconds(20), lifecycle: .end))
+                Counted(score: 2), for: match, at: at + .seconds(10), alert: AlertText(title: "Goal", body: "2–0")
+            )
+            .isTaken)
+        #expect(try engine.publish(Counted(score: 2), for: match, at: at + .seconds(20), lifecycle: .end).isTaken)
         #expect(engine.settle(within: .seconds(20)))
         let counted = Mutex<ShardCounts?>(nil)
-        #expect(engine.counts { counts in counted.withLock { $0 = counts } })
+        #expect(engine.counts { counts in counted.withLock { $0 = counts } }.isTaken)
         engine.stop()
         #expect(Counted.encodings.load(ordering: .relaxed) == 4)
         #expect(records.withLock { $0.map(\.outcome) } == [.published, .unchanged, .published, .published])

@@ -20,6 +20,67 @@ import Testing
         }
     }
 
+    /// A shard that does as it is told when it is asked to, and sends what it has to send.
+    private final class IdleShard {
+        private let shard = Shard()
+        private var commands: RingConsumer<ShardCommand>
+        private var feedback: RingProducer<ShardFeedback>
+        private let moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
+
+        init(_ rings: ShardRings) {
+            commands = rings.commands.takeConsumer()
+            feedback = rings.feedback.takeProducer()
+        }
+
+        func run() -> [Delivery] {
+            while let command = commands.pop() { shard.apply(command, at: moment) }
+            var batch = DeliveryBatch()
+            shard.pull(limit: 10, at: moment, into: &batch)
+            return batch.deliveries
+        }
+
+        func accept(_ deliveries: [Delivery]) {
+            shard.complete(
+                deliveries.map { Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted) }, at: moment)
+            _ = shard.sendFeedback(to: &feedback)
+        }
+    }
+
+    /// One app is paused when something is published, and resumed before all of the other app's people have it.
+    @Test func aPublicationIsNotCompleteForThoseOfAnotherAppWhoWereToldOfItLater() {
+        let rings = [ShardRings(), ShardRings()]
+        let apps = [AppID(bundleID: "paused"), AppID(bundleID: "other")]
+        let core = EngineCore(shards: rings.map { ShardLink($0) {} }, perApp: 1, apps: apps)
+        let shards = rings.map(IdleShard.init)
+        let now = FeedTime(seconds: 1_790_000_000)
+        var completed: [UInt64] = []
+        core.onCompleted = { serial, _ in completed.append(serial) }
+        func order(_ operation: FeedEvent.Operation) {
+            core.apply(
+                FeedEvent(
+                    topic: .every, at: now, kind: operation.rawValue, change: .operation(operation), app: apps[0]),
+                now: now)
+        }
+        let topic = TopicID("order/1")
+        for app in apps.indices {
+            core.send(.follow(ActivityID(1), .topic(topic), token: [UInt8(app)]), forSubscriber: 1, app: app)
+        }
+        order(.pause)
+        core.apply(
+            FeedEvent(topic: topic, topicKind: .generic, at: now, kind: "patch", change: .patch(["eta": 5])), now: now)
+        let other = shards[1].run()
+        #expect(shards[0].run().isEmpty && other.count == 1)
+        order(.resume)
+        let resumed = shards[0].run()
+        #expect(resumed.count == 1)
+        shards[0].accept(resumed)
+        core.takeFeedback()
+        #expect(completed.isEmpty, "the other app's people do not have it yet")
+        shards[1].accept(other)
+        core.takeFeedback()
+        #expect(completed == [1])
+    }
+
     /// The core is at work for so long that every ring is full: a shard tells 16,384 facts and holds 4,096, the ring to it takes
     /// 65,536 commands, and the rest waits in the core.
     private static func overrun() throws -> (Loop, EngineCore) {
@@ -41,11 +102,10 @@ import Testing
         var completed = 0
         var isQuiet = false
         core.onCompleted = { _, _ in completed += 1 }
-        core.onQuiet = {
-            isQuiet = true
+        core.settle {
+            isQuiet = $0 == .complete
             loop.stop()
         }
-        core.askForQuiet()
         let watchdog = LoopTimer(loop: loop) { loop.stop() }
         watchdog.start(after: .seconds(240))
         loop.run()

@@ -17,12 +17,13 @@ import Testing
             #expect(
                 engine.follow(
                     .topic(TopicID("match/\(subscriber % 4)")), activity: "activity \(subscriber)",
-                    subscriber: "subscriber \(subscriber)", token: Array("token \(subscriber)".utf8)))
+                    subscriber: "subscriber \(subscriber)", token: Array("token \(subscriber)".utf8)
+                ).isTaken)
         }
-        for match in 0..<4 { #expect(engine.ingest(EngineTests.goal(match, 1))) }
+        for match in 0..<4 { #expect(engine.ingest(EngineTests.goal(match, 1)).isTaken) }
         #expect(engine.settle(within: .seconds(120)))
         let counted = Mutex<ShardCounts?>(nil)
-        #expect(engine.counts { counts in counted.withLock { $0 = counts } })
+        #expect(engine.counts { counts in counted.withLock { $0 = counts } }.isTaken)
         engine.stop()
         let counts = counted.withLock { $0 }
         #expect(counts?.activities == 1000)
@@ -38,11 +39,12 @@ import Testing
         #expect(
             engine.follow(
                 .topic(topic), activity: "card", subscriber: "anna", token: [1], preferences: Preferences(alerts: .none)
-            ))
+            ).isTaken)
         var alerts: [ShardCounts.Alerts?] = []
         for goals in 1...2 {
             #expect(
-                try engine.publish(Score(goals: goals), for: topic, alert: AlertText(title: "Goal", body: "\(goals)")))
+                try engine.publish(Score(goals: goals), for: topic, alert: AlertText(title: "Goal", body: "\(goals)"))
+                    .isTaken)
             #expect(engine.settle(within: .seconds(120)))
             let counted = Mutex<ShardCounts?>(nil)
             let answered = Gate()
@@ -50,10 +52,10 @@ import Testing
                 engine.counts { counts in
                     counted.withLock { $0 = counts }
                     answered.open()
-                })
+                }.isTaken)
             answered.wait()
             alerts.append(counted.withLock { $0?.alerts })
-            #expect(engine.prefer(Preferences(), activity: "card", subscriber: "anna"))
+            #expect(engine.prefer(Preferences(), activity: "card", subscriber: "anna").isTaken)
         }
         engine.stop()
         #expect(alerts.map { $0?.silenced } == [1, 1])
@@ -71,12 +73,13 @@ import Testing
         ] {
             #expect(
                 engine.follow(
-                    .topic(TopicID("match/1")), activity: "card", subscriber: "anna", token: [1], startedAt: startedAt))
+                    .topic(TopicID("match/1")), activity: "card", subscriber: "anna", token: [1], startedAt: startedAt
+                ).isTaken)
         }
-        #expect(engine.ingest(EngineTests.goal(1, 1)))
+        #expect(engine.ingest(EngineTests.goal(1, 1)).isTaken)
         #expect(engine.settle(within: .seconds(120)))
         let counted = Mutex<ShardCounts?>(nil)
-        #expect(engine.counts { counts in counted.withLock { $0 = counts } })
+        #expect(engine.counts { counts in counted.withLock { $0 = counts } }.isTaken)
         engine.stop()
         #expect(counted.withLock { $0?.pushes.accepted } == 1)
         let line = reports.withLock { $0.first }
@@ -93,7 +96,7 @@ import Testing
             #expect(
                 engine.alertDisposition(of: "goal-1", in: topic, activity: activity, subscriber: "anna") {
                     answered.give($0)
-                })
+                }.isTaken)
             #expect(engine.settle(within: .seconds(120)))
             return answered.given
         }
@@ -117,7 +120,7 @@ import Testing
         var observer = Engine.Observer()
         observer.decided = { decided.note($0) }
         let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
-        for number in 1...500 { #expect(engine.ingest(EngineTests.goal(0, number))) }
+        for number in 1...500 { #expect(engine.ingest(EngineTests.goal(0, number)).isTaken) }
         #expect(engine.settle(within: .seconds(120)))
         engine.stop()
         #expect(decided.sequences == Array(1...500))
@@ -132,7 +135,7 @@ import Testing
         let engine = try Engine(options, observer: observer)
         // The core stands still in its first decision, so the mailbox must fill and say so.
         var taken = 0
-        while taken < 100, engine.ingest(EngineTests.goal(0, taken + 1)) { taken += 1 }
+        while taken < 100, engine.ingest(EngineTests.goal(0, taken + 1)).isTaken { taken += 1 }
         #expect(taken < 100)
         gate.open()
         #expect(engine.settleWhenThereIsRoom(within: .seconds(120)))
@@ -151,11 +154,11 @@ import Testing
             FeedEvent(
                 topic: topic, topicKind: .football, at: at, kind: "start", lifecycle: .start,
                 change: .fact(Fact(id: "t", kind: "teams", at: at, values: ["home": "A", "away": "B"]))))
-        #expect(engine.order(.mute, for: topic))
-        #expect(engine.order(.pause, for: .every, kind: .football))
-        #expect(engine.correct(topic, .fact(Fact(id: "g", kind: "goal", at: at, values: ["side": "home"]))))
-        #expect(engine.order(.resume, for: .every, kind: .football))
-        #expect(engine.order(.republish, for: .every))
+        #expect(engine.order(.mute, for: topic).isTaken)
+        #expect(engine.order(.pause, for: .every, kind: .football).isTaken)
+        #expect(engine.correct(topic, .fact(Fact(id: "g", kind: "goal", at: at, values: ["side": "home"]))).isTaken)
+        #expect(engine.order(.resume, for: .every, kind: .football).isTaken)
+        #expect(engine.order(.republish, for: .every).isTaken)
         #expect(engine.settle(within: .seconds(10)))
         engine.stop()
         #expect(
@@ -211,5 +214,5 @@ extension Engine {
 private final class Answer: Sendable {
     private let answer = Mutex<AlertDisposition?>(nil)
     var given: AlertDisposition? { answer.withLock { $0 } }
-    func give(_ disposition: AlertDisposition) { answer.withLock { $0 = disposition } }
+    func give(_ disposition: AlertDisposition?) { answer.withLock { $0 = disposition } }
 }

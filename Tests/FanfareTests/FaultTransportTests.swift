@@ -16,10 +16,10 @@ import Testing
         let core = try EngineCore(
             loop: loop, shards: 1,
             makeTransports: [
-                { loop, shard, _ in
+                { loop, shard, context in
                     let recording = RecordingSource(shard)
                     source = recording
-                    return FaultTransport(loop: loop, source: recording, seed: seed)
+                    return FaultTransport(loop: loop, source: recording, clock: context.clock, seed: seed)
                 }
             ])
         let topics = (0..<4).map { TopicID("match/\($0)") }
@@ -40,11 +40,10 @@ import Testing
             }
         }
         var isQuiet = false
-        core.onQuiet = {
-            isQuiet = true
+        core.settle {
+            isQuiet = $0 == .complete
             loop.stop()
         }
-        core.askForQuiet()
         loop.run()
         core.stop()
         loop.close()

@@ -86,4 +86,73 @@ import Testing
         let result = try replay { $0.until = half }
         #expect(result.summary.events == 0)
     }
+
+    /// A feed of a season: what was over long before its end is told where everything else is.
+    @Test func statesOfTopicsThatWereForgottenOnTheWayAreTold() throws {
+        let path = NSTemporaryDirectory() + "fanfare-season-\(UUID().uuidString).ndjson"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        var feed = ""
+        for (day, topic) in ["a", "b", "a"].enumerated() {
+            let noon = 1_781_204_400 + day * 86_400
+            feed += #"{"topic":"\#(topic)","at":\#(noon),"set":{"day":\#(day)}}"# + "\n"
+            feed += #"{"topic":"\#(topic)","at":\#(noon + 60),"kind":"end"}"# + "\n"
+        }
+        try feed.write(toFile: path, atomically: true, encoding: .utf8)
+        let result = try replay {
+            $0.paths = [path]
+            $0.keepsStates = true
+        }
+        let states = String(decoding: result.states, as: UTF8.self).split(separator: "\n")
+        #expect(states.map { $0.prefix(45) }.count == 3)
+        #expect(states.map { $0.contains(#""ended":true"#) } == [true, true, true])
+        for (day, state) in states.enumerated() { #expect(state.contains(#""state":{"day":\#(day)}"#)) }
+        #expect(String(decoding: result.log, as: UTF8.self).contains(#""kind":"forget""#))
+    }
+
+    private static func goals(_ lines: [String]) throws -> String {
+        let path = NSTemporaryDirectory() + "fanfare-goals-\(UUID().uuidString).ndjson"
+        let begin = ["followed", "unfollowed"].map { topic in
+            #"{"topic":"match/\#(topic)","topicKind":"football","at":1781204400,"id":"t","kind":"start","#
+                + #""fact":{"id":"t","kind":"teams","home":"A","away":"B"}}"#
+        }
+        try (begin + lines).map { $0 + "\n" }.joined().write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    private static func goal(_ number: Int, of topic: String, at second: Int) -> String {
+        #"{"topic":"match/\#(topic)","at":\#(1_781_204_400 + second),"id":"g\#(number)","kind":"goal","#
+            + #""fact":{"id":"g\#(number)","side":"home"}}"#
+    }
+
+    /// A goal that nobody was to be told of came to nobody, and not at once to everybody.
+    @Test func aGoalThatNobodyFollowsHasNoTime() throws {
+        let path = try ReplayTests.goals(
+            (1...4).map { ReplayTests.goal($0, of: $0 % 2 == 0 ? "followed" : "unfollowed", at: $0) })
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let goals = try replay {
+            $0.paths = [path]
+            $0.subscribers = 1
+        }.summary.goals
+        #expect(goals.map { $0.topic.rawValue == "match/followed" } == [false, true, false, true])
+        #expect(goals.map { $0.secondsToLast != nil } == [false, true, false, true])
+    }
+
+    /// People get it when the pause is over, which is what they have waited for.
+    @Test func aGoalThatAPauseHeldBackIsAmongTheGoals() throws {
+        let path = try ReplayTests.goals([
+            #"{"topic":"match/followed","at":1781204500,"kind":"pause","operator":"pause"}"#,
+            ReplayTests.goal(1, of: "followed", at: 110), ReplayTests.goal(2, of: "followed", at: 120),
+            #"{"topic":"match/followed","at":1781204540,"kind":"resume","operator":"resume"}"#,
+        ])
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let goals = try replay {
+            $0.paths = [path]
+            $0.subscribers = 1
+            $0.speed = .times(200)
+        }.summary.goals
+        #expect(goals.count == 2)
+        // Log time from 110 and 120 to 140, at 200 times its speed.
+        let seconds = goals.compactMap(\.secondsToLast)
+        #expect(seconds.count == 2 && seconds.allSatisfy { $0 > 0.05 }, "\(seconds)")
+    }
 }

@@ -1,7 +1,8 @@
 public import FanfareCore
 
-/// A feed of one made-up game, from a seed: duplicates, late arrivals, retractions before and after their fact, bursts, clocks
-/// that jump, operators who step in, ends in the middle of it all.
+/// A feed of one made-up game, from a seed: duplicates, events that are late by milliseconds or minutes, or dated far ahead,
+/// retractions before and after their fact, bursts, clocks that jump, numbers that begin anew, operators who step in, ends in the
+/// middle of it all, silence, and what comes after it.
 public struct GameFeed: Sendable {
     public struct Arrival: Sendable, CustomStringConvertible {
         public var now: Int64
@@ -58,8 +59,15 @@ public struct GameFeed: Sendable {
     /// Log time zero.
     public static let zero = FeedTime(seconds: 1_600_000_000)
     public static let minimumInterval: Int64 = 2000
-    public static let maximumDuration: Int64 = 100_000
     public static let droppableAfter: Int64 = 5000
+    public static let lateAfter: Int64 = 2000
+    public static let freshFor: Int64 = 60_000
+    public static let aheadMax: Int64 = 120_000
+    /// Once there are minutes the game has begun.
+    public static let endsAfterSilence: Int64 = 40_000
+    public static let beginsWithin: Int64 = 100_000
+    public static let dismissal: Int64 = 5000
+    public static let forgetAfter: Int64 = 10_000
     public static let goalBucket = (burst: 2, refill: Int64(10_000))
     public static let redBucket = (burst: 3, refill: Int64(25_000))
     /// Smaller and quicker than the one before, so that either can be the one that is empty.
@@ -67,16 +75,20 @@ public struct GameFeed: Sendable {
     public static let reserve = (burst: 1, refill: Int64(30_000))
 
     public var arrivals: [Arrival] = []
+    public let reopens: Reopening
 
     public init(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         func number(_ bound: Int) -> Int { Int(random.next().multipliedFullWidth(by: UInt64(bound)).high) }
-        // A burst, a busy minute, or long enough for the limit.
-        let spread = [3000, 20_000, 150_000][number(3)]
+        reopens = Reopening.allCases[number(3)]
+        // A burst, a busy minute, long enough to fall silent, or to be forgotten.
+        let spread = [3000, 20_000, 150_000, 600_000][number(4)]
         // Half of the clocks are coarse: there things happen at once, and at the very end of an interval.
         let step = [1, 500][number(2)]
         func time(_ bound: Int) -> Int { number(bound) / step * step }
         let isNumbered = number(2) == 0
+        let countsUp = number(2) == 0
+        var count: UInt64 = 0
         var facts: [String] = []
         if number(4) > 0 { arrivals.append(Arrival(now: 0, at: 0, id: nil, what: .start)) }
         for position in 0..<(4 + number(12)) {
@@ -91,26 +103,32 @@ public struct GameFeed: Sendable {
             case 12...16:
                 let value = number(6) == 0 ? nil : Int64(number(14))
                 // Some feeds number all of their patches, some a few.
-                let seq = isNumbered || number(5) == 0 ? UInt64(number(8)) : nil
+                count = number(6) == 0 ? 0 : count + 1
+                let seq = isNumbered || number(5) == 0 ? countsUp ? count : UInt64(number(8)) : nil
                 what = .patch(seq: seq, key: Key.allCases[number(3)], value: value)
             case 17:
                 // An end cuts a feed off, so few feeds have it early.
                 what =
                     number(2) == 0
-                    ? .end : .operation(FeedEvent.Operation.allCases[number(5)], Scope.allCases[number(3)])
+                    ? .end : .operation(FeedEvent.Operation.allCases[number(6)], Scope.allCases[number(3)])
             case 18: what = .start
             default: what = .pass
             }
             // Most arrive when they happen; some clocks are wrong.
-            let delay = number(10) < 6 ? 0 : time(spread) - (number(8) == 0 ? spread / 2 : 0)
+            let delay =
+                [0, 0, 0, 0, 0, number(3)][number(6)]
+                + (number(10) < 6 ? 0 : time(spread) - (number(8) == 0 ? spread / 2 : 0))
             let isCorrection: Bool
             switch what {
             case .fact, .retraction, .patch: isCorrection = number(10) == 0
             case .start, .end, .pass, .operation: isCorrection = false
             }
+            let now = max(0, at + Int64(delay))
+            // Few are dated so far ahead that it cannot be true, or nearly so.
+            let isAhead = number(12) == 0
             let arrival = Arrival(
-                now: max(0, at + Int64(delay)), at: at, id: number(3) == 0 ? nil : "e\(position)",
-                isCorrection: isCorrection, what: what)
+                now: now, at: isAhead ? now + GameFeed.aheadMax - 1000 + Int64(time(3000)) : at,
+                id: number(3) == 0 ? nil : "e\(position)", isCorrection: isCorrection, what: what)
             arrivals.append(arrival)
             if number(8) == 0 {
                 var again = arrival
@@ -122,14 +140,20 @@ public struct GameFeed: Sendable {
         arrivals = order.map { arrivals[$0] }
     }
 
-    public static let rules: Rules = {
+    public var rules: Rules {
+        var rules = GameFeed.rules
+        rules.kinds[GameFeed.kind]?.reopens = reopens
+        return rules
+    }
+
+    private static let rules: Rules = {
         func condition(_ kind: Kind) -> CountingReducer.Counter { .init(fact: kind.rawValue) }
         func size(_ bucket: (burst: Int, refill: Int64)) -> TokenBucket.Size {
             .init(burst: bucket.burst, refill: .milliseconds(bucket.refill))
         }
         func alert(_ class: AlertClass, _ bucket: (burst: Int, refill: Int64)) -> AlertRule {
             AlertRule(
-                `class`, burst: bucket.burst, refill: .milliseconds(bucket.refill), freshFor: .seconds(60),
+                `class`, burst: bucket.burst, refill: .milliseconds(bucket.refill), freshFor: .milliseconds(freshFor),
                 words: .init(title: "!"))
         }
         let game = TopicRules(
@@ -142,8 +166,11 @@ public struct GameFeed: Sendable {
                 "red": OccasionRule(essential: false, alert: alert(.ordinary, redBucket)),
                 "shot": OccasionRule(essential: false, droppableAfter: .milliseconds(droppableAfter)),
             ],
+            beginsWhen: [Condition("minutes", .present(true))],
             ordinaryAlerts: size(ordinaryBucket), reservedAlerts: size(reserve),
-            minimumInterval: .milliseconds(minimumInterval), maximumDuration: .milliseconds(maximumDuration))
+            minimumInterval: .milliseconds(minimumInterval), dismissal: .after(.milliseconds(dismissal)),
+            endsAfterSilence: .milliseconds(endsAfterSilence), beginsWithin: .milliseconds(beginsWithin),
+            forgetAfter: .milliseconds(forgetAfter), lateAfter: .milliseconds(lateAfter))
         return Rules(kinds: [kind: game], other: .generic)
     }()
 

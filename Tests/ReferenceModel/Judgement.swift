@@ -4,18 +4,20 @@ import FanfareCore
 public enum Judgement {
     /// Where they part; `nil` when they agree on every version people saw, and on the state that is left.
     public static func of(_ feed: GameFeed) -> String? {
-        var core = DecisionCore(rules: GameFeed.rules)
+        var core = DecisionCore(rules: feed.rules)
         var decisions: [Decision] = []
         var versions: [ReferenceModel.Version] = []
         var revoked: [String] = []
+        var forgotten: [Int64] = []
         func take() {
             var publication: Publication?
             for decision in decisions {
                 switch decision {
                 case .publish(let new): publication = new
                 case .revokeAlert(_, let cause): revoked.append(cause)
-                case .order: break
+                case .forget, .order: break
                 case .record(let record):
+                    if record.forgets { forgotten.append((record.now - GameFeed.zero).milliseconds) }
                     guard let published = publication else { continue }
                     publication = nil
                     versions.append(
@@ -33,9 +35,6 @@ public enum Judgement {
         }
         core.finish(into: &decisions)
         take()
-        // Without an event of its own there is no topic to have a state.
-        guard core.topicCount > 0 else { return versions.isEmpty ? nil : "versions of no topic" }
-
         let model = ReferenceModel(feed)
         for (number, pair) in zip(versions, model.versions).enumerated() where pair.0 != pair.1 {
             return "version \(number + 1): shown \(pair.0), expected \(pair.1)"
@@ -46,9 +45,12 @@ public enum Judgement {
                 "\(versions.count) versions shown, \(model.versions.count) expected; last is \(extra.map { "\($0)" } ?? "-")"
         }
         var state: [UInt8] = []
-        core.topic(TopicIndex(0))?.state.write(to: &state)
+        core.topic(GameFeed.topic)?.state.write(to: &state)
         let final = String(decoding: state, as: UTF8.self)
-        if final != model.finalState { return "final state \(final), expected \(model.finalState)" }
+        // Of a topic that is not known, or not any more, there is none.
+        let expected = model.finalState ?? ""
+        if final != expected { return "final state \(final), expected \(expected)" }
+        if forgotten != model.forgotten { return "forgotten at \(forgotten), expected \(model.forgotten)" }
         if revoked != model.revoked { return "revoked alerts \(revoked), expected \(model.revoked)" }
         return nil
     }

@@ -25,52 +25,69 @@ public struct ReferenceModel {
     public private(set) var versions: [Version] = []
     /// Facts whose alert was granted and whose withdrawal came after that.
     public private(set) var revoked: [String] = []
-    /// Of all that arrived, also after the end.
-    public var finalState: String { text(state) }
+    /// When the game was forgotten.
+    public private(set) var forgotten: [Int64] = []
+    /// Of all that arrived, also after the end; `nil` where there is no game, or none any more.
+    public var finalState: String? { life.map { text($0.state) } }
 
     private typealias Kind = GameFeed.Kind
     private typealias Key = GameFeed.Key
 
-    // All that has arrived and counts.
-    private var facts: [(id: String, kind: Kind)] = []
-    private var withdrawn: Set<String> = []
-    private var fields: [Key: Int64] = [:]
-    private var seenEvents: Set<String> = []
-    private var newestAt: Int64 = .min
-    private var newestSeq: UInt64?
-    private var newestPatchAt: Int64 = .min
+    /// From the first that is heard of the game until it is forgotten, or begun afresh.
+    private struct Life {
+        // All that has arrived and counts.
+        var facts: [(id: String, kind: Kind)] = []
+        var withdrawn: Set<String> = []
+        var fields: [Key: Int64] = [:]
+        var seenEvents: Set<String> = []
+        var newestAt: Int64 = .min
+        /// Patches that were taken, those refused since whose times were newer all the same, and the newest time of the numbers
+        /// before the present ones.
+        var patches: [(seq: UInt64?, at: Int64)] = []
+        var doubts: [(seq: UInt64, at: Int64, key: Key, value: Int64?)] = []
+        var formerAt: Int64?
 
-    // What people see.
-    private var shown: [String: Int64]?
-    private var shownAt: Int64 = 0
-    private var startedAt: Int64 = 0
-    private var ended = false
-    private var waitsUntil: Int64?
+        // What people see.
+        var shown: [String: Int64]?
+        var shownAt: Int64 = 0
+        var ended = false
+        var mayReopen = false
+        var waitsUntil: Int64?
+        /// When silence has been long enough to end it, or memory to forget it.
+        var lapsesAt: Int64 = 0
+        /// Something was kept from being shown first.
+        var startsOnResume = false
+        var alerted: Set<String> = []
+        var buckets: [String: (milliseconds: Int64, at: Int64)] = [:]
+
+        var state: [String: Int64] {
+            var state: [String: Int64] = [:]
+            for kind in Kind.allCases {
+                state[kind.rawValue + "s"] = Int64(facts.filter { $0.kind == kind && !withdrawn.contains($0.id) }.count)
+            }
+            for (key, value) in fields { state[key.rawValue] = value }
+            return state
+        }
+
+        var hasSomething: Bool { !fields.isEmpty || facts.contains { !withdrawn.contains($0.id) } }
+        var silence: Int64 { shown?["minutes"] != nil ? GameFeed.endsAfterSilence : GameFeed.beginsWithin }
+    }
+
+    private let reopens: Reopening
+    private var life: Life?
     /// By an operator: for whom the order was given.
     private var paused: Set<GameFeed.Scope> = []
     private var muted: Set<GameFeed.Scope> = []
-    /// Something was kept from being shown first.
-    private var startsOnResume = false
-    private var alerted: Set<String> = []
-    private var buckets: [String: (milliseconds: Int64, at: Int64)] = [:]
+    /// Orders that are not for this game alone.
+    private var seenOrders: Set<String> = []
 
     public init(_ feed: GameFeed) {
+        reopens = feed.reopens
         for arrival in feed.arrivals {
             fireTimers(until: arrival.now)
             take(arrival)
         }
-        if let due = waitsUntil { flush(at: due) }
-    }
-
-    // MARK: - The state, counted
-
-    private var state: [String: Int64] {
-        var state: [String: Int64] = [:]
-        for kind in Kind.allCases {
-            state[kind.rawValue + "s"] = Int64(facts.filter { $0.kind == kind && !withdrawn.contains($0.id) }.count)
-        }
-        for (key, value) in fields { state[key.rawValue] = value }
-        return state
+        if let due = life?.waitsUntil { flush(at: due) }
     }
 
     private func text(_ state: [String: Int64]) -> String {
@@ -84,167 +101,267 @@ public struct ReferenceModel {
     // MARK: - What arrives
 
     private mutating func take(_ arrival: GameFeed.Arrival) {
-        var isRetraction = false
-        if case .retraction = arrival.what { isRetraction = true }
-        if let id = arrival.id, !isRetraction, seenEvents.contains(id) { return }
+        if case .operation(let operation, let scope) = arrival.what, scope != .topic {
+            if let id = arrival.id, !seenOrders.insert(id).inserted { return }
+            return operate(operation, scope, at: arrival.now)
+        }
+        var game = life ?? Life()
+        life = nil
+        tell(arrival, to: &game)
+        if !game.ended { game.lapsesAt = arrival.now + game.silence }
+        life = game
+    }
 
-        if case .operation(let operation, let scope) = arrival.what {
-            if let id = arrival.id { seenEvents.insert(id) }
-            operate(operation, scope, at: arrival.now)
+    private mutating func tell(_ arrival: GameFeed.Arrival, to game: inout Life) {
+        let now = arrival.now
+        let at = arrival.at > now + GameFeed.aheadMax ? now : arrival.at
+        var isRetraction = false
+        var isStart = false
+        if case .retraction = arrival.what { isRetraction = true }
+        if case .start = arrival.what { isStart = true }
+        if let id = arrival.id, !isRetraction, game.seenEvents.contains(id) { return }
+
+        if case .operation(let operation, _) = arrival.what {
+            operate(operation, .topic, on: &game, at: now)
+            if let id = arrival.id { game.seenEvents.insert(id) }
             return
         }
-        let before = state
-        let lateBy = newestAt > arrival.at ? newestAt - arrival.at : 0
+        // A start from before what has been heard is the old one's, sent again.
+        let isLate = game.newestAt != .min && at < game.newestAt - GameFeed.lateAfter
+        if game.ended, isStart, reopens == .afresh, !isLate { game = Life() }
+        let before = game.state
+        let age = max(0, game.newestAt == .min ? 0 : game.newestAt - at)
         var changed: (kind: String, cause: String)?
         var hasFolded = false
         var counts = true
         switch arrival.what {
         case .start, .end, .pass, .operation: break
         case .fact(let id, let kind):
-            counts = !facts.contains { $0.id == id }
+            counts = !game.facts.contains { $0.id == id }
             if counts {
-                facts.append((id, kind))
-                hasFolded = !withdrawn.contains(id)
+                game.facts.append((id, kind))
+                hasFolded = !game.withdrawn.contains(id)
                 changed = hasFolded ? (kind.rawValue, id) : nil
             }
         case .retraction(let id):
-            counts = withdrawn.insert(id).inserted
-            if counts, let fact = facts.first(where: { $0.id == id }) {
+            counts = game.withdrawn.insert(id).inserted
+            if counts, let fact = game.facts.first(where: { $0.id == id }) {
                 hasFolded = true
                 changed = (fact.kind.rawValue + "Cancelled", id)
-                if alerted.contains(id) { revoked.append(id) }
+                if game.alerted.contains(id) { revoked.append(id) }
             }
         case .patch(let seq, let key, let value):
-            var isOld = arrival.at < newestPatchAt
-            if let seq, let newest = newestSeq { isOld = seq <= newest }
+            let newestSeq = game.patches.last { $0.seq != nil }?.seq
+            let newestAt = game.patches.map(\.at).max() ?? .min
+            var isOld = at < newestAt
+            var withIt: [(seq: UInt64, at: Int64, key: Key, value: Int64?)] = []
+            if let seq, let newestSeq {
+                isOld = seq <= newestSeq || game.formerAt.map { at <= $0 } ?? false
+                if seq < newestSeq, !arrival.isCorrection, at > newestAt {
+                    let speaksFrom = newestAt + GameFeed.lateAfter
+                    let lower = game.doubts.filter { $0.seq < seq }
+                    if at > speaksFrom, lower.contains(where: { $0.at > speaksFrom }) {
+                        isOld = false
+                        withIt = lower.sorted { $0.seq < $1.seq }
+                        withIt.removeAll { [first = withIt[0]] in $0.at < first.at - GameFeed.lateAfter }
+                        game.formerAt = newestAt
+                    } else {
+                        game.doubts.removeAll { $0.seq == seq }
+                        game.doubts.append((seq, at, key, value))
+                    }
+                }
+            }
             if isOld, !arrival.isCorrection {
                 // A patch with a known number is a duplicate, and tells nothing of time; an old one does.
                 counts = !(seq != nil && seq == newestSeq)
             } else {
                 // A correction leaves the feed's own order alone.
                 if !arrival.isCorrection {
-                    newestSeq = seq ?? newestSeq
-                    newestPatchAt = max(newestPatchAt, arrival.at)
+                    game.patches.append((seq, at))
+                    game.doubts = []
                 }
-                fields[key] = value.map { key == .minutes ? quantised($0) : $0 }
+                for (key, value) in withIt.map({ ($0.key, $0.value) }) + [(key, value)] {
+                    game.fields[key] = value.map { key == .minutes ? quantised($0, shown: game.fields[.minutes]) : $0 }
+                }
                 hasFolded = true
             }
         }
-        if let id = arrival.id, !isRetraction { seenEvents.insert(id) }
-        if counts, !arrival.isCorrection { newestAt = max(newestAt, arrival.at) }
-        if ended { return }
+        if let id = arrival.id, !isRetraction { game.seenEvents.insert(id) }
+        if counts, !arrival.isCorrection { game.newestAt = max(game.newestAt, min(at, now)) }
 
+        if game.ended {
+            if case .end = arrival.what { return }
+            guard game.mayReopen || reopens == .resumed else { return }
+            let hasNews = hasFolded && game.hasSomething && !looksAlike(game.state, game.shown ?? [:])
+            guard isStart || hasNews else { return }
+            (game.ended, game.mayReopen, game.shown) = (false, false, nil)
+        }
         if case .end = arrival.what {
-            publish(at: arrival.now, ends: true, alert: nil)
+            publish(&game, at: now, ends: true, alert: nil)
             return
         }
-        guard let shown else {
-            var isStart = false
-            if case .start = arrival.what { isStart = true }
-            let hasSomething = !fields.isEmpty || facts.contains { !withdrawn.contains($0.id) }
-            guard isStart || (hasFolded && hasSomething) else { return }
+        guard let shown = game.shown else {
+            guard isStart || (hasFolded && game.hasSomething) else { return }
             if !paused.isEmpty {
-                startsOnResume = true
+                game.startsOnResume = true
             } else {
-                publish(at: arrival.now, ends: false, alert: alert(changed, lateBy: lateBy, at: arrival.now))
+                publish(&game, at: now, ends: false, alert: alert(changed, in: &game, age: age, at: now))
             }
             return
         }
-        guard !looksAlike(state, before), !looksAlike(state, shown) else { return }
-        if changed?.kind == "shot", lateBy > GameFeed.droppableAfter, !arrival.isCorrection { return }
+        guard !looksAlike(game.state, before), !looksAlike(game.state, shown) else { return }
+        if changed?.kind == "shot", age > GameFeed.droppableAfter, !arrival.isCorrection { return }
         if !paused.isEmpty { return }
-        let alert = alert(changed, lateBy: lateBy, at: arrival.now)
+        let alert = alert(changed, in: &game, age: age, at: now)
         let isEssential = changed?.kind == "goal" || changed?.kind == "goalCancelled"
-        let free = shownAt + GameFeed.minimumInterval
-        if isEssential || arrival.isCorrection || alert != nil || arrival.now >= free {
-            publish(at: arrival.now, ends: false, alert: alert)
+        let free = game.shownAt + GameFeed.minimumInterval
+        if isEssential || arrival.isCorrection || alert != nil || now >= free {
+            publish(&game, at: now, ends: false, alert: alert)
         } else {
-            waitsUntil = free
+            game.waitsUntil = free
         }
     }
 
-    private func quantised(_ value: Int64) -> Int64 {
-        if let shown = fields[.minutes], abs(value - shown) < 4 { return shown }
+    private func quantised(_ value: Int64, shown: Int64?) -> Int64 {
+        if let shown, abs(value - shown) < 4 { return shown }
         return (value + 2) / 5 * 5
     }
 
     // MARK: - What people see
 
-    private mutating func publish(at now: Int64, ends: Bool, alert: String?) {
-        if shown == nil { startedAt = now }
-        shown = state
-        shownAt = now
-        waitsUntil = nil
-        ended = ends
-        versions.append(Version(at: now, state: text(state), ends: ends, alert: alert))
+    private mutating func publish(_ game: inout Life, at now: Int64, ends: Bool, alert: String?) {
+        game.shown = game.state
+        game.shownAt = now
+        game.waitsUntil = nil
+        game.startsOnResume = false
+        game.ended = ends
+        game.lapsesAt = now + (ends ? GameFeed.dismissal + GameFeed.forgetAfter : game.silence)
+        versions.append(Version(at: now, state: text(game.state), ends: ends, alert: alert))
     }
 
     private mutating func operate(_ operation: FeedEvent.Operation, _ scope: GameFeed.Scope, at now: Int64) {
+        var game = life
+        life = nil
+        if game == nil {
+            order(operation, scope)
+        } else {
+            operate(operation, scope, on: &game!, at: now)
+        }
+        life = game
+    }
+
+    private mutating func order(_ operation: FeedEvent.Operation, _ scope: GameFeed.Scope) {
         switch operation {
         case .mute: muted.insert(scope)
         case .unmute: muted.remove(scope)
         case .pause: paused.insert(scope)
+        case .resume: paused.remove(scope)
+        case .republish, .reset: break
+        }
+    }
+
+    private mutating func operate(
+        _ operation: FeedEvent.Operation, _ scope: GameFeed.Scope, on game: inout Life, at now: Int64
+    ) {
+        let wasPaused = !paused.isEmpty
+        order(operation, scope)
+        // An order for all is for those that run.
+        if game.ended, scope != .topic { return }
+        switch operation {
+        case .mute, .unmute, .pause: break
         case .resume:
-            guard paused.remove(scope) != nil, paused.isEmpty else { return }
-            if ended { return }
-            if let shown {
-                if !looksAlike(state, shown) { publish(at: now, ends: false, alert: nil) }
-            } else if startsOnResume {
-                publish(at: now, ends: false, alert: nil)
+            guard wasPaused, paused.isEmpty, !game.ended else { return }
+            if let shown = game.shown {
+                if !looksAlike(game.state, shown) { publish(&game, at: now, ends: false, alert: nil) }
+            } else if game.startsOnResume {
+                publish(&game, at: now, ends: false, alert: nil)
             }
         case .republish:
-            if shown != nil, !ended, paused.isEmpty { publish(at: now, ends: false, alert: nil) }
+            if game.shown != nil, !game.ended, paused.isEmpty { publish(&game, at: now, ends: false, alert: nil) }
+        case .reset:
+            game.seenEvents = []
+            game.newestAt = .min
+            game.patches = []
+            game.doubts = []
+            game.formerAt = nil
+            game.mayReopen = game.ended
         }
     }
 
     private mutating func flush(at now: Int64) {
-        waitsUntil = nil
-        if !paused.isEmpty { return }
-        if let shown, !looksAlike(state, shown) { publish(at: now, ends: false, alert: nil) }
+        guard var game = life else { return }
+        life = nil
+        game.waitsUntil = nil
+        if paused.isEmpty, let shown = game.shown, !looksAlike(game.state, shown) {
+            publish(&game, at: now, ends: false, alert: nil)
+        }
+        life = game
     }
 
     private mutating func fireTimers(until now: Int64) {
-        if let due = waitsUntil, due <= now, due <= startedAt + GameFeed.maximumDuration { flush(at: due) }
-        let limit = startedAt + GameFeed.maximumDuration
-        if shown != nil, !ended, limit <= now { publish(at: limit, ends: true, alert: nil) }
+        while var game = life {
+            if let due = game.waitsUntil, due <= now, due <= game.lapsesAt {
+                flush(at: due)
+            } else if game.lapsesAt <= now {
+                let due = game.lapsesAt
+                life = nil
+                if game.ended || game.shown == nil {
+                    forgotten.append(due)
+                    // Orders for this game alone go with it.
+                    paused.remove(.topic)
+                    muted.remove(.topic)
+                } else {
+                    publish(&game, at: due, ends: true, alert: nil)
+                    life = game
+                }
+            } else {
+                return
+            }
+        }
     }
 
     // MARK: - Alerts
 
-    private mutating func alert(_ change: (kind: String, cause: String)?, lateBy: Int64, at now: Int64) -> String? {
+    private func alert(
+        _ change: (kind: String, cause: String)?, in game: inout Life, age: Int64, at now: Int64
+    ) -> String? {
         guard let change, muted.isEmpty else { return nil }
         switch change.kind {
-        case "goal" where lateBy == 0 && !alerted.contains(change.cause):
-            guard take("goal", GameFeed.goalBucket, now) || take("reserve", GameFeed.reserve, now) else { return nil }
-            alerted.insert(change.cause)
-            return change.cause
-        case "goalCancelled" where alerted.contains(change.cause):
-            guard take("goalCancelled", GameFeed.goalBucket, now) || take("reserve", GameFeed.reserve, now) else {
-                return nil
-            }
-            return change.cause + "/cancelled"
-        case "red" where lateBy == 0:
-            guard level("red", GameFeed.redBucket, now) >= GameFeed.redBucket.refill,
-                level("ordinary", GameFeed.ordinaryBucket, now) >= GameFeed.ordinaryBucket.refill
+        case "goal" where age <= GameFeed.freshFor && !game.alerted.contains(change.cause):
+            guard take("goal", GameFeed.goalBucket, of: &game, now) || take("reserve", GameFeed.reserve, of: &game, now)
             else { return nil }
-            _ = take("red", GameFeed.redBucket, now)
-            _ = take("ordinary", GameFeed.ordinaryBucket, now)
-            alerted.insert(change.cause)
+            game.alerted.insert(change.cause)
+            return change.cause
+        case "goalCancelled" where game.alerted.contains(change.cause):
+            guard
+                take("goalCancelled", GameFeed.goalBucket, of: &game, now)
+                    || take("reserve", GameFeed.reserve, of: &game, now)
+            else { return nil }
+            return change.cause + "/cancelled"
+        case "red" where age <= GameFeed.lateAfter:
+            guard level("red", GameFeed.redBucket, of: game, now) >= GameFeed.redBucket.refill,
+                level("ordinary", GameFeed.ordinaryBucket, of: game, now) >= GameFeed.ordinaryBucket.refill
+            else { return nil }
+            _ = take("red", GameFeed.redBucket, of: &game, now)
+            _ = take("ordinary", GameFeed.ordinaryBucket, of: &game, now)
+            game.alerted.insert(change.cause)
             return change.cause
         default: return nil
         }
     }
 
-    private func level(_ name: String, _ size: (burst: Int, refill: Int64), _ now: Int64) -> Int64 {
+    private func level(_ name: String, _ size: (burst: Int, refill: Int64), of game: Life, _ now: Int64) -> Int64 {
         let full = Int64(size.burst) * size.refill
-        guard let bucket = buckets[name] else { return full }
+        guard let bucket = game.buckets[name] else { return full }
         return min(full, bucket.milliseconds + now - bucket.at)
     }
 
-    private mutating func take(_ name: String, _ size: (burst: Int, refill: Int64), _ now: Int64) -> Bool {
-        let level = level(name, size, now)
+    private func take(
+        _ name: String, _ size: (burst: Int, refill: Int64), of game: inout Life, _ now: Int64
+    ) -> Bool {
+        let level = level(name, size, of: game, now)
         let isThere = level >= size.refill
-        buckets[name] = (level - (isThere ? size.refill : 0), now)
+        game.buckets[name] = (level - (isThere ? size.refill : 0), now)
         return isThere
     }
 }

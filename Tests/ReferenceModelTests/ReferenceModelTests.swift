@@ -17,15 +17,20 @@ import Testing
         var alerts = 0
         var ends = 0
         var most = 0
+        var forgotten = 0
+        var begunAgain = 0
         for seed in UInt64(1)...500 {
             let model = ReferenceModel(GameFeed(seed: seed))
             versions += model.versions.count
             most = max(most, model.versions.count)
             alerts += model.versions.count { $0.alert != nil }
+            forgotten += model.forgotten.count
+            begunAgain += zip(model.versions, model.versions.dropFirst()).count { $0.ends && !$1.ends }
             ends += model.versions.last?.ends == true ? 1 : 0
         }
         #expect(versions > 1500 && most >= 9)
         #expect(alerts > 400)
         #expect(ends > 50)
+        #expect(forgotten > 50 && begunAgain > 20)
     }
 }

@@ -10,18 +10,29 @@ struct LaneJudge {
     private static let perAlert = 64 + 16
     private static let balanceMax = (64 + 16 + 32) * perSilent
     private var balance = 0
+    /// Private ends that may go in a row while somebody awaits an alert, be there as many of them as may.
+    private static let endsMax = 64
+    private var ends = 0
 
     mutating func silentBeforeAlert() -> String? {
         balance += LaneJudge.perSilent
         return balance > LaneJudge.balanceMax ? "silent pushes overtake the alerts of other audiences" : nil
     }
 
-    mutating func alert() { balance = max(0, balance - LaneJudge.perAlert) }
+    mutating func endBeforeAlert() -> String? {
+        ends += 1
+        return ends > LaneJudge.endsMax ? "private ends overtake the alerts of others (10)" : nil
+    }
+
+    mutating func alert() {
+        balance = max(0, balance - LaneJudge.perAlert)
+        ends = 0
+    }
 }
 
 extension World {
     func judgeLane(of payload: Payload, for phone: Phone, from node: Node) -> String? {
-        if payload.event == .end { return nil }
+        if payload.event == .end, phone.served != nil { return nil }
         if payload.alert != nil {
             if phone.awaitsAlert { node.lanes.alert() }
             return nil
@@ -31,11 +42,12 @@ extension World {
         var isAwaitedElsewhere = false
         for other in phones where other.awaitsAlert && !other.isGone && !other.isExpired && nodes[other.node] === node {
             // Its own audience has the first lane, and this one is a joiner that stands among those who wait.
-            if other.served == phone.served { return nil }
+            if other.served == phone.served, payload.event == .update { return nil }
             // It may be gathering others.
             if case .lineup = other.served, options.lineupRules.gather > .zero { continue }
             isAwaitedElsewhere = true
         }
+        guard payload.event == .update else { return isAwaitedElsewhere ? node.lanes.endBeforeAlert() : nil }
         return isAwaitedElsewhere ? node.lanes.silentBeforeAlert() : nil
     }
 }

@@ -90,13 +90,13 @@ extension World {
     }
 
     /// Two alerts are not closer than the rules gather them, unless the first was still on its way when the second came, no other
-    /// topic was live that could have added to it, or the stamps wait. Told of those who have their lineup to themselves: of
+    /// topic was live that could have added to it. Told of those who have their lineup to themselves: of
     /// others, somebody may have waited for the first.
     func judgeGathering(_ payload: Payload, lineup topics: [TopicID], to phone: Phone, from node: Node) -> String? {
         let gather = nanoseconds(options.lineupRules.gather)
         guard options.activitiesMax == 1, payload.event == .update, payload.alert != nil, phone.lastAlertStandsAlone,
             !phone.lastMayRepeat,
-            moment.monotonicNanoseconds < phone.lastSentAt + gather, payload.stamp < moment.wallSeconds + 50
+            moment.monotonicNanoseconds < phone.lastSentAt + gather
         else { return nil }
         for topic in topics {
             for told in node.told[topic] ?? [] where told.publication.alert != nil && told.at >= phone.lastSentAt {

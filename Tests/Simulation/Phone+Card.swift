@@ -38,7 +38,7 @@ extension Phone {
 
     mutating func registered(_ token: [UInt8]) {
         card?.isRegistered = true
-        servedToken = token
+        serves(token)
         accepted = accepted ?? lastState
     }
 }
@@ -124,12 +124,16 @@ extension World {
 
     /// What goes on ends for its age alone, and not while its successor has no token.
     func judgeEnd(of index: Int, served: AudienceKey, from node: Node) -> String? {
-        if isOver(served, node: node) { return nil }
+        // It is the end of what it showed when another card took its name.
+        if isOver(served, node: node) || phones[index].isNameless { return nil }
         if let successor = successor(of: index), phones[successor].card?.isOut == true {
             return "it ends before the new card has its token (L1)"
         }
         return isAlmostOver(phones[index]) ? nil : "it ends though it goes on (L1)"
     }
+
+    /// Once the system has ended the card of somebody who left, nobody tries to tell of its end any more.
+    func isLetGo(_ phone: Phone) -> Bool { age(of: phone) >= lifetime - 1_000_000_000 }
 
     /// Its time has come, or will within the second that the engine counts in.
     func isAlmostOver(_ phone: Phone) -> Bool { age(of: phone) >= lifetime / 48 * 47 - 1_000_000_000 }
@@ -151,7 +155,10 @@ extension World {
 
     /// Whom a command means by this name: a renewed activity keeps those it had.
     func named(_ id: ActivityID) -> Int? {
-        guard var index = phones.firstIndex(where: { $0.id == id }) else { return nil }
+        guard
+            var index = phones.lastIndex(where: { $0.id == id && $0.isIntroduced && !$0.isNameless })
+                ?? phones.firstIndex(where: { $0.id == id })
+        else { return nil }
         while phones[index].isReplaced || phones[index].isGone,
             let next = phones.firstIndex(where: { $0.card?.renews == index })
         {
@@ -163,9 +170,22 @@ extension World {
     /// One of a card's names.
     func anyName(of index: Int) -> ActivityID {
         guard let card = phones[index].card, random.chance(0.5) else { return phones[index].id }
+        // Those in between are forgotten some time.
+        let editions = [1, max(1, card.edition - 1), card.edition]
+        let edition = editions[Int.random(in: 0..<editions.count, using: &random)]
         return ActivityID(
-            hashing: StartRequest.name(
-                String(card.name.split(separator: "~")[0]), edition: Int.random(in: 1...card.edition, using: &random)))
+            hashing: StartRequest.name(String(card.name.split(separator: "~")[0]), edition: edition))
+    }
+
+    /// Of those that had a name one after the other the first about whom this can be said.
+    func isMeant(_ phone: Phone, by fate: ActivityFate) -> Bool {
+        if phone.card != nil
+            || phones.lastIndex(where: { $0.id == phone.id }) == phones.firstIndex(where: { $0.id == phone.id })
+        {
+            return true
+        }
+        if case .expired = fate { return !phone.isNameless && !phone.isExpired && isAlmostOver(phone) }
+        return !phone.isNameless
     }
 
     /// - Returns: what is wrong with what the shard says has become of an activity.
@@ -178,6 +198,10 @@ extension World {
                 ? nil : "it goes on as another one, they say, which it does not (L1)"
         case .notStarted:
             return phones[index].hasToken ? "it has not started, they say, and has a token (L7)" : nil
+        case .ended, .notEnded: return nil
+        case .refused(let refusal):
+            // A command may meet an activity that has gone meanwhile.
+            return refusal == .unknownActivity ? nil : "what was asked for it was refused: \(refusal)"
         }
     }
 

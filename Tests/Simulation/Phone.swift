@@ -10,7 +10,7 @@ struct Phone {
     private(set) var served: AudienceKey?
     /// The app's current token, the one the shard knows, and every one it ever had.
     private(set) var token: [UInt8]
-    var servedToken: [UInt8]
+    private(set) var servedToken: [UInt8]
     private var tokens: [[UInt8]]
     /// `nil`: the app has started the activity itself.
     var card: Card?
@@ -28,6 +28,23 @@ struct Phone {
     private(set) var isRemoved = false
     /// Its token was answered as dead while too many were.
     var isHeld = false
+    /// The shard knows it: it was followed, or is to be started.
+    var isIntroduced = false
+    /// Another card has its name since it was told to leave.
+    private(set) var isNameless = false
+    /// Of cards that had this one's name before.
+    var hasUsedName = false
+    /// It got a new token while the guard was shut.
+    var wasHeld = false
+    /// The service has refused the newest state for good: there is nothing to be done before a newer one has come.
+    private(set) var refusedSerial: UInt64?
+
+    /// What is wrong with its token.
+    var sickness: Sickness?
+    /// When a push to it last met a trouble of its own, monotonic nanoseconds.
+    private(set) var troubledAt: Int64 = 0
+    /// Its own trouble keeps it waiting until then, at least.
+    var waitsUntil: Int64 = 0
 
     /// Pushes on their way; more than one is a violation.
     var flying = 0
@@ -35,10 +52,11 @@ struct Phone {
     var lastState: [UInt8] = []
     /// Whether the last push may be repeated as it was: it was not accepted, or nobody knows.
     var lastMayRepeat = true
-    /// State of the last accepted push.
+    /// State of the last accepted push, and what the card shows.
     var accepted: [UInt8]?
+    var shown: [UInt8]?
     var hasEnded = false
-    private var isEnding = false
+    private(set) var isEnding = false
     /// The service has certainly taken an end, or its token is dead: nothing may follow.
     var isGone = false
     /// Newest publication of what it shows, when the last push was sent.
@@ -57,12 +75,11 @@ struct Phone {
     /// way; the oldest first.
     private(set) var missed: [Missed] = []
     private var missedInFlight: [Missed] = []
-    /// So many, also of topics that it has left meanwhile: its audience kept no more than eight of them.
-    private(set) var missedCount = 0
-    private var missedCountInFlight = 0
     struct Missed {
         let topic: TopicID
         let alert: Alert
+        /// Monotonic nanoseconds.
+        let staleAt: Int64
         var isRevoked = false
         /// There was a moment at which it might not be given, and no push was needed without it.
         var mayBeSettled = false
@@ -104,6 +121,7 @@ struct Phone {
         token = old.tokens[0]
         servedToken = token
         tokens = [token]
+        isIntroduced = true
     }
 
     private static func makeToken(using random: inout SplitMix64) -> [UInt8] {
@@ -115,6 +133,12 @@ struct Phone {
         tokens.append(token)
     }
 
+    /// The shard has the new token. What held the old one holds it no more.
+    mutating func serves(_ token: [UInt8]) {
+        if token != servedToken { (isHeld, waitsUntil, troubledAt) = (false, 0, 0) }
+        servedToken = token
+    }
+
     func hasUsed(_ token: [UInt8]) -> Bool { tokens.contains(token) }
 
     /// The shard has been told whose member this phone is.
@@ -123,6 +147,7 @@ struct Phone {
         guard !isGone, !isEnding, served != audience else { return }
         served = audience
         joinedAt = now
+        refusedSerial = nil
         rotationPushes = 0
         lastLineup = nil
         // The person changed something, and gets one push for it even where the content happens to be the same.
@@ -131,22 +156,52 @@ struct Phone {
         let shown = hasToken ? Set(audience?.topics ?? []) : []
         missed.removeAll { !shown.contains($0.topic) }
         missedInFlight.removeAll { !shown.contains($0.topic) }
-        awaitsAlert = awaitsAlert && !stillMissed.isEmpty
+        awaitsAlert = awaitsAlert && !missed.allSatisfy(\.isRevoked)
+    }
+
+    /// Devices drop what was stamped half a minute before their own time, and what is eight hours ahead of it.
+    static func takes(_ stamp: Int64, at truth: Moment) -> Bool {
+        stamp > truth.wallSeconds - 30 && stamp <= truth.wallSeconds + 8 * 3600
     }
 
     mutating func prefers(_ subscriber: Subscriber) { self.subscriber = subscriber }
 
-    var stillMissed: [Missed] { missed.filter { !$0.isRevoked } }
+    func stillMissed(at now: Int64) -> [Missed] { missed.filter { !$0.isRevoked && now < $0.staleAt } }
 
     /// What it missed may have been settled silently.
     mutating func noteSettled() { for index in missed.indices { missed[index].mayBeSettled = true } }
 
-    mutating func noteAlert(of publication: Publication) {
-        guard let alert = publication.alert, let served, served.topics.contains(publication.topicID) else { return }
-        missed.append(Missed(topic: publication.topicID, alert: alert))
-        missedCount += 1
+    mutating func noteAlert(of publication: Publication, at now: Int64) {
+        guard !isNameless, let alert = publication.alert, let served, served.topics.contains(publication.topicID) else {
+            return
+        }
+        missed.append(
+            Missed(
+                topic: publication.topicID, alert: alert, staleAt: now + alert.freshFor.milliseconds * 1_000_000))
+        excuseOldest(alert.class)
         if flying > 0 { lastAlertStandsAlone = false }
         if flying == 0, !isThrottled, hasToken { awaitsAlert = true }
+    }
+
+    /// Eight of each class are kept for whoever missed them, the newest, whatever their topics are. More may be: what an activity
+    /// brings along is kept beside what its audience keeps.
+    private mutating func excuseOldest(_ class: AlertClass) {
+        var excess = (missedInFlight + missed).count { $0.alert.class == `class` } - 8
+        for list in [\Phone.missedInFlight, \Phone.missed] {
+            for index in self[keyPath: list].indices where self[keyPath: list][index].alert.class == `class` {
+                guard excess > 0 else { return }
+                self[keyPath: list][index].mayBeSettled = true
+                excess -= 1
+            }
+        }
+    }
+
+    /// Somebody follows under its name with another card: it is still to be ended, under its own token.
+    mutating func partsFromName() {
+        isNameless = true
+        missed.removeAll()
+        missedInFlight.removeAll()
+        awaitsAlert = false
     }
 
     mutating func forgetAlert(_ cause: String) {
@@ -154,7 +209,7 @@ struct Phone {
         for index in missedInFlight.indices where missedInFlight[index].alert.cause == cause {
             missedInFlight[index].isRevoked = true
         }
-        if stillMissed.isEmpty { awaitsAlert = false }
+        if missed.allSatisfy(\.isRevoked) { awaitsAlert = false }
     }
 
     mutating func sent(_ payload: Payload, telling told: [AlertText], newest serial: UInt64, at now: Int64) {
@@ -162,13 +217,12 @@ struct Phone {
         awaitsAlert = false
         isThrottled = false
         isEnding = payload.event == .end
+        refusedSerial = nil
         lastSerial = serial
         lastSentAt = now
         if case .lineup = served { lastLineup = LineupContentState<Match>(payload) }
         missedInFlight = missed
         missed.removeAll()
-        missedCountInFlight = missedCount
-        missedCount = 0
         if payload.priority == .immediate, payload.event == .update { budget.take(budgetSize, at: payload.stamp) }
         if payload.alert != nil, payload.event != .start {
             alertBucket.take(limits.alerts, at: payload.stamp, atLeast: 0)
@@ -185,6 +239,11 @@ struct Phone {
         self.isHeld = isHeld
         flying -= 1
         isEnding = false
+        if flight.outcome == .accepted || flight.arrives, flight.isTaken { shown = flight.payload.state }
+        if flight.outcome != .accepted, flight.token == servedToken { troubledAt = now }
+        if flight.outcome == .throttled || flight.outcome == .serviceError, flight.token == servedToken {
+            waitsUntil = now + 1_000_000_000
+        }
         switch flight.outcome {
         case .accepted:
             accepted = flight.payload.state
@@ -205,20 +264,20 @@ struct Phone {
                 untry(flight)
                 isThrottled = isHeld
             }
-        case .throttled, .notProcessed:
+        case .throttled, .serviceError, .notProcessed:
             lastMayRepeat = true
-            isThrottled = flight.outcome == .throttled
+            isThrottled = flight.outcome != .notProcessed
             untry(flight)
-        case .refused:
-            if flight.payload.event == .end { isGone = true }
+        case .refused where flight.payload.event == .end && (served == nil || isNameless):
+            // It stays on the phone until the system ends it.
+            isGone = true
+        case .refused: refusedSerial = lastSerial
         }
     }
 
     /// The service certainly did not process it, so its alert may be tried again.
     private mutating func untry(_ flight: World.Flight) {
         missed = missedInFlight + missed
-        missedCount += missedCountInFlight
-        missedCountInFlight = 0
         missedInFlight.removeAll()
         alertsTried.subtract(flight.told)
     }

@@ -9,6 +9,19 @@ struct SimulatedFeed {
     private var goals: [[String]] = []
     private var matches = 0
     private var facts = 0
+    private var comebacks = 0
+    /// Matches that have teams and have not been kicked off.
+    private var early: Set<TopicID> = []
+    /// Matches that have ended, the newest last; and those of all that the core has forgotten since, or that came back.
+    private var over: [TopicID] = []
+    private var forgotten: Set<TopicID> = []
+    private(set) var reopened: Set<TopicID> = []
+    private(set) var reborn: Set<TopicID> = []
+    /// Publications that an event out of its order has led to.
+    private(set) var disordered: Set<UInt64> = []
+    private var isDisordered = false
+    private let disorders: Bool
+    private var random: SplitMix64
     private(set) var now = FeedTime(seconds: 1_800_000_000)
     /// Which alert a text belongs to: player names are unique, so texts are. And the text of a line that names one of several.
     private(set) var alerts: [AlertText: (topic: TopicID, alert: Alert)] = [:]
@@ -25,17 +38,21 @@ struct SimulatedFeed {
     }
 
     /// Matches that are over are soon dismissed, and a push has little room: a lineup of many does not fit.
-    private static func rules(renews: Bool) -> Rules {
+    private static func rules(_ options: World.Options) -> Rules {
         var football = TopicRules.football
-        football.renews = renews
+        football.renews = options.renews
+        football.reopens = options.reopens
+        football.forgetAfter = options.forgetAfter
         football.dismissal = .after(.seconds(30))
         football.attributesReserve = TopicRules.attributesReserveRange.upperBound
         return Rules(kinds: [.football: football], other: .generic)
     }
 
-    init(topics count: Int, renews: Bool) {
-        core = DecisionCore(rules: SimulatedFeed.rules(renews: renews))
-        for _ in 0..<count {
+    init(_ options: World.Options, seed: UInt64) {
+        core = DecisionCore(rules: SimulatedFeed.rules(options))
+        disorders = options.disordersEvents
+        random = SplitMix64(seed: seed.mixed)
+        for _ in 0..<options.topics {
             topics.append(TopicID(""))
             goals.append([])
         }
@@ -60,7 +77,7 @@ struct SimulatedFeed {
     /// When nothing waits for its interval any more, what is published of a running match is what its facts say.
     func pendingChange() -> String? {
         for topic in topics {
-            guard let index = core.index(of: topic), let view = core.topic(index) else { continue }
+            guard let view = core.topic(topic) else { continue }
             if !view.ended, view.published != view.state { return "a change of \(topic) was never published" }
         }
         return nil
@@ -73,13 +90,13 @@ struct SimulatedFeed {
     }
 
     mutating func card(using random: inout SplitMix64) -> [ShardCommand] {
-        let index = Int.random(in: 0..<topics.count, using: &random)
+        let index = running(using: &random)
         fact(index, "card", ["side": side(&random), "color": random.chance(0.1) ? "red" : "yellow"])
         return commands()
     }
 
     mutating func goal(using random: inout SplitMix64) -> [ShardCommand] {
-        let index = Int.random(in: 0..<topics.count, using: &random)
+        let index = running(using: &random)
         goals[index].append(fact(index, "goal", ["side": side(&random)]))
         return commands()
     }
@@ -98,9 +115,27 @@ struct SimulatedFeed {
 
     mutating func end(using random: inout SplitMix64) -> [ShardCommand] {
         let index = Int.random(in: 0..<topics.count, using: &random)
-        fact(index, "period", ["period": "FT"])
-        apply(index, "end", .nothing, lifecycle: .end)
+        // Of some nobody says that they are over.
+        if !disorders || !random.chance(0.1) {
+            fact(index, "period", ["period": "FT"])
+            apply(index, "end", .nothing, lifecycle: .end)
+            over.append(topics[index])
+        }
         kickOff(index)
+        return commands()
+    }
+
+    /// A match that was over goes on, in the place of another one, of which nothing is heard any more.
+    mutating func reopen(using random: inout SplitMix64) -> [ShardCommand] {
+        guard let topic = over.suffix(8).randomElement(using: &random) else { return [] }
+        over.removeAll { $0 == topic }
+        let index = Int.random(in: 0..<topics.count, using: &random)
+        if forgotten.remove(topic) != nil { reborn.insert(topic) } else { reopened.insert(topic) }
+        topics[index] = topic
+        goals[index] = []
+        // By another name, or what is said of it would be said twice.
+        comebacks += 1
+        begin(index, "\(topic.rawValue.drop { $0 != "/" }.dropFirst()), again \(comebacks)", lifecycle: .start)
         return commands()
     }
 
@@ -108,35 +143,73 @@ struct SimulatedFeed {
         matches += 1
         topics[index] = TopicID("match/\(matches)")
         goals[index] = []
-        fact(index, "teams", ["home": .string("Home \(matches)"), "away": .string("Away \(matches)")])
-        fact(index, "period", ["period": "1H"])
+        begin(index, "\(matches)")
+    }
+
+    private mutating func begin(_ index: Int, _ name: some StringProtocol, lifecycle: FeedEvent.Lifecycle? = nil) {
+        let teams: JSONObject = ["home": .string("Home \(name)"), "away": .string("Away \(name)")]
+        fact(index, "teams", teams, lifecycle: lifecycle)
+        if disorders, lifecycle == nil, random.chance(0.2) {
+            early.insert(topics[index])
+        } else {
+            fact(index, "period", ["period": "1H"])
+        }
+    }
+
+    /// Whichever something happens in has been kicked off by then.
+    private mutating func running(using random: inout SplitMix64) -> Int {
+        let index = Int.random(in: 0..<topics.count, using: &random)
+        if early.remove(topics[index]) != nil { fact(index, "period", ["period": "1H"]) }
+        return index
+    }
+
+    /// When something is said to have happened: mostly now, else some milliseconds or minutes before, or still to come.
+    private mutating func time(of kind: String) -> FeedTime {
+        guard disorders, kind != "teams", kind != "period" else { return now }
+        let milliseconds: Int64
+        switch Int.random(in: 0..<40, using: &random) {
+        case 0...2: milliseconds = Int64.random(in: -999 ... -1, using: &random)
+        case 3: milliseconds = Int64.random(in: -600_000 ... -1000, using: &random)
+        case 4: milliseconds = Int64.random(in: 1...100_000_000, using: &random)
+        default: return now
+        }
+        isDisordered = true
+        return now + .milliseconds(milliseconds)
     }
 
     private func side(_ random: inout SplitMix64) -> JSONValue { random.chance(0.5) ? "home" : "away" }
 
     @discardableResult
-    private mutating func fact(_ index: Int, _ kind: String, _ values: JSONObject) -> String {
+    private mutating func fact(
+        _ index: Int, _ kind: String, _ values: JSONObject, lifecycle: FeedEvent.Lifecycle? = nil
+    ) -> String {
         facts += 1
         var values = values
         if kind != "teams" && kind != "period" { values["player"] = .string("Player \(facts)") }
         let id = "\(kind)/\(facts)"
-        apply(index, kind, .fact(Fact(id: id, kind: kind, at: now, values: values)))
+        let at = time(of: kind)
+        apply(index, kind, .fact(Fact(id: id, kind: kind, at: at, values: values)), at: at, lifecycle: lifecycle)
         return id
     }
 
     private mutating func apply(
-        _ index: Int, _ kind: String, _ change: FeedEvent.Change, lifecycle: FeedEvent.Lifecycle? = nil
+        _ index: Int, _ kind: String, _ change: FeedEvent.Change, at: FeedTime? = nil,
+        lifecycle: FeedEvent.Lifecycle? = nil
     ) {
         let event = FeedEvent(
-            topic: topics[index], topicKind: .football, at: now, kind: kind, lifecycle: lifecycle, change: change)
+            topic: topics[index], topicKind: .football, at: at ?? now, kind: kind, lifecycle: lifecycle, change: change)
         core.apply(event, now: now, into: &decisions)
     }
 
     private mutating func commands() -> [ShardCommand] {
-        defer { decisions.removeAll() }
+        defer {
+            decisions.removeAll()
+            isDisordered = false
+        }
         return decisions.compactMap {
             switch $0 {
             case .publish(let publication):
+                if isDisordered { disordered.insert(publication.serial) }
                 if let alert = publication.alert {
                     alerts[alert.text] = (publication.topicID, alert)
                     let body = alert.text.body.description
@@ -144,6 +217,9 @@ struct SimulatedFeed {
                 }
                 return .publish(publication)
             case .revokeAlert(let topic, let cause): return .revokeAlert(topic: topic, cause: cause)
+            case .forget(let topic):
+                forgotten.insert(topic)
+                return .forget(topic)
             case .order, .record: return nil
             }
         }

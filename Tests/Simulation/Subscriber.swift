@@ -76,18 +76,29 @@ struct PhoneBucket {
 extension World {
     /// Whether the phone may be given this alert in an update, or an end, with this stamp.
     private func mayAlert(_ alert: AlertClass, _ phone: Phone, stamp: Int64, isEnd: Bool = false) -> Bool {
-        guard phone.subscriber.wants(alert, at: moment) else { return false }
+        guard phone.subscriber.wants(alert, at: nodes[phone.node].clock.moment) else { return false }
         if alert == .ordinary, !phone.alertBucket.has(phone.limits.alerts, at: stamp) { return false }
         return isEnd
             || phone.budget.has(
                 phone.budgetSize, at: stamp, loan: alert == .essential ? phone.limits.essentialLoan : 0)
     }
 
+    /// Before a pull. Whoever was sent something before the node's clock was put right may not have taken it, and gets it again.
+    func noteClockStep(of node: Node) {
+        guard !node.shard.isHeldUp, node.stampEpoch != node.clock.moment.stampEpoch else { return }
+        node.stampEpoch = node.clock.moment.stampEpoch
+        for index in phones.indices where nodes[phones[index].node] === node { phones[index].lastMayRepeat = true }
+    }
+
     /// Before a pull. Who may be given no alert now, and shows the newest state already, is settled without a push.
     func noteSettled(by node: Node) {
+        let now = moment.monotonicNanoseconds
         for index in phones.indices where nodes[phones[index].node] === node && phones[index].flying == 0 {
-            guard let highest = phones[index].stillMissed.map(\.alert.class).max(),
-                !mayAlert(highest, phones[index], stamp: moment.wallSeconds)
+            guard let highest = phones[index].stillMissed(at: now).map(\.alert.class).max(),
+                phones[index].sickness != nil
+                    || !mayAlert(
+                        highest, phones[index],
+                        stamp: max(node.clock.moment.stampMilliseconds / 1000, phones[index].lastStamp))
             else { continue }
             phones[index].noteSettled()
         }
@@ -95,20 +106,21 @@ extension World {
 
     /// Of those that it missed, the newest of the highest class rides, unless the subscriber or the limits are against it.
     func judgeAttention(of payload: Payload, for phone: Phone, from node: Node) -> String? {
+        if phone.isNameless { return nil }
         let isEnd = payload.event == .end
+        let missed = phone.stillMissed(at: moment.monotonicNanoseconds)
         if payload.alert != nil {
-            guard let highest = phone.stillMissed.map(\.alert.class).max(),
+            guard let highest = missed.map(\.alert.class).max(),
                 mayAlert(highest, phone, stamp: payload.stamp, isEnd: isEnd)
             else {
                 return "an alert to somebody who wants none, or has had as many as may be (A2, A5)"
             }
             return nil
         }
-        if phone.missedCount <= 8,
-            let highest = phone.stillMissed.filter({ !$0.mayBeSettled }).map(\.alert.class).max(),
+        if let highest = missed.filter({ !$0.mayBeSettled }).map(\.alert.class).max(),
             mayAlert(highest, phone, stamp: payload.stamp, isEnd: isEnd)
         {
-            return "silent though alert \(phone.stillMissed.last?.alert.text.title ?? "") was missed (4)"
+            return "silent though alert \(missed.last?.alert.text.title ?? "") was missed (4)"
         }
         guard payload.event == .update else { return nil }
         let affords = phone.budget.has(phone.budgetSize, at: payload.stamp)

@@ -10,8 +10,12 @@ extension World {
         if phone.isGone { return "a push after its end (3)" }
         if phone.isHeld { return "a push to somebody who is held" }
         if token != phone.servedToken { return "a push to a token that was replaced before" }
+        // Devices drop what is stamped more than eight hours ahead: what they had dropped they do not compare with.
         if payload.stamp < phone.lastStamp { return "stamp \(payload.stamp) after \(phone.lastStamp) (2)" }
-        if payload.stamp > moment.wallSeconds + 60 + 5 { return "stamp more than a minute ahead" }
+        if !Phone.takes(payload.stamp, at: moment) {
+            return "stamp \(payload.stamp) at \(moment.wallSeconds), which phones drop (12)"
+        }
+        if moment.monotonicNanoseconds < phone.waitsUntil { return "it is tried again at once (10)" }
         if payload.stamp == phone.lastStamp, !phone.lastMayRepeat || !isRepeat(payload, to: phone, from: node) {
             return "two states with stamp \(payload.stamp) (2)"
         }
@@ -60,17 +64,17 @@ extension World {
         guard let told = feed.told(by: text) else { return "alert \(text) of nothing (4)" }
         for text in told {
             if phone.alertsTried.contains(text) { return "alert \(text.title) twice (4)" }
-            if !phone.stillMissed.contains(where: { $0.alert.text == text }) {
+            if !phone.stillMissed(at: moment.monotonicNanoseconds).contains(where: { $0.alert.text == text }) {
                 return "alert \(text.title) that this activity did not miss, or that was revoked (4)"
             }
         }
         if told.count > 1 { joinedAlertsSeen += 1 }
-        let pending = phone.stillMissed.filter { !$0.mayBeSettled || told.contains($0.alert.text) }
+        let pending = phone.stillMissed(at: moment.monotonicNanoseconds).filter {
+            !$0.mayBeSettled || told.contains($0.alert.text)
+        }
         guard let highest = pending.map(\.alert.class).max() else { return nil }
         var wanted: [TopicID: AlertText] = [:]
         for missed in pending where missed.alert.class == highest { wanted[missed.topic] = missed.alert.text }
-        // The audience keeps eight, and a card may be without its token for long.
-        if phone.missedCount > 8 || phone.card != nil { wanted = wanted.filter { told.contains($0.value) } }
         guard Set(told) == Set(wanted.values) else {
             return "alerts \(wanted.values.map(\.title)) were missed, and told are \(told.map(\.title)) (4)"
         }
@@ -119,22 +123,31 @@ extension World {
                 }
                 continue
             }
-            guard let served = phone.served else { return "activity \(phone.id.rawValue) left and was never ended (3)" }
+            guard let served = phone.served else {
+                if isLetGo(phone) { continue }
+                return "activity \(phone.id.rawValue) left and was never ended (3)"
+            }
             let node = nodes[phone.node]
             let shown = served.topics.contains { node.latest[$0] != nil }
-            if shown, phone.accepted == nil { return "activity \(phone.id.rawValue) never got a state (1)" }
-            if let accepted = phone.accepted, let violation = stale(accepted, beside: served, node: node) {
-                return "activity \(phone.id.rawValue) shows \(violation) (1)"
+            if shown, phone.accepted == nil, phone.refusedSerial == nil {
+                return "activity \(phone.id.rawValue) never got a state (1)"
+            }
+            // What was refused is owed to nobody before something newer has come.
+            if phone.refusedSerial != nil { continue }
+            for state in [phone.accepted, phone.shown].compactMap(\.self) {
+                if let violation = stale(state, beside: served, node: node) {
+                    return "activity \(phone.id.rawValue) shows \(violation) (1)"
+                }
             }
             // Silenced, it may have gone without a push, where the newest state was on the phone already.
-            if let lost = phone.stillMissed.last(where: { !$0.mayBeSettled }) {
+            if let lost = phone.stillMissed(at: moment.monotonicNanoseconds).last(where: { !$0.mayBeSettled }) {
                 return "activity \(phone.id.rawValue) never got alert \(lost.alert.text.title) (4)"
             }
         }
         // Nobody is told of the start of a card that has been given up meanwhile.
         for phone in phones
-        where (phone.isRemoved || phone.isDead && phone.isGone) && phone.deathReports != 1
-            && (phone.hasToken || !phone.hasLeft)
+        where (phone.isRemoved || phone.isDead && phone.isGone) && phone.isIntroduced
+            && phone.deathReports != (phone.isNameless ? 0 : 1) && (phone.hasToken || !phone.hasLeft)
         {
             return "the death of activity \(phone.id.rawValue) was reported \(phone.deathReports) times"
         }
@@ -143,16 +156,37 @@ extension World {
             else {
                 return "operators were told \(node.alarmsHeard) and \(node.resumptionsHeard) times of dead tokens"
             }
-            for serial in node.published
-            where node.completed[serial] ?? 0 != (node.overtaken.contains(serial) ? 0 : 1) {
+            let (lacked, doubtful) = refused(by: node)
+            for serial in node.published where !doubtful.contains(serial) || node.completed[serial] ?? 0 > 1 {
+                let isComplete = !node.overtaken.contains(serial) && !lacked.contains(serial)
+                if node.completed[serial] ?? 0 == (isComplete ? 1 : 0) { continue }
                 return "publication \(serial) was reported complete \(node.completed[serial] ?? 0) times"
             }
         }
         return nil
     }
 
+    /// Publications that somebody lacks for good whose followers they are, and those of which a lineup may have been refused
+    /// something: each may have been complete before, or not.
+    private func refused(by node: Node) -> (lacked: Set<UInt64>, doubtful: Set<UInt64>) {
+        var (lacked, doubtful): (Set<UInt64>, Set<UInt64>) = ([], [])
+        for phone in phones where nodes[phone.node] === node && !phone.isGone {
+            guard let serial = phone.refusedSerial, let served = phone.served else { continue }
+            let publication = served.topics.lazy.compactMap { node.told[$0]?.last { $0.publication.serial == serial } }
+                .first
+            // Of what had come before it, a member that is new may get the rest without anybody's waiting for that.
+            if case .topic = served, !phone.isExpired, let publication, phone.joinedAt < publication.at {
+                lacked.insert(serial)
+            }
+            for topic in served.topics {
+                for told in node.told[topic] ?? [] { doubtful.insert(told.publication.serial) }
+            }
+        }
+        return (lacked, doubtful.subtracting(lacked))
+    }
+
     /// The accepted state must be the newest version; which key is highlighted is the alert's choice.
-    private func stale(_ accepted: [UInt8], beside audience: AudienceKey, node: Node) -> String? {
+    func stale(_ accepted: [UInt8], beside audience: AudienceKey, node: Node) -> String? {
         switch audience {
         case .topic(let topic):
             guard let newest = node.latest[topic] else { return nil }

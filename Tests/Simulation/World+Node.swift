@@ -3,7 +3,12 @@ import FanfareCore
 extension World {
     /// One shard with its two rings, and the pushes it has on the network.
     final class Node {
+        let index: Int
         let shard: Shard
+        var clock: NodeClock
+        /// Of the last pull.
+        var stampEpoch: UInt32 = 0
+        var service = Service()
         /// What found the ring of commands full: while anything waits here, the core takes nothing new.
         var backlog: [ShardCommand] = []
         var sendCommands: RingProducer<ShardCommand>
@@ -19,6 +24,8 @@ extension World {
         /// Per topic everything it was told, and when the topic ended.
         var told: [TopicID: [Told]] = [:]
         var endedAt: [TopicID: Int64] = [:]
+        /// Those of them that the core publishes no more, and somebody still looks at.
+        var forgotten: Set<TopicID> = []
         /// Lineups that somebody has had, and since when.
         var lineups: [AudienceKey: Int64] = [:]
         var deadTokens: DeadTokenJudge
@@ -30,7 +37,9 @@ extension World {
         var overtaken: Set<UInt64> = []
         var published: Set<UInt64> = []
 
-        init(_ options: Options) {
+        init(_ index: Int, _ options: Options, at moment: Moment) {
+            self.index = index
+            clock = NodeClock(at: moment)
             deadTokens = DeadTokenJudge(remembering: options.deadTokenAnswers)
             shard = Shard(
                 lineups: options.lineupRules, feedbackMax: options.feedbackHeldMax, openMax: options.openMax,
@@ -64,6 +73,8 @@ extension World {
         let phone: Int
         let token: [UInt8]
         var outcome: DeliveryOutcome
-        let arrives: Bool
+        var arrives: Bool
+        /// By the phone's own clock it is neither of long ago nor of tomorrow.
+        let isTaken: Bool
     }
 }

@@ -13,6 +13,22 @@ extension World {
         public var notProcessed = 0.05
         public var unknown = 0.05
         public var refused = 0.0
+        /// Somebody sets the nodes' clocks; tokens and connections are answered 5xx, or not at all; keys are revoked and mended; many
+        /// come, leave or wish for silence at once.
+        public var stepsClocks = true
+        public var sickens = true
+        public var revokesKeys = true
+        public var hasCrowds = true
+        /// Ids are used again for other cards.
+        public var reusesIDs = false
+        /// Events come out of order, or from the future; topics begin long before their kick-off, or never end.
+        public var disordersEvents = false
+        var reopens = Reopening.never
+        /// Of topics whose end has been dismissed.
+        public var forgetAfter = Duration.seconds(4 * 3600)
+        /// Who follows something mostly does so without having a card of it, and cards are renewed all the time.
+        public var handsOver = false
+        public var starts = true
         /// An answer that comes once more after its activity has gone.
         public var echo = 0.05
         /// Pushes that may be on their way at once, per shard.
@@ -32,17 +48,28 @@ extension World {
         /// How many the dead-token guard waits for, and how many it remembers. With few of them, the environment is a wrong one
         /// now and then.
         var deadTokenAnswers = 100...1000
-        /// One thing at a time: there are neither lineups then, nor starts, nor ends of old age.
+        /// Every token looks dead now and then, where that can be told from tokens that are.
         var isMisconfigurable: Bool { deadTokenAnswers.lowerBound < 100 }
         public init() {}
 
+        /// Troubles that a world may be told to have, or not.
+        public enum Extra: String, CaseIterable, Sendable {
+            case refusals, ids, order, comebacks, forgetting
+            /// Lineups, starts and old age where every token looks dead now and then.
+            case environments
+            case handOvers = "hand-overs"
+
+            /// Those that worlds have unless they are told otherwise: nothing is known to be found with them.
+            public static let usual: Set<Extra> = []
+        }
+
         /// A world of the seed's own kind. Of every size: the smallest make the rarest meetings.
-        public init(varying seed: UInt64) {
+        public init(varying seed: UInt64, having extras: Set<Extra> = Extra.usual) {
             func pick<Value>(_ values: [Value], _ salt: UInt64) -> Value {
                 values[Int((seed &+ salt << 32).mixed % UInt64(values.count))]
             }
             shards = pick([1, 2], 1)
-            activitiesMax = pick([1, 2, 3, 8, 24], 2)
+            activitiesMax = pick([1, 2, 3, 8, 24, 24, 100], 2)
             topics = pick([1, 2, 3, 4, 12], 3)
             window = pick([1, 2, 4, 16], 4)
             commandsMax = pick([1, 2, 64], 5)
@@ -51,14 +78,25 @@ extension World {
             openMax = pick([1, 2, 64], 8)
             limits = pick([ActivityLimits(), .tight], 9)
             deadTokenAnswers = pick([100...1000, 100...1000, 3...8, 6...30], 17)
-            lineups = !isMisconfigurable
             lineupRules = LineupRules(
                 dwell: .seconds(pick([20, 20, 3], 13)), round: pick([nil, nil, .seconds(4)], 10),
                 minimumInterval: .seconds(pick([2, 2, 0, 5], 11)), gather: .milliseconds(pick([0, 0, 1000, 300], 18)),
                 rotationPushes: pick(
                     [.init(burst: 4, refill: .seconds(60)), .init(burst: 1, refill: .seconds(600))], 12))
-            lifetime = isMisconfigurable ? .seconds(8 * 3600) : pick([.seconds(8 * 3600), .seconds(144)], 14)
-            renews = pick([false, true], 15)
+            let isSimple = isMisconfigurable && !extras.contains(.environments)
+            (lineups, starts) = (!isSimple, !isSimple)
+            handsOver = !isSimple && extras.contains(.handOvers) && pick([false, false, false, true], 19)
+            lifetime = isSimple ? .seconds(8 * 3600) : pick([.seconds(8 * 3600), .seconds(144)], 14)
+            if handsOver { lifetime = .seconds(144) }
+            renews = handsOver || pick([false, true], 15)
+            reusesIDs = extras.contains(.ids)
+            disordersEvents = extras.contains(.order)
+            if extras.contains(.refusals) { refused = pick([0, 0, 0.03], 20) }
+            if extras.contains(.comebacks) { reopens = pick([.never, .afresh, .resumed], 21) }
+            // Where cards grow old, nobody can say whether somebody still looks at a topic.
+            if extras.contains(.forgetting), lifetime > .seconds(3600) {
+                forgetAfter = pick([.seconds(4 * 3600), .zero, .seconds(20)], 22)
+            }
         }
     }
 }

@@ -8,16 +8,17 @@ import FanfareCore
 public final class World {
     /// What the world does next; the weights make quiet spells and storms both happen.
     enum Action: CaseIterable {
-        case card, goal, goals, cancelGoal, endMatch, follow, start, report, unfollow, move, rotateToken, prefer,
-            reconfigure
+        case card, goal, goals, cancelGoal, endMatch, reopen, follow, start, report, unfollow, move, rotateToken,
+            prefer,
+            reconfigure, trouble
         case deliverCommand, pull, complete, hear, passTime
 
         var weight: Int {
             switch self {
             case .card: 6
             case .goal: 3
-            case .goals, .cancelGoal, .endMatch, .unfollow, .rotateToken, .prefer, .reconfigure: 1
-            case .start: 2
+            case .goals, .cancelGoal, .endMatch, .reopen, .unfollow, .rotateToken, .prefer, .reconfigure: 1
+            case .start, .trouble: 2
             case .move, .follow, .report: 4
             case .passTime: 6
             case .deliverCommand: 24
@@ -35,7 +36,7 @@ public final class World {
     var feed: SimulatedFeed
     var phones: [Phone] = []
     /// Every token looks dead.
-    private var isMisconfigured = false
+    var isMisconfigured = false
     /// Whose preferences a command brings.
     private var wishes: [Preferences: Subscriber] = [:]
     public private(set) var steps = 0
@@ -49,14 +50,17 @@ public final class World {
     /// Starts among the pushes, and of those the renewals.
     public internal(set) var startsSeen = 0
     public internal(set) var renewalsSeen = 0
+    public internal(set) var troublesMet = TroublesMet()
+    /// Of all pushes and answers, and their moments: the same for a seed in every process.
+    public private(set) var digest: UInt64 = 0
     /// What a shard has said of an activity's fate, and was wrong.
     private var falseFate: String?
 
     public init(seed: UInt64, options: Options = Options()) {
         self.options = options
         random = SplitMix64(seed: seed)
-        feed = SimulatedFeed(topics: options.topics, renews: options.renews)
-        nodes = (0..<options.shards).map { _ in Node(options) }
+        feed = SimulatedFeed(options, seed: seed)
+        nodes = (0..<options.shards).map { Node($0, options, at: moment) }
         broadcast(feed.start())
     }
 
@@ -82,8 +86,9 @@ public final class World {
 
     private func perform(_ action: Action) -> String? {
         switch action {
-        case .card, .goal, .goals, .cancelGoal, .endMatch, .follow, .start, .report, .unfollow, .move, .rotateToken,
-            .prefer:
+        case .card, .goal, .goals, .cancelGoal, .endMatch, .reopen, .follow, .start, .report, .unfollow, .move,
+            .rotateToken,
+            .prefer, .trouble:
             // What comes from outside is refused while the core has no room to pass it on.
             guard nodes.allSatisfy(\.backlog.isEmpty) else { return nil }
         case .reconfigure, .deliverCommand, .pull, .complete, .hear, .passTime: break
@@ -94,33 +99,28 @@ public final class World {
         case .goals: broadcast(feed.goals(using: &random))
         case .cancelGoal: broadcast(feed.cancelGoal(using: &random))
         case .endMatch: broadcast(feed.end(using: &random))
-        case .follow: follow()
-        case .start: if !options.isMisconfigurable { start() }
-        case .report: report()
-        case .unfollow:
-            if let index = livePhone() {
-                let name = anyName(of: index)
-                phones[named(name) ?? index].hasLeft = true
-                send(.unfollow(name), to: phones[index].node)
+        case .reopen: if options.reopens != .never { broadcast(feed.reopen(using: &random)) }
+        case .follow:
+            if options.handsOver, random.chance(0.8) {
+                start()
+            } else {
+                follow(on: Int.random(in: 0..<nodes.count, using: &random))
             }
+        case .start: if options.starts { start() }
+        case .report: report()
+        case .unfollow: if let index = livePhone() { unfollow(index) }
         case .move:
             if let index = livePhone() {
                 phones[index].audience = nextAudience(after: phones[index].audience)
                 send(.move(anyName(of: index), phones[index].audience), to: phones[index].node)
             }
         case .rotateToken:
-            if let index = livePhone(), phones[index].hasToken {
-                phones[index].renewToken(using: &random)
-                send(.replaceToken(phones[index].id, token: phones[index].token), to: phones[index].node)
-            }
+            if let index = livePhone(), phones[index].hasToken { rotateToken(of: index) }
         case .prefer:
-            if let index = livePhone() {
-                let subscriber = Subscriber(atMinute: minute, using: &random)
-                wishes[subscriber.preferences] = subscriber
-                send(.prefer(anyName(of: index), subscriber.preferences), to: phones[index].node)
-            }
+            if let index = livePhone() { prefer(index, Subscriber(atMinute: minute, using: &random)) }
         case .reconfigure:
             if options.isMisconfigurable { isMisconfigured = !isMisconfigured && random.chance(0.3) }
+        case .trouble: makeTrouble()
         case .deliverCommand: _ = deliverCommand(to: nodes.randomElement(using: &random)!)
         case .pull: return pull(nodes.randomElement(using: &random)!)
         case .complete: complete(nodes.randomElement(using: &random)!)
@@ -174,15 +174,81 @@ public final class World {
         phones.indices.filter { phones[$0].isLive }.randomElement(using: &random)
     }
 
-    private func follow() {
+    func unfollow(_ index: Int) {
+        // Cards that are renewed are to be there when that happens.
+        if options.handsOver, random.chance(0.7) { return }
+        let name = anyName(of: index)
+        phones[named(name) ?? index].hasLeft = true
+        send(.unfollow(name), to: phones[index].node)
+    }
+
+    func rotateToken(of index: Int) {
+        phones[index].renewToken(using: &random)
+        send(.replaceToken(phones[index].id, token: phones[index].token), to: phones[index].node)
+    }
+
+    func prefer(_ index: Int, _ subscriber: Subscriber) {
+        wishes[subscriber.preferences] = subscriber
+        send(.prefer(anyName(of: index), subscriber.preferences), to: phones[index].node)
+    }
+
+    func follow(on node: Int) {
         guard phones.count(where: \.isLive) < options.activitiesMax else { return }
-        let node = Int.random(in: 0..<nodes.count, using: &random)
+        let former = options.reusesIDs && random.chance(0.4) ? leaver(of: node) : nil
+        if let former, !phones[former].isGone, random.chance(0.4) {
+            // The person has thought better of it, and the card is still there.
+            send(.follow(phones[former].id, randomAudience(), token: phones[former].token), to: node)
+            return
+        }
         let subscriber = random.chance(0.5) ? Subscriber() : Subscriber(atMinute: minute, using: &random)
-        let phone = Phone(
-            id: ActivityID(UInt64(phones.count) + 1), node: node, audience: randomAudience(), subscriber: subscriber,
-            limits: options.limits, using: &random)
+        var phone = Phone(
+            id: former.map { phones[$0].id } ?? ActivityID(UInt64(phones.count) + 1), node: node,
+            audience: randomAudience(), subscriber: subscriber, limits: options.limits, using: &random)
+        phone.hasUsedName = former != nil
         phones.append(phone)
         send(.follow(phone.id, phone.audience, token: phone.token, preferences: subscriber.preferences), to: node)
+    }
+
+    /// Somebody whose name may be another card's by now, because the shard has been told to end this one, or it is gone.
+    private func leaver(of node: Int) -> Int? {
+        phones.indices.filter {
+            phones[$0].node == node && phones[$0].card == nil && !phones[$0].isNameless && !phones[$0].isExpired
+                && (phones[$0].hasLeft || phones[$0].isGone)
+                && phones.lastIndex { [id = phones[$0].id] in $0.id == id } == $0
+        }.randomElement(using: &random)
+    }
+
+    /// The shard is told that somebody follows who has no card, or one that the app has started.
+    ///
+    /// - Returns: whether it is.
+    private func followed(_ index: Int, _ audience: AudienceKey, _ token: [UInt8]) -> Bool {
+        let now = moment.monotonicNanoseconds
+        // Of a card that is gone, or about to go, no app says this.
+        guard !phones[index].isGone else { return false }
+        if phones[index].isIntroduced {
+            guard !phones[index].isNameless, !isTooOld(index) else { return false }
+            guard !phones[index].isEnding || token == phones[index].servedToken else { return false }
+            if phones[index].served == nil, !phones[index].isEnding {
+                // An unfollow is taken back by the card that it was of.
+                guard token == phones[index].servedToken else { return false }
+                phones[index].audience = audience
+                phones[index].hasLeft = false
+            }
+            phones[index].serves(token)
+            phones[index].joined(audience, at: now)
+            return true
+        }
+        if let former = named(phones[index].id), former != index, !phones[former].isGone {
+            guard phones[former].served == nil || phones[former].isEnding, !isTooOld(former) else {
+                phones[index].isGone = true
+                return false
+            }
+            phones[former].partsFromName()
+        }
+        phones[index].isIntroduced = true
+        phones[index].beganAt = now
+        phones[index].joined(audience, at: now)
+        return true
     }
 
     /// - Returns: whether there was one, and the shard in a state to take it.
@@ -196,27 +262,28 @@ public final class World {
             node.latest[publication.topicID] = publication
             node.told[publication.topicID, default: []].append(
                 Told(publication: publication, at: moment.monotonicNanoseconds))
-            if publication.event == .end { node.endedAt[publication.topicID] = moment.monotonicNanoseconds }
+            node.endedAt[publication.topicID] = publication.event == .end ? moment.monotonicNanoseconds : nil
+            node.forgotten.remove(publication.topicID)
             node.published.insert(publication.serial)
             for index in phones.indices where isServed(index, by: node) {
-                phones[index].noteAlert(of: publication)
+                phones[index].noteAlert(of: publication, at: moment.monotonicNanoseconds)
             }
         case .revokeAlert(_, let cause):
             node.revoked.insert(cause)
             for index in phones.indices where nodes[phones[index].node] === node { phones[index].forgetAlert(cause) }
         case .follow(let id, let audience, let token, _, _):
-            if let index = phones.firstIndex(where: { $0.id == id }) {
+            if let index = phones.lastIndex(where: { $0.id == id && $0.hasUsed(token) }) {
                 if phones[index].card != nil {
                     guard register(index, token) else { return true }
                     if phones[index].served != nil { phones[index].joined(audience, at: moment.monotonicNanoseconds) }
                 } else {
-                    phones[index].beganAt = moment.monotonicNanoseconds
-                    phones[index].joined(audience, at: moment.monotonicNanoseconds)
+                    guard followed(index, audience, token) else { return true }
                 }
                 note(phones[index].served, of: node)
             }
         case .start(let request, let audience):
             if let index = phones.firstIndex(where: { $0.card?.name == request.activity }) {
+                phones[index].isIntroduced = true
                 phones[index].beganAt = moment.monotonicNanoseconds
                 phones[index].joined(audience, at: moment.monotonicNanoseconds)
                 note(phones[index].served, of: node)
@@ -226,7 +293,10 @@ public final class World {
             note(named(id).flatMap { phones[$0].served }, of: node)
         case .unfollow(let id): guard join(id, nil) else { return true }
         case .replaceToken(let id, let token):
-            if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].servedToken = token }
+            if let index = phones.lastIndex(where: { $0.id == id && $0.hasUsed(token) }) {
+                guard phones[index].isIntroduced, !phones[index].isNameless else { return true }
+                phones[index].serves(token)
+            }
         case .prefer(let id, let preferences):
             if let index = named(id), let subscriber = wishes[preferences] {
                 guard !isTooOld(index) else { return true }
@@ -234,9 +304,10 @@ public final class World {
                 if let successor = successor(of: index) { phones[successor].prefers(subscriber) }
             }
         case .trustDeadAnswers: node.deadTokens.overrule()
+        case .forget(let topic): node.forgotten.insert(topic)
         case .republish, .tellDisposition, .reportQuiet: break
         }
-        node.shard.apply(command, at: moment)
+        node.shard.apply(command, at: node.clock.moment)
         forgetEmptyLineups(of: node)
         tell(node)
         return true
@@ -255,6 +326,16 @@ public final class World {
                 self.nodes[$0.node] === node && !$0.isGone && $0.hasToken && self.age(of: $0) < self.lifetime
             }.compactMap(\.served))
         node.lineups = node.lineups.filter { served.contains($0.key) }
+        guard !node.forgotten.isEmpty else { return }
+        // What the core has forgotten is remembered for those who look at it.
+        let looked = Set(
+            phones.lazy.filter { self.nodes[$0.node] === node && !$0.isGone }.compactMap(\.served).flatMap(\.topics))
+        for topic in node.forgotten where !looked.contains(topic) {
+            node.latest[topic] = nil
+            node.told[topic] = nil
+            node.endedAt[topic] = nil
+        }
+        node.forgotten.formIntersection(looked)
     }
 
     private func isServed(_ phone: Int, by node: Node) -> Bool {
@@ -262,14 +343,16 @@ public final class World {
     }
 
     private func pull(_ node: Node) -> String? {
-        let room = options.window - node.flying.count
+        let room = node.service.limit(
+            options.window - node.flying.count, flying: node.flying.count, at: moment.monotonicNanoseconds)
         guard room > 0 else { return nil }
+        noteClockStep(of: node)
         noteSettled(by: node)
         if !node.shard.isHeldUp, node.deadTokens.releases(at: moment.monotonicNanoseconds) {
             for index in phones.indices where nodes[phones[index].node] === node { phones[index].isHeld = false }
         }
         var batch = DeliveryBatch()
-        node.shard.pull(limit: Int.random(in: 1...room, using: &random), at: moment, into: &batch)
+        node.shard.pull(limit: Int.random(in: 1...room, using: &random), at: node.clock.moment, into: &batch)
         for delivery in batch.deliveries {
             let token = Array(batch.tokens[delivery.token])
             let payload = batch.payload(of: delivery)
@@ -279,40 +362,30 @@ public final class World {
             if let violation = judge(payload, to: phone, token: token, from: node) {
                 return "activity \(phones[phone].id.rawValue): \(violation)"
             }
-            let (outcome, arrives) = fate(of: phone)
+            let fate = fate(of: phone, from: node)
+            digest(UInt64(phone), UInt64(payload.stamp), payload.state.fnv1a)
+            note(payload, to: phone, fate, from: node)
             let told = payload.alert.flatMap(feed.told) ?? []
             phones[phone].sent(
                 payload, telling: told, newest: newestSerial(of: phones[phone].served, node: node),
                 at: moment.monotonicNanoseconds)
             if isStart {
                 phones[phone].sentStart(
-                    arrives: outcome == .accepted || arrives, at: moment.monotonicNanoseconds)
+                    arrives: fate.outcome == .accepted || fate.arrives, at: moment.monotonicNanoseconds)
             }
             node.flying.append(
                 Flight(
-                    delivery: delivery, payload: payload, told: told, phone: phone, token: token, outcome: outcome,
-                    arrives: arrives))
+                    delivery: delivery, payload: payload, told: told, phone: phone, token: token,
+                    outcome: fate.outcome, arrives: fate.arrives, isTaken: Phone.takes(payload.stamp, at: moment)))
         }
         tell(node)
         return nil
     }
 
-    private func fate(of phone: Int) -> (DeliveryOutcome, arrives: Bool) {
-        if phones[phone].isDead || isMisconfigured { return (.deadToken, false) }
-        if random.chance(options.dead) {
-            phones[phone].isDead = true
-            return (.deadToken, false)
-        }
-        if random.chance(options.throttled) { return (.throttled, false) }
-        if random.chance(options.notProcessed) { return (.notProcessed, false) }
-        if random.chance(options.refused) { return (.refused, false) }
-        if random.chance(options.unknown) { return (.unknown, random.chance(0.5)) }
-        return (.accepted, true)
-    }
-
     private func complete(_ node: Node) {
         guard !node.flying.isEmpty else { return }
         var flight = node.flying.remove(at: Int.random(in: 0..<node.flying.count, using: &random))
+        digest(UInt64(flight.phone))
         // A token that was replaced while its push was on the way may be dead by now.
         let isStart = flight.payload.event == .start
         if !isStart, flight.token != phones[flight.phone].servedToken, flight.outcome == .accepted, random.chance(0.5) {
@@ -327,17 +400,28 @@ public final class World {
             isHeld = node.deadTokens.isShut && phones[flight.phone].served != nil
             if isHeld { node.deadTokens.hold(at: moment.monotonicNanoseconds) }
         }
+        node.service.answered(flight.outcome, at: moment.monotonicNanoseconds)
+        // Whether the hand was the first to end it, or its topic's end, nobody can say from outside.
+        if flight.outcome == .refused, flight.payload.event == .end, isAlmostOver(phones[flight.phone]) {
+            phones[flight.phone].isExpired = true
+        }
         phones[flight.phone].answered(flight, isHeld: isHeld, at: moment.monotonicNanoseconds)
         if phones[flight.phone].isGone, age(of: phones[flight.phone]) < lifetime - 1_000_000_000 {
             phones[flight.phone].isEndedEarly = true
         }
         let completion = Completion(
             slot: flight.delivery.slot, generation: flight.delivery.generation, outcome: flight.outcome)
-        node.shard.complete([completion], at: moment)
+        node.shard.complete([completion], at: node.clock.moment)
         forgetEmptyLineups(of: node)
         if phones[flight.phone].isGone, random.chance(options.echo) { node.echoes.append(completion) }
-        if random.chance(0.1), let echo = node.echoes.popLast() { node.shard.complete([echo], at: moment) }
+        if random.chance(0.1), let echo = node.echoes.popLast() {
+            node.shard.complete([echo], at: node.clock.moment)
+        }
         tell(node)
+    }
+
+    private func digest(_ numbers: UInt64...) {
+        for number in numbers + [UInt64(moment.monotonicNanoseconds)] { digest = (digest ^ number).mixed }
     }
 
     /// The shard ends its turn.
@@ -354,12 +438,15 @@ public final class World {
             case .completed(let serial, _): node.completed[serial, default: 0] += 1
             case .overtaken(let serial): node.overtaken.insert(serial)
             case .deadToken(let id):
-                if let index = phones.firstIndex(where: { $0.id == id }) { phones[index].deathReports += 1 }
+                let index =
+                    phones.firstIndex { $0.id == id && $0.isRemoved && !$0.isNameless && $0.deathReports == 0 }
+                    ?? phones.lastIndex { $0.id == id }
+                if let index { phones[index].deathReports += 1 }
             case .report(let line):
                 if line.contains("went to dead tokens") { node.alarmsHeard += 1 }
                 if line.contains("dead tokens are few again") { node.resumptionsHeard += 1 }
             case .fate(let id, let fate):
-                guard let index = phones.firstIndex(where: { $0.id == id }) else { break }
+                guard let index = phones.firstIndex(where: { $0.id == id && isMeant($0, by: fate) }) else { break }
                 falseFate = falseFate ?? judgeFate(fate, of: index).map { "activity \(id.rawValue): \($0)" }
                 switch fate {
                 case .expired: phones[index].isExpired = true
@@ -372,9 +459,11 @@ public final class World {
                     }
                 case .notStarted(let failure):
                     phones[index].isGone = true
+                    phones[index].isDead = failure == .deadToken
                     if failure == .deadToken { phones[index].deathReports += 1 }
+                case .ended, .notEnded, .refused: break
                 }
-            case .disposition, .quiet, .counted, .fresh, .ready, .misconfigured: break
+            case .disposition, .quiet, .counted, .fresh, .ready: break
             }
         }
         tell(node)
@@ -384,9 +473,8 @@ public final class World {
     private func pass(milliseconds: Int64) {
         broadcast(feed.pass(milliseconds: milliseconds))
         moment.monotonicNanoseconds += milliseconds * 1_000_000
-        // The wall clock may jump a little, backwards too.
-        moment.wallMilliseconds +=
-            milliseconds + (random.chance(0.02) ? Int64.random(in: -5000...5000, using: &random) : 0)
+        moment.wallMilliseconds += milliseconds
+        for node in nodes { node.clock.read(at: moment) }
     }
 
     // MARK: Calm
@@ -395,12 +483,20 @@ public final class World {
     private func calm() -> String? {
         pass(milliseconds: 10_000)  // nothing waits for its interval any more
         isMisconfigured = false
+        for node in nodes { node.service.mend() }
+        // Those who are sick for good stay so, until everybody else has had what there is.
+        let patience = moment.monotonicNanoseconds + World.patience + 40_000_000_000
         for round in 0..<20_000 {
-            // Some worlds have nobody left who could show that tokens are alive.
-            if round == 200 {
+            // Some worlds have nobody left who could show that tokens are alive; and of a token that is sick besides nobody knows
+            // that it is dead, until it is mended.
+            if round % 200 == 199 {
                 for node in nodes where node.deadTokens.isShut { node.send(.trustDeadAnswers) }
             }
             var busy = false
+            if moment.monotonicNanoseconds > patience, phones.contains(where: { $0.sickness != nil }) {
+                if let neglected = neglected() { return neglected }
+                for index in phones.indices { phones[index].sickness = nil }
+            }
             for node in nodes {
                 while deliverCommand(to: node) || hear(node, limit: .max) {}
                 if let violation = pull(node) ?? locallyViolated() { return violation }

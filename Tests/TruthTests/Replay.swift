@@ -20,10 +20,11 @@ struct Replay {
             case .event(let event):
                 events.append(event)
                 core.apply(event, now: now, into: &decisions)
-                if let topic = core.index(of: event.topic).flatMap({ core.topic($0) }) { try observe(event, topic) }
+                if let topic = core.topic(event.topic) { try observe(event, topic) }
             case .rejected(let rejection):
                 rejections.append(rejection)
                 core.reject(rejection, now: now, into: &decisions)
+            case .noticed: break
             }
         }
         core.finish(into: &decisions)
@@ -34,8 +35,7 @@ struct Replay {
     }
 
     func topic(_ id: String) throws -> DecisionCore.TopicView {
-        let index = try #require(core.index(of: TopicID(id)), "no topic \(id)")
-        return try #require(core.topic(index))
+        try #require(core.topic(TopicID(id)), "no topic \(id)")
     }
 
     /// The record of an event and the state it published.
@@ -47,7 +47,7 @@ struct Replay {
             case .record(let record):
                 if record.topic?.rawValue == topic, record.id == id { return (record, last) }
                 last = nil
-            case .revokeAlert, .order: break
+            case .revokeAlert, .forget, .order: break
             }
         }
         throw NoRecord(id: id, topic: topic)

@@ -33,7 +33,7 @@ struct ScoreboardTruthTests {
             for decision in replay.decisions {
                 switch decision {
                 case .publish(let publication): published = publication
-                case .revokeAlert, .order: break
+                case .revokeAlert, .forget, .order: break
                 case .record(let record):
                     if record.kind == "goal" {
                         let state = published.map { String(decoding: $0.state.bytes, as: UTF8.self) } ?? ""

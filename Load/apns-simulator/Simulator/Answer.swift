@@ -7,7 +7,7 @@ public enum Answer: UInt8, CaseIterable, Sendable {
     case badPath, methodNotAllowed
     case expiredToken, unregistered
     case payloadTooLarge
-    case tooManyRequests
+    case tooManyRequests, tooManyProviderTokenUpdates
     case internalServerError, serviceUnavailable
 
     public var status: Int {
@@ -22,7 +22,7 @@ public enum Answer: UInt8, CaseIterable, Sendable {
         case .methodNotAllowed: 405
         case .expiredToken, .unregistered: 410
         case .payloadTooLarge: 413
-        case .tooManyRequests: 429
+        case .tooManyRequests, .tooManyProviderTokenUpdates: 429
         case .internalServerError: 500
         case .serviceUnavailable: 503
         }
@@ -70,6 +70,7 @@ public enum Answer: UInt8, CaseIterable, Sendable {
         case .unregistered: "Unregistered"
         case .payloadTooLarge: "PayloadTooLarge"
         case .tooManyRequests: "TooManyRequests"
+        case .tooManyProviderTokenUpdates: "TooManyProviderTokenUpdates"
         case .internalServerError: "InternalServerError"
         case .serviceUnavailable: "ServiceUnavailable"
         }

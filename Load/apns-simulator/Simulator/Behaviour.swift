@@ -5,7 +5,7 @@ struct Behaviour {
     /// Shares from 0 to 1.
     let deadShare: Double
     let throttleShare: Double
-    let errorShare: Double
+    var errorShare: Double
     /// A throttled token takes one push in so many milliseconds.
     let throttleMilliseconds: Int64
     /// By how a token begins, in the order given.

@@ -16,15 +16,22 @@ final class Connection: SessionHandler {
     /// Nothing is read or answered any more.
     private(set) var isLost = false
     private(set) var requests = 0
+    private var providerTokens = ProviderTokenPast()
+    /// After so many requests it is wedged; `nil`: never.
+    private let wedgesAfter: Int?
+    var isWedged: Bool { wedgesAfter.map { requests > $0 } ?? false }
     /// Bytes that may be read before the next tick; negative after a large read. `nil`: all there is.
     private var mayStillRead: Int?
     var hasCarriedRequests: Bool { requests > 0 }
 
     var expected: Expected { simulator.service.expected }
 
-    init(id: UInt32, simulator: Simulator, tcp: TCPStream, context: TLSContext) throws(LoopError) {
+    init(
+        id: UInt32, simulator: Simulator, tcp: TCPStream, context: TLSContext, wedgesAfter: Int?
+    ) throws(LoopError) {
         self.id = id
         self.simulator = simulator
+        self.wedgesAfter = wedgesAfter
         mayStillRead = simulator.bytesPerTick
         stream = try TLSStream(over: tcp, context: context)
         stream.onReady = { [unowned self] in ready($0) }
@@ -92,11 +99,12 @@ final class Connection: SessionHandler {
     // MARK: - SessionHandler
 
     func checkProviderToken(_ value: UnsafeRawBufferPointer) -> Answer? {
-        simulator.service.checkProviderToken(value, at: simulator.now)
+        simulator.service.checkProviderToken(value, after: &providerTokens, at: simulator.now)
     }
 
     func receive(_ head: RequestHead, body: [UInt8], stream: Int32) -> Reception {
         requests += 1
+        if let wedgesAfter, requests == wedgesAfter + 1 { simulator.service.countWedged() }
         return simulator.receive(head, body: body, stream: stream, on: self)
     }
 

@@ -7,8 +7,8 @@ enum DevicePath: Equatable {
     /// A token of so many bytes.
     case device(tokenBytes: Int)
 
-    /// Longer than any token seen in the wild (spec §1: up to 80 bytes); Apple names no size.
-    static let tokenBytesMax = 256
+    /// Longer than any token seen in the wild (spec §1: up to 80 bytes); Apple names no size. Fanfare takes as many.
+    static let tokenBytesMax = 512
 
     /// Decodes the token from hex into the beginning of `space`, which holds `tokenBytesMax`.
     static func read(_ path: UnsafeRawBufferPointer, into space: inout [UInt8]) -> DevicePath {

@@ -7,8 +7,8 @@ public struct SimulatorOptions: Sendable {
         case fast
     }
 
-    /// How often something happens.
-    public enum Every: Sendable, Equatable {
+    /// So many requests, or so much time.
+    public enum Stretch: Sendable, Equatable {
         case requests(Int)
         case milliseconds(Int)
     }
@@ -23,6 +23,8 @@ public struct SimulatorOptions: Sendable {
     public var certificateFile = ""
     public var keyFile = ""
     public var publicKeyFile = ""
+    /// Keys that take that one's place, each with its moment.
+    public var keyChanges: [KeyChange] = []
     public var bundleID = ""
     /// Compared with the provider token's `kid` and `iss` when given.
     public var keyID: String?
@@ -37,10 +39,13 @@ public struct SimulatorOptions: Sendable {
     /// Share of requests answered 503.
     public var errorShare = 0.0
     /// A connection is lost, with the answers that have not left.
-    public var losesConnection: Every?
+    public var losesConnection: Stretch?
+    /// So does the connection on which this is answered, behind that answer.
+    public var losesConnectionAt: Answer?
     /// A connection gets a GOAWAY: the one that brought the last of so many requests, or a drawn one.
-    public var goesAway: Every?
+    public var goesAway: Stretch?
     public var mixes: [Mix] = []
+    public var resets: [Reset] = []
     /// Shares of requests whose stream is reset: before the request was looked at, and after it was taken.
     public var refuseShare = 0.0
     public var resetShare = 0.0
@@ -50,6 +55,7 @@ public struct SimulatorOptions: Sendable {
     public var outageMilliseconds: Range<Int>?
     /// After so many requests a connection is neither read nor written any more, and stays.
     public var silentAfterRequests: Int?
+    public var wedge: Wedge?
     /// A connection is read no faster.
     public var readBytesPerSecond: Int?
     public var latency = Latency.none
@@ -57,9 +63,17 @@ public struct SimulatorOptions: Sendable {
     public var streams = Schedule(1000)
     /// Flow-control window of each stream; of the connection too, when above HTTP/2's 65,535.
     public var windows = Schedule(65_535)
+    /// A fast one's window of a connection; `nil`: so large that nobody waits for it.
+    public var fastWindow: Int?
     /// One stream until the first authenticated answer.
     public var isStrictAtStart = true
     public var seed: UInt64 = 1
+    /// The simulator's clock is ahead of the machine's, or behind it.
+    public var clockAheadSeconds = 0
+    /// Phones drop an update that is older. From when on is nowhere fixed: ten seconds have been seen to do no harm, fifty
+    /// to do some (spec §3.3).
+    public static let stampAgeMaxSeconds = 30
+    public var stampAgeMaxSeconds = SimulatorOptions.stampAgeMaxSeconds
 
     public init() {}
 }
@@ -81,7 +95,9 @@ extension SimulatorOptions {
         * --listen HOST:PORT      default 127.0.0.1:0; port 0 takes a free one. `listening on HOST:PORT` is printed
         * --public                allows an address other than loopback
         * --cert FILE --key FILE  the server's certificate and key (PEM); Load/certificates.sh makes some
-          --public-key FILE       the public half of the key that signs provider tokens (PEM)
+          --public-key FILE[,FILE@N]…
+                                  the public half of the key that signs provider tokens (PEM), and of those that take
+                                  its place: after N requests, or after N milliseconds with `ms` (new.pem@3000ms)
           --bundle-id ID          topics are ID.push-type.liveactivity
           --key-id K --team-id T  compared with the provider token's kid and iss
           --dump FILE             written at the end: what was accepted, per token (see README.md)
@@ -92,23 +108,33 @@ extension SimulatorOptions {
           --error-share S         share of requests answered 503
           --lose-connections N    loses a connection every N requests, or every N milliseconds with `ms` (100ms);
                                   its last answers never leave
+          --lose-after REASON     loses the connection on which this is answered, behind the answer (BadDeviceToken)
           --goaway-every N        GOAWAY to a connection every N requests, or every N milliseconds with `ms`
           --answer PREFIX=REASON[*S]  tokens whose hex begins so get this answer: a share S of their requests, or of
-                                  the tokens where the answer is about the token (410, BadDeviceToken); repeatable
+                                  the tokens where the answer is about the token (410, BadDeviceToken); repeatable.
+                                  REFUSED_STREAM and INTERNAL_ERROR as a reason reset the stream instead, before and
+                                  after the request was taken
           --refuse-share S        share of requests whose stream is refused (REFUSED_STREAM): not looked at
           --reset-share S         share of requests taken and then reset (INTERNAL_ERROR): never answered
           --refuse-connections S  share of connections closed as soon as they are there
           --down MS..MS           nobody listens from the first to the second moment after the start
           --silent-after N        after N requests a connection stays open and says nothing any more
+          --wedge-after N[=REASON][*S]
+                                  after N requests a connection, or a share S of them, takes all that comes and answers
+                                  nothing any more, or always this; PINGs are answered
           --read-rate BYTES       a connection is read no faster, per second
         * --latency MS[..MS]      answers wait so long (0), evenly spread; fast knows one number
           --latency MS~MS         most wait near the first, one in a hundred longer than the second (log-normal)
         * --max-streams N[,N@MS]… concurrent streams per connection (1000), and later values: 1000,1@2000,1000@2500
                                   is 1 from 2 s to 2.5 s after the start; `/5000` behind it repeats that every 5 s;
                                   fast knows one number
-          --window N[,N@MS]…      flow-control window of a stream, bytes (65535), in the same way
+        * --window N[,N@MS]…      flow-control window of a stream, bytes (65535), in the same way, and of the connection where that is
+                                  more; fast knows one number, the connection's (16777216)
           --strict-start on|off   one stream until the first authenticated answer (on)
         * --seed N                of all that is drawn (1)
+          --clock SECONDS         its clock is so far ahead of the machine's, or -SECONDS behind (0); a step of the
+                                  machine's clock is none of its own
+          --stamp-age SECONDS     an update whose stamp is older is refused, as phones drop it (30)
 
         SIGTERM or SIGINT ends it: the dump is written, one line `summary …` is printed, the exit status is 0.
 
@@ -146,9 +172,11 @@ extension SimulatorOptions {
         }
     }
 
-    private func checkFast(_ given: [String]) throws(UsageError) {
+    private mutating func checkFast(_ given: [String]) throws(UsageError) {
         let known = [
-            "--mode", "--listen", "--public", "--cert", "--key", "--dead-share", "--latency", "--max-streams", "--seed",
+            "--mode", "--listen", "--public", "--cert", "--key", "--dead-share", "--latency", "--max-streams",
+            "--window",
+            "--seed",
         ]
         if let option = given.first(where: { !known.contains($0) }) {
             throw UsageError(
@@ -160,6 +188,11 @@ extension SimulatorOptions {
         guard streams.steps.isEmpty else {
             throw UsageError(description: "--max-streams: --mode fast knows one number, no later values")
         }
+        guard given.contains("--window") else { return }
+        guard windows.steps.isEmpty, windows.first >= 65_535 else {
+            throw UsageError(description: "--window: --mode fast knows one number from 65535, no later values")
+        }
+        fastWindow = windows.first
     }
 
     private mutating func set(_ option: String, _ text: String) throws(UsageError) {
@@ -176,7 +209,7 @@ extension SimulatorOptions {
             guard let value = Double(text), (0...1).contains(value) else { throw wrong("a share from 0 to 1") }
             return value
         }
-        func every() throws(UsageError) -> Every {
+        func stretch(_ text: some StringProtocol) throws(UsageError) -> Stretch {
             text.hasSuffix("ms")
                 ? .milliseconds(try number(1...86_400_000, text.dropLast(2))) : .requests(try number(1...Int.max, text))
         }
@@ -186,6 +219,15 @@ extension SimulatorOptions {
             return (
                 try number(range, text[..<middle.lowerBound]), try number(range, text[middle.upperBound...])
             )
+        }
+        /// What stands before a `*`, and the share behind it: 1 when there is none, `nil` when it is no share.
+        func shared(_ text: Substring) -> (Substring, Double?) {
+            let parts = text.split(separator: "*", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { return (text, 1) }
+            return (parts[0], Double(parts[1]).flatMap { (0...1).contains($0) ? $0 : nil })
+        }
+        func answer(_ reason: some StringProtocol) -> Answer? {
+            Answer.allCases.first { $0 != .accepted && $0.reason == String(reason) }
         }
         func schedule(_ range: ClosedRange<Int>) throws(UsageError) -> Schedule {
             let halves = text.split(separator: "/", omittingEmptySubsequences: false)
@@ -216,7 +258,17 @@ extension SimulatorOptions {
             self.port = port
         case "--cert": certificateFile = text
         case "--key": keyFile = text
-        case "--public-key": publicKeyFile = text
+        case "--public-key":
+            let files = text.split(separator: ",")
+            publicKeyFile = files.first.map(String.init) ?? ""
+            keyChanges = []
+            for file in files.dropFirst() {
+                guard let at = file.lastIndex(of: "@"), at != file.startIndex else {
+                    throw wrong("FILE@N behind a comma")
+                }
+                let change = KeyChange(file: String(file[..<at]), after: try stretch(file[file.index(after: at)...]))
+                keyChanges.append(change)
+            }
         case "--bundle-id": bundleID = text
         case "--key-id": keyID = text
         case "--team-id": teamID = text
@@ -226,18 +278,22 @@ extension SimulatorOptions {
         case "--throttle-interval": throttleMilliseconds = try number(1...86_400_000, text)
         case "--error-share": errorShare = try share()
         case "--lose-connections":
-            losesConnection = try every()
-        case "--goaway-every": goesAway = try every()
+            losesConnection = try stretch(text)
+        case "--lose-after":
+            guard let reason = answer(text) else { throw wrong("a reason such as BadDeviceToken") }
+            losesConnectionAt = reason
+        case "--goaway-every": goesAway = try stretch(text)
         case "--answer":
             guard let equals = text.firstIndex(of: "=") else { throw wrong("PREFIX=REASON or PREFIX=REASON*SHARE") }
-            let parts = text[text.index(after: equals)...].split(separator: "*", maxSplits: 1)
             let prefix = text[..<equals].lowercased()
-            let answer = Answer.allCases.first { $0 != .accepted && $0.reason == parts.first.map(String.init) }
-            let share = parts.count == 2 ? Double(parts[1]) ?? -1 : 1
-            guard let answer, (0...1).contains(share), prefix.allSatisfy(\.isHexDigit) else {
+            let (reason, share) = shared(text[text.index(after: equals)...])
+            let mix = answer(reason).map { Mix(prefix: prefix, answer: $0, share: share ?? 1) }
+            let reset = Reset.Code(rawValue: String(reason)).map { Reset(prefix: prefix, code: $0, share: share ?? 1) }
+            guard mix != nil || reset != nil, share != nil, prefix.allSatisfy(\.isHexDigit) else {
                 throw wrong("hex digits, = and a reason such as ExpiredToken, perhaps * and a share")
             }
-            mixes.append(Mix(prefix: prefix, answer: answer, share: share))
+            if let mix { mixes.append(mix) }
+            if let reset { resets.append(reset) }
         case "--refuse-share": refuseShare = try share()
         case "--reset-share": resetShare = try share()
         case "--refuse-connections": refuseConnectionsShare = try share()
@@ -245,6 +301,14 @@ extension SimulatorOptions {
             guard let (from, to) = try pair("..", 0...86_400_000), from < to else { throw wrong("MS..MS") }
             outageMilliseconds = from..<to
         case "--silent-after": silentAfterRequests = try number(1...Int.max, text)
+        case "--wedge-after":
+            let (head, share) = shared(text[...])
+            let parts = head.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let reason = parts.count == 2 ? answer(parts[1]) : nil
+            guard let share, parts.count == 1 || reason != nil else {
+                throw wrong("a number, perhaps = and a reason such as InternalServerError, perhaps * and a share")
+            }
+            wedge = Wedge(afterRequests: try number(0...Int.max, parts[0]), answer: reason, share: share)
         case "--read-rate": readBytesPerSecond = try number(1...Int(Int32.max), text)
         case "--latency":
             if let (first, last) = try pair("..", 0...DelayQueue.millisecondsMax) {
@@ -265,6 +329,8 @@ extension SimulatorOptions {
         case "--seed":
             guard let value = UInt64(text) else { throw wrong("a number") }
             seed = value
+        case "--clock": clockAheadSeconds = try number(-31_536_000...31_536_000, text)
+        case "--stamp-age": stampAgeMaxSeconds = try number(0...86_400, text)
         default: throw UsageError(description: "\(option): unknown option; --help lists them")
         }
     }

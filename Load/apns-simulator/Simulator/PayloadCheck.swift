@@ -39,8 +39,9 @@ enum PayloadCheck {
         let state = aps["content-state"]
         if state == nil, event != .end { throw Fault(text: "no aps.content-state") }
         if let state, state.objectValue == nil { throw Fault(text: "aps.content-state is no object") }
-        if let stale = try date(aps, "stale-date"), stale <= stamp {
-            throw Fault(text: "aps.stale-date is not after aps.timestamp")
+        // A stamp may be ahead of the clock that the dates follow, but no further than phones take it.
+        if let stale = try date(aps, "stale-date"), stale <= stamp - Service.stampAheadMaxSeconds {
+            throw Fault(text: "aps.stale-date is more than 8 h before aps.timestamp")
         }
         if try date(aps, "dismissal-date") != nil, event != .end {
             throw Fault(text: "aps.dismissal-date belongs to an end")

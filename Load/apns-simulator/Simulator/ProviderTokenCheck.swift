@@ -11,13 +11,14 @@ struct ProviderTokenCheck {
 
     private struct Remembered {
         let value: [UInt8]
+        let fingerprint: UInt64
         /// `nil` when the token is not to be believed, whatever the time.
         let issuedAt: Int64?
     }
 
     private let keyID: String?
     private let teamID: String?
-    private let verify: (_ message: [UInt8], _ signature: [UInt8]) -> Bool
+    private var verify: (_ message: [UInt8], _ signature: [UInt8]) -> Bool
     /// Latest first.
     private var remembered: [Remembered] = []
     /// Signatures really verified.
@@ -31,10 +32,19 @@ struct ProviderTokenCheck {
         self.verify = verify
     }
 
+    /// Another key signs from now on, and no token of the old one is good any more.
+    mutating func trust(_ verify: @escaping (_ message: [UInt8], _ signature: [UInt8]) -> Bool) {
+        self.verify = verify
+        remembered = []
+    }
+
     /// The refusal, or `nil` when the token is good at `now` (Unix seconds).
-    mutating func check(_ value: UnsafeRawBufferPointer, now: Int64) -> Answer? {
+    /// - Parameter past: the connection's, which a good token becomes a part of.
+    mutating func check(
+        _ value: UnsafeRawBufferPointer, after past: inout ProviderTokenPast, now: Int64
+    ) -> Answer? {
         guard value.count <= ProviderTokenCheck.valueBytesMax else { return .invalidProviderToken }
-        if let latest = remembered.first, value.equals(latest.value) { return verdict(latest.issuedAt, now: now) }
+        if let latest = remembered.first, value.equals(latest.value) { return verdict(latest, after: &past, now: now) }
         if let index = remembered.firstIndex(where: { value.equals($0.value) }) {
             remembered.swapAt(0, index)
         } else {
@@ -44,14 +54,18 @@ struct ProviderTokenCheck {
             }
             if remembered.count == ProviderTokenCheck.rememberedMax { remembered.removeLast() }
             let issuedAt = issuedAt(Array(bytes.dropFirst(7)))
-            remembered.insert(Remembered(value: bytes, issuedAt: issuedAt), at: 0)
+            remembered.insert(
+                Remembered(value: bytes, fingerprint: Fingerprint(value).low, issuedAt: issuedAt), at: 0)
         }
-        return verdict(remembered[0].issuedAt, now: now)
+        return verdict(remembered[0], after: &past, now: now)
     }
 
-    private func verdict(_ issuedAt: Int64?, now: Int64) -> Answer? {
-        guard let issuedAt, issuedAt - now <= ProviderTokenCheck.ageMaxSeconds else { return .invalidProviderToken }
-        return now - issuedAt > ProviderTokenCheck.ageMaxSeconds ? .expiredProviderToken : nil
+    private func verdict(_ token: Remembered, after past: inout ProviderTokenPast, now: Int64) -> Answer? {
+        guard let issuedAt = token.issuedAt, issuedAt - now <= ProviderTokenCheck.ageMaxSeconds else {
+            return .invalidProviderToken
+        }
+        guard now - issuedAt <= ProviderTokenCheck.ageMaxSeconds else { return .expiredProviderToken }
+        return past.admit(token.fingerprint, now: now) ? nil : .tooManyProviderTokenUpdates
     }
 
     private mutating func issuedAt(_ jwt: [UInt8]) -> Int64? {
@@ -68,6 +82,25 @@ struct ProviderTokenCheck {
         verifications += 1
         let message = jwt[..<(parts[1].endIndex)]
         return verify(Array(message), signature) ? issuedAt : nil
+    }
+}
+
+/// The good provider tokens that one connection has brought: APNs takes another one only now and then (spec §9.1).
+struct ProviderTokenPast {
+    /// Documented.
+    static let updateMinSeconds: Int64 = 20 * 60
+
+    private var newest: UInt64?
+    private var since: Int64 = 0
+
+    /// - Parameter fingerprint: names the token.
+    /// - Returns: whether the connection may use it now.
+    mutating func admit(_ fingerprint: UInt64, now: Int64) -> Bool {
+        guard fingerprint != newest else { return true }
+        guard newest == nil || now - since >= ProviderTokenPast.updateMinSeconds else { return false }
+        newest = fingerprint
+        since = now
+        return true
     }
 }
 

@@ -1,13 +1,25 @@
 internal import FanfareLoop
 
-/// Unix seconds and milliseconds since the simulator's start, read once per batch of requests.
+/// What the simulator's clock says, read once per batch of requests.
 struct Instant {
     var unixSeconds: Int64
-    var sinceStartMilliseconds: UInt32
-
     /// 49 days of them, then it begins anew.
-    static func milliseconds(since start: Int64) -> UInt32 {
-        UInt32(truncatingIfNeeded: (Clock.monotonicNanoseconds() - start) / 1_000_000)
+    var sinceStartMilliseconds: UInt32
+}
+
+/// The simulator's own clock: the machine's at the start, or so many seconds from it. From then on it goes with the monotonic
+/// one, as phones and Apple's servers care nothing for what happens to ours.
+struct OwnClock {
+    let startedNanoseconds = Clock.monotonicNanoseconds()
+    private let wallMilliseconds = Clock.wallMilliseconds()
+    /// It is ahead of the machine's.
+    let aheadSeconds: Int64
+
+    var now: Instant {
+        let milliseconds = (Clock.monotonicNanoseconds() - startedNanoseconds) / 1_000_000
+        return Instant(
+            unixSeconds: (wallMilliseconds + milliseconds) / 1000 + aheadSeconds,
+            sinceStartMilliseconds: UInt32(truncatingIfNeeded: milliseconds))
     }
 }
 
@@ -16,8 +28,8 @@ struct Instant {
 final class Service {
     /// A stamp so far ahead is dropped by phones, as Apple's staff say (spec §3.3).
     static let stampAheadMaxSeconds: Int64 = 8 * 3600
-    /// Ours: phones drop old updates, too, but from when on is nowhere fixed; an hour is surely too old.
-    static let stampAgeMaxSeconds: Int64 = 3600
+    /// An older update is dropped by phones.
+    private let stampAgeMaxSeconds: Int64
     /// Bodies remembered; 2^17 × 80 bytes = 10 MB. When it is full, all are forgotten and read again.
     private static let knownBodiesMax = 1 << 17
 
@@ -28,7 +40,7 @@ final class Service {
         case bad(PayloadCheck.Fault)
     }
 
-    private let behaviour: Behaviour
+    var behaviour: Behaviour
     let expected: Expected
     let ledger: Ledger
     private var providerToken: ProviderTokenCheck
@@ -38,23 +50,38 @@ final class Service {
     private var lastBody: (fingerprint: Fingerprint, body: Body)?
     private(set) var statistics = Statistics()
 
-    init(bundleID: String, behaviour: Behaviour, ledger: Ledger, providerToken: ProviderTokenCheck) {
+    init(
+        bundleID: String, behaviour: Behaviour, ledger: Ledger, providerToken: ProviderTokenCheck,
+        stampAgeMaxSeconds: Int = SimulatorOptions.stampAgeMaxSeconds
+    ) {
         self.behaviour = behaviour
+        self.stampAgeMaxSeconds = Int64(stampAgeMaxSeconds)
         self.ledger = ledger
         self.providerToken = providerToken
         expected = Expected(bundleID: bundleID)
     }
 
     /// The refusal, or `nil` for a good provider token; asked while the fields arrive, because the value is not kept.
-    func checkProviderToken(_ value: UnsafeRawBufferPointer, at now: Instant) -> Answer? {
-        providerToken.check(value, now: now.unixSeconds)
+    func checkProviderToken(
+        _ value: UnsafeRawBufferPointer, after past: inout ProviderTokenPast, at now: Instant
+    ) -> Answer? {
+        providerToken.check(value, after: &past, now: now.unixSeconds)
     }
+
+    /// Provider tokens are signed by this key from now on.
+    func trust(_ publicKey: ES256PublicKey) { providerToken.trust { publicKey.verify($1, of: $0) } }
 
     /// The answer, and where the push was recorded when it was accepted.
     func answer(_ head: RequestHead, body: [UInt8], at now: Instant) -> (Answer, EntryIndex?) {
         let (answer, entry) = decide(head, body: body, at: now)
         statistics.count(answer, second: now.sinceStartMilliseconds / 1000)
         return (answer, entry)
+    }
+
+    /// An answer that has nothing to do with the request.
+    func answer(_ answer: Answer, at now: Instant) -> Answer {
+        statistics.count(answer, second: now.sinceStartMilliseconds / 1000)
+        return answer
     }
 
     private func decide(_ head: RequestHead, body: [UInt8], at now: Instant) -> (Answer, EntryIndex?) {
@@ -101,8 +128,8 @@ final class Service {
     private func fault(_ event: PayloadFacts.Event, _ stamp: Int64, at now: Instant) -> String? {
         if stamp - now.unixSeconds > Service.stampAheadMaxSeconds { return "aps.timestamp is more than 8 h ahead" }
         // An end with an old stamp has been seen to work (spec §3.3).
-        if event != .end, now.unixSeconds - stamp > Service.stampAgeMaxSeconds {
-            return "aps.timestamp is more than an hour old"
+        if event != .end, now.unixSeconds - stamp > stampAgeMaxSeconds {
+            return "aps.timestamp is more than \(stampAgeMaxSeconds) s old"
         }
         return nil
     }
@@ -142,5 +169,6 @@ final class Service {
     }
     func countRefusedConnection() { statistics.connectionsRefused += 1 }
     func countSilence() { statistics.connectionsSilent += 1 }
+    func countWedged() { statistics.connectionsWedged += 1 }
     func countGoAway() { statistics.goAways += 1 }
 }

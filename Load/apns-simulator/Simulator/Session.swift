@@ -14,7 +14,7 @@ protocol SessionHandler: AnyObject {
 
 enum Reception {
     case answer(Answer, EntryIndex?)
-    /// `Session.answerNow` is called for it when its time has come.
+    /// `Session.answerNow` is called for it when its time has come, if that ever comes.
     case answerLater(Answer, EntryIndex?)
     /// As `answer`, and nothing after this request is read: the connection is about to be lost.
     case answerAndStop(Answer, EntryIndex?)

@@ -31,7 +31,7 @@ public final class Simulator: APNsStandIn {
     let service: Service
     var sessionSettings: Session.Settings
     let sessionMemory = SessionMemory()
-    let startedNanoseconds = Clock.monotonicNanoseconds()
+    let clock: OwnClock
     private(set) var now: Instant
 
     private var listener: TCPListener?
@@ -41,6 +41,10 @@ public final class Simulator: APNsStandIn {
     /// To be lost, or to fall silent, at the end of this turn: their sessions are being read just now.
     private var losing: [Connection] = []
     private var silencing: [Connection] = []
+    /// To be lost when the answers of this turn have left.
+    private var losingBehindAnswers: [Connection] = []
+    /// Changes of key that are to come after so many requests.
+    private var keyChanges: [Int: ES256PublicKey] = [:]
     private var delayed: DelayQueue
     private var delayTimer: LoopTimer?
     private var isDelayTimerRunning = false
@@ -61,9 +65,7 @@ public final class Simulator: APNsStandIn {
         self.options = options
         self.loop = loop
         context = try TLSContext.server(certificateFile: options.certificateFile, keyFile: options.keyFile)
-        let publicKey = try ES256PublicKey(
-            pem: String(decoding: readFile(options.publicKeyFile, max: 65_536), as: UTF8.self),
-            place: options.publicKeyFile)
+        let publicKey = try Simulator.publicKey(options.publicKeyFile)
         let behaviour = Behaviour(
             seed: options.seed, deadShare: options.deadShare, throttleShare: options.throttleShare,
             errorShare: options.errorShare, throttleMilliseconds: Int64(options.throttleMilliseconds),
@@ -73,18 +75,26 @@ public final class Simulator: APNsStandIn {
             ledger: Ledger(behaviour: behaviour, digest: firstDigestWord),
             providerToken: ProviderTokenCheck(keyID: options.keyID, teamID: options.teamID) {
                 publicKey.verify($1, of: $0)
-            })
-        let wall = Clock.wallMilliseconds()
+            }, stampAgeMaxSeconds: options.stampAgeMaxSeconds)
+        let clock = OwnClock(aheadSeconds: Int64(options.clockAheadSeconds))
+        self.clock = clock
+        now = clock.now
         sessionSettings = Session.Settings(
             streamsMax: UInt32(options.streams.first), isStrictAtStart: options.isStrictAtStart,
-            window: Int32(options.windows.first), deadSince: wall - 86_400_000, seed: options.seed)
-        now = Instant(unixSeconds: wall / 1000, sinceStartMilliseconds: 0)
+            window: Int32(options.windows.first), deadSince: now.unixSeconds * 1000 - 86_400_000, seed: options.seed)
         delayed = DelayQueue(delayMax: options.latency.most, now: 0)
         port = options.port
         try listen()
         delayTimer = LoopTimer(loop: loop) { [unowned self] in answerDelayed() }
         farewellTimer = LoopTimer(loop: loop) { [unowned self] in closeForgotten() }
         startTrouble()
+        for change in options.keyChanges {
+            let key = try Simulator.publicKey(change.file)
+            switch change.after {
+            case .requests(let count): keyChanges[count] = key
+            case .milliseconds(let time): after(time) { [unowned self] in service.trust(key) }
+            }
+        }
         loop.onTurn = { [unowned self] in writeOutput() }
     }
 
@@ -93,6 +103,16 @@ public final class Simulator: APNsStandIn {
     public func summary(cpuSeconds: Double) -> String { statistics.summary(cpuSeconds: cpuSeconds) }
     /// Tokens seen, dead ones included.
     public var tokenCount: Int { service.ledger.tokens.count }
+
+    private static func publicKey(_ file: String) throws(LoopError) -> ES256PublicKey {
+        try ES256PublicKey(pem: String(decoding: readFile(file, max: 65_536), as: UTF8.self), place: file)
+    }
+
+    /// What `--error-share` says, for a service that comes and goes.
+    public var errorShare: Double {
+        get { service.behaviour.errorShare }
+        set { service.behaviour.errorShare = newValue }
+    }
 
     public func close() {
         loop.onTurn = nil
@@ -117,25 +137,32 @@ public final class Simulator: APNsStandIn {
         return settings
     }
 
-    func readClock() {
-        now.unixSeconds = Clock.wallMilliseconds() / 1000
-        now.sinceStartMilliseconds = Instant.milliseconds(since: startedNanoseconds)
-    }
+    func readClock() { now = clock.now }
 
     func receive(_ head: RequestHead, body: [UInt8], stream: Int32, on connection: Connection) -> Reception {
-        if options.refuseShare > 0, drawShare() < options.refuseShare {
+        if connection.isWedged, let answer = options.wedge?.answer {
+            return .answer(service.answer(answer, at: now), nil)
+        }
+        let reset = drawReset(of: head.token)
+        if reset == .refusedStream {
             service.count(.refused)
             return .reset(.refused)
         }
         let (answer, entry) = service.answer(head, body: body, at: now)
         requests += 1
+        if !keyChanges.isEmpty, let key = keyChanges[requests] { service.trust(key) }
+        if connection.isWedged { return .answerLater(answer, entry) }
         if connection.requests == options.silentAfterRequests {
             silencing.append(connection)
             return .answerAndStop(answer, entry)
         }
-        if options.resetShare > 0, drawShare() < options.resetShare {
+        if reset == .internalError {
             service.count(.failed(entry))
             return .reset(.failed(entry))
+        }
+        if options.losesConnectionAt == answer {
+            losingBehindAnswers.append(connection)
+            return .answerAndStop(answer, entry)
         }
         if case .requests(let every) = options.losesConnection, requests % every == 0 {
             losing.append(connection)
@@ -154,6 +181,14 @@ public final class Simulator: APNsStandIn {
             delayTimer?.start(after: .milliseconds(1), repeating: .milliseconds(1))
         }
         return .answerLater(answer, entry)
+    }
+
+    /// How the stream of a request for this token is reset, if it is.
+    private func drawReset(of token: ArraySlice<UInt8>) -> SimulatorOptions.Reset.Code? {
+        if let said = options.resets.first(where: { $0.covers(token) && drawShare() < $0.share }) { return said.code }
+        if options.refuseShare > 0, drawShare() < options.refuseShare { return .refusedStream }
+        if options.resetShare > 0, drawShare() < options.resetShare { return .internalError }
+        return nil
     }
 
     func answerLost(_ entry: EntryIndex?) {
@@ -187,8 +222,9 @@ public final class Simulator: APNsStandIn {
         connectionsMade &+= 1
         service.countConnection()
         do {
+            let wedge = options.wedge.flatMap { drawShare() < $0.share ? $0.afterRequests : nil }
             connections[connectionsMade] = try Connection(
-                id: connectionsMade, simulator: self, tcp: tcp, context: context)
+                id: connectionsMade, simulator: self, tcp: tcp, context: context, wedgesAfter: wedge)
         } catch {
             report("\(error)")
             tcp.close()
@@ -202,6 +238,8 @@ public final class Simulator: APNsStandIn {
         silencing.removeAll(keepingCapacity: true)
         for connection in withOutput { connection.writeOutput() }
         withOutput.removeAll(keepingCapacity: true)
+        for connection in losingBehindAnswers { connection.lose() }
+        losingBehindAnswers.removeAll(keepingCapacity: true)
     }
 
     private func answerDelayed() {

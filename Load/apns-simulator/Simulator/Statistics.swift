@@ -16,6 +16,8 @@ public struct Statistics: Sendable {
     /// Closed before they could say anything (`--refuse-connections`), and fallen silent (`--silent-after`).
     public internal(set) var connectionsRefused = 0
     public internal(set) var connectionsSilent = 0
+    /// Take requests and answer none, or all alike (`--wedge-after`).
+    public internal(set) var connectionsWedged = 0
     /// Streams reset before (`--refuse-share`) and after (`--reset-share`) their request was taken.
     public internal(set) var refusedStreams = 0
     public internal(set) var failedStreams = 0
@@ -52,8 +54,8 @@ public struct Statistics: Sendable {
         }
         parts += [
             "unanswered=\(unanswered)", "connections=\(connections)", "lost=\(connectionsLost)", "goaways=\(goAways)",
-            "refused=\(connectionsRefused)", "silent=\(connectionsSilent)", "refused_streams=\(refusedStreams)",
-            "reset_streams=\(failedStreams)", "peak_per_second=\(peakPerSecond)",
+            "refused=\(connectionsRefused)", "silent=\(connectionsSilent)", "wedged=\(connectionsWedged)",
+            "refused_streams=\(refusedStreams)", "reset_streams=\(failedStreams)", "peak_per_second=\(peakPerSecond)",
             "cpu_seconds=\((cpuSeconds * 100).rounded() / 100)",
         ]
         return parts.joined(separator: " ")
@@ -69,7 +71,8 @@ public struct Statistics: Sendable {
             "payloadFaults": JSON.Object(faults).map(JSON.object) ?? .null, "unanswered": .int(Int64(unanswered)),
             "connections": .int(Int64(connections)), "connectionsLost": .int(Int64(connectionsLost)),
             "goAways": .int(Int64(goAways)), "connectionsRefused": .int(Int64(connectionsRefused)),
-            "connectionsSilent": .int(Int64(connectionsSilent)), "refusedStreams": .int(Int64(refusedStreams)),
+            "connectionsSilent": .int(Int64(connectionsSilent)),
+            "connectionsWedged": .int(Int64(connectionsWedged)), "refusedStreams": .int(Int64(refusedStreams)),
             "resetStreams": .int(Int64(failedStreams)), "peakPerSecond": .int(Int64(peakPerSecond)),
         ]
     }

@@ -85,17 +85,73 @@ extension SimulatorOptions {
             self.share = share
         }
 
-        func covers(_ token: ArraySlice<UInt8>) -> Bool {
-            let digits = Array(prefix.utf8)
-            guard digits.count <= 2 * token.count else { return false }
-            for (index, digit) in digits.enumerated() {
-                let byte = token[token.startIndex + index / 2]
-                let nibble = index % 2 == 0 ? byte >> 4 : byte & 15
-                if (nibble < 10 ? 48 + nibble : 87 + nibble) != digit { return false }
-            }
-            return true
+        func covers(_ token: ArraySlice<UInt8>) -> Bool { begins(token, with: prefix) }
+    }
+
+    /// Tokens that begin so have the streams of their requests reset.
+    public struct Reset: Sendable, Equatable {
+        /// Hex digits, lower case.
+        public var prefix: String
+        public var code: Code
+        /// Of their requests, from 0 to 1.
+        public var share: Double
+
+        public enum Code: String, Sendable {
+            /// The request was not looked at.
+            case refusedStream = "REFUSED_STREAM"
+            /// It was taken.
+            case internalError = "INTERNAL_ERROR"
+        }
+
+        public init(prefix: String, code: Code, share: Double = 1) {
+            self.prefix = prefix
+            self.code = code
+            self.share = share
+        }
+
+        func covers(_ token: ArraySlice<UInt8>) -> Bool { begins(token, with: prefix) }
+    }
+
+    /// A connection that lives, takes requests and PINGs, and is of no use.
+    public struct Wedge: Sendable, Equatable {
+        /// Requests that are answered as ever before.
+        public var afterRequests: Int
+        /// To all that come; `nil`: none.
+        public var answer: Answer?
+        /// Of the connections, from 0 to 1.
+        public var share: Double
+
+        public init(afterRequests: Int, answer: Answer? = nil, share: Double = 1) {
+            self.afterRequests = afterRequests
+            self.answer = answer
+            self.share = share
         }
     }
+
+    /// Provider tokens are signed by another key from then on.
+    public struct KeyChange: Sendable, Equatable {
+        /// PEM: the key's public half.
+        public var file: String
+        /// Since the start.
+        public var after: Stretch
+
+        public init(file: String, after: Stretch) {
+            self.file = file
+            self.after = after
+        }
+    }
+}
+
+/// - Parameter prefix: hex digits, lower case.
+private func begins(_ token: ArraySlice<UInt8>, with prefix: String) -> Bool {
+    let digits = Array(prefix.utf8)
+    guard digits.count <= 2 * token.count else { return false }
+    for (index, digit) in digits.enumerated() {
+        let byte = token[token.startIndex + index / 2]
+        let nibble = index % 2 == 0 ? byte >> 4 : byte & 15
+        if (nibble < 10 ? 48 + nibble : 87 + nibble) != digit { return false }
+    }
+    return true
 }
 
 extension Answer {
@@ -162,24 +218,25 @@ extension Simulator {
     }
 
     private func armSettingsChange() {
-        let now = Int(Instant.milliseconds(since: startedNanoseconds))
+        let now = Int(clock.now.sinceStartMilliseconds)
         let changes = [options.streams, options.windows].compactMap { $0.change(after: now) }
         if let next = changes.min() { settingsTimer?.start(after: .milliseconds(next - now)) }
     }
 
     private func changeSettings() {
-        let now = Int(Instant.milliseconds(since: startedNanoseconds))
+        let now = Int(clock.now.sinceStartMilliseconds)
         sessionSettings.streamsMax = UInt32(options.streams.value(at: now))
         sessionSettings.window = Int32(options.windows.value(at: now))
         for connection in connections.values { connection.change(sessionSettings) }
     }
 
-    private func goDown() {
+    /// Nobody listens, and all connections are lost, until `comeUp`.
+    public func goDown() {
         stopListening()
         for connection in connections.values where !connection.isLost { connection.lose() }
     }
 
-    private func comeUp() {
+    public func comeUp() {
         do { try listen() } catch { report("\(error)") }
     }
 }

@@ -84,13 +84,17 @@ struct  FanfareGtfs__TripUpdate
 struct  FanfareGtfs__StopTimeUpdate
 {
   ProtobufCMessage base;
+  protobuf_c_boolean has_stop_sequence;
+  uint32_t stop_sequence;
   FanfareGtfs__StopTimeEvent *arrival;
   FanfareGtfs__StopTimeEvent *departure;
   char *stop_id;
+  protobuf_c_boolean has_schedule_relationship;
+  int32_t schedule_relationship;
 };
 #define FANFARE_GTFS__STOP_TIME_UPDATE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&fanfare_gtfs__stop_time_update__descriptor) \
-    , NULL, NULL, NULL }
+    , 0, 0, NULL, NULL, NULL, 0, 0 }
 
 
 struct  FanfareGtfs__StopTimeEvent
@@ -122,12 +126,14 @@ struct  FanfareGtfs__TripDescriptor
   ProtobufCMessage base;
   char *trip_id;
   char *start_date;
+  protobuf_c_boolean has_schedule_relationship;
+  int32_t schedule_relationship;
   char *route_id;
   FanfareGtfs__NyctTripDescriptor *nyct;
 };
 #define FANFARE_GTFS__TRIP_DESCRIPTOR__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&fanfare_gtfs__trip_descriptor__descriptor) \
-    , NULL, NULL, NULL, NULL }
+    , NULL, NULL, 0, 0, NULL, NULL }
 
 
 struct  FanfareGtfs__NyctTripDescriptor

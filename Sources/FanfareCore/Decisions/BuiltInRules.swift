@@ -134,7 +134,9 @@ extension TopicRules {
         endsWhen: [Condition("position", .atMost(0))],
         minimumInterval: .seconds(10),
         staleAfter: .rhythm(times: 4, StaleAfter.Bounds(atLeast: .seconds(300), atMost: .seconds(1800))),
-        dismissal: .immediate, relevance: 50)
+        dismissal: .immediate,
+        // A place in the queue has a number, and numbers are given out again.
+        reopens: .afresh, relevance: 50)
 }
 
 extension OccasionRule {

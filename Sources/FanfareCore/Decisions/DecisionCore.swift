@@ -10,17 +10,14 @@
 public struct DecisionCore: Sendable {
     private let kinds: [TopicKind: KindRules]
     private let other: KindRules
-    private var members: [Topic] = []
-    private var indexes: [TopicID: Int] = [:]
-    /// Of topics that were asked for lately, by a cheap hash: an event seldom has to look in `indexes`. Four places for each topic,
-    /// and no more than a processor's nearest caches hold.
-    private var recent = [UInt32](repeating: 0, count: 64)
-    private static let recentMax = 1 << 14
+    private var table = TopicTable()
     private var timers = Timers()
     private var serial: UInt64 = 0
     private var clock = FeedTime.plausible.lowerBound
     /// For all topics, or for all of a kind.
     private var orders: StandingOrders
+    /// The topics that the last call has forgotten, as they stood then, in the order of their `forget`.
+    public private(set) var forgotten: [TopicView] = []
 
     public init(rules: Rules = .builtIn) {
         kinds = rules.kinds.mapValues { KindRules($0, rules.limits) }
@@ -30,14 +27,44 @@ public struct DecisionCore: Sendable {
 
     /// Takes one event. Appends exactly one `event` record (last), and before it the records of the timers that were due and
     /// what the fan-out is to do. An event that is refused changes nothing; its record says why.
-    public mutating func apply(_ event: FeedEvent, now: FeedTime, into decisions: inout [Decision]) {
+    ///
+    /// - Parameter wall: the wall clock, where log time may be behind it: what is not ahead of the later of the two is not early.
+    public mutating func apply(
+        _ event: FeedEvent, now: FeedTime, wall: FeedTime? = nil, into decisions: inout [Decision]
+    ) {
         advance(to: now, into: &decisions)
         guard isSound(event, into: &decisions) else { return }
+        let latest = max(clock, wall.flatMap { $0.isPlausible ? $0 : nil } ?? clock)
+        guard event.at.milliseconds - latest.milliseconds <= DecisionCore.aheadMilliseconds else {
+            return take(early: event, into: &decisions)
+        }
+        take(event, latest: latest, into: &decisions)
+    }
+
+    private static let aheadMilliseconds = FeedEvent.aheadMax.milliseconds
+
+    private mutating func take(_ event: FeedEvent, latest: FeedTime, into decisions: inout [Decision]) {
         guard event.topic != .every else { return order(event, into: &decisions) }
-        guard let index = admit(event, into: &decisions) else { return }
-        members[index].apply(event, now: clock, serial: &serial, into: &decisions)
-        schedule(index)
+        let known = table.count
+        guard let place = admit(event, into: &decisions) else { return }
+        table[place].apply(event, now: clock, latest: latest, serial: &serial, into: &decisions)
+        // What is refused changes nothing, and begins nothing.
+        if table.count > known, case .record(let record)? = decisions.last, record.outcome == .rejected {
+            return table.remove(place)
+        }
+        schedule(place)
         dropStaleTimers()
+    }
+
+    /// Takes an event whose time is too far ahead of log time as if it came when it happened.
+    private mutating func take(early event: FeedEvent, into decisions: inout [Decision]) {
+        var dated = event
+        dated.at = clock
+        take(dated, latest: clock, into: &decisions)
+        guard case .record(var record)? = decisions.popLast() else { return }
+        record.at = event.at
+        record.reason += "; its time is \((event.at - clock).inSeconds) ahead, so it counts as now"
+        decisions.append(.record(record))
     }
 
     /// Records that a piece of the feed could not be read.
@@ -53,6 +80,7 @@ public struct DecisionCore: Sendable {
 
     /// A tick: log time has come to `now`, and whatever is due until then happens.
     public mutating func advance(to now: FeedTime, into decisions: inout [Decision]) {
+        if !forgotten.isEmpty { forgotten.removeAll() }
         // One implausible moment must not put the clock where no event comes after it.
         guard now.isPlausible else { return }
         while let timer = timers.first, timer.deadline <= now {
@@ -65,6 +93,7 @@ public struct DecisionCore: Sendable {
     /// The feed is at its end: changes that wait for their topic's interval go out, each at its own deadline. Topics that
     /// still run are not ended by that.
     public mutating func finish(into decisions: inout [Decision]) {
+        forgotten.removeAll()
         var kept: [Timers.Entry] = []
         while let timer = timers.removeFirst() {
             if timer.kind == .flush { fire(timer, into: &decisions) } else { kept.append(timer) }
@@ -73,14 +102,22 @@ public struct DecisionCore: Sendable {
         dropStaleTimers()
     }
 
-    /// The earliest moment at which something happens without an event; `nil` when nothing will.
+    /// Nothing happens before that without an event; `nil` when nothing will. Where a topic's feed has spoken since, its silence is
+    /// counted anew then, and this goes on to the next moment.
     public var nextDeadline: FeedTime? { timers.first?.deadline }
+
+    /// Until when changes wait for their topic's minimum interval; `nil` when none do. What a pause holds back does not count.
+    public var flushesUntil: FeedTime? {
+        timers.entries.lazy.filter { $0.kind == .flush && isWanted($0) }.map(\.deadline).max()
+    }
 
     // MARK: - Topics
 
     /// A topic as it stands.
     public struct TopicView: Sendable {
         public let id: TopicID
+        /// Counts up over all topics as they begin to be remembered; an id that comes again has another one.
+        public let birth: UInt64
         public let kind: TopicKind
         /// Of the last publication; 0 before the first.
         public let version: UInt32
@@ -94,6 +131,7 @@ public struct DecisionCore: Sendable {
 
         init(_ topic: Topic) {
             id = topic.id
+            birth = topic.birth
             kind = topic.kind
             version = topic.version
             ended = topic.ended
@@ -103,29 +141,21 @@ public struct DecisionCore: Sendable {
         }
     }
 
-    public var topicCount: Int { members.count }
+    /// Of topics that are remembered.
+    public var topicCount: Int { table.count }
 
-    /// All topics, in the order of their indexes.
-    public var topics: [TopicView] { members.map(TopicView.init) }
+    /// All topics that are remembered, in the order in which they began to be.
+    public var topics: [TopicView] { table.inBirthOrder.map(TopicView.init) }
 
-    public func topic(_ index: TopicIndex) -> TopicView? {
-        let position = Int(index.rawValue)
-        return position < members.count ? TopicView(members[position]) : nil
-    }
+    public func topic(_ id: TopicID) -> TopicView? { table.place(of: id).map { TopicView(table[$0]) } }
 
     /// The alert buckets of a topic that were drawn on, as they stand now.
-    public func alertBuckets(of topic: TopicIndex) -> [AlertBucket] {
-        let position = Int(topic.rawValue)
-        return position < members.count ? members[position].governor.buckets(at: clock) : []
+    public func alertBuckets(of topic: TopicID) -> [AlertBucket] {
+        table.place(of: topic).map { table[$0].governor.buckets(at: clock) } ?? []
     }
 
     /// When the changes go out that wait for the topic's minimum interval; `nil` when none wait.
-    public func waitsUntil(_ topic: TopicIndex) -> FeedTime? {
-        let position = Int(topic.rawValue)
-        return position < members.count ? members[position].flushAt : nil
-    }
-
-    public func index(of topic: TopicID) -> TopicIndex? { indexes[topic].map { TopicIndex(UInt32($0)) } }
+    public func waitsUntil(_ topic: TopicID) -> FeedTime? { table.place(of: topic).flatMap { table[$0].flushAt } }
 
     /// Whether an event's time and names can be taken; when not, its record is written.
     private func isSound(_ event: FeedEvent, into decisions: inout [Decision]) -> Bool {
@@ -151,8 +181,15 @@ public struct DecisionCore: Sendable {
             refuse(event, "a kind has at most \(limits.idBytesMax) bytes, not \(kindBytes)", into: &decisions)
             return false
         }
+        guard event.isNested(within: DecisionCore.depthMax) else {
+            refuse(event, "its values are nested more than \(DecisionCore.depthMax) deep", into: &decisions)
+            return false
+        }
         return true
     }
+
+    /// Of arrays and objects in each other; as deep as feeds are read.
+    private static let depthMax = 64
 
     private func refuse(_ event: FeedEvent, _ reason: String, into decisions: inout [Decision]) {
         refuse(event, reason, topic: event.topic, into: &decisions)
@@ -172,40 +209,28 @@ public struct DecisionCore: Sendable {
 
     /// Finds the event's topic or begins it; `nil` when the event is refused, with the record written.
     private mutating func admit(_ event: FeedEvent, into decisions: inout [Decision]) -> Int? {
-        if let index = find(event.topic) {
-            guard let kind = event.topicKind, kind != members[index].kind || !members[index].isKindKnown else {
-                return index
+        if let place = table.find(event.topic) {
+            guard let kind = event.topicKind, kind != table[place].kind || !table[place].isKindKnown else {
+                return place
             }
-            guard !members[index].isKindKnown else {
-                refuse(event, "the topic is \(members[index].kind), not \(kind)", into: &decisions)
+            guard !table[place].isKindKnown else {
+                refuse(event, "the topic is \(table[place].kind), not \(kind)", into: &decisions)
                 return nil
             }
-            members[index].adopt(kind, rules: kinds[kind] ?? other)
-            orders.reach(&members[index])
-            return index
+            table[place].adopt(kind, rules: kinds[kind] ?? other)
+            orders.reach(&table[place])
+            return place
         }
-        // Indexes are 32 bits wide.
-        guard members.count < min(other.limits.topicsMax, Int(UInt32.max)) else {
-            refuse(event, "the engine follows \(members.count) topics, and no more", into: &decisions)
+        // Places are 32 bits wide.
+        guard table.count < min(other.limits.topicsMax, Int(UInt32.max)) else {
+            refuse(event, "the engine follows \(table.count) topics, and no more", into: &decisions)
             return nil
         }
-        let index = members.count
-        members.append(Topic(event.topic, kind: event.topicKind, rules: event.topicKind.flatMap { kinds[$0] } ?? other))
-        if 4 * members.count > recent.count, recent.count < DecisionCore.recentMax {
-            recent = [UInt32](repeating: 0, count: 2 * recent.count)
-        }
-        orders.reach(&members[index])
-        indexes[event.topic] = index
-        return index
-    }
-
-    private mutating func find(_ topic: TopicID) -> Int? {
-        let place = Int(truncatingIfNeeded: topic.rawValue.hashedCheaply) & (recent.count - 1)
-        let guess = Int(recent[place])
-        if guess < members.count, members[guess].id == topic { return guess }
-        guard let index = indexes[topic] else { return nil }
-        recent[place] = UInt32(index)
-        return index
+        var topic = Topic(
+            event.topic, birth: table.nextBirth, kind: event.topicKind,
+            rules: event.topicKind.flatMap { kinds[$0] } ?? other)
+        orders.reach(&topic)
+        return table.insert(topic)
     }
 
     /// An operator's order for all topics, for all of a kind, or for one app. What it lets out goes with the topics' own flushes,
@@ -220,6 +245,9 @@ public struct DecisionCore: Sendable {
         if let app = event.app {
             guard event.topicKind == nil else {
                 return refuse(event, "an order is for a kind or for an app", into: &decisions)
+            }
+            guard operation != .reset else {
+                return refuse(event, "a reset is of a feed, which knows nothing of apps", into: &decisions)
             }
             record.reason = "\(operation) by an operator: app \(app)"
             switch orders.take(id: event.id) {
@@ -237,12 +265,15 @@ public struct DecisionCore: Sendable {
         case .standing:
             var count = 0
             let scope: OrderScope = event.topicKind == nil ? .all : .kind
-            for index in members.indices where !members[index].ended {
-                guard event.topicKind == nil || members[index].kind == event.topicKind else { continue }
-                _ = members[index].obey(operation, for: scope, now: clock)
-                schedule(index)
+            for place in table.living {
+                guard event.topicKind == nil || table[place].kind == event.topicKind else { continue }
+                // One that has ended may begin again, and is held then.
+                let isRunning = !table[place].ended
+                guard isRunning || operation.holds else { continue }
+                _ = table[place].obey(operation, for: scope, now: clock)
+                schedule(place)
                 // What is paused, or was never shown, cannot be shown again.
-                if operation != .republish || members[index].republishes { count += 1 }
+                if isRunning, operation != .republish || table[place].republishes { count += 1 }
             }
             dropStaleTimers()
             let whose = event.topicKind.map { "running \($0)" } ?? "running"
@@ -256,40 +287,88 @@ public struct DecisionCore: Sendable {
     // MARK: - Timers
 
     private mutating func fire(_ timer: Timers.Entry, into decisions: inout [Decision]) {
-        let index = Int(timer.topic)
-        disarm(timer)
-        if members[index].deadlines[timer.kind] == timer.deadline {
+        defer { dropStaleTimers() }
+        guard disarm(timer) else { return }
+        let place = Int(timer.place)
+        if table[place].deadlines[timer.kind] == timer.deadline {
             clock = max(clock, timer.deadline)
-            members[index].fire(timer.kind, now: timer.deadline, serial: &serial, into: &decisions)
+            if timer.kind == .lapse, table[place].isForgottenAtLapse {
+                return forget(place, now: timer.deadline, into: &decisions)
+            }
+            table[place].fire(timer.kind, now: timer.deadline, serial: &serial, into: &decisions)
         }
-        schedule(index)
-        dropStaleTimers()
+        schedule(place)
+    }
+
+    private mutating func forget(_ place: Int, now: FeedTime, into decisions: inout [Decision]) {
+        let view = TopicView(table[place])
+        // Of one that was never shown the fan-out has heard nothing.
+        if view.version > 0 { decisions.append(.forget(view.id)) }
+        decisions.append(.record(table[place].obituary(now: now)))
+        forgotten.append(view)
+        table.remove(place)
     }
 
     /// Sets the timers that the topic wants and does not have.
-    private mutating func schedule(_ index: Int) {
-        let deadlines = members[index].deadlines
-        for kind in [Timers.Kind.flush, .limit] {
+    private mutating func schedule(_ place: Int) {
+        let deadlines = table[place].deadlines
+        for kind in [Timers.Kind.flush, .lapse] {
             guard let deadline = deadlines[kind] else { continue }
             if let armed = deadlines.armed(kind), armed <= deadline { continue }
-            timers.insert(Timers.Entry(deadline: deadline, topic: UInt32(index), kind: kind))
-            members[index].deadlines.arm(kind, deadline)
+            timers.insert(
+                Timers.Entry(deadline: deadline, birth: table[place].birth, place: UInt32(place), kind: kind))
+            table[place].deadlines.arm(kind, deadline)
         }
+        tidyTimers()
     }
 
     /// A timer has come off the top.
-    private mutating func disarm(_ timer: Timers.Entry) {
-        let index = Int(timer.topic)
-        guard members[index].deadlines.armed(timer.kind) == timer.deadline else { return }
-        members[index].deadlines.arm(timer.kind, nil)
+    ///
+    /// - Returns: whether its topic lives.
+    private mutating func disarm(_ timer: Timers.Entry) -> Bool {
+        let place = Int(timer.place)
+        guard table.isAlive(timer.birth, at: place) else { return false }
+        if table[place].deadlines.armed(timer.kind) == timer.deadline {
+            table[place].deadlines.arm(timer.kind, nil)
+        }
+        return true
     }
 
-    /// Takes deadlines off the top that their topics no longer have, so that `nextDeadline` is always a real one.
+    /// Takes deadlines off the top that their topics no longer have, so that nobody is called for them. A lapse that was put off stays
+    /// until its first moment: each event puts off one.
     private mutating func dropStaleTimers() {
-        while let timer = timers.first, members[Int(timer.topic)].deadlines[timer.kind] != timer.deadline {
+        while let timer = timers.first, !isWanted(timer) {
             _ = timers.removeFirst()
-            disarm(timer)
-            schedule(Int(timer.topic))
+            if disarm(timer) { schedule(Int(timer.place)) }
+        }
+    }
+
+    private func isWanted(_ timer: Timers.Entry) -> Bool {
+        let place = Int(timer.place)
+        guard table.isAlive(timer.birth, at: place) else { return false }
+        switch timer.kind {
+        case .flush: return table[place].deadlines[.flush] == timer.deadline
+        case .lapse: return table[place].deadlines.armed(.lapse) == timer.deadline
+        }
+    }
+
+    /// What was armed for a later moment stays behind when an earlier one is armed, or its topic goes. Never more of that than of what
+    /// topics wait for: each has one timer of each kind.
+    private mutating func tidyTimers() {
+        guard timers.count > 64 + 4 * table.count else { return }
+        timers.keep { timer in
+            table.isAlive(timer.birth, at: Int(timer.place))
+                && table[Int(timer.place)].deadlines.armed(timer.kind) == timer.deadline
+        }
+    }
+}
+
+extension FeedEvent {
+    fileprivate func isNested(within depth: Int) -> Bool {
+        switch change {
+        case .nothing, .retraction, .operation: true
+        case .patch(let object), .contentState(let object): object.isNested(within: depth)
+        case .fact(let fact): fact.values.isNested(within: depth)
         }
     }
 }

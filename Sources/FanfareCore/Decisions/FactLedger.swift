@@ -19,7 +19,7 @@ struct FactLedger: Sendable {
     private(set) var settledUntil: FeedTime?
     /// In the order in which things happened.
     private var entries: [LedgerEntry] = []
-    private var known: [String: Known] = [:]
+    private var known: [BytewiseText: Known] = [:]
     private var awaitedCount = 0
     private let factsMax: Int
     private let awaitedMax: Int
@@ -32,7 +32,7 @@ struct FactLedger: Sendable {
     }
 
     func standing(of id: String) -> Standing {
-        switch known[id] {
+        switch known[BytewiseText(id)] {
         case nil: .unknown
         case .live: .live
         case .withdrawn: .withdrawn
@@ -43,12 +43,13 @@ struct FactLedger: Sendable {
     /// Adds a fact whose standing is `unknown` or `awaited` and gives the entry it became: itself, or its withdrawal.
     mutating func add(_ fact: Fact) -> LedgerEntry {
         var entry = LedgerEntry.fact(fact)
-        if case .awaited(let at) = known[fact.id] {
+        let id = BytewiseText(fact.id)
+        if case .awaited(let at) = known[id] {
             awaitedCount -= 1
-            known[fact.id] = .withdrawn
-            entry = .withdrawal(of: fact, at: at)
+            known[id] = .withdrawn
+            entry = .withdrawal(of: fact, at: max(at, fact.at))
         } else {
-            known[fact.id] = .live(fact.at)
+            known[id] = .live(fact.at)
         }
         insert(entry)
         return entry
@@ -56,14 +57,16 @@ struct FactLedger: Sendable {
 
     /// Withdraws a live fact: the entry that says so, or `nil` when it is settled or not live.
     mutating func withdraw(_ id: String, at time: FeedTime) -> LedgerEntry? {
+        let id = BytewiseText(id)
         guard case .live(let happenedAt) = known[id] else { return nil }
         // Facts of the same time stand side by side; there are seldom more than two.
         var index = firstIndex { $0.at < happenedAt }
         while index < entries.count {
-            if case .fact(let fact) = entries[index], fact.id == id {
+            if case .fact(let fact) = entries[index], BytewiseText(fact.id) == id {
                 entries.remove(at: index)
                 known[id] = .withdrawn
-                let entry = LedgerEntry.withdrawal(of: fact, at: time)
+                // Nothing is withdrawn before it happens, whatever a clock says: settled, its fact must be settled as well.
+                let entry = LedgerEntry.withdrawal(of: fact, at: max(time, fact.at))
                 entries.insert(entry, at: firstIndex { $0 < entry })
                 refold()
                 return entry
@@ -77,18 +80,22 @@ struct FactLedger: Sendable {
     mutating func await(_ id: String, withdrawnAt time: FeedTime) -> Bool {
         guard awaitedCount < awaitedMax else { return false }
         awaitedCount += 1
-        known[id] = .awaited(time)
+        known[BytewiseText(id)] = .awaited(time)
         return true
     }
 
-    /// Folds anew with another reducer, without the facts that it cannot fold: the topic's kind has become known.
+    /// One fact more, and the older half would be settled.
+    var isFull: Bool { entries.count >= factsMax }
+
+    /// Folds anew with another reducer, without the facts that it cannot fold: the topic's kind has become known. Nothing has been
+    /// settled before.
     mutating func refold(with reducer: any Reducer) {
         settled = reducer
         entries.removeAll { entry in
             switch entry {
             case .fact(let fact), .withdrawal(let fact, _):
                 guard !reducer.understands(factKind: fact.kind) || reducer.fault(in: fact) != nil else { return false }
-                known[fact.id] = nil
+                known[BytewiseText(fact.id)] = nil
                 return true
             }
         }
@@ -108,7 +115,7 @@ struct FactLedger: Sendable {
     }
 
     /// Folds the older half for good. Its ids are forgotten: a second arrival of one is older than `settledUntil`, and a
-    /// retraction of one finds nothing.
+    /// retraction of one finds nothing; it is awaited until it is settled itself, so that those do not fill an everlasting topic.
     private mutating func settle() {
         let count = entries.count / 2
         for entry in entries.prefix(count) {
@@ -116,10 +123,15 @@ struct FactLedger: Sendable {
             // A withdrawal may have come in before what was settled already.
             settledUntil = max(entry.at, settledUntil ?? entry.at)
             switch entry {
-            case .fact(let fact), .withdrawal(let fact, _): known[fact.id] = nil
+            case .fact(let fact), .withdrawal(let fact, _): known[BytewiseText(fact.id)] = nil
             }
         }
         entries.removeFirst(count)
+        // What is withdrawn had happened before: settled by now, it is not taken any more should it arrive.
+        guard awaitedCount > 0, let settledUntil else { return }
+        let before = known.count
+        known = known.filter { _, known in if case .awaited(let at) = known { at > settledUntil } else { true } }
+        awaitedCount -= before - known.count
     }
 
     /// Position of the first entry that is not `before`, by bisection.
@@ -131,5 +143,21 @@ struct FactLedger: Sendable {
             if before(entries[middle]) { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+}
+
+/// A text that equals another one when its bytes do, as ids are compared everywhere: Swift's own texts are equal, too, when they only
+/// look alike, and in which order those stand may differ between two releases.
+struct BytewiseText: Hashable, Comparable, Sendable {
+    private let text: String
+
+    init(_ text: String) { self.text = text }
+
+    static func == (a: BytewiseText, b: BytewiseText) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+    static func < (a: BytewiseText, b: BytewiseText) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
+
+    func hash(into hasher: inout Hasher) {
+        let isContiguous: Void? = text.utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: .init($0)) }
+        if isContiguous == nil { for byte in text.utf8 { hasher.combine(byte) } }
     }
 }

@@ -42,7 +42,7 @@ struct StandingOrders: Sendable {
         case .unmute: muted.remove(kind)
         case .pause: paused.insert(kind)
         case .resume: paused.remove(kind)
-        case .republish: break
+        case .republish, .reset: break
         }
         return .standing
     }
@@ -68,6 +68,8 @@ struct StandingOrders: Sendable {
 extension FeedEvent.Operation {
     /// Until its opposite comes.
     var stands: Bool { self == .mute || self == .pause }
+    /// It holds something, or lifts what holds.
+    var holds: Bool { self != .republish && self != .reset }
 }
 
 extension Topic {
@@ -85,11 +87,21 @@ extension Topic {
         case .pause: pausedBy.insert(scope)
         case .resume: pausedBy.remove(scope)
         case .republish: return republish(now: now)
+        case .reset: return reset()
         }
         guard (mutedBy, pausedBy) != (muted, paused) else { return "\(operation): was so already" }
         if operation == .resume, !isPaused, !ended, pending.count > 0 { flushAt = now }
         let isStillHeld = operation == .resume && isPaused || operation == .unmute && isMuted
         return "\(operation) by an operator" + (isStillHeld ? "; another order still holds" : "")
+    }
+
+    private mutating func reset() -> String {
+        newestAt = nil
+        patchOrder = PatchOrder()
+        recentIDs = RecentIDs(capacity: limits.eventIDsMax)
+        mayReopen = ended
+        return "reset by an operator: its feed's times, numbers and ids count from here"
+            + (ended ? ", and it may begin again" : "")
     }
 
     private mutating func republish(now: FeedTime) -> String {

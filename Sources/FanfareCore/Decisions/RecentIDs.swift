@@ -1,7 +1,7 @@
 /// The newest `capacity` ids, to know duplicates by. Adding one more forgets the oldest.
 ///
 /// Every event asks for its id, which few repeat. So it is an open table of places in the ring, at most half full and probed in
-/// order, and its hash is a cheap one: ids that were chosen to meet make a look-up as long as the ring, and no longer.
+/// order.
 struct RecentIDs: Sendable {
     private let capacity: Int
     /// In order of arrival; once full, `oldest` is where the next one goes.
@@ -14,10 +14,10 @@ struct RecentIDs: Sendable {
 
     init(capacity: Int) { self.capacity = min(max(1, capacity), Int(UInt32.max) - 1) }
 
-    func contains(_ id: String) -> Bool { table[find(id, id.hashedCheaply)] != 0 }
+    func contains(_ id: String) -> Bool { table[find(id, id.utf8.keyedHash)] != 0 }
 
     mutating func insert(_ id: String) {
-        let hash = id.hashedCheaply
+        let hash = id.utf8.keyedHash
         var free = find(id, hash)
         guard table[free] == 0 else { return }
         var place = ring.count
@@ -67,9 +67,4 @@ struct RecentIDs: Sendable {
         }
         table[gap] = 0
     }
-}
-
-extension String {
-    /// Not safe from those who choose the text: for what stays right, and bounded, when two texts meet.
-    var hashedCheaply: UInt64 { utf8.withContiguousStorageIfAvailable { $0.fnv1a } ?? utf8.fnv1a }
 }

@@ -49,10 +49,10 @@ public enum LedgerEntry: Sendable, Hashable {
     /// Two entries at one time stand in the order of their ids; no two entries have the same position.
     static func < (a: LedgerEntry, b: LedgerEntry) -> Bool { a.position < b.position }
 
-    private var position: (FeedTime, Int, String) {
+    private var position: (FeedTime, Int, BytewiseText) {
         switch self {
-        case .fact(let fact): (fact.at, 0, fact.id)
-        case .withdrawal(let fact, let at): (at, 1, fact.id)
+        case .fact(let fact): (fact.at, 0, BytewiseText(fact.id))
+        case .withdrawal(let fact, let at): (at, 1, BytewiseText(fact.id))
         }
     }
 }

@@ -1,9 +1,14 @@
 extension Topic {
     /// Folds an event and decides what people see of it. Appends the record, and before it what the fan-out is to do.
-    mutating func apply(_ event: FeedEvent, now: FeedTime, serial: inout UInt64, into decisions: inout [Decision]) {
+    ///
+    /// - Parameter latest: no event that came by now can have happened later; log time, or the wall clock where that is ahead.
+    mutating func apply(
+        _ event: FeedEvent, now: FeedTime, latest: FeedTime, serial: inout UInt64, into decisions: inout [Decision]
+    ) {
         var record = Verdict(reason: "nothing people can see")
         heard(at: now)
-        decide(event, now: now, record: &record, serial: &serial, into: &decisions)
+        decide(event, now: now, latest: latest, record: &record, serial: &serial, into: &decisions)
+        if !ended { countSilence(from: now) }
         if event.isCorrection { record.reason = "correction by an operator: " + record.reason }
         if event.asksForAlert, record.alert == nil {
             record.alert = .demoted
@@ -15,7 +20,7 @@ extension Topic {
     }
 
     private mutating func decide(
-        _ event: FeedEvent, now: FeedTime, record: inout Verdict, serial: inout UInt64,
+        _ event: FeedEvent, now: FeedTime, latest: FeedTime, record: inout Verdict, serial: inout UInt64,
         into decisions: inout [Decision]
     ) {
         // A provider may name a withdrawal by the id of what it withdraws, so those are known by their target alone.
@@ -25,22 +30,49 @@ extension Topic {
             return
         }
         if case .operation(let operation) = event.change {
-            if let id = event.id { recentIDs.insert(id) }
             record.reason = obey(operation, for: .topic, now: now)
+            if let id = event.id { recentIDs.insert(id) }
             return
         }
+        guard isStartOfAnotherTurn(event) else {
+            return decideNews(event, now: now, latest: latest, record: &record, serial: &serial, into: &decisions)
+        }
+        let last = self
+        beginAfresh()
+        decideNews(event, now: now, latest: latest, record: &record, serial: &serial, into: &decisions)
+        // What is refused changes nothing, and begins nothing.
+        if record.outcome == .rejected { self = last }
+    }
+
+    /// Whether the event begins a topic afresh that has ended. A start of the turn that is over, delivered once more, does not: it is
+    /// older than what has been heard since, and no number says otherwise.
+    private func isStartOfAnotherTurn(_ event: FeedEvent) -> Bool {
+        guard ended, event.lifecycle == .start, rules.reopens == .afresh else { return false }
+        guard let newestAt, event.at <= newestAt else { return true }
+        return patchOrder.isNewer(seq: event.seq) ?? (newestAt - event.at <= rules.lateAfter)
+    }
+
+    /// What is neither known by its id nor an operator's order.
+    private mutating func decideNews(
+        _ event: FeedEvent, now: FeedTime, latest: FeedTime, record: inout Verdict, serial: inout UInt64,
+        into decisions: inout [Decision]
+    ) {
         let before = state
         let folded = fold(event)
         if case .refused(let outcome, let reason) = folded {
             record.outcome = outcome
             record.reason = reason
         }
-        let lateBy = newestAt.flatMap { $0 > event.at ? $0 - event.at : nil }
+        let age = newestAt.flatMap { $0 > event.at ? $0 - event.at : nil }
+        let lateBy = age.flatMap { $0 > rules.lateAfter ? $0 : nil }
         if record.outcome != .rejected {
             // What was rejected may be sent again, mended.
             if let id = event.id, !event.isRetraction { recentIDs.insert(id) }
-            // A desk's clock makes nothing of the feed late.
-            if record.outcome != .duplicate, !event.isCorrection { newestAt = max(event.at, newestAt ?? event.at) }
+            // A desk's clock makes nothing of the feed late, and no clock that is ahead makes late what comes in time.
+            if record.outcome != .duplicate, !event.isCorrection {
+                let at = min(event.at, latest)
+                newestAt = max(at, newestAt ?? at)
+            }
         }
         // An end goes out, whatever came with it.
         if case .refused = folded, event.lifecycle != .end { return }
@@ -63,16 +95,23 @@ extension Topic {
             if !ended, published != nil, !looksAlike(state, before) { wait(for: event, entry, now: now) }
             if event.lifecycle == nil { return }
         }
+        var reopened = false
         if ended {
-            record.outcome = .late
-            record.reason = "after end"
-            return
+            guard reopens(event, folded) else {
+                record.outcome = .late
+                record.reason = "after end"
+                return
+            }
+            reopen()
+            reopened = true
+            record.outcome = .unchanged
         }
 
         // Most events change nothing: they are done here, before they are copied.
         if case .confirmed = folded, event.lifecycle == nil, published != nil, ending == nil { return }
         guard folded.changesState || event.lifecycle != nil else { return }
-        var news = News(event: event, entry: entry, lateBy: lateBy, before: before, mustPass: event.isCorrection)
+        var news = News(
+            event: event, entry: entry, age: age, lateBy: lateBy, before: before, mustPass: event.isCorrection)
         if event.lifecycle == .end {
             news.reason = "end"
             if case .refused(_, let refusal) = folded { news.reason += "; \(refusal)" }
@@ -87,7 +126,7 @@ extension Topic {
                 if record.outcome == .unchanged { record.reason = "over before it was shown" }
                 return
             }
-            news.reason = isStart ? "start" : "first state"
+            news.reason = reopened ? "begun again" : isStart ? "start" : "first state"
             news.mustPass = true
             show(news, now: now, record: &record, serial: &serial, into: &decisions)
         } else if folded.changesState, let ending {
@@ -100,6 +139,23 @@ extension Topic {
         }
     }
 
+    /// Whether the event begins a topic again that has ended.
+    private func reopens(_ event: FeedEvent, _ folded: Folded) -> Bool {
+        guard mayReopen || rules.reopens == .resumed, event.lifecycle != .end else { return false }
+        if event.lifecycle == .start { return true }
+        return folded.changesState && isPresentable && ending == nil && published.map { !looksAlike(state, $0) } ?? true
+    }
+
+    /// From here on it goes as with a topic that was never shown, and remembers what it knows.
+    private mutating func reopen() {
+        ended = false
+        mayReopen = false
+        hasBegun = false
+        published = nil
+        startedAt = nil
+        publishedAt = nil
+    }
+
     private var isPresentable: Bool { ledger.reducer.isPresentable || !overlay.isEmpty }
     /// Why the topic is over, when it is.
     private var ending: String? { ledger.reducer.ending ?? (isOver ? "its state says that it is over" : nil) }
@@ -110,6 +166,8 @@ extension Topic {
     struct News {
         let event: FeedEvent
         let entry: LedgerEntry?
+        /// How much older it is than the newest of its topic, where it is; late, where that is more than the rules let pass.
+        let age: Duration?
         let lateBy: Duration?
         /// The topic's state without it.
         let before: JSONObject
@@ -117,12 +175,7 @@ extension Topic {
         /// Passes whatever the interval says.
         var mustPass = false
 
-        /// As logs name it.
-        var cause: String {
-            if let id = event.id { return id }
-            if case .fact(let fact) = event.change { return fact.id }
-            return event.kind
-        }
+        var cause: String { event.cause }
     }
 
     /// Publishes the state at once, or lets it wait for the minimum interval.
@@ -146,10 +199,10 @@ extension Topic {
         let occasion = occasion(of: news)
         record.occasion = occasion?.kind
         let rule = occasion.flatMap { rules.occasions[$0.kind] }
-        if let limit = rule?.droppableAfter, let lateBy = news.lateBy, lateBy > limit, !news.mustPass {
+        if let limit = rule?.droppableAfter, let age = news.age, age > limit, !news.mustPass {
             pending.add(news.cause, max: limits.causesMax)
             record.outcome = .late
-            record.reason = "late by \(lateBy.inSeconds), too old for an update of its own: the next one carries it"
+            record.reason = "late by \(age.inSeconds), too old for an update of its own: the next one carries it"
             return
         }
         guard !isPaused else {
@@ -221,16 +274,21 @@ extension Topic {
         into decisions: inout [Decision]
     ) {
         let started = startedAt ?? now
-        if startedAt == nil { endAt = rules.renews ? nil : now + rules.maximumDuration }
         startedAt = started
         serial += 1
         version += 1
         published = shown.state
         publishedAt = now
         flushAt = nil
+        hasBegun = rules.beginsWhen.hold(in: shown.state)
+        var dismissAfter: Duration?
         if event == .end {
             ended = true
-            endAt = nil
+            let shownFor = rules.dismissal.duration(ofActivityLasting: now - started, until: now)
+            dismissAfter = shownFor
+            lapseAt = now + shownFor + rules.forgetAfter
+        } else {
+            countSilence(from: now)
         }
         decisions.append(
             .publish(
@@ -239,13 +297,13 @@ extension Topic {
                     state: shown.encoded, priority: priority, alert: alert,
                     relevance: relevance.map { max($0, rules.relevance ?? $0) } ?? rules.relevance,
                     prominence: Prominence(
-                        hasBegun: rules.beginsWhen.hold(in: shown.state), importance: rules.relevance ?? 0,
+                        hasBegun: hasBegun, importance: rules.relevance ?? 0,
                         news: relevance ?? alert.map { Prominence.news(with: $0.class) }),
                     short: shown.short,
                     stateBytesMax: stateBytesMax,
                     staleAfter: rules.staleAfter.duration(gap: gapMilliseconds.map { .milliseconds($0) }),
-                    dismissAfter: event == .end
-                        ? rules.dismissal.duration(ofActivityLasting: now - started, until: now) : nil,
+                    dismissAfter: dismissAfter,
+                    freesID: event == .end && rules.reopens == .afresh,
                     expiry: Expiry(
                         renews: rules.renews,
                         dismissAfter: rules.dismissal.duration(ofActivityLasting: TopicRules.durationMax, until: now)),
@@ -259,7 +317,7 @@ extension Topic {
     }
 
     private mutating func wait(for event: FeedEvent, _ entry: LedgerEntry, now: FeedTime) {
-        let news = News(event: event, entry: entry, lateBy: nil, before: state)
+        let news = News(event: event, entry: entry, age: nil, lateBy: nil, before: state)
         pending.add(news.cause, max: limits.causesMax)
         flushAt = max(now, publishedAt.map { $0 + rules.minimumInterval } ?? now)
     }
@@ -272,17 +330,21 @@ extension Topic {
     ) -> Alert? {
         var rule = occasionRule?.alert
         guard rule != nil || news.event.asksForAlert else { return nil }
+        // How long ago it happened, as far as that keeps it from alerting.
+        let age = news.age.map { min($0, max(now - news.event.at, .zero)) } ?? .zero
+        var freshFor = (rule ?? rules.requestedAlerts).freshFor - age
         let cause: String
         switch news.entry {
         case .withdrawal(let fact, _):
             // The cancellation is news now, whenever it was dated; but only to those who were told of the goal.
             if !governor.hasGranted(fact.id) { rule = nil }
+            freshFor = (rule ?? rules.requestedAlerts).freshFor
             cause = fact.id + "/cancelled"
         case .fact(let fact):
-            if news.lateBy != nil { return nil }
+            if isTooLate(news, for: rule) { return nil }
             cause = fact.id
         case nil:
-            if news.lateBy != nil { return nil }
+            if isTooLate(news, for: rule) { return nil }
             cause = news.event.id ?? "\(news.event.kind)/\(version + 1)"
         }
         guard let text = news.event.alert ?? rule.flatMap({ text(by: $0, of: news, occasion) }) else { return nil }
@@ -298,13 +360,20 @@ extension Topic {
             record.alert = .granted
             record.alertReason = "\(kind)"
             return Alert(
-                cause: cause, class: governing.class, text: text, freshFor: governing.freshFor,
+                cause: cause, class: governing.class, text: text, freshFor: freshFor,
                 highlight: occasionRule?.highlight ?? occasion?.highlight)
         case .demoted(let reason):
             record.alert = .demoted
             record.alertReason = reason
             return nil
         }
+    }
+
+    /// Nobody forgives a goal that was kept from them because it was entered a minute after the next pass.
+    private func isTooLate(_ news: News, for rule: AlertRule?) -> Bool {
+        guard let age = news.age else { return false }
+        let governing = rule ?? rules.requestedAlerts
+        return age > (governing.class == .essential ? governing.freshFor : min(rules.lateAfter, governing.freshFor))
     }
 
     private func text(by rule: AlertRule, of news: News, _ occasion: Occasion?) -> AlertText? {
@@ -326,11 +395,25 @@ extension Topic {
         var record = Verdict(reason: "")
         switch timer {
         case .flush: flush(now: now, record: &record, serial: &serial, into: &decisions)
-        case .limit:
-            record.reason = "has lasted \(rules.maximumDuration.inSeconds), the longest it may"
+        case .lapse:
+            let silence = hasBegun ? rules.endsAfterSilence : rules.beginsWithin
+            record.reason = "its feed has been silent for \(silence.inSeconds)"
             end(nil, now: now, record: &record, serial: &serial, into: &decisions)
         }
-        decisions.append(.record(DecisionRecord(of: timer, in: id, now: now, record)))
+        decisions.append(
+            .record(DecisionRecord(ofTimer: timer == .flush ? "flush" : "silence", in: id, now: now, record)))
+    }
+
+    /// Whether its lapse ends nothing that people could see: then the topic is forgotten.
+    var isForgottenAtLapse: Bool { ended || published == nil }
+
+    /// What the log says then.
+    func obituary(now: FeedTime) -> DecisionRecord {
+        let reason =
+            ended
+            ? "its end was dismissed \(rules.forgetAfter.inSeconds) ago"
+            : "its feed has been silent for \(rules.beginsWithin.inSeconds), and nothing is shown"
+        return DecisionRecord(ofTimer: DecisionRecord.forget, in: id, now: now, Verdict(reason: reason))
     }
 
     private mutating func flush(

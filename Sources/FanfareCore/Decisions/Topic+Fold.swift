@@ -17,47 +17,59 @@ extension Topic {
     mutating func fold(_ event: FeedEvent) -> Folded {
         switch event.change {
         case .nothing, .operation: .nothing(nil)
-        case .patch(let patch): fold(event, isNews: isNews(patch)) { $0.merge(patch) }
-        case .contentState(let content): fold(event, isNews: true) { $0.replace(with: content) }
-        case .fact(let fact): fold(fact)
+        case .patch, .contentState: fold(patch: event)
+        case .fact(let fact): fold(fact.at > event.at + FeedEvent.aheadMax ? fact.dated(event.at) : fact)
         case .retraction(let id): retract(id, at: event.at)
         }
     }
 
     /// Changes the overlay, unless something newer is in place or the state would grow too large.
-    ///
-    /// - Parameter isNews: whether `change` may change anything.
-    private mutating func fold(_ event: FeedEvent, isNews: Bool, _ change: (inout Topic) -> Void) -> Folded {
-        let (seq, at) = (event.seq, event.at)
+    private mutating func fold(patch event: FeedEvent) -> Folded {
+        var doubted: [PatchOrder.Doubted] = []
         // An operator knows what the feed has said so far.
         if !event.isCorrection {
-            if let seq, let newest = newestPatchSeq {
-                if seq == newest { return .refused(.duplicate, "patch \(seq) was here before") }
-                if seq < newest { return .refused(.late, "patch \(seq) after patch \(newest)") }
-            } else if let newest = newestPatchAt, at < newest {
-                return .refused(.late, "patch late by \((newest - at).inSeconds), a newer one is in place")
+            switch patchOrder.standing(of: event, tolerance: rules.lateAfter, bytesMax: stateBytesMax) {
+            case .newest(let over): doubted = over
+            case .refused(let outcome, let reason): return .refused(outcome, reason)
             }
         }
-        if isNews {
-            let (overlayBefore, hiddenBefore, stateBefore) = (overlay, hidden, state)
-            change(&self)
-            if overlay != overlayBefore || hidden != hiddenBefore { refreshState() }
-            // What a redaction hides is remembered all the same, and must be bounded like the rest.
-            if state != stateBefore || kindRules.hidesFields {
-                let size = max(bytesBeyond(state), kindRules.hidesFields ? bytesBeyond(overlay) : 0)
-                if size > 0 {
-                    // Not kept: the overlay would grow without bound.
-                    (overlay, hidden, state) = (overlayBefore, hiddenBefore, stateBefore)
-                    return .refused(.rejected, oversize(size))
-                }
+        var folded = Folded.confirmed
+        if !doubted.isEmpty || isNews(event.change) {
+            let before = doubted.isEmpty ? nil : (overlay, hidden, state)
+            for patch in doubted { _ = put(patch.change) }
+            if let size = put(event.change) {
+                if let before { (overlay, hidden, state) = before }
+                return .refused(.rejected, oversize(size))
             }
+            folded = .patched
+            for patch in doubted { pending.add(patch.cause, max: limits.causesMax) }
         }
-        let folded = isNews ? Folded.patched : .confirmed
         // The feed's own order stays as it was: its next patch goes over a correction.
-        guard !event.isCorrection else { return folded }
-        newestPatchSeq = seq ?? newestPatchSeq
-        newestPatchAt = max(at, newestPatchAt ?? at)
+        if !event.isCorrection { patchOrder.take(seq: event.seq, at: event.at) }
         return folded
+    }
+
+    /// Lays a change over what is there.
+    ///
+    /// - Returns: the state's bytes where those would be too many: then it is not kept, or the overlay would grow without bound.
+    private mutating func put(_ change: FeedEvent.Change) -> Int? {
+        let (overlayBefore, hiddenBefore, stateBefore) = (overlay, hidden, state)
+        switch change {
+        case .patch(let patch): merge(patch)
+        case .contentState(let content): replace(with: content)
+        case .nothing, .fact, .retraction, .operation: return nil
+        }
+        if overlay != overlayBefore || hidden != hiddenBefore { refreshState() }
+        // What a redaction hides is remembered all the same, and must be bounded like the rest.
+        guard state != stateBefore || kindRules.hidesFields else { return nil }
+        let size = max(bytesBeyond(state), kindRules.hidesFields ? bytesBeyond(overlay) : 0)
+        guard size > 0 else { return nil }
+        (overlay, hidden, state) = (overlayBefore, hiddenBefore, stateBefore)
+        return size
+    }
+
+    private func isNews(_ change: FeedEvent.Change) -> Bool {
+        if case .patch(let patch) = change { isNews(patch) } else { true }
     }
 
     /// Whether a patch may change the overlay: most leave a quantised field where it is, and are done with that.
@@ -123,6 +135,9 @@ extension Topic {
         if let settled = ledger.settledUntil, fact.at <= settled {
             return .refused(.late, "what happened until \(settled) is settled")
         }
+        guard isKindKnown || !ledger.isFull else {
+            return .refused(.rejected, "\(limits.factsMax) facts wait for the topic's kind to be known, and no more")
+        }
         let entry = ledger.add(fact)
         refreshState()
         if case .withdrawal = entry { return .retracted(entry) }
@@ -136,6 +151,9 @@ extension Topic {
         switch ledger.standing(of: id) {
         case .withdrawn, .awaited: return .refused(.duplicate, "fact \(id) is withdrawn already")
         case .unknown:
+            if let settled = ledger.settledUntil, at <= settled {
+                return .nothing("what happened until \(settled) is settled")
+            }
             guard ledger.await(id, withdrawnAt: at) else {
                 return .refused(.rejected, "\(limits.earlyRetractionsMax) facts are withdrawn that have not arrived")
             }

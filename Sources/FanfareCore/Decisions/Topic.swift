@@ -4,6 +4,8 @@
 /// called again; the core's timers do the calling.
 struct Topic: Sendable {
     let id: TopicID
+    /// Counts up over all topics, as they begin to be remembered.
+    let birth: UInt64
     private(set) var kind: TopicKind
     /// Whether an event has told the kind. Until then facts are kept and patches make the state.
     private(set) var isKindKnown: Bool
@@ -17,10 +19,9 @@ struct Topic: Sendable {
     var overlay = JSONObject()
     /// Keys of the facts' state that a patch has removed.
     var hidden: Set<String> = []
-    var newestPatchSeq: UInt64?
-    var newestPatchAt: FeedTime?
+    var patchOrder = PatchOrder()
     var recentIDs: RecentIDs
-    /// Greatest event time so far; what is older is late.
+    /// Greatest event time so far, as far as log time had come: what is older by more than the rules' tolerance is late.
     var newestAt: FeedTime?
     /// The usual time between two events, in milliseconds: their mean, recent ones weighing more. No `Duration`, whose arithmetic
     /// is 128 bits wide, for what every event does.
@@ -37,6 +38,10 @@ struct Topic: Sendable {
     var startedAt: FeedTime?
     var publishedAt: FeedTime?
     var ended = false
+    /// `rules.beginsWhen` held of what was published last.
+    var hasBegun = false
+    /// An operator lets the feed of a topic that has ended begin it again, whatever its rules say.
+    var mayReopen = false
     /// Whose orders hold the topic back, and keep it silent.
     var pausedBy: OrderScope = []
     var mutedBy: OrderScope = []
@@ -51,13 +56,15 @@ struct Topic: Sendable {
         get { deadlines[.flush] }
         set { deadlines[.flush] = newValue }
     }
-    var endAt: FeedTime? {
-        get { deadlines[.limit] }
-        set { deadlines[.limit] = newValue }
+    /// While it runs, when its feed will have been silent for too long; after its end, when it is forgotten.
+    var lapseAt: FeedTime? {
+        get { deadlines[.lapse] }
+        set { deadlines[.lapse] = newValue }
     }
 
-    init(_ id: TopicID, kind: TopicKind?, rules kindRules: KindRules) {
+    init(_ id: TopicID, birth: UInt64, kind: TopicKind?, rules kindRules: KindRules) {
         self.id = id
+        self.birth = birth
         self.kind = kind ?? .generic
         isKindKnown = kind != nil
         self.kindRules = kindRules
@@ -127,6 +134,23 @@ struct Topic: Sendable {
         newestNow = now
     }
 
+    /// Its feed has spoken, or it has been shown: from now on silence is counted.
+    mutating func countSilence(from now: FeedTime) {
+        lapseAt = FeedTime(
+            milliseconds: now.milliseconds
+                + (hasBegun ? kindRules.silenceMilliseconds : kindRules.awaitedMilliseconds))
+    }
+
+    /// As if it had never been, but for its versions, which go on counting, and for the orders of operators.
+    mutating func beginAfresh() {
+        var fresh = Topic(id, birth: birth, kind: isKindKnown ? kind : nil, rules: kindRules)
+        fresh.version = version
+        (fresh.pausedBy, fresh.mutedBy) = (pausedBy, mutedBy)
+        fresh.deadlines = deadlines
+        fresh.flushAt = nil
+        self = fresh
+    }
+
     /// Canonical bytes that a content state of this topic may have.
     var stateBytesMax: Int { min(limits.stateBytesMax, TopicRules.pushBytesMax - rules.attributesReserve) }
 
@@ -164,11 +188,16 @@ final class KindRules: Sendable {
     let limits: Rules.Limits
     /// Whether `rules.derived` makes anything.
     let hasDerived: Bool
+    /// `rules.endsAfterSilence` and `rules.beginsWithin`, which every event asks for.
+    let silenceMilliseconds: Int64
+    let awaitedMilliseconds: Int64
 
     init(_ rules: TopicRules, _ limits: Rules.Limits) {
         self.rules = rules
         self.limits = limits
         hasDerived = !rules.derived.isEmpty
+        silenceMilliseconds = rules.endsAfterSilence.milliseconds
+        awaitedMilliseconds = rules.beginsWithin.milliseconds
     }
 }
 

@@ -23,9 +23,20 @@ public struct TopicRules: Sendable {
     /// When a card without news begins to look old (rule L6).
     public var staleAfter: StaleAfter
     public var dismissal: Dismissal
-    /// The topic ends then, with its newest state. The system's own limit is 8 hours (rule L1).
-    public var maximumDuration: Duration
-    /// It does not: it may last longer, and an activity that has lasted 8 hours is renewed where the engine can start one.
+    /// A topic that has begun ends, with its newest state, when its feed has been silent for so long: a feed that has died must not
+    /// leave cards on people's phones for ever (rule L1).
+    public var endsAfterSilence: Duration
+    /// The same before it has begun: line-ups come hours ahead of a kick-off, and a fixture is known for days.
+    public var beginsWithin: Duration
+    /// How long a topic is remembered after its end was dismissed: until then what comes late is known to be late. After that its id
+    /// is a new topic's.
+    public var forgetAfter: Duration
+    /// Whether its feed can begin a topic again that has ended and is remembered.
+    public var reopens: Reopening
+    /// An event that is older than the newest of its topic by more than that is late. A fact that is late alerts nobody, unless its
+    /// alert is essential: then as long as it is fresh. Less than that is the way of networks and of people who write things down.
+    public var lateAfter: Duration
+    /// An activity that has lasted the system's 8 hours (rule L1) is renewed where the engine can start one; else it ends.
     public var renews: Bool
     /// Asked for an update that is neither essential nor an alert; those ask for `immediate`.
     public var priority: Priority
@@ -49,7 +60,9 @@ public struct TopicRules: Sendable {
         ordinaryAlerts: TokenBucket.Size = .init(burst: 4, refill: .seconds(300)),
         reservedAlerts: TokenBucket.Size = .init(burst: 8, refill: .seconds(300)),
         minimumInterval: Duration = .seconds(2), staleAfter: StaleAfter = .fixed(.seconds(3600)),
-        dismissal: Dismissal = .proportional, maximumDuration: Duration = TopicRules.durationMax, renews: Bool = false,
+        dismissal: Dismissal = .proportional, endsAfterSilence: Duration = .seconds(24 * 3600),
+        beginsWithin: Duration = .seconds(7 * 24 * 3600), forgetAfter: Duration = .seconds(4 * 3600),
+        reopens: Reopening = .never, lateAfter: Duration = .seconds(5), renews: Bool = false,
         priority: Priority = .conserving, relevance: Int? = nil,
         attributesReserve: Int = TopicRules.attributesReserveRange.lowerBound
     ) {
@@ -65,7 +78,11 @@ public struct TopicRules: Sendable {
         self.minimumInterval = minimumInterval
         self.staleAfter = staleAfter
         self.dismissal = dismissal
-        self.maximumDuration = maximumDuration
+        self.endsAfterSilence = endsAfterSilence
+        self.beginsWithin = beginsWithin
+        self.forgetAfter = forgetAfter
+        self.reopens = reopens
+        self.lateAfter = lateAfter
         self.renews = renews
         self.priority = priority
         self.relevance = relevance
@@ -98,6 +115,16 @@ public struct TopicRules: Sendable {
             .sorted { (-weight($0.rule), $0.kind.rawValue) < (-weight($1.rule), $1.kind.rawValue) }
             .map { (kind: $0.kind, when: $0.rule.when) }
     }
+}
+
+/// What a feed can do for a topic that has ended.
+public enum Reopening: String, Sendable, CaseIterable {
+    /// Nothing, until it is forgotten.
+    case never
+    /// A start begins it as if it had never been: a table's number that is given to the next guests.
+    case afresh
+    /// A start, or anything that changes what people would see, goes on from where it ended: a match that is resumed.
+    case resumed
 }
 
 /// When a card that gets no news begins to look old.

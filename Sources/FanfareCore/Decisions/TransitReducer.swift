@@ -45,7 +45,7 @@ public struct TransitReducer: Reducer {
         return nil
     }
 
-    private static let statuses: Set<String> = ["assigned", "enRoute", "atStop", "arriving"]
+    private static let statuses: Set<String> = ["assigned", "enRoute", "atStop", "arriving", "cancelled"]
 
     public mutating func fold(_ entry: LedgerEntry) {
         // A withdrawn poll is as if it had never been.
@@ -80,6 +80,7 @@ public struct TransitReducer: Reducer {
             state["stopsLeft"] = 0
             for key in ["nextStop", "nextStopId", "arrivesAt"] { state[key] = nil }
         }
+        if status == "cancelled" { state["arrivesAt"] = nil }
         return state
     }
 
@@ -96,6 +97,7 @@ public struct TransitReducer: Reducer {
         switch status {
         case "ended": "gone from \(pollsMissed) polls, near its last stop"
         case "withdrawn": "gone for 10 minutes, far from its last stop"
+        case "cancelled": "cancelled by the provider"
         default: nil
         }
     }

@@ -75,7 +75,7 @@ extension ActivityStore {
                 activities[index].generation == completion.generation, activities[index].settles(like: first)
             else { break }
             activities[index].flags = []
-            activities[index].strikes = 0
+            activities[index].strikes = Strikes()
             activities[index].delivered = first.sending
             activities[index].alerted = first.sending
             position += 1

@@ -1,10 +1,11 @@
-/// Names an activity within the engine: 64 bits made from the id the app supplied.
+/// Names an activity within the process: 64 bits made from the id the app supplied.
 public struct ActivityID: Hashable, Sendable {
     public let rawValue: UInt64
     public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// The same on every node; with ten million activities two ids meet with a chance of 1 in 370,000.
-    public init(hashing id: some StringProtocol) { self.init(id.utf8.fnv1a) }
+    /// The same throughout the process, and another one in the next: a program that keeps a table of its ids by these makes it anew.
+    /// With ten million activities two ids meet with a chance of 1 in 370,000, whoever has chosen them.
+    public init(hashing id: some StringProtocol) { self.init(id.utf8.keyedHash) }
 }
 
 /// Everything a shard knows of one activity, 48 bytes and its token.
@@ -13,12 +14,13 @@ struct Activity {
     var token = TokenStore.Reference()
     // Beside the token's reference, whose eight bytes these two fill up.
     var flags: Flags = []
-    /// Pushes in a row that the token's own limit (429) refused: the exponent of its backoff.
-    var strikes: UInt8 = 0
+    var strikes = Strikes()
     /// Index of the audience, or `none` when the activity is leaving or the slot is free.
     var audience = ActivityStore.noAudience
-    /// Counts the slot's tenants: what belongs to an earlier one is recognised and ignored.
+    /// Counts the slot's tenants, in steps of 256, and between two of them the waits that a tenant was freed from: what belongs to an
+    /// earlier one of either is recognised and ignored.
     var generation: UInt32 = 0
+    var tenant: UInt32 { generation >> 8 }
     /// The newest version whose delivery is settled: accepted, or refused for good and counted as failed.
     var delivered: UInt32 = 0
     /// Alerts up to this version have had their chance with this activity: sent, superseded, revoked or stale. A push in flight
@@ -26,11 +28,11 @@ struct Activity {
     var alerted: UInt32 = 0
     /// Version of the last push, and of the one in flight, from the audience that the activity is in now; 0 when there is none.
     var sending: UInt32 = 0
-    /// The alert that the push in flight carries, or was the chance of.
+    /// The alert that the push in flight carries, or was the chance of; `refused` once the last push has been.
     var sendingAlert = AlertChance.none
     /// Greatest `aps.timestamp` ever sent, Unix seconds. Travels with the activity when it changes audience.
     var stamp: UInt32 = 0
-    /// When its card appeared, or its start left, as far as is known: `Moment.monotonicSeconds`.
+    /// When its card appeared, or its start left, as far as is known: `Moment.monotonicSeconds`. Before that, when it was asked for.
     var startedAt: UInt32 = 0
     /// What it has claimed of its limits, as of `stamp`.
     var spent = SubscriberGovernor.Spent()
@@ -131,11 +133,18 @@ struct ActivityStore {
         self[slot].token = tokens.insert(token)
     }
 
+    /// From here on the activity is found by this id, which is nobody's, only.
+    mutating func rename(_ slot: ActivitySlot, to id: ActivityID) {
+        slots.remove(self[slot].id, in: activities)
+        self[slot].id = id
+        slots.insert(slot, in: activities)
+    }
+
     /// Frees the slot. From here on its generation is another one, so whatever still speaks of this activity is ignored.
     mutating func remove(_ slot: ActivitySlot) {
         tokens.remove(self[slot].token)
         slots.remove(self[slot].id, in: activities)
-        self[slot].generation &+= 1
+        self[slot].generation = (self[slot].generation | 255) &+ 1
         self[slot].flags = []
         if !preferences.isEmpty { preferences[Int(slot.rawValue)] = Preferences() }
         self[slot].audience = ActivityStore.noAudience

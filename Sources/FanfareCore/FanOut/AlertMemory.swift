@@ -30,9 +30,10 @@ struct AlertOutcome: Equatable {
     }
 }
 
-/// What has become of the last eight alerts of each activity's audience: four bytes per activity, from the first question on.
+/// What has become of the last eight alerts of each class of each activity's audience: eight bytes per activity, from the first
+/// question on.
 struct AlertMemory {
-    private var codes: [UInt32] = []
+    private var codes: [UInt64] = []
 
     /// From here on. What was settled before is not known.
     mutating func begin(_ count: Int) {
@@ -50,12 +51,14 @@ struct AlertMemory {
 
     /// - Parameter number: of the alert in its audience.
     mutating func note(_ outcome: AlertOutcome, number: UInt32, of slot: ActivitySlot) {
-        let shift = number % 8 * 4
-        let kept = codes[Int(slot.rawValue)] & ~(AlertOutcome.codeMax << shift)
-        codes[Int(slot.rawValue)] = kept | outcome.code << shift
+        let shift = UInt64(number % 16 * 4)
+        let kept = codes[Int(slot.rawValue)] & ~(UInt64(AlertOutcome.codeMax) << shift)
+        codes[Int(slot.rawValue)] = kept | UInt64(outcome.code) << shift
     }
 
     func outcome(number: UInt32, of slot: ActivitySlot) -> AlertOutcome {
-        AlertOutcome(code: codes[Int(slot.rawValue)] >> (number % 8 * 4) & AlertOutcome.codeMax)
+        let shift = UInt64(number % 16 * 4)
+        return AlertOutcome(
+            code: UInt32(truncatingIfNeeded: codes[Int(slot.rawValue)] >> shift) & AlertOutcome.codeMax)
     }
 }

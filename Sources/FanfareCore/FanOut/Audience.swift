@@ -19,7 +19,7 @@ public enum AudienceKey: Hashable, Sendable {
 /// Publishing touches nothing but this object: O(1), whatever its size. Confined to its shard's thread.
 final class Audience {
     /// Indices into the shard's topics; one for a topic's followers, several for a lineup.
-    let topics: [Int]
+    @exclusivity(unchecked) var topics: [Int]
     /// `nil` for a topic's followers.
     let lineup: Lineup?
 
@@ -28,20 +28,27 @@ final class Audience {
     /// The newest version; 0 before the first. A lineup counts versions of its own, one for each change of a topic in it.
     @exclusivity(unchecked) private(set) var target: UInt32 = 0
     @exclusivity(unchecked) private(set) var event = Publication.Event.update
+    /// Who has been served with an older version has not seen what it shows, though it may have been sent it.
+    @exclusivity(unchecked) private(set) var shownAgainFrom: UInt32 = 0
     /// Whose dates the newest version has: the publication that made it, or that of a lineup's spotlight.
     @exclusivity(unchecked) private(set) var latest: Publication?
-    @exclusivity(unchecked) private(set) var priority = Priority.conserving
+    @exclusivity(unchecked) private(set) var priority: Priority
     @exclusivity(unchecked) var ledger = VersionLedger()
     /// Publications whose version not everybody has yet, oldest first: what `completed` feedback speaks of.
     @exclusivity(unchecked) private(set) var opened: [(version: UInt32, serial: UInt64)] = []
     private let openMax: Int
-    /// Members that need a visit although the cursor has passed them. Each has its `queued` flag set; an entry whose slot lost
-    /// the flag, or belongs elsewhere now, is skipped.
-    @exclusivity(unchecked) private(set) var again: [ActivitySlot] = []
-    /// Activities that are to be started and are no members yet. Each knows its place here by the store's `positions`.
-    @exclusivity(unchecked) private(set) var starts: [ActivitySlot] = []
-    /// Members that are owed a push, and starts, once there is something to show.
+    /// Members that need a visit although the cursor has passed them; each has its `queued` flag set.
+    @exclusivity(unchecked) private(set) var again = VisitQueue()
+    /// Those of them that have strikes: behind everybody else.
+    @exclusivity(unchecked) private(set) var later = VisitQueue()
+    /// Activities that are to be started and are no members yet, and behind everybody else those that have strikes. Each knows its
+    /// place by the store's `positions`.
+    @exclusivity(unchecked) private(set) var starts = WaitingLine()
+    @exclusivity(unchecked) private(set) var lateStarts = WaitingLine()
+    /// Members that are owed a push, and starts, once there is something to show; and members that were refused the newest version for
+    /// good, so that only a newer one can help them. `Shard.count` changes them, for the shard too.
     @exclusivity(unchecked) var owed = 0
+    @exclusivity(unchecked) var refused = 0
     /// Who needs this audience without being a member: `Shard.expect`.
     var expected = 0
     /// Unvisited members before which an alert has not come yet: while there are any, the sweep runs in the first lane.
@@ -50,12 +57,16 @@ final class Audience {
     @exclusivity(unchecked) private var urgentAgain = 0
 
     @exclusivity(unchecked) private(set) var alerts: [PendingAlert] = []
-    private var alertsSeen: UInt32 = 0
+    /// Versions of alerts that have made room for newer ones, in the order in which they did.
+    private var displaced: [UInt32] = []
+    /// Of each class.
+    private var alertsSeen = SIMD2<UInt32>()
     /// Version of the newest alert: who has had its chance at that one needs no look at the others.
     @exclusivity(unchecked) private(set) var newestAlert: UInt32 = 0
-    /// Greatest stamp used, Unix seconds, and the version it was used for.
-    @exclusivity(unchecked) private(set) var stamp: Int64 = 0
+    /// Stamp of the last push for all members, the version it was used for, and the second of the wall clock at which it was.
+    @exclusivity(unchecked) private var stamp: Int64 = 0
     @exclusivity(unchecked) private var stampedVersion: UInt32 = 0
+    @exclusivity(unchecked) private var stampedAt: Int64 = 0
     /// Variants of the stamped version.
     @exclusivity(unchecked) private var variants: [(Variant, payload: Payload)] = []
 
@@ -81,12 +92,16 @@ final class Audience {
         let priority: Priority
     }
 
-    /// Alerts kept for those who missed them. A person who missed more than this many has no use for the oldest.
+    /// Alerts of each class kept for those who missed them. A person who missed more than this many has no use for the oldest; but
+    /// no number of ordinary ones makes up for an essential one.
     static let alertsMax = 8
+    /// An activity lasts eight hours: an alert every half minute.
+    private static let displacedMax = 1024
 
     /// - Parameter openMax: publications whose completion is told apart.
-    init(topics: [Int], lineup: Lineup? = nil, openMax: Int) {
+    init(topics: [Int], lineup: Lineup? = nil, openMax: Int, priority: Priority = .conserving) {
         self.openMax = openMax
+        self.priority = priority
         self.topics = topics
         self.lineup = lineup
     }
@@ -111,18 +126,39 @@ final class Audience {
         self.freshness = freshness
         publishedAt = moment.monotonicNanoseconds
         if waitingSince == nil, order.count > 0 { waitingSince = publishedAt }
-        owed = order.count + starts.count
+        owed = order.count + starts.count + lateStarts.count
+        refused = 0
         order.restart()
         if let publication, let alert = publication.alert {
-            if alerts.count == Audience.alertsMax { alerts.removeFirst() }
+            if alerts.count(where: { $0.alert.class == alert.class }) == Audience.alertsMax,
+                let oldest = alerts.firstIndex(where: { $0.alert.class == alert.class })
+            {
+                displace(oldest)
+            }
+            let place = UInt32(alert.class.rawValue)
+            alertsSeen[Int(place)] &+= 1
             alerts.append(
                 PendingAlert(
-                    version: target, number: alertsSeen + 1, topic: publication.topicID, alert: alert,
-                    freshUntil: moment.monotonicNanoseconds + alert.freshFor.milliseconds * 1_000_000))
-            alertsSeen &+= 1
+                    version: target, number: alertsSeen[Int(place)] &* 2 &+ place, topic: publication.topicID,
+                    alert: alert, freshUntil: moment.monotonicNanoseconds + alert.freshFor.milliseconds * 1_000_000))
             newestAlert = target
             urgent = order.count
         }
+    }
+
+    /// The alert makes room for a newer one. Nobody can be told of it any more; for the figures its version is kept while somebody
+    /// may have missed it.
+    private func displace(_ index: Int) {
+        displaced.removeAll { $0 <= ledger.oldest }
+        if displaced.count == Audience.displacedMax { displaced.removeFirst() }
+        displaced.append(alerts.remove(at: index).version)
+    }
+
+    /// The newest version once more, as a version of its own, for members who have been sent it already, too.
+    func versionAgain() -> Version? {
+        guard let latest, event == .update else { return nil }
+        shownAgainFrom = target + 1
+        return Version(event: event, priority: priority, latest: latest, display: ledger.newestDisplay)
     }
 
     /// The newest version carries the changes of this publication. Those of one version come oldest first.
@@ -176,10 +212,13 @@ final class Audience {
 
     // MARK: The sweep
 
-    var hasWork: Bool { order.remaining > 0 || !again.isEmpty || hasStarts }
+    var hasWork: Bool { hasFreshWork || !later.isEmpty || target > 0 && !lateStarts.isEmpty }
 
-    /// Starts, ends and alerts before priority 10 before priority 5.
+    private var hasFreshWork: Bool { order.remaining > 0 || !again.isEmpty || hasStarts }
+
+    /// Starts, ends and alerts before priority 10 before priority 5 before those that have strikes.
     var preferredLane: Int {
+        guard hasFreshWork else { return Lanes.lastLane }
         if event == .end || awaitsAlert || hasStarts { return 0 }
         return priority == .immediate ? 1 : 2
     }
@@ -189,32 +228,54 @@ final class Audience {
     private var awaitsAlert: Bool { min(urgent, order.remaining) > 0 || min(urgentAgain, again.count) > 0 }
 
     /// Who awaits an alert goes before who awaits a card.
-    var nextStart: ActivitySlot? { hasStarts && !awaitsAlert ? starts.last : nil }
-
-    func addStart(_ slot: ActivitySlot, positions: inout [UInt32]) {
-        positions[Int(slot.rawValue)] = UInt32(starts.count)
-        starts.append(slot)
+    var nextStart: ActivitySlot? {
+        if hasFreshWork { return hasStarts && !awaitsAlert ? starts.first : nil }
+        return target > 0 ? lateStarts.first : nil
     }
 
-    func removeStart(at position: Int, positions: inout [UInt32]) {
-        starts.swapAt(position, starts.count - 1)
-        positions[Int(starts[position].rawValue)] = UInt32(position)
-        starts.removeLast()
+    /// - Parameter isLate: it has strikes.
+    func addStart(_ slot: ActivitySlot, isLate: Bool, positions: inout [UInt32]) {
+        if isLate {
+            lateStarts.append(slot, positions: &positions)
+        } else {
+            starts.append(slot, positions: &positions)
+        }
+    }
+
+    func removeStart(at position: Int, isLate: Bool, positions: inout [UInt32]) {
+        if isLate {
+            lateStarts.remove(at: position, positions: &positions)
+        } else {
+            starts.remove(at: position, positions: &positions)
+        }
     }
 
     /// A member is to be visited although the cursor has passed it.
     ///
-    /// - Parameter isUrgent: an alert has not come to it yet.
-    func comeAgain(_ slot: ActivitySlot, isUrgent: Bool) {
+    /// - Parameters:
+    ///   - isUrgent: an alert has not come to it yet.
+    ///   - isLate: it has strikes.
+    func comeAgain(_ slot: ActivitySlot, isUrgent: Bool, isLate: Bool) {
+        guard !isLate else {
+            later.append(slot)
+            return
+        }
         again.append(slot)
         if isUrgent { urgentAgain += 1 }
     }
 
-    /// That visit, or `nil` when there is none left. `isUrgent` tells it of the member when it was queued, or was since.
+    /// That visit, or `nil` when there is none left, or when others go first. `isUrgent` tells it of the member when it was queued,
+    /// or was since.
     func nextAgain(isUrgent: (ActivitySlot) -> Bool) -> ActivitySlot? {
-        guard let slot = again.popLast() else { return nil }
+        guard let slot = again.popFirst() else { return order.remaining > 0 ? nil : later.popFirst() }
         urgentAgain = again.isEmpty ? 0 : max(0, urgentAgain - (isUrgent(slot) ? 1 : 0))
         return slot
+    }
+
+    /// A member that was to be visited apart from the sweep has left.
+    func abandonVisit(isWanted: (ActivitySlot) -> Bool) {
+        again.abandon(isWanted: isWanted)
+        later.abandon(isWanted: isWanted)
     }
 
     /// The next members under the cursor, at most `limit`, and no more than can be visited in one lane.
@@ -236,19 +297,24 @@ final class Audience {
         return alerts[(alerts.firstIndex { $0.version > alerted } ?? alerts.endIndex)...]
     }
 
+    /// Of those that were to be had up to a version, how many have made room for newer ones.
+    func displacedAlerts(after alerted: UInt32, through version: UInt32) -> Int {
+        displaced.isEmpty ? 0 : displaced.count { $0 > alerted && $0 <= version }
+    }
+
     /// A stamp says "at this second this was the newest state". No device may see two states with one stamp, so whoever has had
     /// the current second gets the next one, and everybody after it too; who has not is served in this second, however many
-    /// versions it sees. The same version is stamped afresh when its stamp is `refreshSeconds` old.
+    /// versions it sees. The same version is stamped, and dated, afresh when its payload is `refreshSeconds` old.
     ///
     /// - Parameter last: greatest stamp that the activity has had with another state; it may have brought it along.
-    /// - Returns: `nil` while the stamp would lie more than `aheadSecondsMax` in the future; the state then waits and newer
-    ///   ones coalesce into it.
+    /// - Returns: `nil` where the activity has to wait for the clock: `Stamp.next`.
     func stamp(after last: Int64, at moment: Moment) -> Int64? {
-        let wall = moment.wallSeconds
-        if stampedVersion != target || stamp <= last || wall >= stamp + Audience.refreshSeconds {
-            let next = max(wall, stamp, last + 1)
-            guard next <= wall + Audience.aheadSecondsMax else { return nil }
+        let wall = moment.stampSecond
+        let isFresh = wall >= stampedAt && wall < stampedAt + Audience.refreshSeconds
+        if stampedVersion != target || stamp <= last || !isFresh {
+            guard let next = Stamp.next(after: last, shared: stamp, at: moment) else { return nil }
             stamp = next
+            stampedAt = wall
             stampedVersion = target
             variants.removeAll()
         }
@@ -264,8 +330,6 @@ final class Audience {
         return payload
     }
 
-    /// Devices drop what is stamped too far ahead (8 hours, spec §3.3, Apple staff); a minute leaves room for clock skew.
-    static let aheadSecondsMax: Int64 = 60
     /// One to ten seconds of age are fine on devices (spec §3.3, observed).
     static let refreshSeconds: Int64 = 5
 }

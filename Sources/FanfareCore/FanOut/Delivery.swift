@@ -1,18 +1,29 @@
 /// One reading of the fan-out's clocks, taken once per loop turn and passed down. Never seen by decisions.
 public struct Moment: Sendable, Equatable {
-    /// Unix milliseconds; may jump. For stamps and dates only.
+    /// Unix milliseconds, as the wall clock says; may jump, either way. For dates and quiet hours only.
     public var wallMilliseconds: Int64
+    /// Milliseconds that the time of stamps is ahead of the wall.
+    public var stampLead: Int64
+    /// How often since the start the clock was set in such a way that phones may have dropped what was stamped before.
+    public var stampEpoch: UInt32
     /// Nanoseconds from an arbitrary start; never goes back. For backoff, freshness and every measurement.
     public var monotonicNanoseconds: Int64
 
-    public init(wallMilliseconds: Int64, monotonicNanoseconds: Int64) {
+    /// - Parameter stampMilliseconds: the wall's, if nothing is said.
+    public init(
+        wallMilliseconds: Int64, monotonicNanoseconds: Int64, stampMilliseconds: Int64? = nil, stampEpoch: UInt32 = 0
+    ) {
         self.wallMilliseconds = wallMilliseconds
         self.monotonicNanoseconds = monotonicNanoseconds
+        stampLead = stampMilliseconds.map { $0 - wallMilliseconds } ?? 0
+        self.stampEpoch = stampEpoch
     }
 
+    /// Unix milliseconds, for stamps only: never behind the wall and never back, but where the clock is put right by many hours.
+    public var stampMilliseconds: Int64 { wallMilliseconds + stampLead }
     public var wallSeconds: Int64 { wallMilliseconds / 1000 }
     /// UTC; 0…1439.
-    var minuteOfDay: Int { Int(wallSeconds / 60 % 1440) }
+    var minuteOfDay: Int { Int(max(0, wallSeconds) / 60 % 1440) }
 }
 
 /// Position of an activity in its shard's store. Reused after an activity has gone; the generation tells which one is meant.
@@ -225,9 +236,13 @@ public enum DeliveryOutcome: Sendable, Equatable {
     case deadToken
     /// Too many pushes to this token (429): this activity waits, then gets the newest state.
     case throttled
-    /// Certainly not processed (503, refused stream, above a GOAWAY's last stream): may be sent again, alert and all.
+    /// Not processed, because of this push or its token (a 5xx answer, or a reset for another reason than a refused stream): this
+    /// activity waits, then gets the newest state, alert and all.
+    case serviceError
+    /// Certainly not processed, and not for the token's sake (refused stream, above a GOAWAY's last stream, a configuration fault):
+    /// may be sent again at once, alert and all.
     case notProcessed
-    /// Refused for a reason that sending again does not mend (a configuration fault or a bug of ours).
+    /// Refused for a reason that sending again does not mend: a bug of ours.
     case refused
     /// Sent, and no answer will come (connection lost, timeout): may or may not have arrived.
     case unknown

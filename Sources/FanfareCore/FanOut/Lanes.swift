@@ -1,10 +1,13 @@
-/// Which audience is served next: three lanes by urgency, weighted so that none starves; inside a lane deficit round robin,
-/// so that an audience of ten million does not delay a thousand small ones.
+/// Which audience is served next: lanes by urgency, weighted so that none starves; inside a lane deficit round robin, so that an
+/// audience of ten million does not delay a thousand small ones.
+///
+/// The last lane is for those whose last push came back unserved: whatever they miss, nobody else waits for another try.
 struct Lanes {
-    static let count = 3
-    /// Deliveries per round and lane. The first lane (starts, ends, alerts) gets most of every round and never all of it.
-    private static let weights = [256, 64, 16]
-    /// Deliveries an audience may take before the next one of its lane has its turn.
+    static let count = 4
+    static let lastLane = count - 1
+    /// Visits per round and lane. The first lane (starts, ends, alerts) gets most of every round and never all of it.
+    private static let weights = [256, 64, 16, 4]
+    /// Visits an audience may take before the next one of its lane has its turn.
     private static let quantum = 32
 
     /// The queues in which an audience has an entry.
@@ -15,6 +18,9 @@ struct Lanes {
     }
 
     private var queues: [Queue<Audience>] = Array(repeating: Queue(), count: count)
+    /// By lane: entries above which those that are left behind are looked for. While nobody pulls, nobody else comes upon them.
+    private var tidyAbove = Array(repeating: tidyLeast, count: count)
+    private static let tidyLeast = 1024
     private var credits = weights
 
     /// Puts the audience where its work belongs. Called whenever work arrives. It stands in each lane's queue at most once; an
@@ -25,8 +31,25 @@ struct Lanes {
         guard audience.lane != lane else { return }
         audience.lane = lane
         audience.deficit = Lanes.quantum
-        if audience.standsIn.insert(Places(lane)).inserted { queues[lane].append(audience) }
+        guard audience.standsIn.insert(Places(lane)).inserted else { return }
+        queues[lane].append(audience)
+        if queues[lane].count > tidyAbove[lane] { tidy(lane) }
     }
+
+    /// An audience is no more.
+    mutating func abandon(_ audience: Audience) { audience.lane = nil }
+
+    private mutating func tidy(_ lane: Int) {
+        queues[lane].removeAll {
+            guard $0.lane != lane else { return false }
+            $0.standsIn.remove(Places(lane))
+            return true
+        }
+        tidyAbove[lane] = max(Lanes.tidyLeast, 2 * queues[lane].count)
+    }
+
+    /// For checks.
+    var entries: Int { queues.reduce(0) { $0 + $1.count } }
 
     /// The audience whose turn it is, or `nil` when no lane has work. The same one is returned until its quantum is used up,
     /// its work is done or its lane changes.
@@ -50,13 +73,13 @@ struct Lanes {
         }
     }
 
-    /// Deliveries that the current audience may take before it is somebody else's turn.
+    /// Visits that the current audience may take before it is somebody else's turn.
     func allowance(of audience: Audience) -> Int {
         guard let lane = audience.lane else { return 0 }
         return min(audience.deficit, credits[lane])
     }
 
-    /// So many deliveries of this audience have been handed out.
+    /// So many of this audience have been visited: a push costs what looking in vain does.
     mutating func charge(_ audience: Audience, _ count: Int) {
         audience.deficit -= count
         if let lane = audience.lane { credits[lane] -= count }

@@ -151,7 +151,7 @@ struct EncodedRow: Sendable {
         _ = append("minimal", short.minimal)
         bytes.append(UInt8(ascii: "}"))
         self.bytes = bytes
-        hash = bytes.fnv1a
+        hash = bytes.keyedHash
     }
 }
 
@@ -196,6 +196,8 @@ struct EncodedFrame: Sendable {
         var highlight: ArraySlice<UInt8>
         var link: ArraySlice<UInt8>
         var spotlight: Spotlight?
+        /// Bytes by which another alert's highlight may be longer.
+        private let highlightRoom: Int
 
         init(_ lit: EncodedState, _ row: EncodedRow, highlighting key: String? = nil) {
             var bytes = lit.bytes
@@ -207,18 +209,21 @@ struct EncodedFrame: Sendable {
                 highlight = value[...]
             }
             self.highlight = highlight
+            highlightRoom = lit.highlight == nil ? 0 : max(0, lit.highlightMax - highlight.count)
             link = lit.deepLink.map { lit.bytes[$0] } ?? []
             spotlight = Spotlight(kind: row.bytes[row.kind], state: bytes)
         }
 
-        /// Without rows, and with room for the greatest numbers.
+        /// Without rows, and with room for the greatest numbers and the longest highlight: what a version shows is the same to
+        /// everybody, whatever alert comes along with it.
         var bytesMax: Int {
             var count = #"{"more":64,"topics":[]}"#.utf8.count
-            if !highlight.isEmpty { count += #""highlight":,"#.utf8.count + highlight.count }
+            if !highlight.isEmpty { count += #""highlight":,"#.utf8.count + highlight.count + highlightRoom }
             if !link.isEmpty { count += #""link":,"#.utf8.count + link.count }
             if let spotlight {
                 count +=
                     #","spotlight":{"index":64,,"state":}"#.utf8.count + spotlight.kind.count + spotlight.state.count
+                    + highlightRoom
             }
             return count
         }

@@ -2,7 +2,8 @@
 struct PendingAlert {
     /// Of the audience in which it is missed.
     var version: UInt32
-    /// Counts the audience's alerts from 1; 0 in another audience than the one it was published in.
+    /// Twice the count of the audience's alerts of its class, from 1, and one more where that is the essential one; 0 in another
+    /// audience than the one it was published in.
     var number: UInt32
     let topic: TopicID
     let alert: Alert
@@ -11,6 +12,21 @@ struct PendingAlert {
     var isRevoked = false
 
     func isCarried(at moment: Moment) -> Bool { !isRevoked && moment.monotonicNanoseconds < freshUntil }
+}
+
+extension [PendingAlert] {
+    /// As many of each class as an audience keeps, the newest of them: or an older one that was brought along would outlive a newer.
+    var kept: ArraySlice<PendingAlert> {
+        guard count > Audience.alertsMax else { return self[...] }
+        var left = SIMD2(repeating: Audience.alertsMax)
+        var kept: [PendingAlert] = []
+        for alert in reversed() where left[Int(alert.alert.class.rawValue)] > 0 {
+            left[Int(alert.alert.class.rawValue)] -= 1
+            kept.append(alert)
+        }
+        kept.reverse()
+        return kept[...]
+    }
 }
 
 /// Which of the alerts that an activity missed a push tells of: indices.

@@ -1,9 +1,11 @@
 extension Shard {
     public func complete(_ completions: [Completion], at moment: Moment) {
+        let accepted = counts.pushes.accepted
         var position = 0
         while position < completions.count {
             position += complete(completions, from: position, at: moment)
         }
+        if counts.pushes.accepted > accepted { lastAccepted = moment.monotonicNanoseconds }
         reportIfQuiet()
     }
 
@@ -63,13 +65,14 @@ extension Shard {
         case .accepted:
             counts.pushes.accepted += 1
             noteAnswers(1, dead: 0)
-            store[slot].strikes = 0
+            store[slot].strikes = Strikes()
             settle(slot, as: activity, at: moment)
         case .refused:
             counts.pushes.failed += 1
-            settle(slot, as: activity, at: moment)
-        case .deadToken where activity.flags.contains(.rotated):
-            // The dead token was replaced while this push was on its way: the activity lives on under the new one.
+            refuse(slot, as: activity, at: moment)
+        case .deadToken where activity.flags.contains(.rotated), .throttled where activity.flags.contains(.rotated),
+            .serviceError where activity.flags.contains(.rotated):
+            // That token was replaced while this push was on its way: the activity lives on under the new one.
             counts.pushes.notProcessed += 1
             requeue(slot)
         case .deadToken:
@@ -85,10 +88,14 @@ extension Shard {
             }
         case .throttled:
             counts.pushes.throttled += 1
-            wait(slot, at: moment)
+            wait(slot, isOwn: true, at: moment)
         case .notProcessed:
             counts.pushes.notProcessed += 1
             requeue(slot)
+        case .serviceError:
+            counts.pushes.notProcessed += 1
+            service.noteTrouble()
+            wait(slot, at: moment)
         case .unknown:
             counts.pushes.uncertain += 1
             if activity.sendingAlert.rides { counts.alerts.uncertain += 1 }
@@ -98,11 +105,42 @@ extension Shard {
                 store[slot].alerted = activity.sending
                 store[slot].flags.insert(.owedFirst)
             }
-            requeue(slot)
+            service.noteTrouble()
+            // The connection was to blame, more likely than not. If not, it is no better the second time.
+            if store[slot].strikes.count > 0 {
+                wait(slot, at: moment)
+            } else {
+                _ = store[slot].strikes.add(in: service.number)
+                requeue(slot)
+            }
         }
     }
 
-    /// The push is settled: accepted, or refused in a way that repeating does not mend.
+    /// Repeating it does not mend it, so this version is given up for this activity; but nobody has it. So its publication is not
+    /// complete before this one has a newer version, or has gone.
+    private func refuse(_ slot: ActivitySlot, as activity: Activity, at moment: Moment) {
+        if activity.flags.contains(.ending) {
+            if let count = refusedEnds.next() {
+                report("\(count) ends have been refused by now: such cards stay until the system ends them")
+            }
+            report(.notEnded, of: activity.id)
+            if activity.flags.contains(.leaving) {
+                remove(slot, at: moment)
+                return
+            }
+        }
+        if activity.sending != 0 {
+            let audience = audiences[Int(activity.audience)]
+            count(activity, -1, in: audience)
+            store[slot].alerted = activity.sending
+            store[slot].flags.remove(.owedFirst)
+            store[slot].sendingAlert = .refused
+            count(store[slot], 1, in: audience)
+        }
+        requeue(slot)
+    }
+
+    /// The push has been accepted.
     private func settle(_ slot: ActivitySlot, as activity: Activity, at moment: Moment) {
         // Nothing follows an end. A push that was on its way when the person left or moved settles nothing.
         if activity.flags.contains(.ending) {
@@ -129,10 +167,7 @@ extension Shard {
         _ count: Int, having delivered: UInt32, with version: UInt32, of audience: Audience, at moment: Moment
     ) {
         if version != delivered { audience.ledger.advance(count, from: delivered, to: version) }
-        if version == audience.target {
-            audience.owed -= count
-            counts.owed -= count
-        }
+        if version == audience.target { self.count(owed: -count, in: audience) }
         reportCompleted(audience, at: moment)
     }
 
@@ -140,7 +175,7 @@ extension Shard {
     private func requeue(_ slot: ActivitySlot) {
         let activity = store[slot]
         if activity.flags.contains(.leaving) {
-            departing.append(slot)
+            queueDeparture(slot)
         } else if activity.audience != ActivityStore.noAudience,
             isOwed(activity, audiences[Int(activity.audience)])
         {
@@ -148,14 +183,15 @@ extension Shard {
         }
     }
 
-    /// 429 is this token's own: it alone waits, 1 s at first, doubling to about a minute, and then gets the newest state.
-    func wait(_ slot: ActivitySlot, at moment: Moment) {
-        let strikes = min(store[slot].strikes, 6)
-        store[slot].strikes = strikes + 1
+    /// What is this token's own, 429 or 5xx, is not to trouble others: it alone waits, and then gets the newest state.
+    ///
+    /// - Parameter isOwn: it certainly is.
+    func wait(_ slot: ActivitySlot, isOwn: Bool = false, at moment: Moment) {
+        let delay = store[slot].strikes.add(isOwn: isOwn, in: service.number)
         store[slot].flags.insert(.waiting)
-        // Spread over half the delay by the activity's name, so that tokens throttled together do not return together.
-        let delay = Int64(1_000_000_000) << Int64(strikes)
-        let spread = Int64(store[slot].id.rawValue.mixed % UInt64(delay / 2))
+        // Spread over half the delay, by who it is, so that tokens throttled together do not return together.
+        let tenant = UInt64(store[slot].generation) << 32 | UInt64(slot.rawValue)
+        let spread = Int64(tenant.mixed % UInt64(delay / 2))
         timers.insert(
             .activity(slot, generation: store[slot].generation), due: moment.monotonicNanoseconds + delay + spread)
     }
@@ -166,6 +202,7 @@ extension Shard {
         forgetStart(slot, at: moment)
         forgetBrought(slot)
         leaveAudience(slot, at: moment)
+        nameless.remove(store[slot].id)
         store.remove(slot)
     }
 
@@ -179,16 +216,26 @@ extension Shard {
         case .accepted: told = activity.sendingAlert.silence.map(AlertOutcome.silenced) ?? .accepted
         case .refused: told = .refused
         case .unknown: told = activity.sendingAlert.silence.map(AlertOutcome.silenced) ?? .uncertain
-        case .deadToken, .throttled, .notProcessed: return  // it was no chance
+        case .deadToken, .throttled, .serviceError, .notProcessed: return  // it was no chance
         }
         guard activity.sending != 0 else { return }
-        let settled = audiences[Int(activity.audience)].alerts(after: activity.alerted)
-            .prefix { $0.version <= activity.sending }
-        guard !settled.isEmpty else { return }
+        let audience = audiences[Int(activity.audience)]
+        let missed = audience.alerts(after: activity.alerted)
+        guard !missed.isEmpty else { return }
+        let settled = missed.prefix { $0.version <= activity.sending }
         let chance = activity.sendingAlert
         let lead = settled.firstIndex { $0.version == chance.version }
-        if outcome == .accepted {
-            countAlerts(settled, led: lead, silence: chance.silence, completions.count, at: moment)
+        if outcome == .accepted || outcome == .refused {
+            var displaced = audience.displacedAlerts(after: activity.alerted, through: activity.sending)
+            if lead == nil, chance.version > activity.alerted, displaced > 0 {
+                // It has made room for a newer one while the push was on its way.
+                countTold(chance.silence, isRefused: outcome == .refused, completions.count)
+                displaced -= 1
+            }
+            counts.alerts.superseded += displaced * completions.count
+            countAlerts(
+                settled, led: lead, silence: chance.silence, isRefused: outcome == .refused, completions.count,
+                at: moment)
         }
         rememberAlerts(settled, led: lead, told: told, of: completions.lazy.map(\.slot), at: moment)
     }
@@ -196,13 +243,15 @@ extension Shard {
     /// - Parameters:
     ///   - led: the alert that led, or would have; `nil` when there was none to tell of.
     ///   - silence: what kept it, and those beside it, from being told.
+    ///   - isRefused: the push was.
     func countAlerts(
-        _ missed: ArraySlice<PendingAlert>, led: Int?, silence: Silence?, _ count: Int, at moment: Moment
+        _ missed: ArraySlice<PendingAlert>, led: Int?, silence: Silence?, isRefused: Bool = false, _ count: Int,
+        at moment: Moment
     ) {
         let beside = led.flatMap { missed[...$0].told(at: moment)?.beside } ?? []
         for index in missed.indices {
             if index == led || beside.contains(index) {
-                if let silence { counts.alerts.note(silence, count) } else { counts.alerts.accepted += count }
+                countTold(silence, isRefused: isRefused, count)
             } else if missed[index].isRevoked {
                 counts.alerts.revoked += count
             } else if let led, (missed[index].alert.class, index) < (missed[led].alert.class, led) {
@@ -210,6 +259,19 @@ extension Shard {
             } else {
                 counts.alerts.stale += count
             }
+        }
+    }
+}
+
+extension Shard {
+    /// Alerts that a push told of, or would have.
+    private func countTold(_ silence: Silence?, isRefused: Bool, _ count: Int) {
+        if let silence {
+            counts.alerts.note(silence, count)
+        } else if isRefused {
+            counts.alerts.refused += count
+        } else {
+            counts.alerts.accepted += count
         }
     }
 }

@@ -8,6 +8,7 @@ extension Shard {
 
     /// So many pushes were answered by the service as accepted, or as going to a dead token.
     func noteAnswers(_ count: Int, dead: Int) {
+        service.noteService()
         switch deadTokens.note(answers: count, dead: dead) {
         case nil: break
         case .shut:
@@ -27,21 +28,23 @@ extension Shard {
 
     /// Its token may be alive after all: it waits until the guard opens, or for its turn as a probe, and gets the newest state.
     func hold(_ slot: ActivitySlot, at moment: Moment) {
-        if held.isEmpty {
+        if !held.areTimed {
+            held.areTimed = true
             timers.insert(.held, due: moment.monotonicNanoseconds + Shard.probeNanoseconds)
         }
         store[slot].flags.insert(.waiting)
-        held.append((slot, store[slot].generation))
+        held.append(slot, generation: store[slot].generation)
     }
 
     func releaseHeld(at moment: Moment) {
         let limit = deadTokens.isShut ? Shard.probesMax : Shard.releasesMax
-        for _ in 0..<min(limit, held.count) {
-            guard let (slot, generation) = held.first else { break }
-            held.removeFirst()
+        held.areTimed = false
+        for _ in 0..<limit {
+            guard let (slot, generation) = held.popFirst() else { break }
             wake(slot, generation: generation)
         }
         guard !held.isEmpty else { return }
+        held.areTimed = true
         // With the guard open, in the next pull.
         timers.insert(.held, due: moment.monotonicNanoseconds + (deadTokens.isShut ? Shard.probeNanoseconds : 1))
     }

@@ -32,7 +32,7 @@ extension Shard {
         _ isMeant: (PendingAlert) -> Bool, for slot: ActivitySlot, of audience: Audience, after alerted: UInt32,
         at moment: Moment
     ) -> AlertDisposition {
-        let missed = ((brought[slot]?.alerts ?? []) + audience.alerts(after: alerted)).suffix(Audience.alertsMax)
+        let missed = ((brought[slot]?.alerts ?? []) + audience.alerts(after: alerted)).kept
         guard let own = missed.last(where: isMeant) else { return .silenced(.unknown) }
         if own.isRevoked { return .silenced(.revoked) }
         if !own.isCarried(at: moment) { return .silenced(.stale) }
@@ -43,7 +43,7 @@ extension Shard {
             alert: missed[told.lead].alert.class, priority: audience.priority, isEnd: audience.event == .end)
         let grant = governor.grant(
             wish, to: store[slot].spent, store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay),
-            after: UInt32(clamping: moment.wallSeconds) - min(UInt32(clamping: moment.wallSeconds), store[slot].stamp))
+            after: UInt32(moment.stampSecond) - min(UInt32(moment.stampSecond), store[slot].stamp))
         return grant.silence.map { .silenced(.preferences($0)) } ?? .planned
     }
 

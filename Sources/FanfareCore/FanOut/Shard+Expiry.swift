@@ -42,22 +42,25 @@ extension Shard {
         let now = moment.monotonicNanoseconds
         guard let due = handTimer.take()?.due else { return }
         let step = max(1, lifetime / Shard.lap / Shard.steps)
-        // Whoever comes while the lap lasts is due no sooner.
-        if hand == 0 { lapDue = now + renewAge }
-        // After a long pause it makes up for what it has missed, in one lap at most.
+        // After a long pause it makes up for what it has missed: one lap at most, wherever that begins.
         let steps = Int(min(Shard.steps, (now - due) / step + 1))
-        let end = min(store.activities.count, hand + steps * (store.activities.count / Int(Shard.steps) + 1))
-        while hand < end {
+        var visits = min(store.activities.count, steps * (store.activities.count / Int(Shard.steps) + 1))
+        while visits > 0 {
+            // Whoever comes while the lap lasts is due no sooner.
+            if hand == 0 { lapDue = now + renewAge }
             let slot = ActivitySlot(UInt32(hand))
             hand += 1
+            visits -= 1
             if let due = attend(to: slot, at: moment) { lapDue = min(lapDue, due) }
+            guard hand >= store.activities.count else { continue }
+            hand = 0
+            if lapDue > now { break }
         }
-        guard hand >= store.activities.count else {
+        if hand > 0 {
             moveHand(at: now + step)
-            return
+        } else if store.count > 0 {
+            moveHand(at: max(now + step, lapDue))
         }
-        hand = 0
-        if store.count > 0 { moveHand(at: max(now + step, lapDue)) }
     }
 
     /// Does what an activity's age asks for.
@@ -67,9 +70,18 @@ extension Shard {
         let activity = store[slot]
         let age = age(of: slot, at: moment)
         func due(at wanted: Int64) -> Int64 { moment.monotonicNanoseconds + wanted - age }
+        // There is no card before its start has left.
+        if activity.flags.contains(.tokenless), starting[slot]?.phase != .sent {
+            guard age >= Starting.patience else { return due(at: Starting.patience) }
+            fail(slot, .waitedTooLong, at: moment)
+            return nil
+        }
         guard age >= renewAge else { return due(at: renewAge) }
-        if activity.flags.contains(.tokenless) { return expire(slot, at: moment) ? nil : due(at: lifetime) }
-        guard activity.audience != ActivityStore.noAudience, !activity.flags.contains(.ending) else { return nil }
+        // Of whoever cannot be told of its end nothing stays, once the system has ended the card.
+        guard activity.flags.isDisjoint(with: [.tokenless, .leaving, .ending]) else {
+            return expire(slot, at: moment) ? nil : due(at: lifetime)
+        }
+        guard activity.audience != ActivityStore.noAudience else { return nil }  // the slot is free
         let audience = audiences[Int(activity.audience)]
         if let renewal = renewals[slot], !renewal.hasFailed,
             renewal.successor != nil || audience.latest?.expiry.renews == true
@@ -83,7 +95,7 @@ extension Shard {
         lastStates[slot] = Int(activity.audience)
         expect(in: Int(activity.audience))
         depart(slot, at: moment)
-        return nil
+        return due(at: lifetime)
     }
 
     private func age(of slot: ActivitySlot, at moment: Moment) -> Int64 {
@@ -95,7 +107,15 @@ extension Shard {
     /// - Returns: whether it has.
     private func expire(_ slot: ActivitySlot, at moment: Moment) -> Bool {
         guard age(of: slot, at: moment) >= lifetime, !store[slot].flags.contains(.inFlight) else { return false }
-        if !store[slot].flags.contains(.leaving), successor(of: slot) == nil { report(.expired, of: store[slot].id) }
+        let flags = store[slot].flags
+        if !flags.contains(.leaving), successor(of: slot) == nil { report(.expired, of: store[slot].id) }
+        // Where no token ever came there may have been no card.
+        if flags.contains(.leaving), !flags.contains(.tokenless) {
+            if let count = lostEnds.next() {
+                report("\(count) ends have not arrived by now: the system has ended such cards after eight hours")
+            }
+            abandonDeparture(slot)
+        }
         remove(slot, at: moment)
         return true
     }
@@ -160,6 +180,11 @@ extension Shard {
             }
         }
         renewals[slot] = nil
+        forgetNames(of: slot)
+    }
+
+    /// Those of the cards before it mean it no more.
+    func forgetNames(of slot: ActivitySlot) {
         guard !predecessors.isEmpty else { return }
         for id in predecessors.removeValue(forKey: slot) ?? [] where successors[id] == store[slot].id {
             successors[id] = nil

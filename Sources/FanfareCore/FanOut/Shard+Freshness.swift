@@ -2,6 +2,7 @@ extension Shard {
     /// How fresh this shard's people are kept, since its start.
     public func freshnessReport(at moment: Moment) -> FreshnessReport {
         var report = FreshnessReport()
+        report.lastAccepted = lastAccepted
         for (kind, figures) in freshness { report.kinds[kind] = figures }
         let oldest = openPublications.values.reduce(moment.monotonicNanoseconds) { min($0, $1.arrivedAt) }
         report.oldestUndelivered = moment.monotonicNanoseconds - oldest
@@ -20,7 +21,7 @@ extension Shard {
     /// Pushes of an audience's newest version leave, to members who had the same version before.
     func noteSent(_ count: Int, having delivered: UInt32, of audience: Audience, at moment: Moment) {
         let now = moment.monotonicNanoseconds
-        if let waiting = audience.takeWaiting(), let lane = audience.lane {
+        if let waiting = audience.takeWaiting(), let lane = audience.lane, lane < Lanes.lastLane {
             freshness[audience.freshness].figures.laneDelay[lane].record(now - waiting)
         }
         guard delivered != audience.target else { return }  // a joiner, or a repeat

@@ -2,9 +2,9 @@ extension Shard {
     /// Walks everything and says what does not hold, or `nil`. For the simulation, which asks after every step; too slow for
     /// anything else.
     package func violatedInvariant() -> String? {
-        var owedTotal = 0
+        var (owedTotal, refusedTotal) = (0, 0)
         for (index, audience) in audiences.enumerated() {
-            var owed = 0
+            var (owed, refused) = (0, 0)
             var members: [UInt32: Int] = [:]
             var flying: [UInt32: Int] = [:]
             for (position, slot) in audience.order.members.enumerated() {
@@ -22,24 +22,35 @@ extension Shard {
                 if activity.flags.contains(.inFlight), activity.sending != 0 {
                     flying[activity.sending, default: 0] += 1
                 }
+                if isRefused(activity, audience) { refused += 1 }
                 guard isOwed(activity, audience) else { continue }
                 owed += 1
                 guard !activity.flags.contains(.tokenless) else { return "member \(slot) has no update token" }
                 let reachable =
                     audience.order.isUnvisited(position) || !activity.flags.isDisjoint(with: [.inFlight, .waiting])
-                    || activity.flags.contains(.queued) && audience.again.contains(slot)
+                    || activity.flags.contains(.queued)
+                        && (audience.again.contains(slot) || audience.later.contains(slot))
                 guard reachable else { return "slot \(slot.rawValue) is owed a push and nothing will bring it one" }
             }
-            for (position, slot) in audience.starts.enumerated() {
+            for (position, slot) in audience.starts.places + audience.lateStarts.places {
                 guard let start = starting[slot], start.phase == .due, start.audience == index,
                     store.positions[Int(slot.rawValue)] == UInt32(position)
                 else { return "slot \(slot.rawValue) is to be started by audience \(index), which it does not know" }
             }
-            if audience.target > 0 { owed += audience.starts.count }
+            if audience.target > 0 { owed += audience.starts.count + audience.lateStarts.count }
             guard audience.ledger.tells(members: members, flying: flying) else {
                 return "audience \(index) has versions \(members), in flight \(flying): its ledger says something else"
             }
             guard owed == audience.owed else { return "audience \(index) counts \(audience.owed) owed, has \(owed)" }
+            guard refused == audience.refused else {
+                return "audience \(index) counts \(audience.refused) refused, has \(refused)"
+            }
+            guard audience === vacant || audience.order.count + audience.expected > 0 else {
+                return "audience \(index) has no members and is still there"
+            }
+            guard audience === vacant || audience.lineup != nil || topics[audience.topics[0]].followers == index else {
+                return "audience \(index) are not the followers of its topic"
+            }
             if let lineup = audience.lineup, !lineup.waiting.isEmpty {
                 guard let publishedAt = lineup.publishedAt, let wakeUp = lineup.wakeUp,
                     timers.due(of: wakeUp) < publishedAt + lineupInterval + TimingWheel.tickNanoseconds
@@ -49,13 +60,17 @@ extension Shard {
                 return "audience \(index) has work and stands in no lane"
             }
             owedTotal += owed
+            refusedTotal += refused
         }
         for (slot, start) in starting {
             let activity = store[slot]
             guard activity.flags.contains(.tokenless), activity.audience == ActivityStore.noAudience else {
                 return "slot \(slot.rawValue) waits for a token and has one"
             }
-            guard start.phase != .due || audiences[start.audience].starts.contains(slot),
+            let (starts, lateStarts) = (audiences[start.audience].starts, audiences[start.audience].lateStarts)
+            guard
+                start.phase != .due
+                    || (activity.strikes.count > 0 ? lateStarts : starts).places.contains(where: { $0.slot == slot }),
                 (start.phase == .waiting) == activity.flags.contains(.waiting),
                 start.phase == .sent || !activity.flags.contains(.inFlight)
             else { return "slot \(slot.rawValue) is to be started, and nothing will" }
@@ -76,13 +91,26 @@ extension Shard {
         guard predecessors.keys.allSatisfy({ store.slot(of: store[$0].id) == $0 }) else {
             return "the names of an activity are kept that is gone"
         }
+        for index in store.activities.indices {
+            let (slot, flags) = (ActivitySlot(UInt32(index)), store.activities[index].flags)
+            guard flags.contains(.leaving), !flags.contains(.tokenless) else { continue }
+            guard !flags.isDisjoint(with: [.inFlight, .waiting]) || flags.contains(.queued),
+                !flags.contains(.queued) || departures.again.contains(slot) || departures.later.contains(slot)
+            else { return "slot \(index) has been unfollowed, and nothing will end it" }
+        }
+        guard departures.lane != nil || !departures.hasWork else { return "departures stand in no lane" }
         let putOff = starting.values.count { $0.phase == .waiting }
         guard putOff == startsWaiting else {
             return "the shard counts \(startsWaiting) starts that wait, has \(putOff)"
         }
         guard store.count == 0 || handTimer != nil else { return "nobody looks for old activities" }
-        if let violation = violatedInvariantOfLineups() ?? violatedInvariantOfTimers() { return violation }
+        if let violation = topics.violatedInvariant() ?? violatedInvariantOfLineups() ?? violatedInvariantOfTimers() {
+            return violation
+        }
         guard owedTotal == counts.owed else { return "the shard counts \(counts.owed) owed, has \(owedTotal)" }
+        guard refusedTotal == counts.refused else {
+            return "the shard counts \(counts.refused) refused, has \(refusedTotal)"
+        }
         let waiting = audiences.count { $0.lineup?.waiting.isEmpty == false }
         guard waiting == lineupsWaiting else {
             return "the shard counts \(lineupsWaiting) lineups that wait, has \(waiting)"
@@ -105,9 +133,6 @@ extension Shard {
         var listed = 0
         for (index, audience) in audiences.enumerated() {
             guard let lineup = audience.lineup else { continue }
-            guard audience.order.count + audience.expected > 0 else {
-                return "lineup \(index) has no members and is still there"
-            }
             let choice = Lineup.Choice(topics: audience.topics, pinned: lineup.rotation.pinned)
             guard lineupIndices[choice] == index else { return "lineup \(index) is not found by its choice" }
             for (position, topic) in audience.topics.enumerated() {
@@ -119,8 +144,11 @@ extension Shard {
             }
         }
         guard lineupIndices.count == audiences.count(where: { $0.lineup != nil }),
-            listed == topics.reduce(0, { $0 + $1.lineups.count })
+            listed == topics.lineupsListed
         else { return "lineups are found, or listed by topics, that are no more" }
+        guard audiences.count(where: { $0 !== vacant && $0.lineup == nil }) == topics.followed else {
+            return "followers are listed by topics that are no more"
+        }
         guard audiences.count(where: { $0 === vacant }) == freeAudiences.count else {
             return "\(freeAudiences.count) places of audiences are free, others are vacant"
         }

@@ -1,8 +1,7 @@
 extension Shard {
-    func lineupIndex(_ members: [TopicID], favourite: TopicID?, at moment: Moment) -> Int? {
-        guard (1...Lineup.topicsMax).contains(members.count), Set(members).count == members.count else { return nil }
+    func lineupIndex(_ members: [TopicID], favourite: TopicID?, at moment: Moment) -> Int {
         let choice = Lineup.Choice(
-            topics: members.map(topicIndex), pinned: favourite.flatMap { members.firstIndex(of: $0) })
+            topics: members.map { topics.insert($0) }, pinned: favourite.flatMap { members.firstIndex(of: $0) })
         if let known = lineupIndices[choice] { return known }
         let lineup = Lineup(rotation: Rotation(lineupRules, pinned: choice.pinned, at: moment.monotonic))
         let audience = Audience(topics: choice.topics, lineup: lineup, openMax: openMax)
@@ -16,11 +15,24 @@ extension Shard {
         return index
     }
 
-    /// When the last member has left, and nobody is expected, nothing is made ready for this lineup any more, and what it was to
-    /// bring out is complete. A topic's followers stay: there are no more of these audiences than topics.
-    func freeLineup(_ index: Int, at moment: Moment) {
+    /// When the last member has left, and nobody is expected, nothing is made ready for this audience any more, and what it was to
+    /// bring out is complete. Topics that nobody needs any more go with it.
+    func freeAudience(_ index: Int, at moment: Moment) {
         let audience = audiences[index]
-        guard let lineup = audience.lineup, audience.order.count == 0, audience.expected == 0 else { return }
+        guard audience !== vacant, audience.order.count == 0, audience.expected == 0 else { return }
+        if let lineup = audience.lineup {
+            freeLineup(lineup, audience, at: moment)
+        } else {
+            topics[audience.topics[0]].followers = nil
+        }
+        if let parked = audience.parked.take() { timers.cancel(parked) }
+        lanes.abandon(audience)
+        audiences[index] = vacant
+        freeAudiences.append(index)
+        for topic in audience.topics { topics.release(topic) }
+    }
+
+    private func freeLineup(_ lineup: Lineup, _ audience: Audience, at moment: Moment) {
         if !lineup.waiting.isEmpty { lineupsWaiting -= 1 }
         for serial in lineup.waiting { complete(serial, at: moment) }
         lineup.waiting = []
@@ -32,9 +44,6 @@ extension Shard {
             audiences[Int(last.audience)].lineup?.places[Int(last.position)] = place
         }
         lineupIndices[Lineup.Choice(topics: audience.topics, pinned: lineup.rotation.pinned)] = nil
-        if let parked = audience.parked { timers.cancel(parked) }
-        audiences[index] = vacant
-        freeAudiences.append(index)
         if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }
     }
 
@@ -43,7 +52,7 @@ extension Shard {
 
     func expectNoMore(in index: Int, at moment: Moment) {
         audiences[index].expected -= 1
-        freeLineup(index, at: moment)
+        freeAudience(index, at: moment)
     }
 
     /// What must be seen at once goes first to those whose card has just this topic whole: it is the one that is most wrong. In
@@ -76,7 +85,8 @@ extension Shard {
         }
         look(at: audience, at: moment)
         let mayPass = lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds)
-        if publication.isUrgent || mayPass || isOver(audience) {
+        // What begins again does so at once: until then its end would go on to be sent.
+        if publication.isUrgent || mayPass || isOver(audience) || audience.event == .end {
             bringOut(lineup, of: audience, place.audience, with: publication, at: moment)
         } else {
             if lineup.waiting.isEmpty { lineupsWaiting += 1 }
@@ -130,14 +140,12 @@ extension Shard {
             let now = moment.monotonicNanoseconds
             let isGathering = lineup.isGathering(at: now)
             if !isGathering { lineup.publishedAt = now }
-            let before = audience.owed
-            audience.publish(
+            publish(
                 Audience.Version(
                     event: isOver ? .end : .update,
                     priority: isGathering ? .immediate : publication?.priority ?? .conserving,
-                    latest: lineup.display.topics[lineup.display.spotlight].publication, display: hash),
+                    latest: lineup.display.topics[lineup.display.spotlight].publication, display: hash), in: audience,
                 alerting: alerting, freshness: lineupFreshness, at: moment)
-            counts.owed += audience.owed - before
             // Alerts are gathered for a while: the version stands, and its sweep begins later, or goes on. Not where no other
             // topic could add to them.
             if alerting != nil, lineupGather > 0, audience.parked == nil, isLive(besides: wanted) {
@@ -235,6 +243,8 @@ extension Shard {
     /// A lineup made after its topics were published starts with what they show.
     private func adopt(_ lineup: Lineup, _ index: Int, at moment: Moment) {
         let audience = audiences[index]
+        // Of topics that are all over it waits for what comes under their ids.
+        guard !audience.topics.allSatisfy({ topics[$0].isOver }) else { return }
         look(at: audience, at: moment)
         guard let spotlight = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience) else { return }
         // As large as it will have to be.

@@ -8,11 +8,12 @@ struct Brought {
 }
 
 extension Shard {
+    /// - Parameter key: is not to be refused.
     func move(_ slot: ActivitySlot, to key: AudienceKey, at moment: Moment) {
+        guard !awaitsEnd(slot, of: key) else { return }
         // With its end on the way, nothing follows.
-        guard store[slot].flags.isDisjoint(with: [.leaving, .ending]), let index = audienceIndex(key, at: moment) else {
-            return
-        }
+        guard store[slot].flags.isDisjoint(with: [.leaving, .ending]) else { return }
+        let index = audienceIndex(key, at: moment)
         if let successor = successor(of: slot) { moveStart(successor, to: index, at: moment) }
         guard !store[slot].flags.contains(.tokenless) else {
             moveStart(slot, to: index, at: moment)
@@ -41,7 +42,9 @@ extension Shard {
         } else {
             missed.alerts += own
         }
-        missed.alerts.removeFirst(max(0, missed.alerts.count - Audience.alertsMax))
+        let kept = Array(missed.alerts.kept)
+        counts.alerts.superseded += missed.alerts.count - kept.count
+        missed.alerts = kept
         return missed
     }
 
@@ -65,7 +68,7 @@ extension Shard {
     /// Alerts that the activity's next push may tell of: brought along, and missed in its audience since; no more than anybody
     /// else may miss, or an older one would outlive a newer one.
     func pending(_ slot: ActivitySlot, of audience: Audience) -> ArraySlice<PendingAlert> {
-        ((brought[slot]?.alerts ?? []) + audience.alerts(after: store[slot].alerted)).suffix(Audience.alertsMax)
+        ((brought[slot]?.alerts ?? []) + audience.alerts(after: store[slot].alerted)).kept
     }
 
     /// A push to an activity that brings alerts along was answered: either the one which told of them, or one that left before
@@ -75,27 +78,31 @@ extension Shard {
         switch outcome {
         case .accepted, .refused, .unknown:
             if activity.sending != 0 {
-                if outcome == .accepted {
+                if outcome != .unknown {
                     let settled = pending(slot, of: audiences[Int(activity.audience)])
                         .prefix { $0.version <= activity.sending }
                     let lead = activity.sendingAlert == .none ? nil : settled.told(at: moment)?.lead
                     let silence = activity.sendingAlert.silence
-                    countAlerts(settled, led: lead, silence: silence, 1, at: moment)
+                    countAlerts(
+                        settled, led: lead, silence: silence, isRefused: outcome == .refused, 1, at: moment)
                     rememberAlerts(
-                        settled, led: lead, told: silence.map(AlertOutcome.silenced) ?? .accepted, of: [slot],
-                        at: moment)
+                        settled, led: lead,
+                        told: silence.map(AlertOutcome.silenced) ?? (outcome == .accepted ? .accepted : .refused),
+                        of: [slot], at: moment)
                 }
                 brought.alerts = []
             } else {
                 let settled = brought.onTheWay[...]
-                if outcome == .accepted {
-                    countAlerts(settled, led: settled.told(at: moment)?.lead, silence: nil, 1, at: moment)
+                if outcome != .unknown {
+                    countAlerts(
+                        settled, led: settled.told(at: moment)?.lead, silence: nil, isRefused: outcome == .refused,
+                        1, at: moment)
                 } else if outcome == .unknown, !settled.isEmpty {
                     counts.alerts.uncertain += 1
                 }
                 brought.onTheWay = []
             }
-        case .throttled, .notProcessed, .deadToken:
+        case .throttled, .serviceError, .notProcessed, .deadToken:
             brought.alerts = brought.onTheWay + brought.alerts
             brought.onTheWay = []
         }

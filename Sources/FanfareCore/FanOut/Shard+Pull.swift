@@ -2,39 +2,54 @@ extension Shard {
     /// Hands out what is due, most urgent first. Each activity gets the newest version *at this moment*: a slow service never
     /// sees old scores, however far behind it is.
     public func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
-        guard !isHeldUp else { return }
         wakeDue(at: moment)
+        guard !isHeldUp else { return }
         let end = batch.deliveries.count + limit
-        while batch.deliveries.count < end {
-            if let slot = departing.popLast() {
-                sendPrivateEnd(slot, at: moment, into: &batch)
-                continue
+        var vainVisits = 0
+        while batch.deliveries.count < end, let audience = lanes.current() {
+            guard vainVisits < Shard.vainVisitsMax else {
+                cutShortAt = moment.monotonicNanoseconds
+                break
             }
-            guard let audience = lanes.current() else { break }
-            if let slot = audience.nextStart {
-                lanes.charge(audience, sendStart(slot, of: audience, at: moment, into: &batch))
-                continue
-            }
-            let limit = min(end - batch.deliveries.count, lanes.allowance(of: audience))
-            if audience.again.isEmpty {
-                sweep(audience, limit: limit, at: moment, into: &batch)
-            } else if let slot = nextAgain(of: audience), visit([slot], of: audience, at: moment, into: &batch) == 0 {
-                comeAgain(slot)
-            }
+            let sent = batch.deliveries.count
+            let limit = min(end - sent, lanes.allowance(of: audience))
+            let visits = max(1, serve(audience, limit: limit, at: moment, into: &batch))
+            lanes.charge(audience, visits)
+            vainVisits += visits - (batch.deliveries.count - sent)
         }
         reportIfQuiet()
     }
 
+    /// Visits in one pull that bring no push; `nextDue` has passed while there may be more. They are a millisecond.
+    private static let vainVisitsMax = 8192
+
+    /// Visits those of the audience whose turn it is, at most `limit` of them.
+    ///
+    /// - Returns: how many.
+    private func serve(_ audience: Audience, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
+        if audience === departures {
+            if let slot = nextDeparture() { sendPrivateEnd(slot, at: moment, into: &batch) }
+            return 1
+        }
+        if let slot = audience.nextStart { return sendStart(slot, of: audience, at: moment, into: &batch) }
+        guard audience.again.isEmpty, audience.order.remaining > 0 else {
+            if let slot = nextAgain(of: audience) { _ = visit([slot], of: audience, at: moment, into: &batch) }
+            return 1
+        }
+        return sweep(audience, limit: limit, at: moment, into: &batch)
+    }
+
     /// Visits the next members of the sweep, at most `limit` of them.
-    private func sweep(_ audience: Audience, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
+    ///
+    /// - Returns: how many.
+    private func sweep(_ audience: Audience, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
         let run = audience.nextOfSweep(limit: limit)
         var rest = run
         while !rest.isEmpty {
-            let visited = visit(rest, of: audience, at: moment, into: &batch)
-            if visited == 0 { break }
-            rest = rest.dropFirst(visited)
+            rest = rest.dropFirst(visit(rest, of: audience, at: moment, into: &batch))
         }
-        audience.visited(run.count - rest.count)
+        audience.visited(run.count)
+        return run.count
     }
 
     private func nextAgain(of audience: Audience) -> ActivitySlot? {
@@ -49,11 +64,12 @@ extension Shard {
 
     /// Gives the first of `slots` what it lacks, and those after it that stand as it does the same.
     ///
-    /// - Returns: how many have been visited; 0 when the audience's next payload may not be stamped yet.
+    /// - Returns: how many have been visited; at least one.
     private func visit(
         _ slots: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
     ) -> Int {
         let slot = slots[slots.startIndex]
+        store[slot].forgetStampNobodyTook(at: moment)
         let activity = store[slot]
         // Who is in flight or waits comes again by itself: the completion and the timing wheel see to that.
         guard activity.flags.isDisjoint(with: [.inFlight, .waiting]), isOwed(activity, audience) else { return 1 }
@@ -64,6 +80,8 @@ extension Shard {
         let missed = brings ? pending(slot, of: audience) : audience.alerts(after: activity.alerted)
         let told = missed.told(at: moment)
         if told == nil, isShown(audience, to: activity) {
+            countAlerts(missed, led: nil, silence: nil, 1, at: moment)
+            counts.alerts.superseded += audience.displacedAlerts(after: activity.alerted, through: audience.target)
             rememberAlerts(missed, led: nil, told: .stale, of: [slot], at: moment)
             serve(slot, with: audience.target, of: audience, at: moment)
             return 1
@@ -71,9 +89,8 @@ extension Shard {
         // Sent again, the same version needs no second of its own.
         let last = Int64(activity.stamp) - (activity.sending == audience.target ? 1 : 0)
         guard let stamp = audience.stamp(after: last, at: moment) else {
-            let wait = audience.stamp + 1 - Audience.aheadSecondsMax - moment.wallSeconds
-            park(audience, activity.audience, due: moment.monotonicNanoseconds + max(1, wait) * 1_000_000_000)
-            return 0
+            awaitClock(slot, at: moment)
+            return 1
         }
         let wish = SubscriberGovernor.Wish(
             alert: told.map { missed[$0.lead].alert.class }, priority: audience.priority,
@@ -85,6 +102,7 @@ extension Shard {
         let chance = AlertChance(version: told.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
         if grant.silence != nil, isShown(audience, to: activity) {
             countAlerts(missed, led: told?.lead, silence: chance.silence, 1, at: moment)
+            counts.alerts.superseded += audience.displacedAlerts(after: activity.alerted, through: audience.target)
             rememberAlerts(
                 missed, led: told?.lead, told: chance.silence.map(AlertOutcome.silenced) ?? .stale, of: [slot],
                 at: moment)
@@ -95,7 +113,7 @@ extension Shard {
         func make() -> Payload {
             makePayload(
                 audience.event == .end ? .end : .update, for: audience, stamp: stamp, telling: riding, of: missed,
-                priority: grant.priority, into: &batch)
+                priority: grant.priority, at: moment, into: &batch)
         }
         // What is brought along has no version here that tells it apart.
         let payload =
@@ -111,7 +129,6 @@ extension Shard {
         if grant.priority < wish.priority { counts.pushes.conserved += count }
         audience.ledger.depart(count)
         noteSent(count, having: activity.delivered, of: audience, at: moment)
-        lanes.charge(audience, count)
         return count
     }
 
@@ -128,22 +145,39 @@ extension Shard {
 
     /// It slept through a change and its reversal: without an alert there is nothing to tell it.
     private func isShown(_ audience: Audience, to activity: Activity) -> Bool {
-        audience.event == .update && !activity.flags.contains(.owedFirst)
-            && audience.ledger.showsTheNewest(activity.delivered)
+        audience.event == .update && !activity.flags.contains(.owedFirst) && activity.sendingAlert != .refused
+            && activity.delivered >= audience.shownAgainFrom && audience.ledger.showsTheNewest(activity.delivered)
     }
 
     private func sendPrivateEnd(_ slot: ActivitySlot, at moment: Moment, into batch: inout DeliveryBatch) {
-        let stamp = max(moment.wallSeconds, Int64(store[slot].stamp) + 1)
+        guard let stamp = stampOfItsOwn(slot, at: moment) else {
+            awaitClock(slot, at: moment)
+            return
+        }
         let payload =
             if let last = lastStates[slot] {
-                makePayload(.end, for: audiences[last], stamp: stamp, into: &batch)
+                makePayload(.end, for: audiences[last], stamp: stamp, at: moment, into: &batch)
             } else {
-                // A dismissal date in the past removes the card at once (spec §3.4, documented).
+                // A dismissal date in the past removes the card at once (spec §3.4, documented), and it is to be in the past for the
+                // phone, too, if our clock is some hours ahead.
                 Payload(
                     event: .end, subject: "unfollow", state: [], stamp: stamp, staleDate: nil,
-                    dismissalDate: moment.wallSeconds - 1, alert: nil, priority: .immediate)
+                    dismissalDate: moment.wallSeconds - Stamp.aheadMax, alert: nil, priority: .immediate)
             }
         _ = send(Push(ofOne: payload), to: [slot], into: &batch)
+    }
+
+    /// Of a push that one activity alone gets.
+    func stampOfItsOwn(_ slot: ActivitySlot, at moment: Moment) -> Int64? {
+        store[slot].forgetStampNobodyTook(at: moment)
+        return Stamp.next(after: Int64(store[slot].stamp), at: moment)
+    }
+
+    /// The activity waits for the clock's next second.
+    private func awaitClock(_ slot: ActivitySlot, at moment: Moment) {
+        store[slot].flags.insert(.waiting)
+        timers.insert(
+            .activity(slot, generation: store[slot].generation), due: moment.monotonicNanoseconds + 1_000_000_000)
     }
 
     func send(_ push: Push, to slots: ArraySlice<ActivitySlot>, into batch: inout DeliveryBatch) -> Int {
@@ -158,10 +192,11 @@ extension Shard {
     func comeAgain(_ slot: ActivitySlot) {
         let audience = audiences[Int(store[slot].audience)]
         let isAhead = audience.order.isUnvisited(Int(store.positions[Int(slot.rawValue)]))
-        let missesAlert = missesAlert(slot, of: audience)
+        // Nobody waits because a push that came back for this one's own sake had an alert with it.
+        let missesAlert = store[slot].strikes.count == 0 && missesAlert(slot, of: audience)
         if !store[slot].flags.contains(.queued), missesAlert || !isAhead {
             store[slot].flags.insert(.queued)
-            audience.comeAgain(slot, isUrgent: missesAlert)
+            audience.comeAgain(slot, isUrgent: missesAlert, isLate: store[slot].strikes.count > 0)
         }
         lanes.enqueue(audience)
     }
@@ -170,10 +205,14 @@ extension Shard {
         store[slot].alerted < audience.newestAlert || brings(slot)
     }
 
-    /// In one pull; `nextDue` has passed while there are more.
+    /// At a time; `nextDue` has passed while there are more.
     private static let wakeUpsMax = 4096
 
-    private func wakeDue(at moment: Moment) {
+    /// What has waited for this moment goes on, whether or not anybody pulls: through an outage, what is due must not stay due.
+    public func wakeDue(at moment: Moment) {
+        cutShortAt = nil
+        guard !isHeldUp else { return }
+        showAgainAfterClockStep(at: moment)
         // A goal is a dwell time in each of its lineups, and a million of them end together: a pull stays short all the same.
         for _ in 0..<Shard.wakeUpsMax {
             guard let subject = timers.popDue(moment.monotonicNanoseconds) else { return }
@@ -187,18 +226,57 @@ extension Shard {
         }
     }
 
-    /// The activity need not wait any longer, unless it has gone meanwhile.
+    /// The activity need not wait any longer, unless it has gone meanwhile, or got a new token.
     func wake(_ slot: ActivitySlot, generation: UInt32) {
         guard store[slot].generation == generation else { return }
         store[slot].flags.remove(.waiting)
+        goOn(slot)
+    }
+
+    /// Nothing keeps the activity from getting what it is owed.
+    private func goOn(_ slot: ActivitySlot) {
         if store[slot].flags.contains(.tokenless) {
             wakeStart(slot)
         } else if store[slot].flags.contains(.leaving) {
-            departing.append(slot)
-        } else {
+            queueDeparture(slot)
+        } else if store[slot].audience != ActivityStore.noAudience {
             comeAgain(slot)
         }
     }
+
+    /// It has a new token: what the old one had to wait for is over, whether that was a backoff or the dead-token guard.
+    func release(_ slot: ActivitySlot) {
+        store[slot].strikes = Strikes()
+        guard store[slot].flags.contains(.waiting) else { return }
+        // Nothing of it is in flight, so the generation tells nobody but the timing wheel and the guard.
+        store[slot].generation &+= 1
+        store[slot].flags.remove(.waiting)
+        held.abandon { store[$0].generation == $1 }
+        goOn(slot)
+    }
+
+    /// Its private end is to leave.
+    func queueDeparture(_ slot: ActivitySlot) {
+        guard store[slot].flags.isDisjoint(with: [.inFlight, .waiting, .queued]) else { return }
+        store[slot].flags.insert(.queued)
+        departures.comeAgain(slot, isUrgent: false, isLate: store[slot].strikes.count > 0)
+        lanes.enqueue(departures)
+    }
+
+    /// Its private end is to leave no more.
+    func abandonDeparture(_ slot: ActivitySlot) {
+        guard store[slot].flags.contains(.queued) else { return }
+        store[slot].flags.remove(.queued)
+        departures.abandonVisit(isWanted: isDeparting)
+    }
+
+    private func nextDeparture() -> ActivitySlot? {
+        guard let slot = departures.nextAgain(isUrgent: { _ in false }), isDeparting(slot) else { return nil }
+        store[slot].flags.remove(.queued)
+        return slot
+    }
+
+    func isDeparting(_ slot: ActivitySlot) -> Bool { store[slot].flags.isSuperset(of: [.queued, .leaving]) }
 
     /// Encodes the audience's newest version, once per variant and stamp; so of a lineup with one member for each push.
     ///
@@ -209,14 +287,14 @@ extension Shard {
     func makePayload(
         _ event: Payload.Event, for audience: Audience, stamp: Int64, telling told: Told? = nil,
         of missed: ArraySlice<PendingAlert> = [], alert: AlertText? = nil, priority: Priority = .immediate,
-        start: Payload.Start? = nil,
+        start: Payload.Start? = nil, at moment: Moment,
         into batch: inout DeliveryBatch
     ) -> Payload {
         let pending = told.map { missed[$0.lead] }
         let alert = told.map { AlertText(naming: $0, of: missed) } ?? alert
         let latest = audience.latest
-        // Dates follow the stamp, which may run a little ahead of the clock: nothing may be stale before it is new.
-        func date(_ duration: Duration?) -> Int64? { duration.map { stamp + $0.milliseconds / 1000 } }
+        // Dates follow the clock and not the stamp, which may be ahead of it: the phone compares them with its own clock.
+        func date(_ duration: Duration?) -> Int64? { duration.map { moment.wallSeconds + $0.milliseconds / 1000 } }
         let payload = batch.payload(
             Payload.Head(
                 event: event,

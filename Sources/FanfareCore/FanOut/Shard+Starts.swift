@@ -6,21 +6,27 @@ extension Shard {
     /// the request is kept for its renewal. One that is being ended keeps its name until then: its end may wait for hours for its
     /// token, and which of the two a token is of could not be told.
     func start(_ request: StartRequest, _ key: AudienceKey, at moment: Moment) {
-        guard isToken(request.token), let index = audienceIndex(key, at: moment) else { return }
-        defer { freeLineup(index, at: moment) }
         let id = ActivityID(hashing: request.activity)
+        if let refusal = refusal(of: request.token) ?? refusal(of: key) { return refuse(id, refusal) }
+        let index = audienceIndex(key, at: moment)
+        defer { freeAudience(index, at: moment) }
         guard let slot = slot(of: id) else {
             start(id, request, edition: 1, renewing: nil, in: index, at: moment)
             return
         }
-        guard store[slot].flags.isDisjoint(with: [.leaving, .ending]) else {
+        guard store[slot].flags.isDisjoint(with: [.leaving, .ending]), !awaitsEnd(slot, of: key) else {
             report(.notStarted(.nameTaken), of: id)
             return
         }
         for start in [slot, successor(of: slot)].compactMap(\.self)
         where [.due, .waiting].contains(starting[start]?.phase) {
             starting[start]?.request = request
+            guard !hasToken(request.token, start) else { continue }
             store.replaceToken(of: start, with: request.token)
+            let isDue = starting[start]?.phase == .due
+            if isDue { standDown(start) }
+            release(start)
+            if isDue { stand(start) }
         }
         if !store[slot].flags.contains(.tokenless) {
             renewals[slot] = Renewal(
@@ -37,7 +43,7 @@ extension Shard {
         store[slot].flags.insert(.tokenless)
         if let old = old.flatMap(store.slot(of:)) {
             store.setPreferences(of: slot, to: store.preferences(of: old))
-            predecessors[slot] = predecessors[old, default: []] + [store[old].id]
+            predecessors[slot] = Renewal.names(predecessors[old, default: []], and: store[old].id)
         }
         starting[slot] = Starting(request: request, edition: edition, renews: old, audience: audience)
         expect(in: audience)
@@ -49,11 +55,8 @@ extension Shard {
         guard let index = starting[slot]?.audience else { return }
         starting[slot]?.phase = .due
         let audience = audiences[index]
-        audience.addStart(slot, positions: &store.positions)
-        if audience.target > 0 {
-            audience.owed += 1
-            counts.owed += 1
-        }
+        audience.addStart(slot, isLate: store[slot].strikes.count > 0, positions: &store.positions)
+        if audience.target > 0 { count(owed: 1, in: audience) }
         lanes.enqueue(audience)
     }
 
@@ -62,11 +65,10 @@ extension Shard {
         switch starting.phase {
         case .due:
             let audience = audiences[starting.audience]
-            audience.removeStart(at: Int(store.positions[Int(slot.rawValue)]), positions: &store.positions)
-            if audience.target > 0 {
-                audience.owed -= 1
-                counts.owed -= 1
-            }
+            audience.removeStart(
+                at: Int(store.positions[Int(slot.rawValue)]), isLate: store[slot].strikes.count > 0,
+                positions: &store.positions)
+            if audience.target > 0 { count(owed: -1, in: audience) }
         case .waiting: startsWaiting -= 1
         case .sent: break
         }
@@ -83,6 +85,10 @@ extension Shard {
             return 0
         }
         standDown(slot)
+        guard let stamp = stampOfItsOwn(slot, at: moment) else {
+            awaitRetry(slot, due: moment.monotonicNanoseconds + 1_000_000_000)
+            return 0
+        }
         if let due = startBudget.take(starting.request.token, at: moment.monotonicNanoseconds) {
             awaitRetry(slot, due: due)
             return 0
@@ -92,9 +98,8 @@ extension Shard {
             version: audience.target, display: audience.ledger.newestDisplay)
         store[slot].startedAt = moment.monotonicSeconds
         let payload = makePayload(
-            .start, for: audience, stamp: max(moment.wallSeconds, Int64(store[slot].stamp) + 1),
-            alert: starting.request.alert,
-            start: starting.request.payload(edition: starting.edition), into: &batch)
+            .start, for: audience, stamp: stamp, alert: starting.request.alert,
+            start: starting.request.payload(edition: starting.edition), at: moment, into: &batch)
         return send(Push(ofOne: payload), to: [slot], into: &batch)
     }
 
@@ -105,12 +110,12 @@ extension Shard {
         case .accepted:
             counts.pushes.accepted += 1
             noteAnswers(1, dead: 0)
-            store[slot].strikes = 0
+            store[slot].strikes = Strikes()
             return  // its token will tell whether there is a card
         case .unknown:
             counts.pushes.uncertain += 1
             return
-        case .refused, .deadToken, .throttled, .notProcessed: startBudget.giveBack(request.token)
+        case .refused, .deadToken, .throttled, .serviceError, .notProcessed: startBudget.giveBack(request.token)
         }
         switch outcome {
         case .accepted, .unknown: break
@@ -128,18 +133,29 @@ extension Shard {
                 counts.pushes.dead += 1
                 fail(slot, .deadToken, at: moment)
             }
-        case .throttled, .notProcessed:
-            if outcome == .throttled { counts.pushes.throttled += 1 } else { counts.pushes.notProcessed += 1 }
-            let refusals = (starting[slot]?.refusals ?? 0) + 1
-            starting[slot]?.refusals = refusals
+        case .notProcessed:
+            counts.pushes.notProcessed += 1
             if activity.flags.contains(.leaving) {
                 remove(slot, at: moment)
-            } else if refusals == Starting.refusalsMax {
+            } else {
+                // However long that takes: it is not this start's fault.
+                awaitRetry(slot, due: moment.monotonicNanoseconds + 1_000_000_000)
+            }
+        case .throttled, .serviceError:
+            if outcome == .throttled { counts.pushes.throttled += 1 } else { counts.pushes.notProcessed += 1 }
+            if outcome == .serviceError { service.noteTrouble() }
+            // In an outage a start is no worse than everybody: it waits as long as that lasts.
+            if outcome == .throttled || activity.strikes.othersWereServed(by: service.number) {
+                starting[slot]?.refusals += 1
+            }
+            if activity.flags.contains(.leaving) {
+                remove(slot, at: moment)
+            } else if starting[slot]?.refusals == Starting.refusalsMax {
                 fail(slot, .gaveUp, at: moment)
             } else {
                 starting[slot]?.phase = .waiting
                 startsWaiting += 1
-                wait(slot, at: moment)
+                wait(slot, isOwn: outcome == .throttled, at: moment)
             }
         }
     }
@@ -207,7 +223,7 @@ extension Shard {
         replaceToken(of: slot, with: token)
         if store[slot].flags.contains(.leaving) {
             leaving += 1
-            if store[slot].flags.isDisjoint(with: [.inFlight, .waiting]) { departing.append(slot) }
+            queueDeparture(slot)
             return
         }
         renewals[slot] = Renewal(request: starting.request, edition: starting.edition)

@@ -7,37 +7,6 @@
 /// What must hold, at any time, for every member that is owed a push: it is unvisited by the cursor, or stands in its audience's
 /// `again` list, or is in flight, or waits in the timing wheel.
 public final class Shard: DeliverySource {
-    struct Topic {
-        let id: TopicID
-        private(set) var latest: Publication?
-        /// The same as lineups show it; `nil` until one does.
-        private(set) var encoded: LineupTopic?
-        /// The same as a lineup's rotation sees it, which asks again and again. Where it has ended, before it is dismissed.
-        private(set) var seen = Rotation.Topic(.gone)
-        /// When a topic that has ended is dismissed, and no lineup shows it any more; monotonic nanoseconds.
-        var goneAt: Int64?
-        /// Index of its followers' audience; `nil` while it has had none.
-        var followers: Int?
-        /// Lineups that show it: the audience's index, and which of its topics this one is.
-        var lineups: [(audience: UInt32, position: UInt32)] = []
-
-        init(id: TopicID) { self.id = id }
-
-        mutating func take(_ publication: Publication) {
-            latest = publication
-            encoded = nil
-            let life: Rotation.Topic.Life =
-                publication.event == .end ? .ended : publication.prominence.hasBegun ? .live : .waiting
-            seen = Rotation.Topic(life, importance: publication.prominence.importance)
-        }
-
-        /// Encoded when the first lineup shows it.
-        mutating func inLineups() -> LineupTopic? {
-            if encoded == nil { encoded = latest.map(LineupTopic.init) }
-            return encoded
-        }
-    }
-
     struct OpenPublication {
         /// Audiences that lack it.
         var audiencesLeft: Int
@@ -53,12 +22,21 @@ public final class Shard: DeliverySource {
     @exclusivity(unchecked) var lanes = Lanes()
     @exclusivity(unchecked) var audiences: [Audience] = []
     @exclusivity(unchecked) var counts = ShardCounts()
+    /// When the last push was accepted; monotonic nanoseconds, 0 before the first.
+    @exclusivity(unchecked) var lastAccepted: Int64 = 0
     /// Pushes handed out whose completion has not come back.
     @exclusivity(unchecked) var inFlight = 0
-    /// Unfollowed activities whose private end can go out now.
-    @exclusivity(unchecked) var departing: [ActivitySlot] = []
-    @exclusivity(unchecked) var topics: [Topic] = []
-    private var topicIndices: [TopicID: Int] = [:]
+    /// Unfollowed activities whose private end can go out now: an audience without members, so that they have their turn in the lanes.
+    let departures = Audience(topics: [], openMax: 1, priority: .immediate)
+    /// The last pull ended with visits left to be made; monotonic nanoseconds.
+    @exclusivity(unchecked) var cutShortAt: Int64?
+    @exclusivity(unchecked) var service = ServiceSpells()
+    var refusedEnds = Milestones()
+    /// Ends that were answered with errors until there was no card any more.
+    var lostEnds = Milestones()
+    /// Activities that are on their way out while their name means another one already.
+    var nameless = Nameless()
+    @exclusivity(unchecked) var topics: KnownTopics
     var lineupIndices: [Lineup.Choice: Int] = [:]
     /// Takes the place of audiences that are freed, until the place is reused.
     let vacant = Audience(topics: [], openMax: 1)
@@ -69,7 +47,7 @@ public final class Shard: DeliverySource {
     @exclusivity(unchecked) var timers = TimingWheel()
     @exclusivity(unchecked) var deadTokens: DeadTokenGuard
     /// Activities whose token was answered as dead while the guard was shut.
-    var held = Queue<(ActivitySlot, generation: UInt32)>()
+    var held = HeldActivities()
     /// Publications that somebody in this shard still lacks, by serial.
     @exclusivity(unchecked) private(set) var openPublications: [UInt64: OpenPublication] = [:]
     @exclusivity(unchecked) var freshness: [(kind: TopicKind, figures: Freshness)] = []
@@ -79,10 +57,12 @@ public final class Shard: DeliverySource {
     /// Nanoseconds.
     let lineupInterval: Int64
     let lineupGather: Int64
-    private var quietRequests: [UInt64] = []
+    @exclusivity(unchecked) var settling = Settling()
     /// Publications of the shard's own, whose completion the core does not wait for: far above the core's serials.
     private static let ownSerials: UInt64 = 1 << 63
     private var republished: UInt64 = 0
+    /// `Moment.stampEpoch` of the last look at what is due.
+    private var stampEpoch: UInt32 = 0
 
     /// Activities without an update token, and how far their starts have come. Those that wait for a moment are counted.
     var starting: [ActivitySlot: Starting] = [:]
@@ -90,7 +70,8 @@ public final class Shard: DeliverySource {
     var startBudget = StartBudget()
     /// Activities that can be started once more.
     var renewals: [ActivitySlot: Renewal] = [:]
-    /// Ids of cards that mean the one which has taken, or is to take, their place; and whose place each of those takes.
+    /// Ids of cards that mean the one which has taken, or is to take, their place; and whose place each of those takes: those that
+    /// `Renewal.names` keeps.
     var successors: [ActivityID: ActivityID] = [:]
     var predecessors: [ActivitySlot: [ActivityID]] = [:]
     /// Activities that end with their audience's state though that goes on, until the end has been taken: the audience's index.
@@ -123,16 +104,18 @@ public final class Shard: DeliverySource {
     ///     some 70 versions, so 64 are the better part of an hour without the service.
     ///   - lifetime: of an activity; another one than the system's is for simulations.
     ///   - limits: of each activity.
+    ///   - unheardTopicsMax: topics that are followed before anything is published of them.
     ///   - deadTokenAnswers: how many the dead-token guard waits for, and how many it remembers.
     public init(
         lineups: LineupRules = LineupRules(), feedbackMax: Int = 4096, openMax: Int = 64,
         lifetime: Duration = .seconds(8 * 3600),
-        limits: ActivityLimits = ActivityLimits(),
+        limits: ActivityLimits = ActivityLimits(), unheardTopicsMax: Int = 1_000_000,
         deadTokenAnswers: ClosedRange<Int> = 100...1000
     ) {
         lineupRules = lineups
         lineupInterval = lineups.minimumInterval.milliseconds * 1_000_000
         lineupGather = lineups.gather.milliseconds * 1_000_000
+        topics = KnownTopics(unheardMax: unheardTopicsMax)
         deadTokens = DeadTokenGuard(answers: deadTokenAnswers)
         self.feedbackMax = feedbackMax
         self.openMax = openMax
@@ -150,13 +133,17 @@ public final class Shard: DeliverySource {
         return result
     }
 
-    /// Everybody has everything that was published to them.
+    /// Topics that the core keeps, or that somebody follows.
+    package var topicCount: Int { topics.count }
+
+    /// Nothing is to be sent, or on its way: everybody has everything that was published to them, but for what was refused for good.
     public var isQuiet: Bool {
         counts.owed == 0 && inFlight == 0 && leaving == 0 && lineupsWaiting == 0 && startsWaiting == 0
     }
 
-    /// When to call `pull` again although nothing new has arrived; monotonic nanoseconds.
-    public var nextDue: Int64? { timers.nextDue }
+    /// When to call `wakeDue`, or `pull`, again although nothing new has arrived; monotonic nanoseconds. `nil` while it is held up:
+    /// that ends by the core's making room.
+    public var nextDue: Int64? { isHeldUp ? nil : cutShortAt ?? timers.nextDue }
 
     /// The core does not listen: nothing is pulled, and whoever drives the shard gives it no commands, so that what waits here
     /// stays bounded.
@@ -171,49 +158,59 @@ public final class Shard: DeliverySource {
         return sent > 0
     }
 
+    /// What found no room in a ring that nobody will empty any more.
+    public func takeFeedback() -> [ShardFeedback] {
+        defer { feedback = [] }
+        return feedback
+    }
+
     // MARK: Commands
 
     public func apply(_ command: ShardCommand, at moment: Moment) {
         switch command {
         case .publish(let publication): publish(publication, at: moment)
         case .revokeAlert(let topic, let cause):
-            guard let index = topicIndices[topic] else { return }
+            guard let index = topics.index(of: topic) else { return }
             if let followers = topics[index].followers { audiences[followers].revokeAlert(cause: cause, topic: topic) }
             for lineup in topics[index].lineups {
                 audiences[Int(lineup.audience)].revokeAlert(cause: cause, topic: topic)
             }
             revokeBrought(cause: cause, topic: topic)
+        case .forget(let topic): topics.forget(topic)
         case .republish: republish(at: moment)
         case .follow(let id, let key, let token, let preferences, let age):
             follow(id, key, token: token, preferences, age: age, at: moment)
         case .start(let request, let key): start(request, key, at: moment)
         case .prefer(let id, let preferences):
-            if let slot = slot(of: id) { prefer(preferences, for: slot) }
+            if let slot = slot(of: id) { prefer(preferences, for: slot) } else { refuse(id, .unknownActivity) }
         case .move(let id, let key):
-            if let slot = slot(of: id) { move(slot, to: key, at: moment) }
+            if let refusal = refusal(of: key) { return refuse(id, refusal) }
+            if let slot = slot(of: id) { move(slot, to: key, at: moment) } else { refuse(id, .unknownActivity) }
         case .unfollow(let id): unfollow(id, at: moment)
         case .replaceToken(let id, let token):
-            guard let slot = store.slot(of: id), isToken(token) else { return }
-            take(token, of: slot, at: moment)
+            if let refusal = refusal(of: token) { return refuse(id, refusal) }
+            if let slot = store.slot(of: id) {
+                take(token, of: slot, at: moment)
+            } else {
+                refuse(id, .unknownActivity)
+            }
         case .tellDisposition(let number, let id, let topic, let cause):
             tell(disposition(of: cause, in: topic, for: id, at: moment), number)
         case .trustDeadAnswers: trustDeadAnswers()
         case .reportQuiet(let request):
-            quietRequests.append(request)
+            settling.ask(request)
             reportIfQuiet()
         }
     }
 
     private func publish(_ publication: Publication, at moment: Moment) {
-        let topic = topicIndex(publication.topicID)
+        let topic = topics.insert(publication.topicID)
+        part(topic)
         let isChange =
             publication.alert != nil || publication.isRepublished
             || topics[topic].latest?.state.bytes != publication.state.bytes
-        topics[topic].take(publication)
-        if publication.event == .end {
-            let shown = (publication.dismissAfter ?? Dismissal.longest).milliseconds * 1_000_000
-            topics[topic].goneAt = moment.monotonicNanoseconds + shown
-        }
+            || topics[topic].latest?.event != publication.event
+        topics.take(publication, of: topic, at: moment)
         // Counted down as audiences complete it; the one more keeps it open until all have begun.
         let freshness = freshnessIndex(of: publication.topicKind)
         openPublications[publication.serial] = OpenPublication(
@@ -222,11 +219,9 @@ public final class Shard: DeliverySource {
         if isChange || publication.event == .end, let index = topics[topic].followers {
             let audience = audiences[index]
             openPublications[publication.serial]?.audiencesLeft += 1
-            let before = audience.owed
-            audience.publish(
-                Audience.Version(publication), alerting: publication, freshness: freshness, at: moment)
+            publish(
+                Audience.Version(publication), in: audience, alerting: publication, freshness: freshness, at: moment)
             open(publication.serial, in: audience)
-            counts.owed += audience.owed - before
             lanes.enqueue(audience)
             reportCompleted(audience, at: moment)
         }
@@ -234,8 +229,31 @@ public final class Shard: DeliverySource {
         complete(publication.serial, at: moment)
     }
 
+    /// All members of the audience are owed a new version, also those that were refused the last one.
+    func publish(
+        _ version: Audience.Version, in audience: Audience, alerting publication: Publication?, freshness: Int,
+        at moment: Moment
+    ) {
+        let before = (owed: audience.owed, refused: audience.refused)
+        audience.publish(version, alerting: publication, freshness: freshness, at: moment)
+        counts.owed += audience.owed - before.owed
+        counts.refused += audience.refused - before.refused
+    }
+
+    /// After a clock was put right phones may have dropped, for their stamps, what was accepted before: everybody gets the newest
+    /// state once more, silently.
+    func showAgainAfterClockStep(at moment: Moment) {
+        guard moment.stampEpoch != stampEpoch else { return }
+        stampEpoch = moment.stampEpoch
+        for audience in audiences {
+            guard let version = audience.versionAgain() else { continue }
+            publish(version, in: audience, alerting: nil, freshness: audience.freshness, at: moment)
+            if audience.parked == nil { lanes.enqueue(audience) }
+        }
+    }
+
     private func republish(at moment: Moment) {
-        for latest in topics.compactMap(\.latest) where latest.event == .update {
+        for latest in topics.published where latest.event == .update {
             republished += 1
             publish(latest.republished(as: Shard.ownSerials + republished), at: moment)
         }
@@ -245,20 +263,22 @@ public final class Shard: DeliverySource {
         _ id: ActivityID, _ key: AudienceKey, token: [UInt8], _ preferences: Preferences?, age: Duration,
         at moment: Moment
     ) {
-        guard isToken(token) else { return }
+        if let refusal = refusal(of: token) ?? refusal(of: key) { return refuse(id, refusal) }
+        guard !returns(id, key, token: token, preferences, at: moment) else { return }
         // Of a card that has been renewed it may come late (spec §11, observed): the rest is meant for the one in its place.
         if let card = store.slot(of: id) { take(token, of: card, at: moment) }
         if let slot = slot(of: id) {
             if let preferences { prefer(preferences, for: slot) }
             move(slot, to: key, at: moment)
-        } else if let index = audienceIndex(key, at: moment) {
+        } else {
+            let index = audienceIndex(key, at: moment)
             let slot = insert(id, token: token, age: age, at: moment)
             if let preferences { store.setPreferences(of: slot, to: preferences) }
             join(slot, index)
         }
     }
 
-    private func prefer(_ preferences: Preferences, for slot: ActivitySlot) {
+    func prefer(_ preferences: Preferences, for slot: ActivitySlot) {
         store.setPreferences(of: slot, to: preferences)
         if let successor = successor(of: slot) { store.setPreferences(of: successor, to: preferences) }
     }
@@ -275,23 +295,26 @@ public final class Shard: DeliverySource {
         leaveAudience(slot, at: moment)
         store[slot].flags.insert(.leaving)
         leaving += 1
-        if store[slot].flags.isDisjoint(with: [.inFlight, .waiting]) { departing.append(slot) }
+        queueDeparture(slot)
     }
-
-    func isToken(_ token: [UInt8]) -> Bool { (1...TokenStore.tokenBytesMax).contains(token.count) }
 
     /// The app has reported the activity's update token: its first one, perhaps.
     private func take(_ token: [UInt8], of slot: ActivitySlot, at moment: Moment) {
         if store[slot].flags.contains(.tokenless) {
             register(slot, token: token, at: moment)
-        } else if !store.tokens[store[slot].token].elementsEqual(token) {
+        } else if !hasToken(token, slot) {
             replaceToken(of: slot, with: token)
         }
+    }
+
+    func hasToken(_ token: [UInt8], _ slot: ActivitySlot) -> Bool {
+        store.tokens[store[slot].token].elementsEqual(token)
     }
 
     func replaceToken(of slot: ActivitySlot, with token: [UInt8]) {
         store.replaceToken(of: slot, with: token)
         if store[slot].flags.contains(.inFlight) { store[slot].flags.insert(.rotated) }
+        release(slot)
     }
 
     // MARK: Membership
@@ -313,10 +336,7 @@ public final class Shard: DeliverySource {
             if audience.target > 0 { store[slot].flags.insert(.owedFirst) }
         }
         audience.order.join(slot, positions: &store.positions)
-        if isOwed(store[slot], audience) {
-            audience.owed += 1
-            counts.owed += 1
-        }
+        count(store[slot], 1, in: audience)
         lanes.enqueue(audience)
     }
 
@@ -326,50 +346,90 @@ public final class Shard: DeliverySource {
         let activity = store[slot]
         guard activity.audience != ActivityStore.noAudience else { return }
         let audience = audiences[Int(activity.audience)]
-        if isOwed(activity, audience) {
-            audience.owed -= 1
-            counts.owed -= 1
-        }
+        count(activity, -1, in: audience)
         audience.order.leave(at: Int(store.positions[Int(slot.rawValue)]), positions: &store.positions)
         if activity.flags.contains(.inFlight), activity.sending != 0 { audience.ledger.land(1, activity.sending) }
         audience.ledger.remove(activity.delivered)
         store[slot].audience = ActivityStore.noAudience
+        if activity.flags.contains(.queued) {
+            audience.abandonVisit {
+                store[$0].flags.contains(.queued) && store[$0].audience == activity.audience
+            }
+        }
         store[slot].flags.subtract([.owedFirst, .queued])
         store[slot].sending = 0
         store[slot].sendingAlert = .none
         reportCompleted(audience, at: moment)
-        freeLineup(Int(activity.audience), at: moment)
+        freeAudience(Int(activity.audience), at: moment)
     }
 
     func isOwed(_ activity: Activity, _ audience: Audience) -> Bool {
-        activity.delivered != audience.target || activity.flags.contains(.owedFirst)
+        guard activity.delivered != audience.target || activity.flags.contains(.owedFirst) else { return false }
+        return !isRefused(activity, audience)
+    }
+
+    /// Its last push was refused for good and carried the newest version: until there is a newer one, nothing is sent to it.
+    func isRefused(_ activity: Activity, _ audience: Audience) -> Bool {
+        activity.sendingAlert == .refused && activity.sending == audience.target
+    }
+
+    /// So many members more, or fewer, are owed a push, or were refused it.
+    func count(owed: Int = 0, refused: Int = 0, in audience: Audience) {
+        audience.owed += owed
+        audience.refused += refused
+        counts.owed += owed
+        counts.refused += refused
+    }
+
+    /// So many members more, or fewer, stand like this one.
+    func count(_ activity: Activity, _ change: Int, in audience: Audience) {
+        if isOwed(activity, audience) {
+            count(owed: change, in: audience)
+        } else if isRefused(activity, audience) {
+            count(refused: change, in: audience)
+        }
     }
 
     // MARK: Names
 
-    func topicIndex(_ id: TopicID) -> Int {
-        if let known = topicIndices[id] { return known }
-        topics.append(Topic(id: id))
-        topicIndices[id] = topics.count - 1
-        return topics.count - 1
-    }
-
-    /// An audience made after its topics were published starts with their newest state as its first version.
+    /// An audience made after its topics were published starts with their newest state as its first version. One that is made by
+    /// this call has no member yet, and is to get one.
     ///
-    /// - Returns: `nil` for what is no lineup. One that is made by this call has no member yet, and is to get one.
-    func audienceIndex(_ key: AudienceKey, at moment: Moment) -> Int? {
+    /// - Parameter key: is not to be refused.
+    func audienceIndex(_ key: AudienceKey, at moment: Moment) -> Int {
         switch key {
         case .topic(let id):
-            let topic = topicIndex(id)
+            let topic = topics.insert(id)
+            part(topic)
             if let known = topics[topic].followers { return known }
             let audience = Audience(topics: [topic], openMax: openMax)
             let index = insert(audience)
             topics[topic].followers = index
-            if let latest = topics[topic].latest { audience.adopt(Audience.Version(latest)) }
+            if let latest = topics[topic].latest, !topics[topic].isOver { audience.adopt(Audience.Version(latest)) }
             return index
         case .lineup(let members, let favourite):
             return lineupIndex(members, favourite: favourite, at: moment)
         }
+    }
+
+    /// Whoever has followed a topic that is over may still lack its end, and sees nothing of what comes under the id after that. Those
+    /// to whom nothing has been published have followed since, and wait for it.
+    private func part(_ topic: Int) {
+        guard topics[topic].isOver, let followers = topics[topic].followers, audiences[followers].target > 0 else {
+            return
+        }
+        audiences[followers].topics = [topics.part(topic)]
+    }
+
+    /// The activity shows what was under this id before, and is to have the end of that.
+    func awaitsEnd(_ slot: ActivitySlot, of key: AudienceKey) -> Bool {
+        guard case .topic(let id) = key else { return false }
+        let index = starting[slot]?.audience ?? Int(store[slot].audience)
+        guard index != Int(ActivityStore.noAudience), audiences[index].lineup == nil, audiences[index].target > 0 else {
+            return false
+        }
+        let topic = topics[audiences[index].topics[0]]
+        return topic.id == id && topic.isOver
     }
 
     func insert(_ audience: Audience) -> Int {
@@ -401,7 +461,7 @@ public final class Shard: DeliverySource {
         openPublications.remove(at: index)
         let took = moment.monotonicNanoseconds - publication.arrivedAt
         if took > 0 { freshness[publication.freshness].figures.sweep.record(took) }  // else nobody lacked it
-        feedback.append(.completed(serial: serial, at: moment.monotonicNanoseconds))
+        feedback.append(.completed(serial: serial, at: took > 0 ? moment.monotonicNanoseconds : nil))
     }
 
     /// Whoever lacks this publication gets a newer one instead, and nobody hears of its completion.
@@ -409,9 +469,14 @@ public final class Shard: DeliverySource {
         if openPublications.removeValue(forKey: serial) != nil { feedback.append(.overtaken(serial: serial)) }
     }
 
-    func reportDead(_ id: ActivityID) { feedback.append(.deadToken(id)) }
+    /// A publication was left out of the commands for a newer one that waits among them.
+    public func reportOvertaken(_ serial: UInt64) { feedback.append(.overtaken(serial: serial)) }
 
-    func report(_ fate: ActivityFate, of id: ActivityID) { feedback.append(.fate(id, fate)) }
+    func reportDead(_ id: ActivityID) { if !nameless.contains(id) { feedback.append(.deadToken(id)) } }
+
+    func report(_ fate: ActivityFate, of id: ActivityID) {
+        if !nameless.contains(id) { feedback.append(.fate(id, fate)) }
+    }
 
     private func tell(_ disposition: AlertDisposition, _ number: UInt64) {
         feedback.append(.disposition(number, disposition))
@@ -419,11 +484,9 @@ public final class Shard: DeliverySource {
 
     func report(_ line: String) { feedback.append(.report(line)) }
 
-    func reportIfQuiet() {
-        guard !quietRequests.isEmpty, isQuiet else { return }
-        feedback.append(.counted(statistics))  // so that whoever hears of the quiet has its figures
-        feedback.append(contentsOf: quietRequests.map(ShardFeedback.quiet))
-        quietRequests.removeAll()
+    func report(_ answer: Settling.Answer) {
+        feedback.append(.counted(statistics))  // so that whoever hears of it has its figures
+        feedback.append(.quiet(answer.question, isComplete: answer.isComplete))
     }
 }
 

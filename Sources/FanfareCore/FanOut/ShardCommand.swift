@@ -3,6 +3,8 @@ public enum ShardCommand: Sendable {
     case publish(Publication)
     /// The alert caused by this fact of this topic rides no more.
     case revokeAlert(topic: TopicID, cause: String)
+    /// The topic ended long ago, or its feed fell silent: nothing follows of it, unless its id comes again as a new topic's.
+    case forget(TopicID)
     /// Every topic's newest state goes out once more, silently; what has ended does not.
     case republish
     /// The activity exists on a phone, has this update token, and shows this audience's state from now on. For one already
@@ -20,14 +22,15 @@ public enum ShardCommand: Sendable {
     case tellDisposition(UInt64, ActivityID, TopicID, cause: String)
     /// So many tokens were answered as dead that their activities are kept; but they did die, and may be removed.
     case trustDeadAnswers
-    /// Asks for a `quiet` with the same number once everybody has everything sent so far.
+    /// Asks for a `quiet` with the same number once everybody has everything sent so far, or something newer, or was refused it for
+    /// good. Numbers count up.
     case reportQuiet(UInt64)
 }
 
 /// What a shard tells the core: facts for people and the store. They never change a decision.
 public enum ShardFeedback: Sendable {
-    /// Everybody in this shard who was to get this publication has it, or a newer one. Monotonic nanoseconds.
-    case completed(serial: UInt64, at: Int64)
+    /// Everybody in this shard who was to get this publication has it, or a newer one. Monotonic nanoseconds; `nil`: nobody lacked it.
+    case completed(serial: UInt64, at: Int64?)
     /// So many newer versions have followed that when this publication is completed is not told apart any more: those who lack
     /// it get a newer one, whose completion says so.
     case overtaken(serial: UInt64)
@@ -35,15 +38,14 @@ public enum ShardFeedback: Sendable {
     case deadToken(ActivityID)
     case fate(ActivityID, ActivityFate)
     case disposition(UInt64, AlertDisposition)
-    case quiet(UInt64)
+    /// The answer to this question and to all before it; complete: nobody was refused anything.
+    case quiet(UInt64, isComplete: Bool)
     case counted(ShardCounts)
     case fresh(FreshnessReport)
     /// The transport can deliver; told once.
     case ready
     /// A line for operators.
     case report(String)
-    /// The transport cannot deliver, and waiting will not mend it.
-    case misconfigured(String)
 }
 
 /// Pushes and alerts of one shard, counted since its start.
@@ -55,7 +57,7 @@ public struct ShardCounts: Sendable, Equatable {
         /// Answered as dead while too many were; their activities are kept and get the newest state later.
         public var held = 0
         public var throttled = 0
-        /// Refused for good: a configuration fault or a bug of ours.
+        /// Refused for good, a bug of ours; the activity lacks what they carried until it gets something newer.
         public var failed = 0
         /// Sent without ever being answered; the state was sent again, its alert was not.
         public var uncertain = 0
@@ -68,11 +70,13 @@ public struct ShardCounts: Sendable, Equatable {
     /// Each alert and activity is counted once, when the push that settled it came back.
     public struct Alerts: Sendable, Equatable {
         public var accepted = 0
-        /// An alert of the same or a higher class, and newer, went instead.
+        /// A newer alert of the same or a higher class went instead, or has taken its place among those that are kept.
         public var superseded = 0
         public var revoked = 0
         public var stale = 0
         public var uncertain = 0
+        /// Its push was refused for good.
+        public var refused = 0
         /// The update went silently: the person's mask or quiet hours said so,
         public var silenced = 0
         /// or the activity's limits.
@@ -85,6 +89,8 @@ public struct ShardCounts: Sendable, Equatable {
     public var activities = 0
     public var tokenless = 0
     public var owed = 0
+    /// Activities that were refused the newest state for good: they show an older one until something newer comes.
+    public var refused = 0
 
     public init() {}
 
@@ -104,11 +110,13 @@ public struct ShardCounts: Sendable, Equatable {
         sum.alerts.revoked += b.alerts.revoked
         sum.alerts.stale += b.alerts.stale
         sum.alerts.uncertain += b.alerts.uncertain
+        sum.alerts.refused += b.alerts.refused
         sum.alerts.silenced += b.alerts.silenced
         sum.alerts.limited += b.alerts.limited
         sum.activities += b.activities
         sum.tokenless += b.tokenless
         sum.owed += b.owed
+        sum.refused += b.refused
         return sum
     }
 }

@@ -1,7 +1,7 @@
 /// Finds an activity's slot by its id: open addressing with linear probing, four bytes per bucket, at most three quarters full.
 ///
-/// The ids themselves stay in the store and are handed in, so nothing is kept twice. They are hashes already (`ActivityID`), and
-/// whoever chooses app ids is the operator's own backend; no further hashing is needed.
+/// The ids themselves stay in the store and are handed in, so nothing is kept twice. They are hashes already, keyed ones where they
+/// are made from what an app, or a phone, may choose (`ActivityID`); no further hashing is needed.
 struct SlotTable {
     private static let empty = UInt32.max
 
@@ -49,6 +49,17 @@ struct SlotTable {
         var size = buckets.count
         while capacity * 4 > size * 3 { size *= 2 }
         if size > buckets.count { grow(to: size, activities) }
+    }
+
+    /// Buckets at which a look-up of an id in the table looks; for checks.
+    func probes(_ id: ActivityID, in activities: [Activity]) -> Int {
+        var bucket = home(id)
+        var probes = 1
+        while activities[Int(buckets[bucket])].id != id {
+            bucket = (bucket + 1) & (buckets.count - 1)
+            probes += 1
+        }
+        return probes
     }
 
     private func home(_ id: ActivityID) -> Int { Int(truncatingIfNeeded: id.rawValue) & (buckets.count - 1) }

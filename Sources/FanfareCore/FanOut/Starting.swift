@@ -1,5 +1,5 @@
 /// What a shard knows of an activity that has no update token yet. Some 100 bytes, its request and its start token, until the
-/// token registers, or for eight hours.
+/// token registers, or for eight hours after its start has left.
 struct Starting {
     enum Phase {
         /// Stands among its audience's `starts`.
@@ -20,7 +20,7 @@ struct Starting {
     /// Index of the audience whose state it shows.
     var audience: Int
     var phase = Phase.due
-    /// Starts that were certainly not taken, and may be by another time.
+    /// Starts that were certainly not taken, and may be by another time: 429s, and errors between which others were served.
     var refusals = 0
     var shown: Shown?
 
@@ -34,6 +34,10 @@ struct Starting {
 
     /// With waits from one second to about a minute these are some ten minutes: who follows something now looks for the card now.
     static let refusalsMax = 12
+
+    /// How long a start waits for something to show, or for leave to be sent, nanoseconds: seven days, as long as a topic is awaited
+    /// that has not begun (`TopicRules.beginsWithin`).
+    static let patience: Int64 = 7 * 86_400 * 1_000_000_000
 }
 
 /// What it takes to start an activity once more.
@@ -44,6 +48,14 @@ struct Renewal {
     var successor: ActivityID?
     /// It will not: this one ends instead.
     var hasFailed = false
+
+    /// Names of earlier cards that go on to mean the newest one: the first, which is the app's own, and those of the last day.
+    static let namesMax = 4
+
+    /// - Parameter names: of the cards before it, the oldest first.
+    static func names(_ names: [ActivityID], and last: ActivityID) -> [ActivityID] {
+        names.prefix(1) + names.dropFirst().suffix(namesMax - 2) + [last]
+    }
 }
 
 /// What has become of an activity without anybody having asked for it.
@@ -54,6 +66,12 @@ public enum ActivityFate: Sendable, Hashable {
     case expired
     /// It is gone, and its id means this one, which goes on in its place: its token is known, or its start is on its way.
     case renewed(as: ActivityID)
+    /// It was followed again, with the same token, when its end was on its way: that card is gone, another one has a token of its own.
+    case ended
+    /// Its end was refused for good: the card stays until the system ends it.
+    case notEnded
+    /// What was asked for it was not done.
+    case refused(CommandRefusal)
 }
 
 public enum StartFailure: Sendable, Hashable, CustomStringConvertible {
@@ -62,6 +80,8 @@ public enum StartFailure: Sendable, Hashable, CustomStringConvertible {
     case refused
     /// For the time being, again and again.
     case gaveUp
+    /// For seven days nothing was published that it could show, or it was not its turn.
+    case waitedTooLong
     /// What it was to show has ended.
     case over
     /// The one that has this name is on its way out.
@@ -72,6 +92,7 @@ public enum StartFailure: Sendable, Hashable, CustomStringConvertible {
         case .deadToken: "its start token is dead"
         case .refused: "APNs refuses its start"
         case .gaveUp: "its start was put off \(Starting.refusalsMax) times"
+        case .waitedTooLong: "in seven days there was nothing to start it with"
         case .over: "what it was to show has ended"
         case .nameTaken: "the activity of this name is still being ended: start it under another one"
         }

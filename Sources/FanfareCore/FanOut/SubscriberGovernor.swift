@@ -112,9 +112,13 @@ struct SubscriberGovernor {
 struct AlertChance: Equatable {
     private let bits: UInt32
     static let none = AlertChance(version: 0, silence: nil)
+    /// The push has come back refused, and its version is not to be sent again.
+    static let refused = AlertChance(bits: 7 << versionBits)
 
     // A version a second for seventeen years fits beside the reason.
     private static let versionBits: UInt32 = 29
+
+    private init(bits: UInt32) { self.bits = bits }
 
     init(version: UInt32, silence: Silence?) {
         bits = version | UInt32(silence?.rawValue ?? 0) << AlertChance.versionBits
@@ -122,5 +126,5 @@ struct AlertChance: Equatable {
 
     var version: UInt32 { bits & (1 << AlertChance.versionBits - 1) }
     var silence: Silence? { Silence(rawValue: UInt8(bits >> AlertChance.versionBits)) }
-    var rides: Bool { bits != 0 && silence == nil }
+    var rides: Bool { version != 0 && silence == nil }
 }

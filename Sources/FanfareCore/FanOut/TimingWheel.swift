@@ -14,7 +14,7 @@ struct TimingWheel {
     enum Subject: Hashable {
         /// An activity in its backoff. Where the slot has another generation, it has gone meanwhile.
         case activity(ActivitySlot, generation: UInt32)
-        /// An audience whose stamps have run ahead of the clock, or which gathers alerts: its index.
+        /// An audience which gathers alerts: its index.
         case audience(UInt32)
         /// Activities that the dead-token guard holds: one entry for all.
         case held

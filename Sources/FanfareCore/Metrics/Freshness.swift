@@ -7,7 +7,7 @@ public struct Freshness: Sendable, Equatable {
     /// From a publication's arrival at the shard until everybody there had it, or a newer one.
     public var sweep = Histogram()
     /// From a publication's arrival until the first push of its sweep, by lane: alerts and ends, priority 10, priority 5.
-    public var laneDelay: [Histogram] = Array(repeating: Histogram(), count: Lanes.count)
+    public var laneDelay: [Histogram] = Array(repeating: Histogram(), count: Lanes.lastLane)
 
     /// Kinds told apart in one shard, 50 KB each at most.
     static let kindsMax = 16
@@ -32,6 +32,8 @@ public struct FreshnessReport: Sendable, Equatable {
     public var kinds: [TopicKind: Freshness] = [:]
     /// For how long the oldest publication that somebody lacks has been on its way; 0 when nobody lacks anything.
     public var oldestUndelivered: Int64 = 0
+    /// When the last push was accepted, by the monotonic clock; 0 before the first.
+    public var lastAccepted: Int64 = 0
 
     public init() {}
 
@@ -39,6 +41,7 @@ public struct FreshnessReport: Sendable, Equatable {
         var sum = a
         for (kind, freshness) in b.kinds { sum.kinds[kind, default: Freshness()].add(freshness) }
         sum.oldestUndelivered = max(a.oldestUndelivered, b.oldestUndelivered)
+        sum.lastAccepted = max(a.lastAccepted, b.lastAccepted)
         return sum
     }
 }

@@ -65,6 +65,10 @@ extension DecisionRecord {
             occasion: nil, version: version, causes: causes, reason: reason, alert: alert, alertReason: alertReason)
     }
 
+    /// It tells that its topic is remembered no longer.
+    public var forgets: Bool { origin == .timer && kind == DecisionRecord.forget }
+    static let forget = "forget"
+
     init(of event: FeedEvent, in topic: TopicID, now: FeedTime, _ verdict: Verdict) {
         self.init(
             origin: .event, topic: topic, at: event.at, now: now, id: event.id, seq: event.seq, kind: event.kind,
@@ -72,9 +76,9 @@ extension DecisionRecord {
             reason: verdict.reason, alert: verdict.alert, alertReason: verdict.alertReason)
     }
 
-    init(of timer: Timers.Kind, in topic: TopicID, now: FeedTime, _ verdict: Verdict) {
+    init(ofTimer name: String, in topic: TopicID, now: FeedTime, _ verdict: Verdict) {
         self.init(
-            origin: .timer, topic: topic, at: nil, now: now, id: nil, seq: nil, kind: "\(timer)",
+            origin: .timer, topic: topic, at: nil, now: now, id: nil, seq: nil, kind: name,
             outcome: verdict.outcome, occasion: verdict.occasion, version: verdict.version, causes: verdict.causes,
             reason: verdict.reason, alert: verdict.alert, alertReason: verdict.alertReason)
     }
@@ -87,6 +91,8 @@ public enum Decision: Sendable {
     case publish(Publication)
     /// The fact behind this alert was withdrawn: the alert rides no more.
     case revokeAlert(topic: TopicID, cause: String)
+    /// The topic is remembered no longer: nothing follows of it, unless its id comes again as a new topic's.
+    case forget(TopicID)
     /// An operator's order that is about the people of one app only: the topics go on.
     case order(FeedEvent.Operation, AppID)
 }

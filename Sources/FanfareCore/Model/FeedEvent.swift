@@ -41,6 +41,9 @@ public struct Fact: Hashable, Sendable {
         self.at = at
         self.values = values
     }
+
+    /// The same as if it had happened then.
+    func dated(_ at: FeedTime) -> Fact { Fact(id: id, kind: kind, at: at, values: values) }
 }
 
 /// Text of a request for attention, as people read it.
@@ -121,9 +124,16 @@ public struct FeedEvent: Sendable {
         case resume
         /// The newest state goes out once more, silently, although everybody may have it.
         case republish
+        /// Its feed's times, numbers and ids count from here, whatever came before: for a feed whose clock or numbering was wrong. What
+        /// it shows stays. A topic that has ended may begin again.
+        case reset
     }
 
     public enum Lifecycle: Sendable, Hashable { case start, end }
+
+    /// Clocks of providers and ours differ by less. What is further ahead of log time has a wrong time, which must not make everything
+    /// late that comes after it.
+    public static let aheadMax = Duration.seconds(120)
 
     public var topic: TopicID
     /// On the first event of a topic; later ones may repeat it.

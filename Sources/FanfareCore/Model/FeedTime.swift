@@ -18,9 +18,13 @@ public struct FeedTime: Hashable, Comparable, Sendable {
 
     public static func < (a: FeedTime, b: FeedTime) -> Bool { a.milliseconds < b.milliseconds }
     public static func + (time: FeedTime, duration: Duration) -> FeedTime {
-        FeedTime(milliseconds: time.milliseconds + duration.milliseconds)
+        let (sum, isTooMuch) = time.milliseconds.addingReportingOverflow(duration.milliseconds)
+        return FeedTime(milliseconds: isTooMuch ? (duration < .zero ? .min : .max) : sum)
     }
-    public static func - (a: FeedTime, b: FeedTime) -> Duration { .milliseconds(a.milliseconds - b.milliseconds) }
+    public static func - (a: FeedTime, b: FeedTime) -> Duration {
+        let (difference, isTooMuch) = a.milliseconds.subtractingReportingOverflow(b.milliseconds)
+        return .milliseconds(isTooMuch ? (a < b ? .min : .max) : difference)
+    }
 
     /// Seconds since 2001-01-01 00:00 UTC: what `JSONDecoder`'s default strategy, and so ActivityKit, takes a `Date` to be
     /// (spec §6.1, documented by Apple).
@@ -28,11 +32,16 @@ public struct FeedTime: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded towards zero.
+    /// Whole milliseconds, rounded towards zero; 146 years at most, either way. So neither their nanoseconds nor those added to a
+    /// moment's are more than 64 bits hold, whatever duration a program has set.
     public var milliseconds: Int64 {
         // Not from `components`, which take three times as long: a lineup has dates of its own in every push.
-        Int64(attoseconds / 1_000_000_000_000_000)
+        let milliseconds = attoseconds / 1_000_000_000_000_000
+        return Int64(min(max(milliseconds, -Duration.millisecondsMax), Duration.millisecondsMax))
     }
+
+    /// 2^62 nanoseconds.
+    private static let millisecondsMax: Int128 = (1 << 62) / 1_000_000
 }
 
 extension FeedTime: CustomStringConvertible {

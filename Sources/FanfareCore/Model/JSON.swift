@@ -61,6 +61,21 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         for (key, value) in elements { self[key] = value }
     }
 
+    /// Of members in any order; of a repeated key the last one counts. One after the other, each would move those that belong behind
+    /// it: with keys in falling order the work would grow with their square.
+    package init(unordered elements: [(key: String, value: JSONValue)]) {
+        let order = elements.indices.sorted { (elements[$0].key, $0) < (elements[$1].key, $1) }
+        members.reserveCapacity(elements.count)
+        for position in order {
+            let (key, value) = elements[position]
+            if members.last?.key == key {
+                members[members.count - 1] = Member(key: key, value: value)
+            } else {
+                members.append(Member(key: key, value: value))
+            }
+        }
+    }
+
     public var isEmpty: Bool { members.isEmpty }
     mutating func reserveCapacity(_ count: Int) { members.reserveCapacity(count) }
 
@@ -183,6 +198,24 @@ extension JSONObject {
             member.value.write(to: &bytes)
         }
         bytes.append(UInt8(ascii: "}"))
+    }
+}
+
+extension JSONValue {
+    /// Whether it is nested no deeper than that. What a program has built may be as deep as it likes; whoever goes through it recurses,
+    /// so nothing deeper is let in.
+    func isNested(within depth: Int) -> Bool {
+        switch self {
+        case .null, .bool, .int, .double, .string: true
+        case .array(let values): depth > 0 && values.allSatisfy { $0.isNested(within: depth - 1) }
+        case .object(let object): object.isNested(within: depth)
+        }
+    }
+}
+
+extension JSONObject {
+    func isNested(within depth: Int) -> Bool {
+        depth > 0 && members.allSatisfy { $0.value.isNested(within: depth - 1) }
     }
 }
 

@@ -1,9 +1,3 @@
-/// Position of a topic in the order of its first appearance in the log. Dense, the same on every node that reads one log.
-public struct TopicIndex: Hashable, Sendable {
-    public let rawValue: UInt32
-    public init(_ rawValue: UInt32) { self.rawValue = rawValue }
-}
-
 /// `apns-priority`. Ten spends the device's hourly budget, five does not (spec §4.1, documented).
 public enum Priority: UInt8, Sendable, Comparable {
     case conserving = 5
@@ -20,7 +14,7 @@ public enum AlertClass: UInt8, Sendable, Comparable {
 }
 
 /// A granted request for attention that rides on an update. A reference: every lineup of its topic keeps it until eight newer ones
-/// have come, and its words are larger than all else that a lineup keeps.
+/// of its class have come, and its words are larger than all else that a lineup keeps.
 public final class Alert: Sendable {
     /// Id of the fact that caused it. Withdrawing that fact revokes the alert.
     public let cause: String
@@ -46,6 +40,8 @@ public struct EncodedState: Sendable, Hashable {
     public let bytes: [UInt8]
     public let highlight: Range<Int>?
     public let deepLink: Range<Int>?
+    /// Bytes of the longest key as `highlight` would name it.
+    let highlightMax: Int
     /// Of the bytes. The same on every node.
     public let hash: UInt64
 
@@ -56,11 +52,14 @@ public struct EncodedState: Sendable, Hashable {
         var bytes: [UInt8] = []
         var highlight: Range<Int>?
         var deepLink: Range<Int>?
+        var highlightMax = 0
         bytes.reserveCapacity(EncodedState.bytesUsual)
         bytes.append(UInt8(ascii: "{"))
         for (index, member) in state.members.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            let keyStart = bytes.count
             JSONValue.write(member.key, to: &bytes)
+            highlightMax = max(highlightMax, bytes.count - keyStart)
             bytes.append(UInt8(ascii: ":"))
             let start = bytes.count
             member.value.write(to: &bytes)
@@ -71,7 +70,8 @@ public struct EncodedState: Sendable, Hashable {
         self.bytes = bytes
         self.highlight = highlight
         self.deepLink = deepLink
-        hash = bytes.fnv1a
+        self.highlightMax = highlightMax
+        hash = bytes.keyedHash
     }
 
     /// The key that `highlight` names. Keys are plain words, so the quotes are all there is to take off.
@@ -128,6 +128,9 @@ public final class Publication: Sendable {
     public let staleAfter: Duration?
     /// Set on an end: how long the card stays on the Lock Screen.
     public let dismissAfter: Duration?
+    /// Set on an end: what comes under this id next is another's, as the next guest's turn at a table, and so is whoever follows from
+    /// now on.
+    public let freesID: Bool
     public let expiry: Expiry
     /// By an operator: everybody gets it, also those who have had this state.
     public let isRepublished: Bool
@@ -140,7 +143,8 @@ public final class Publication: Sendable {
         prominence: Prominence = Prominence(),
         short: ShortForms = ShortForms(compactLeading: "", compactTrailing: "", minimal: ""),
         stateBytesMax: Int = Rules.Limits().stateBytesMax,
-        staleAfter: Duration?, dismissAfter: Duration?, expiry: Expiry = Expiry(), isRepublished: Bool = false
+        staleAfter: Duration?, dismissAfter: Duration?, freesID: Bool = false, expiry: Expiry = Expiry(),
+        isRepublished: Bool = false
     ) {
         self.serial = serial
         self.topicID = topicID
@@ -156,6 +160,7 @@ public final class Publication: Sendable {
         self.stateBytesMax = stateBytesMax
         self.staleAfter = staleAfter
         self.dismissAfter = dismissAfter
+        self.freesID = freesID
         self.expiry = expiry
         self.isRepublished = isRepublished
     }
@@ -172,7 +177,7 @@ extension Publication {
         Publication(
             serial: serial, topicID: topicID, topicKind: topicKind, version: version, event: event, state: state,
             priority: priority, alert: nil, relevance: relevance, prominence: prominence, short: short,
-            stateBytesMax: stateBytesMax, staleAfter: staleAfter, dismissAfter: dismissAfter, expiry: expiry,
-            isRepublished: isRepublished)
+            stateBytesMax: stateBytesMax, staleAfter: staleAfter, dismissAfter: dismissAfter, freesID: freesID,
+            expiry: expiry, isRepublished: isRepublished)
     }
 }

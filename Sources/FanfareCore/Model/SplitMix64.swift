@@ -27,9 +27,9 @@ extension UInt64 {
 }
 
 extension Sequence<UInt8> {
-    /// FNV-1a, finished so that every bit depends on every byte. For names and for telling states apart; whoever chooses the
-    /// bytes could make two meet, so nothing that must be safe from that may rely on it. Inlinable, because over an unknown sequence
-    /// of another module each byte would cost a call.
+    /// FNV-1a, finished so that every bit depends on every byte; the same in every process. Whoever chooses the bytes can make two
+    /// meet: what must be safe from that takes `keyedHash`. Inlinable, because over an unknown sequence of another module each byte
+    /// would cost a call.
     @inlinable public var fnv1a: UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in self { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

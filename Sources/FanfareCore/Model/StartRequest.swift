@@ -38,10 +38,10 @@ public final class StartRequest: Sendable {
         named[activityKey] = .string(name)
         var bytes: [UInt8] = []
         named.write(to: &bytes)
-        // Should a start wait for the phone twice, there is one card all the same (spec §11, observed). 64 bytes at most, so
-        // not the id itself.
+        // Should a start wait for the phone twice, there is one card all the same (spec §11, observed), also where the second one is
+        // sent by another process. 64 bytes at most, so not the id itself. Ids that meet matter on one phone only.
         return Payload.Start(
             attributesType: attributesType, attributes: bytes, updates: .token,
-            collapseID: "start-" + String(ActivityID(hashing: name).rawValue, radix: 16))
+            collapseID: "start-" + String(name.utf8.fnv1a, radix: 16))
     }
 }

@@ -17,7 +17,7 @@ struct StartBudget {
     ///
     /// - Returns: `nil` when it was taken; else when there will be one, monotonic nanoseconds.
     mutating func take(_ token: [UInt8], at now: Int64) -> Int64? {
-        let device = token.fnv1a
+        let device = token.keyedHash
         let whole = max(now, wholeAt[device] ?? now) + StartBudget.refill
         let earliest = whole - Int64(StartBudget.burst) * StartBudget.refill
         guard earliest <= now else { return earliest }
@@ -30,5 +30,5 @@ struct StartBudget {
     }
 
     /// The start has certainly not reached the device.
-    mutating func giveBack(_ token: [UInt8]) { wholeAt[token.fnv1a]? -= StartBudget.refill }
+    mutating func giveBack(_ token: [UInt8]) { wholeAt[token.keyedHash]? -= StartBudget.refill }
 }

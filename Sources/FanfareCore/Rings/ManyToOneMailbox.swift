@@ -6,7 +6,8 @@ public import Synchronization
 /// position, one more when it holds that element. Producers claim positions with a compare-and-exchange, so one that is
 /// suspended between claiming and writing holds up what comes after it, never loses it.
 ///
-/// Full is an answer: `tryPush` says so and nobody waits. Elements leave in the order in which their positions were claimed, one
+/// Full is an answer: `tryPush` says so and nobody waits. So is closed: what was taken before the close will be popped, and nothing
+/// is taken after it. Elements leave in the order in which their positions were claimed, one
 /// order for all producers. Inlinable for the reason given at `OneToOneRing`; positions count from 0 and never reach 2^64, so
 /// their arithmetic needs no overflow checks.
 public final class ManyToOneMailbox<Element: Sendable>: @unchecked Sendable {
@@ -16,10 +17,13 @@ public final class ManyToOneMailbox<Element: Sendable>: @unchecked Sendable {
     @usableFromInline let sequences: UnsafeMutablePointer<Atomic<UInt64>>
     /// Initialised where the sequence number says that it holds an element.
     @usableFromInline let elements: UnsafeMutablePointer<Element>
-    /// Next position to claim; all producers.
+    /// Next position to claim; all producers. With `closed` set nobody claims any more.
     @usableFromInline let tail = PaddedCounter()
     /// Next position to read; written by the consumer only.
     @usableFromInline let head = PaddedCounter()
+
+    /// Above every position, so that a closed mailbox looks like one that is full for ever.
+    private static var closed: UInt64 { 1 << 63 }
 
     /// - Parameter capacity: a power of two.
     public init(capacity: Int) {
@@ -38,7 +42,19 @@ public final class ManyToOneMailbox<Element: Sendable>: @unchecked Sendable {
         elements.deallocate()
     }
 
-    /// From any thread. `false` when full.
+    /// From any thread: nothing is taken from now on. Once and for all.
+    public func close() { _ = tail.value.bitwiseOr(ManyToOneMailbox.closed, ordering: .acquiringAndReleasing) }
+
+    /// From any thread.
+    public var isClosed: Bool { tail.value.load(ordering: .acquiring) >= ManyToOneMailbox.closed }
+
+    /// From the consumer's thread only: closed, and everything that was taken has been popped. While a producer is about to write
+    /// what it has claimed, it is not.
+    public var isExhausted: Bool {
+        tail.value.load(ordering: .acquiring) == ManyToOneMailbox.closed | head.value.load(ordering: .relaxed)
+    }
+
+    /// From any thread. `false` when full or closed.
     @inlinable public func tryPush(_ element: Element) -> Bool {
         var position = tail.value.load(ordering: .relaxed)
         while true {
@@ -56,7 +72,7 @@ public final class ManyToOneMailbox<Element: Sendable>: @unchecked Sendable {
                 }
                 position = current
             } else if turn < position {
-                return false  // still holds the element of one lap ago
+                return false  // still holds the element of one lap ago, or closed
             } else {
                 position = tail.value.load(ordering: .relaxed)
             }

@@ -2,12 +2,20 @@ import FanfareCore
 
 /// One DFL/Sportec match, row by row, in the file's order, which is the order of entry: late rows stay late, and rows after
 /// the final whistle come after the end.
+///
+/// Penalties that are kicked after the whistle which ends play, by their own times, are a shoot-out: it begins with that whistle, and the
+/// match ends with the shoot-out's own whistle, or with the file. What such a part of a match is called in `GameSection` no recording shows.
 struct DFLDecoder: FeedDecoder {
     private let path: String
     private let match: FootballTopic
     private let info: DFLMatch
     private let document: DFLDocument
     private let hasExtraTime: Bool
+    /// The whistle after which penalties are kicked; `nil`: none are.
+    private let shootoutFrom: FeedTime?
+    private var hasEnded = false
+    /// The latest row so far.
+    private var latest = FeedTime(milliseconds: 0)
     private var pending: ArraySlice<FeedItem>
     private var position = 0
 
@@ -16,10 +24,24 @@ struct DFLDecoder: FeedDecoder {
         self.document = document
         self.info = info
         match = FootballTopic(matchID: info.id)
-        hasExtraTime = document.rows.contains {
+        let rows = document.rows
+        let hasExtraTime = rows.contains {
             $0.kind == "KickOff" && $0.attributes["GameSection"] == "firstHalfExtra"
         }
-        let times = document.rows.lazy.compactMap { FeedTime(rfc3339: $0.time) }.filter(\.isPlausible)
+        self.hasExtraTime = hasExtraTime
+        func whistle(_ section: String) -> FeedTime? {
+            rows.last { $0.kind == "FinalWhistle" && $0.attributes["GameSection"] == section }
+                .flatMap { FeedTime(rfc3339: $0.time) }
+        }
+        let playEnds = whistle("secondHalfExtra") ?? (hasExtraTime ? nil : whistle("secondHalf"))
+        shootoutFrom = playEnds.flatMap { end in
+            let isFollowed = rows.contains { row in
+                if let section = row.attributes["GameSection"], DFLDecoder.isShootout(section) { return true }
+                return row.shot?.penalty == true && FeedTime(rfc3339: row.time).map { $0 > end } == true
+            }
+            return isFollowed ? end : nil
+        }
+        let times = rows.lazy.compactMap { FeedTime(rfc3339: $0.time) }.filter(\.isPlausible)
         let first = times.first { _ in true }
         pending = []
         if let kickoff = info.kickoff ?? first {
@@ -37,6 +59,10 @@ struct DFLDecoder: FeedDecoder {
             position += 1
             return item(row)
         }
+        if shootoutFrom != nil, !hasEnded, document.defect == nil {
+            hasEnded = true
+            return .event(match.inferred(period: "FT", at: latest))
+        }
         if position == document.rows.count, let defect = document.defect {
             position += 1
             return .rejected(FeedRejection(place: "\(path):\(defect.line)", reason: defect.reason, topic: match.topic))
@@ -44,7 +70,7 @@ struct DFLDecoder: FeedDecoder {
         return nil
     }
 
-    private func item(_ row: DFLDocument.Row) -> FeedItem {
+    private mutating func item(_ row: DFLDocument.Row) -> FeedItem {
         func rejected(_ reason: String, at: FeedTime? = nil) -> FeedItem {
             .rejected(FeedRejection(place: "\(path):\(row.line)", reason: reason, topic: match.topic, at: at))
         }
@@ -53,12 +79,26 @@ struct DFLDecoder: FeedDecoder {
         guard let at = FeedTime(rfc3339: row.time) else { return rejected("`EventTime` is no time with an offset") }
         guard at.isPlausible else { return rejected(FeedTime.implausible(row.time), at: at) }
         guard let event = event(row, at: at) else { return rejected("the \(row.kind) is of neither team", at: at) }
-        return .event(event)
+        latest = max(latest, at)
+        if event.lifecycle == .end { hasEnded = true }
+        guard row.kind == "KickOff" || row.kind == "FinalWhistle", let section = row.attributes["GameSection"],
+            !DFLDecoder.sections.contains(section), !DFLDecoder.isShootout(section)
+        else { return .event(event) }
+        pending.append(.event(event))
+        return .noticed(
+            FeedNotice(
+                place: "\(path):\(row.line)",
+                text: "the \(row.kind) is of a part of the match that is not known, \(section), and changes nothing"))
     }
 
     /// `nil` when a row that belongs to a side does not say which.
     private func event(_ row: DFLDocument.Row, at: FeedTime) -> FeedEvent? {
         let name = kind(named: row.kind)
+        if let shot = row.shot, shot.penalty, let shootoutFrom, at > shootoutFrom {
+            return side(shot.team).map {
+                match.shootoutKick($0, player: player(shot.player), scored: shot.isGoal, id: row.id, at: at)
+            }
+        }
         if let goal = row.goal {
             return side(goal.team).map {
                 match.goal(
@@ -119,15 +159,21 @@ struct DFLDecoder: FeedDecoder {
         case "secondHalf": "2H"
         case "firstHalfExtra": "ET1"
         case "secondHalfExtra": "ET2"
+        case let section? where isShootout(section): "PEN"
         default: nil
         }
     }
 
+    private static let sections: Set = ["firstHalf", "secondHalf", "firstHalfExtra", "secondHalfExtra"]
+
+    private static func isShootout(_ section: String) -> Bool { section.lowercased().contains("penalt") }
+
     private func ending(_ section: String?) -> String? {
         switch section {
         case "firstHalf": "HT"
-        case "secondHalf": hasExtraTime ? "ETB" : "FT"
-        case "secondHalfExtra": "FT"
+        case "secondHalf" where hasExtraTime: "ETB"
+        case "secondHalf", "secondHalfExtra": shootoutFrom == nil ? "FT" : "PEN"
+        case let section? where DFLDecoder.isShootout(section): "FT"
         default: nil
         }
     }

@@ -13,14 +13,17 @@ struct DFLDocument {
         var kind = ""
         /// Of the first child element.
         var attributes: [String: String] = [:]
-        /// Set when a `SuccessfulShot` is in there, anywhere below.
-        var goal: Goal?
+        /// The shot in there, anywhere below: the successful one, where there are several.
+        var shot: Shot?
+        var goal: Shot? { shot.flatMap { $0.isGoal ? $0 : nil } }
     }
 
-    struct Goal {
+    struct Shot {
         var team: String?
         var player: String?
         var penalty: Bool
+        /// A `SuccessfulShot` is in it.
+        var isGoal = false
     }
 
     private(set) var rows: [Row] = []
@@ -111,13 +114,22 @@ private class XMLReader: NSObject, XMLParserDelegate {
     /// A document type declares entities, and expanding them is how a small document becomes a large one; another encoding
     /// could hide one from this search.
     private func unwanted(in bytes: [UInt8]) -> String? {
+        // libxml2 finds out by itself that a document is UTF-16, and would read what the search below cannot see.
+        if bytes.contains(0) { return "the document has NUL bytes: it is not UTF-8" }
         if bytes.firstRange(of: Array("<!DOCTYPE".utf8)) != nil {
             return "the document has a document type (<!DOCTYPE), which a feed has no use for"
         }
-        let head = String(decoding: bytes.prefix(256), as: UTF8.self).lowercased()
-        guard head.contains("encoding="), let declaration = head.components(separatedBy: "?>").first,
-            declaration.contains("encoding="), !declaration.contains("utf-8"), !declaration.contains("us-ascii")
-        else { return nil }
+        let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = bytes.starts(with: byteOrderMark) ? bytes.dropFirst(3) : bytes[...]
+        guard text.starts(with: "<?xml".utf8), let end = text.firstRange(of: Array("?>".utf8))?.lowerBound else {
+            return nil
+        }
+        // Blanks may stand around the sign.
+        let declaration = String(decoding: text[..<end], as: UTF8.self).lowercased().filter { !$0.isWhitespace }
+        let isUTF8 = ["utf-8", "us-ascii"].contains { name in
+            declaration.contains("encoding=\"\(name)\"") || declaration.contains("encoding='\(name)'")
+        }
+        guard declaration.contains("encoding="), !isUTF8 else { return nil }
         return "the document is not declared as UTF-8"
     }
 
@@ -133,7 +145,7 @@ private final class EventReader: XMLReader {
     private(set) var rows: [DFLDocument.Row] = []
     private var row: DFLDocument.Row?
     /// The innermost shot around the current element.
-    private var shot: DFLDocument.Goal?
+    private var shot: DFLDocument.Shot?
     private var penaltyDepth = 0
 
     override func began(_ name: String, _ attributes: [String: String], on line: Int) {
@@ -151,8 +163,11 @@ private final class EventReader: XMLReader {
         switch name {
         case "Penalty": penaltyDepth += 1
         case "ShotAtGoal":
-            shot = DFLDocument.Goal(team: attributes["Team"], player: attributes["Player"], penalty: penaltyDepth > 0)
-        case "SuccessfulShot": row?.goal = shot
+            shot = DFLDocument.Shot(team: attributes["Team"], player: attributes["Player"], penalty: penaltyDepth > 0)
+            if row?.goal == nil { row?.shot = shot }
+        case "SuccessfulShot":
+            shot?.isGoal = true
+            if shot != nil { row?.shot = shot }
         default: break
         }
     }

@@ -19,19 +19,29 @@ struct WyscoutDecoder: FeedDecoder {
     /// The latest event so far.
     private var latest: FeedTime
 
-    init(path: String, document: WyscoutDocument, matchID: Int64, kickoff: FeedTime, sides: [Int64: Side]) {
+    /// - Parameter kickoff: `nil`: nobody knows it.
+    init(path: String, document: WyscoutDocument, matchID: Int64, kickoff given: FeedTime?, sides: [Int64: Side]) {
         self.path = path
         self.document = document
         self.sides = sides
-        self.kickoff = kickoff
+        kickoff = given ?? .undated
         match = FootballTopic(matchID: String(matchID))
         latest = kickoff
         func name(_ side: Side) -> String {
             document.teams.first { sides[$0.id] == side }?.name ?? (side == .home ? "Home" : "Away")
         }
-        var items: [FeedItem] = [
-            .event(match.start(home: name(.home), away: name(.away), at: kickoff + FootballTopic.lead))
-        ]
+        var items: [FeedItem] = []
+        if given == nil {
+            items.append(
+                .noticed(
+                    FeedNotice(
+                        place: path,
+                        text:
+                            "no kick-off is known for match \(matchID): put \(Sidecar.wyscoutMetadata) beside the file or one "
+                            + "folder up, or give --kickoff TIME")))
+        }
+        items.append(
+            .event(match.start(home: name(.home), away: name(.away), at: kickoff + FootballTopic.lead)))
         items += document.defects.map {
             .rejected(FeedRejection(place: "\(path)#\($0.number)", reason: $0.reason, topic: match.topic))
         }

@@ -25,9 +25,9 @@ struct WyscoutMetadata {
     private static func matches(_ root: JSONElement) -> [Int64: Match] {
         var matches: [Int64: Match] = [:]
         for element in root.elements {
-            // `dateutc` is `2018-05-13 14:00:00`, without a zone.
+            // `dateutc` is `2018-05-13 14:00:00`, without a zone, or has one.
             guard let id = element["wyId"]?.integer, let date = element["dateutc"]?.string,
-                let kickoff = FeedTime(rfc3339: date + "Z"), kickoff.isPlausible
+                let kickoff = FeedTime(rfc3339: date + "Z") ?? FeedTime(rfc3339: date), kickoff.isPlausible
             else { continue }
             var sides: [Int64: Side] = [:]
             for (key, team) in element.members(of: "teamsData") {

@@ -4,8 +4,9 @@ import FanfareCore
 ///
 /// Rows have a game clock, which counts up in each period, and no time of day; the scheduled start is right, the "Eastern"
 /// times of the summary are not. So `at` is made: a minute of play takes 1.8 (108 of the 144 minutes that a recorded game of
-/// regular length lasts, without its intermissions), an intermission 18, the break before overtime 2, before the shoot-out 3,
-/// and a shoot-out attempt 40 seconds. Play begins 10 minutes after the scheduled start, as in the recordings.
+/// regular length lasts, without its intermissions), an intermission 18, the break before overtime 2, before another overtime of a
+/// play-off 18, before the shoot-out 3, and a shoot-out attempt 40 seconds. Play begins 10 minutes after the scheduled start, as in the
+/// recordings. A kick-off that somebody gives is when play begins.
 struct HockeyDecoder: FeedDecoder {
     private var events: [FeedItem] = []
     private var position = 0
@@ -16,10 +17,13 @@ struct HockeyDecoder: FeedDecoder {
         return events[position - 1]
     }
 
-    init(path: String, bytes: [UInt8], parser: JSONParser) throws(UndecodableDocument) {
+    /// - Parameter kickoff: when the game was to begin, whatever the document says of that.
+    init(
+        path: String, bytes: [UInt8], parser: JSONParser, kickoff: FeedTime? = nil
+    ) throws(UndecodableDocument) {
         do {
             let read = try parser.parse(bytes) { root in
-                Result { () throws(UndecodableDocument) in try Game(root, path: path) }
+                Result { () throws(UndecodableDocument) in try Game(root, path: path, kickoff: kickoff) }
             }
             events = try read.get().items
         } catch let undecodable as UndecodableDocument {
@@ -40,30 +44,34 @@ private struct Game {
     private let start: FeedTime
     private let home: (id: Int64, name: String)
     private let away: (id: Int64, name: String)
-    /// 1–3, 4 for overtime, 5 for the shoot-out; 0 before the game.
+    /// 1–3, from 4 on overtimes, `shootoutPeriod`; 0 before the game.
     private var period = 0
     private var now: FeedTime
     private var attempts = 0
     private var shootout = (home: 0, away: 0)
     private var number = 0
 
-    init(_ root: JSONElement, path: String) throws(UndecodableDocument) {
+    init(_ root: JSONElement, path: String, kickoff: FeedTime?) throws(UndecodableDocument) {
         self.path = path
         guard let details = root["summary_raw"]?["details"], let id = details["id"]?.integer else {
             throw UndecodableDocument(path, "no `summary_raw.details.id` names the game")
         }
-        guard let scheduled = details["GameDateISO8601"]?.string.flatMap({ FeedTime(rfc3339: $0) }),
-            (scheduled + .seconds(86_400)).isPlausible
-        else {
-            throw UndecodableDocument(
-                path, "`GameDateISO8601` of the summary is no time such as 2026-04-01T19:00:00-04:00")
-        }
+        let written = details["GameDateISO8601"]?.string.flatMap { FeedTime(rfc3339: $0) }
+        let scheduled = [kickoff, written].compactMap(\.self).first { ($0 + .seconds(86_400)).isPlausible }
         guard let home = Game.team(root, "homeTeam"), let away = Game.team(root, "visitingTeam") else {
             throw UndecodableDocument(path, "the summary does not name `homeTeam` and `visitingTeam`")
         }
         topic = TopicID("game/\(id)")
-        start = scheduled + .seconds(600)
-        now = scheduled
+        if scheduled == nil {
+            items.append(
+                .noticed(
+                    FeedNotice(
+                        place: path,
+                        text: "the game has no date that can be read (`GameDateISO8601`); --kickoff gives one")))
+        }
+        // Play begins after the schedule says, and when somebody says.
+        start = (scheduled ?? .undated) + .seconds(kickoff != nil && kickoff == scheduled ? 0 : 600)
+        now = start + .seconds(-600)
         (self.home, self.away) = (home, away)
         add(
             "teams", id: "teams",
@@ -85,11 +93,12 @@ private struct Game {
             return reject("the event has no `event` and `details`")
         }
         guard name != "shootout" else { return attempt(details) }
-        // `OT1` and `4` are the same period.
+        // `OT1` and `4` are the same period; a play-off goes on until somebody scores.
         let text = details["period"]?["id"].flatMap { $0.string ?? $0.integer.map(String.init) } ?? ""
-        guard let period = text.hasPrefix("OT") ? 4 : Int(text), (1...4).contains(period) else {
-            return reject("`period.id` is \"\(text)\"; expected 1, 2, 3, 4 or OT1")
-        }
+        let overtime = text.hasPrefix("OT") ? (text.count == 2 ? 1 : Int(text.dropFirst(2))) : nil
+        guard let period = overtime.flatMap({ (1...20).contains($0) ? 3 + $0 : nil }) ?? Int(text),
+            (1..<Game.shootoutPeriod).contains(period)
+        else { return reject("`period.id` is \"\(text)\"; expected 1, 2, 3, 4, OT1 or a later overtime") }
         let clock = (details["time"]?.string ?? "").split(separator: ":").compactMap { Int64($0) }
         guard clock.count == 2, (0...20).contains(clock[0]), (0...59).contains(clock[1]) else {
             return reject("`time` is not a game clock such as 12:34")
@@ -121,7 +130,7 @@ private struct Game {
     private mutating func attempt(_ details: JSONElement) {
         guard attempts < Game.attemptsMax else { return reject("more than \(Game.attemptsMax) shoot-out attempts") }
         guard let side = side(details["shooterTeam"]) else { return reject("`shooterTeam` is neither side") }
-        enter(5)
+        enter(Game.shootoutPeriod)
         attempts += 1
         now = now + .seconds(40)
         let isGoal = details["isGoal"]?.value == .bool(true)
@@ -144,21 +153,30 @@ private struct Game {
             "period", id: "period/FT", ["period": "FT", "text": "Final", "key": "period"], lifecycle: .end)
     }
 
+    private static let shootoutPeriod = 24
+
     private mutating func enter(_ next: Int) {
         guard next > period else { return }
         period = next
-        now = max(now, next == 5 ? now + .seconds(180) : Game.time(of: next, seconds: 0, from: start))
-        let (name, text) = [
-            ("1", "First period"), ("2", "Second period"), ("3", "Third period"), ("OT", "Overtime"),
-            ("SO", "Shoot-out"),
-        ][next - 1]
-        add("period", id: "period/\(name)", ["period": .string(name), "text": .string(text), "key": "period"])
+        let isShootout = next == Game.shootoutPeriod
+        now = max(now, isShootout ? now + .seconds(180) : Game.time(of: next, seconds: 0, from: start))
+        let (id, name, text) =
+            switch next {
+            case 1: ("1", "1", "First period")
+            case 2: ("2", "2", "Second period")
+            case 3: ("3", "3", "Third period")
+            case 4: ("OT", "OT", "Overtime")
+            case Game.shootoutPeriod: ("SO", "SO", "Shoot-out")
+            default: ("OT\(next - 3)", "OT", "Overtime \(next - 3)")
+            }
+        add("period", id: "period/\(id)", ["period": .string(name), "text": .string(text), "key": "period"])
     }
 
     /// Whole milliseconds, so that the log has them too.
     private static func time(of period: Int, seconds: Int64, from start: FeedTime) -> FeedTime {
         let played = Int64(period - 1) * 20 * 60 + seconds
-        let breaks = Int64(min(period - 1, 2)) * 18 * 60 + (period == 4 ? 120 : 0)
+        let intermissions = Int64(min(period - 1, 2) + max(0, period - 4))
+        let breaks = intermissions * 18 * 60 + (period >= 4 ? 120 : 0)
         return start + .milliseconds(played * 1800 + breaks * 1000)
     }
 

@@ -113,10 +113,17 @@ struct JSONElement {
         }
     }
 
+    /// So many members are put in their places quickest one by one.
+    private static let fewMembers = 64
+
     /// Empty for anything but an object. Of a repeated name, the last.
     var object: JSONObject {
         // The tape counts up to 2^24 - 1 members in the bits above the end.
-        var object = JSONObject(minimumCapacity: isObject ? Int(words[index] >> 32 & 0xFF_FFFF) : 0)
+        let count = isObject ? Int(words[index] >> 32 & 0xFF_FFFF) : 0
+        guard count <= JSONElement.fewMembers else {
+            return JSONObject(unordered: members.map { (key: $0.name.string ?? "", value: $0.value.value) })
+        }
+        var object = JSONObject(minimumCapacity: count)
         for (key, value) in members { object[key.string ?? ""] = value.value }
         return object
     }

@@ -17,7 +17,8 @@ import FanfareCore
 ///   beside `set`, `fact` or `retracts` |
 /// | `alert` | `title`, `body`, `sound` |
 ///
-/// Members of other names are ignored, so that a feed may carry more than we read.
+/// Members of other names change nothing, so that a feed may carry more than we read; `UnknownMembers` tells of them, for they
+/// may be slips.
 struct NativeEventReader {
     struct Failure: Error {
         let reason: String
@@ -31,16 +32,18 @@ struct NativeEventReader {
     private let parser = JSONParser()
 
     /// `line` must be followed by `JSONParser.padding` readable bytes.
-    func read(_ line: UnsafeRawBufferPointer) throws(Failure) -> FeedEvent {
+    ///
+    /// - Parameter unknown: takes note of the members that are not read.
+    func read(_ line: UnsafeRawBufferPointer, unknown: UnknownMembers) throws(Failure) -> FeedEvent {
         let root: JSONElement
         do { root = try parser.parse(line) } catch { throw Failure(reason: error.reason) }
-        return try NativeEventReader.event(root)
+        return try NativeEventReader.event(root, unknown: unknown)
     }
 
-    private static func event(_ root: JSONElement) throws(Failure) -> FeedEvent {
+    private static func event(_ root: JSONElement, unknown: UnknownMembers) throws(Failure) -> FeedEvent {
         guard root.isObject else { throw Failure(reason: "not a JSON object") }
         var members = Members()
-        for (name, value) in root.members { members.take(name, value) }
+        for (name, value) in root.members where !members.take(name, value) { unknown.note(name) }
 
         let topic = try topic(members.topic)
         let at = try naming(topic, nil) { () throws(Failure) in try time(members.at) }
@@ -194,21 +197,27 @@ struct NativeEventReader {
 private struct Members {
     var topic, topicKind, at, seq, id, kind, set, fact, retracts, `operator`, alert, app: JSONElement?
 
+    /// - Returns: whether the name is one that we read.
     @inline(__always)
-    mutating func take(_ name: JSONElement, _ element: JSONElement) {
+    mutating func take(_ name: JSONElement, _ element: JSONElement) -> Bool {
         let value = element.isNull ? nil : element
         // Three of one length at most.
         switch name.byteCount {
-        case 2: if name.equals("at") { at = value } else if name.equals("id") { id = value }
-        case 3:
-            if name.equals("seq") { seq = value } else if name.equals("set") { set = value }
-            if name.equals("app") { app = value }
-        case 4: if name.equals("kind") { kind = value } else if name.equals("fact") { fact = value }
-        case 5: if name.equals("topic") { topic = value } else if name.equals("alert") { alert = value }
-        case 8: if name.equals("operator") { `operator` = value } else if name.equals("retracts") { retracts = value }
-        case 9: if name.equals("topicKind") { topicKind = value }
-        default: break
+        case 2 where name.equals("at"): at = value
+        case 2 where name.equals("id"): id = value
+        case 3 where name.equals("seq"): seq = value
+        case 3 where name.equals("set"): set = value
+        case 3 where name.equals("app"): app = value
+        case 4 where name.equals("kind"): kind = value
+        case 4 where name.equals("fact"): fact = value
+        case 5 where name.equals("topic"): topic = value
+        case 5 where name.equals("alert"): alert = value
+        case 8 where name.equals("operator"): `operator` = value
+        case 8 where name.equals("retracts"): retracts = value
+        case 9 where name.equals("topicKind"): topicKind = value
+        default: return false
         }
+        return true
     }
 }
 

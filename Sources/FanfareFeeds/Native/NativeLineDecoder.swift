@@ -11,6 +11,9 @@ public struct NativeLineDecoder {
     private let name: String
     private let reader = NativeEventReader()
     private var lines: LineSplitter
+    private let unknown = UnknownMembers()
+    /// Comes after the notice of its line.
+    private var delayed: FeedItem?
 
     /// - Parameter name: what rejections call the source: `name:line`.
     public init(name: String = "-", lineBytesMax: Int = FeedOptions.lineBytesMaxDefault) {
@@ -38,26 +41,43 @@ public struct NativeLineDecoder {
 
     /// No more bytes will come.
     public mutating func finish(into items: inout [FeedItem]) {
-        if let item = lastItem() { items.append(item) }
+        while let item = lastItem() { items.append(item) }
     }
 
     /// The item of the next whole line that is already here. Blank lines have none.
     @inline(__always)
     mutating func nextItem() -> FeedItem? {
+        if delayed != nil { return delayed.take() }
         while let cut = lines.next() {
             if let item = item(cut) { return item }
         }
         return nil
     }
 
-    mutating func lastItem() -> FeedItem? { lines.finish().flatMap { item($0, truncated: true) } }
+    /// To be asked until there is none.
+    mutating func lastItem() -> FeedItem? {
+        if delayed != nil { return delayed.take() }
+        return lines.finish().flatMap { item($0, truncated: true) }
+    }
 
     mutating func fill(from file: ByteFile) throws(FeedError) -> Int {
         try lines.fill { (space) throws(FeedError) in try file.read(into: space) }
     }
 
     @inline(__always)
-    private func item(_ cut: LineSplitter.Cut, truncated: Bool = false) -> FeedItem? {
+    private mutating func item(_ cut: LineSplitter.Cut, truncated: Bool = false) -> FeedItem? {
+        let item = read(cut, truncated: truncated)
+        guard let notice = unknown.takeNotice() else { return item }
+        delayed = item
+        let number =
+            switch cut {
+            case .overlong(let number), .line(_, let number): number
+            }
+        return .noticed(FeedNotice(place: "\(name):\(number)", text: notice))
+    }
+
+    @inline(__always)
+    private mutating func read(_ cut: LineSplitter.Cut, truncated: Bool) -> FeedItem? {
         switch cut {
         case .overlong(let number):
             return .rejected(
@@ -68,7 +88,7 @@ public struct NativeLineDecoder {
                 let line = NativeLineDecoder.trimmed(line, first: number == 1)
                 if line.isEmpty { return nil }
                 do throws(NativeEventReader.Failure) {
-                    return .event(try reader.read(line))
+                    return .event(try reader.read(line, unknown: unknown))
                 } catch {
                     let reason = truncated ? "\(error.reason) (the input ends within this line)" : error.reason
                     return .rejected(
@@ -99,17 +119,18 @@ struct NativeFileDecoder: FeedDecoder {
     }
 
     mutating func next() -> FeedItem? {
-        while !ended {
-            if let item = lines.nextItem() { return item }
+        while true {
+            if let item = ended ? lines.lastItem() : lines.nextItem() { return item }
+            if ended { return nil }
             do throws(FeedError) {
                 if try lines.fill(from: file) > 0 { continue }
             } catch {
+                // What was read of a last line is not worth telling.
+                lines = NativeLineDecoder(name: error.path)
                 ended = true
                 return .rejected(FeedRejection(place: error.path, reason: error.reason))
             }
             ended = true
-            return lines.lastItem()
         }
-        return nil
     }
 }

@@ -33,6 +33,9 @@ public final class SubscriberFile: Sendable {
     /// From the first lines: for room, not for promises.
     public let expectedCount: Int
 
+    /// What was looked at, and what comes after it: the first reading goes on there, for a pipe can be read only once.
+    private let opened: Mutex<(file: ByteFile, head: [UInt8])?>
+
     // Of the last whole reading.
     private let countedSubscribers = Atomic(0)
     private let countedFaults = Atomic(0)
@@ -50,7 +53,9 @@ public final class SubscriberFile: Sendable {
         self.path = path
         self.report = report
         self.progress = progress
-        let head = try ByteFile.prefix(of: path, limit: 1 << 16)
+        let file = try ByteFile(path: path)
+        let head = try file.read(upTo: 1 << 16)
+        opened = Mutex((file, head))
         bytesExpected = max(ByteFile.size(of: path) ?? 0, head.count)
         let lines = head.count { $0 == UInt8(ascii: "\n") }
         expectedCount = lines == 0 ? 1 : Int(Double(bytesExpected) * Double(lines) / Double(head.count)) + 1
@@ -65,7 +70,18 @@ public final class SubscriberFile: Sendable {
     /// - Parameter take: says what is wrong with a subscription, if anything.
     public func read(_ take: (Subscription) -> String?) throws(FeedError) {
         let tells = readings.add(1, ordering: .relaxed).newValue == 1
-        let file = try ByteFile(path: path)
+        let file: ByteFile
+        var head: ArraySlice<UInt8> = []
+        if let opened = opened.withLock({ $0.take() }) {
+            file = opened.file
+            head = opened.head[...]
+        } else {
+            guard ByteFile.isRegular(path) else {
+                throw FeedError(
+                    path: path, reason: "has been read, and can be read only once; write it to a file first")
+            }
+            file = try ByteFile(path: path)
+        }
         var lines = LineSplitter(lineBytesMax: SubscriberFile.lineBytesMax)
         var line = SubscriberLine()
         var seen = Progress(bytesExpected: bytesExpected)
@@ -97,7 +113,13 @@ public final class SubscriberFile: Sendable {
             }
         }
         while true {
-            let count = try lines.fill { (space) throws(FeedError) in try file.read(into: space) }
+            let count = try lines.fill { (space) throws(FeedError) in
+                guard !head.isEmpty else { return try file.read(into: space) }
+                let count = min(space.count, head.count)
+                space.copyBytes(from: head.prefix(count))
+                head = head.dropFirst(count)
+                return count
+            }
             if count == 0 { break }
             seen.bytes += count
             while let cut = lines.next() { handle(cut) }

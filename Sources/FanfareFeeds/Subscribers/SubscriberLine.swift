@@ -28,7 +28,7 @@ struct SubscriberLine {
         let audience = try audience(first)
         guard let second = SubscriberLine.next(&rest) else { throw Fault(text: "the token is missing after the topic") }
         let token = try SubscriberLine.token(second)
-        let id = ActivityID(token.fnv1a)
+        let id = ActivityID(token.keyedHash)
         var result = Subscription(audience: audience, activity: id, subscriber: id.rawValue, token: token)
         var wishes = Wishes()
         while let word = SubscriberLine.next(&rest) { try wishes.take(word, into: &result) }
@@ -48,7 +48,7 @@ struct SubscriberLine {
     }
 
     private mutating func audience(_ word: Word) throws(Fault) -> AudienceKey {
-        let hash = word.fnv1a
+        let hash = word.keyedHash
         if let known = audiences[hash], known.word.elementsEqual(word) { return known.key }
         let topics = word.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
         var ids: [TopicID] = []

@@ -17,6 +17,7 @@ struct GTFSPoll {
     }
 
     struct Stop {
+        /// Where the feed tells places in the trip only, `#7`.
         let id: String
         /// Unix seconds. A trip's first stop has a departure only, its last one may have an arrival only.
         let arrival: Int64?
@@ -34,8 +35,11 @@ struct GTFSPoll {
         let route: String
         /// A real train runs it; the others are planned.
         let isAssigned: Bool
-        /// Still to come.
+        /// It does not run, or not to its end.
+        let isCancelled: Bool
+        /// Still to come, but for those that were passed already where the provider keeps them in the poll.
         let stops: [Stop]
+        let keepsPassedStops: Bool
     }
 
     struct Defect: Error {
@@ -47,6 +51,8 @@ struct GTFSPoll {
     private(set) var time = FeedTime(milliseconds: 0)
     private(set) var trips: [Trip] = []
     private(set) var vehicles: [Key: Vehicle] = [:]
+    /// It tells of something, and that is no trip: of vehicles, or of alerts.
+    private(set) var isOfSomethingElse = false
     private(set) var defects: [Defect] = []
 
     init(_ bytes: [UInt8], memoryBytesMax: Int) throws(Defect) {
@@ -67,15 +73,20 @@ struct GTFSPoll {
             throw Defect(reason: FeedTime.implausible(String(seconds)))
         }
         self.time = time
+        var updates = 0
         for number in 0..<message.pointee.n_entity {
             guard let entity = message.pointee.entity[number], entity.pointee.is_deleted == 0 else { continue }
             do throws(Defect) {
-                if let update = entity.pointee.trip_update { trips.append(try GTFSPoll.trip(update)) }
+                if let update = entity.pointee.trip_update {
+                    updates += 1
+                    trips.append(try GTFSPoll.trip(update))
+                }
                 if let vehicle = entity.pointee.vehicle { try add(vehicle) }
             } catch {
                 defects.append(Defect(entity: number + 1, reason: error.reason))
             }
         }
+        isOfSomethingElse = updates == 0 && message.pointee.n_entity > 0
     }
 
     private static func trip(_ update: UnsafePointer<FanfareGtfs__TripUpdate>) throws(Defect) -> Trip {
@@ -84,16 +95,22 @@ struct GTFSPoll {
         stops.reserveCapacity(update.pointee.n_stop_time_update)
         for number in 0..<update.pointee.n_stop_time_update {
             guard let stop = update.pointee.stop_time_update[number] else { continue }
+            // 0 SCHEDULED, 1 SKIPPED, 2 NO_DATA.
+            if stop.pointee.has_schedule_relationship != 0, stop.pointee.schedule_relationship == 1 { continue }
+            var id = try text(stop.pointee.stop_id, "stop_id")
+            if id.isEmpty, stop.pointee.has_stop_sequence != 0 { id = "#\(stop.pointee.stop_sequence)" }
             stops.append(
-                Stop(
-                    id: try text(stop.pointee.stop_id, "stop_id"), arrival: time(stop.pointee.arrival),
-                    departure: time(stop.pointee.departure)))
+                Stop(id: id, arrival: time(stop.pointee.arrival), departure: time(stop.pointee.departure)))
         }
         // Without NYCT's extension there is nothing to say that a trip is only planned.
         let isAssigned = descriptor.pointee.nyct.map { $0.pointee.is_assigned != 0 } ?? true
+        // 3 CANCELED, 7 DELETED; all others run.
+        let isCancelled =
+            descriptor.pointee.has_schedule_relationship != 0
+            && [3, 7].contains(descriptor.pointee.schedule_relationship)
         return Trip(
             key: try key(descriptor), route: try text(descriptor.pointee.route_id, "route_id"), isAssigned: isAssigned,
-            stops: stops)
+            isCancelled: isCancelled, stops: stops, keepsPassedStops: descriptor.pointee.nyct == nil)
     }
 
     private mutating func add(_ vehicle: UnsafePointer<FanfareGtfs__VehiclePosition>) throws(Defect) {
@@ -127,5 +144,16 @@ struct GTFSPoll {
             FeedTime(unixSeconds: Double(event.pointee.time)) != nil
         else { return nil }
         return event.pointee.time
+    }
+}
+
+extension GTFSPoll.Trip {
+    /// Those it has not left by then, and the one at which it is reported to stand.
+    func stopsLeft(at time: FeedTime, _ vehicle: GTFSPoll.Vehicle?) -> ArraySlice<GTFSPoll.Stop> {
+        guard keepsPassedStops else { return stops[...] }
+        return stops.drop { stop in
+            if let vehicle, vehicle.isStopped, vehicle.stopID == stop.id { return false }
+            return (stop.departure ?? stop.arrival).map { FeedTime(seconds: $0) < time } ?? false
+        }
     }
 }

@@ -7,17 +7,23 @@ import FanfareCore
 /// |---|---|
 /// | a train is assigned, stops are left | `position`; the first one starts the topic |
 /// | it has started, no stop is left | `position` as last known: the train is still there, at its end |
+/// | it has started, and is cancelled | `position` as last known, `cancelled`; then the trip is forgotten |
 /// | planned only, or no stop yet | `planned`, nothing to see |
 /// | nothing, though it has started | `absent`, for ten minutes and one poll; then the trip is forgotten |
 ///
-/// One poll is held at a time, and of each running trip its last position.
+/// Some agencies write the positions of vehicles into polls of their own, and alerts: these say nothing of who is absent.
+///
+/// One poll is held at a time, of each running trip its last position, and the vehicles of the last poll of its own.
 struct GTFSRealtimeDecoder: FeedDecoder {
     /// The core takes a trip for withdrawn after ten minutes, so what comes later tells it nothing.
     private static let absenceMax = Duration.seconds(600)
+    /// The same in polls, which come twice a minute or less often.
+    private static let absentPollsMax = 120
 
     private struct Running {
         var position: JSONObject
         var missingSince: FeedTime?
+        var missingPolls = 0
     }
 
     private let paths: [String]
@@ -26,6 +32,7 @@ struct GTFSRealtimeDecoder: FeedDecoder {
     private var position = 0
     private var pending: ArraySlice<FeedItem> = []
     private var running: [GTFSPoll.Key: Running] = [:]
+    private var vehicles: [GTFSPoll.Key: GTFSPoll.Vehicle] = [:]
 
     init(paths: [String], names: GTFSStatic, documentBytesMax: Int) {
         self.paths = paths
@@ -58,18 +65,28 @@ struct GTFSRealtimeDecoder: FeedDecoder {
             return reject(error.path, error.reason)
         }
         for defect in poll.defects { reject("\(path)#\(defect.entity ?? 0)", defect.reason, at: poll.time) }
-        for trip in poll.trips { append(trip, vehicle: poll.vehicles[trip.key], at: poll.time) }
+        if poll.isOfSomethingElse {
+            if !poll.vehicles.isEmpty { vehicles = poll.vehicles }
+            return
+        }
+        let vehicles = poll.vehicles.isEmpty ? vehicles : poll.vehicles
+        for trip in poll.trips { append(trip, vehicle: vehicles[trip.key], at: poll.time) }
         appendAbsent(from: poll)
     }
 
     private mutating func append(_ trip: GTFSPoll.Trip, vehicle: GTFSPoll.Vehicle?, at time: FeedTime) {
         let isFirst = running[trip.key] == nil
-        if trip.isAssigned, let last = trip.stops.last {
-            let position = values(trip, vehicle, last: last)
+        let stops = trip.stopsLeft(at: time, vehicle)
+        if trip.isCancelled, var last = running.removeValue(forKey: trip.key)?.position {
+            last["status"] = "cancelled"
+            append(trip.key, "position", last, at: time)
+        } else if !trip.isCancelled, trip.isAssigned, let last = stops.last {
+            let position = values(trip, vehicle, stops, last: last)
             running[trip.key] = Running(position: position)
             append(trip.key, "position", position, at: time, lifecycle: isFirst ? .start : nil)
         } else if let known = running[trip.key] {
             running[trip.key]?.missingSince = nil
+            running[trip.key]?.missingPolls = 0
             append(trip.key, "position", known.position, at: time)
         } else {
             let event = FeedEvent(
@@ -81,24 +98,31 @@ struct GTFSRealtimeDecoder: FeedDecoder {
     private mutating func appendAbsent(from poll: GTFSPoll) {
         let present = Set(poll.trips.map(\.key))
         // A dictionary has no order; the log needs one.
-        let absent = running.keys.filter { !present.contains($0) }.sorted { $0.topic.rawValue < $1.topic.rawValue }
-        for key in absent {
+        let absent = running.keys.filter { !present.contains($0) }.map { (key: $0, name: $0.topic.rawValue) }
+            .sorted { $0.name < $1.name }
+        for (key, _) in absent {
             let since = running[key]?.missingSince ?? poll.time
+            let polls = (running[key]?.missingPolls ?? 0) + 1
             append(key, "absent", [:], at: poll.time)
-            if poll.time - since >= GTFSRealtimeDecoder.absenceMax {
+            // A header whose time stands still must not keep everything that ever ran.
+            if poll.time - since >= GTFSRealtimeDecoder.absenceMax || polls > GTFSRealtimeDecoder.absentPollsMax {
                 running[key] = nil
             } else {
                 running[key]?.missingSince = since
+                running[key]?.missingPolls = polls
             }
         }
     }
 
-    private func values(_ trip: GTFSPoll.Trip, _ vehicle: GTFSPoll.Vehicle?, last: GTFSPoll.Stop) -> JSONObject {
-        let next = trip.stops.first ?? last
+    private func values(
+        _ trip: GTFSPoll.Trip, _ vehicle: GTFSPoll.Vehicle?, _ stops: ArraySlice<GTFSPoll.Stop>, last: GTFSPoll.Stop
+    ) -> JSONObject {
+        let next = stops.first ?? last
         var values: JSONObject = [
             "line": .string(trip.route), "destination": .string(names.name(ofStop: last.id)),
-            "status": .string(status(trip, vehicle, next: next)), "nextStop": .string(names.name(ofStop: next.id)),
-            "nextStopId": .string(next.id), "stopsLeft": .int(Int64(trip.stops.count)),
+            "status": .string(status(vehicle, next: next, stopsLeft: stops.count)),
+            "nextStop": .string(names.name(ofStop: next.id)),
+            "nextStopId": .string(next.id), "stopsLeft": .int(Int64(stops.count)),
         ]
         values["arrivesAt"] = (last.arrival ?? last.departure).map(JSONValue.int)
         return values
@@ -106,10 +130,10 @@ struct GTFSRealtimeDecoder: FeedDecoder {
 
     /// - `assigned`: not moving yet; the train is not reported, or stands where its trip begins (a stop without an arrival).
     /// - `arriving`: on its way to its destination, the only stop left.
-    private func status(_ trip: GTFSPoll.Trip, _ vehicle: GTFSPoll.Vehicle?, next: GTFSPoll.Stop) -> String {
+    private func status(_ vehicle: GTFSPoll.Vehicle?, next: GTFSPoll.Stop, stopsLeft: Int) -> String {
         guard let vehicle else { return "assigned" }
         if vehicle.isStopped, vehicle.stopID == next.id { return next.arrival == nil ? "assigned" : "atStop" }
-        return trip.stops.count == 1 ? "arriving" : "enRoute"
+        return stopsLeft == 1 ? "arriving" : "enRoute"
     }
 
     private mutating func append(

@@ -3,9 +3,9 @@ import Foundation
 
 /// A volleyball match as scouts type it (DataVolley, a `.dvw` file): sections of lines, fields between semicolons.
 ///
-/// A point row tells the score after it, so the newest counts. Its time of day is taken as UTC, a missing one is that of the
-/// row before, and none goes back: bursts are typed after the rally, and a few rows step back by seconds. Dates are month
-/// first. A set is won at its `**set` row; the match is over with the last.
+/// A point row tells the score after it, so the newest counts. Its time of day (`ScoutClock`) is taken as UTC, and a missing one is
+/// that of the row before. Dates are as the scout's country has them (`ScoutedDay`). A set is won at its `**set` row; the match is over
+/// with the last.
 struct VolleyballDecoder: FeedDecoder {
     private var items: [FeedItem] = []
     private var position = 0
@@ -18,18 +18,20 @@ struct VolleyballDecoder: FeedDecoder {
 
     private let path: String
     private let topic: TopicID
-    private var now: FeedTime
+    private var clock: ScoutClock
+    private var now: FeedTime { clock.now }
     private var names = (home: "Home", away: "Away")
     private var points = (home: 0, away: 0)
     private var set = 1
     private var number = 0
 
-    init(path: String, bytes: [UInt8]) throws(UndecodableDocument) {
+    /// - Parameter kickoff: when the first row was, whatever the file says of its day and of the hour there.
+    init(path: String, bytes: [UInt8], kickoff: FeedTime? = nil) throws(UndecodableDocument) {
         self.path = path
         let name = (path as NSString).lastPathComponent
         let suffix = (name as NSString).pathExtension
         topic = TopicID("match/" + percentEncoded(suffix.isEmpty ? name : String(name.dropLast(suffix.count + 1))))
-        let text = VolleyballDecoder.text(bytes)
+        let text = CodePage.text(bytes)
         var sections: [String: [Substring]] = [:]
         var section = ""
         for line in text.split(whereSeparator: \.isNewline) {
@@ -39,33 +41,38 @@ struct VolleyballDecoder: FeedDecoder {
                 sections[section, default: []].append(line)
             }
         }
-        let date = sections["MATCH"]?.first?.split(separator: ";", omittingEmptySubsequences: false).first
-        guard let day = date.flatMap(VolleyballDecoder.day) else {
-            throw UndecodableDocument(path, "[3MATCH] has no date such as 12/28/2012, month first")
+        let header = (sections["MATCH"] ?? []).prefix(2).map {
+            $0.split(separator: ";", omittingEmptySubsequences: false)
         }
-        now = day
+        // Behind `GENERATOR-DAY:` and `LASTCHANGE-DAY:`.
+        let others = (sections["DATAVOLLEYSCOUT"] ?? []).filter { $0.contains("-DAY:") }.map { line in
+            line[line.index(after: line.firstIndex(of: ":") ?? line.startIndex)...]
+        }
+        let serial = header.count > 1 && header[1].count > 2 ? Int(header[1][2]) : nil
+        let scouted = ScoutedDay(written: header.first?.first ?? "", serial: serial, others: others)
         let teams = (sections["TEAMS"] ?? []).map { $0.split(separator: ";", omittingEmptySubsequences: false) }
         guard teams.count >= 2, teams[0].count > 1, teams[1].count > 1 else {
             throw UndecodableDocument(path, "[3TEAMS] does not name both teams")
         }
         names = (String(teams[0][1]), String(teams[1][1]))
         let rows = sections["SCOUT"] ?? []
-        // The first rows may lack a time: the start is that of the first that has one.
-        if let first = rows.lazy.compactMap({ VolleyballDecoder.seconds($0) }).first { now = day + .seconds(first) }
+        let times = rows.map { VolleyballDecoder.seconds($0) }
+        clock = ScoutClock(times, day: scouted.start, kickoff: kickoff)
+        if kickoff == nil, let doubt = scouted.doubt { items.append(.noticed(FeedNotice(place: path, text: doubt))) }
         add(
             "teams", id: "teams",
             [
                 "home": .string(names.home), "away": .string(names.away), "homePoints": 0, "awayPoints": 0, "set": 1,
             ], lifecycle: .start)
         let last = rows.lastIndex { VolleyballDecoder.isSetEnd($0) }
-        for (index, row) in rows.enumerated() { take(row, day: day, isLastSet: index == last) }
+        for (index, row) in rows.enumerated() { take(row, isLastSet: index == last) }
     }
 
-    private mutating func take(_ row: Substring, day: FeedTime, isLastSet: Bool) {
+    private mutating func take(_ row: Substring, isLastSet: Bool) {
         number += 1
+        clock.pass()
         // One recorder closes its file with a row of NULs.
         guard let first = row.unicodeScalars.first, first.value > 0x20 else { return }
-        if let seconds = VolleyballDecoder.seconds(row) { now = max(now, day + .seconds(seconds)) }
         let code = row.prefix { $0 != ";" }
         if VolleyballDecoder.isSetEnd(row) {
             finishSet(isLast: isLastSet)
@@ -128,29 +135,16 @@ struct VolleyballDecoder: FeedDecoder {
 
     // MARK: - Fields
 
-    /// UTF-8, or what most scouts' machines write.
-    private static func text(_ bytes: [UInt8]) -> String {
-        if let text = String(validating: bytes, as: UTF8.self) { return text }
-        return String(data: Data(bytes), encoding: .windowsCP1250) ?? String(decoding: bytes, as: UTF8.self)
-    }
-
     private static func digits(_ number: Int, _ width: Int) -> String {
         let text = String(number)
         return String(repeating: "0", count: max(0, width - text.count)) + text
     }
 
-    private static func day(_ date: Substring) -> FeedTime? {
-        let parts = date.split(separator: "/").compactMap { Int($0) }
-        guard parts.count == 3, (1...12).contains(parts[0]), (1...31).contains(parts[1]) else { return nil }
-        let text = "\(digits(parts[2], 4))-\(digits(parts[0], 2))-\(digits(parts[1], 2))T00:00:00Z"
-        return FeedTime(rfc3339: text).flatMap { $0.isPlausible ? $0 : nil }
-    }
-
-    /// Of the day; field 7, `18.45.07`.
+    /// Of the day; field 7, `18.45.07`, or with what else the machine's country puts between.
     private static func seconds(_ row: Substring) -> Int64? {
         let fields = row.split(separator: ";", maxSplits: 8, omittingEmptySubsequences: false)
         guard fields.count > 7 else { return nil }
-        let parts = fields[7].split(separator: ".").compactMap { Int64($0) }
+        let parts = fields[7].split(whereSeparator: { !$0.isNumber }).compactMap { Int64($0) }
         guard parts.count == 3, (0...23).contains(parts[0]), (0...59).contains(parts[1]), (0...59).contains(parts[2])
         else { return nil }
         return parts[0] * 3600 + parts[1] * 60 + parts[2]

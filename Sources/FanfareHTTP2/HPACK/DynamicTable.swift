@@ -73,12 +73,17 @@ struct DynamicTable {
         newest = newest + 1 == entries.count ? 0 : newest + 1
         entries[newest] = Entry(
             start: Int32(bytesEnd), nameCount: Int32(name.count), valueCount: Int32(value.count))
-        for index in name.indices { bytes[bytesEnd + index] = name[index] }
-        bytesEnd += name.count
-        for index in value.indices { bytes[bytesEnd + index] = value[index] }
-        bytesEnd += value.count
+        store(name)
+        store(value)
         count += 1
         size += added
+    }
+
+    private mutating func store(_ text: Span<UInt8>) {
+        bytes.withUnsafeMutableBytes { bytes in
+            text.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: bytes[bytesEnd...]).copyMemory(from: $0) }
+        }
+        bytesEnd += text.count
     }
 
     private mutating func compact() {
@@ -89,7 +94,10 @@ struct DynamicTable {
             let slot = position < 0 ? position + entries.count : position
             let start = Int(entries[slot].start)
             let length = Int(entries[slot].nameCount + entries[slot].valueCount)
-            for offset in 0..<length { bytes[end + offset] = bytes[start + offset] }
+            bytes.withUnsafeMutableBytes { bytes in
+                UnsafeMutableRawBufferPointer(rebasing: bytes[end...])
+                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[start..<start + length]))
+            }
             entries[slot].start = Int32(end)
             end += length
         }

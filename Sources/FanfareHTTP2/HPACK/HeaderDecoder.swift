@@ -8,6 +8,9 @@ package struct HeaderDecoder {
     private let listLimit: Int
     /// What a size update may ask for: our SETTINGS_HEADER_TABLE_SIZE, once the peer has acknowledged it.
     private var tableLimit: Int
+    /// Bytes of names that literals of this block have had copied from the dynamic table. Two bytes of a block may ask for four
+    /// kilobytes each time, so it is bounded: by four times as much as the longest list that we accept could hold.
+    private var copiedNameBytes = 0
     /// Our limit fell below what the peer's encoder used: its next block must begin with a size update (§4.2).
     private var owesSizeUpdate = false
 
@@ -35,6 +38,7 @@ package struct HeaderDecoder {
     /// has still seen every field.
     package mutating func decode(_ block: Span<UInt8>) throws(HPACKError) {
         list.removeAll()
+        copiedNameBytes = 0
         var cursor = BlockCursor()
         var sizeUpdates = 0
         var fieldsSeen = false
@@ -95,6 +99,10 @@ package struct HeaderDecoder {
         } else if index <= StaticTable.count {
             list.bytes.append(contentsOf: StaticTable.bytes[StaticTable.places[index - 1].name])
         } else if let (range, _) = table.field(index - StaticTable.count - 1) {
+            copiedNameBytes += range.count
+            guard copiedNameBytes <= 4 * listLimit else {
+                throw HPACKError("header block repeats more than \(4 * listLimit) bytes of names")
+            }
             list.bytes.append(contentsOf: table.storage[range])
         } else {
             throw HPACKError("name index \(index) of \(StaticTable.count + table.count)")

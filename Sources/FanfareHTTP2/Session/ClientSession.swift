@@ -98,6 +98,9 @@ public struct ClientSession: ~Copyable {
         return max(0, min(streamLimit, configuration.streamsMax, peerStreamsMax) - streams.count)
     }
 
+    /// The peer allows requests at all: its MAX_CONCURRENT_STREAMS is not 0.
+    public var allowsStreams: Bool { peerStreamsMax > 0 }
+
     /// Bytes of bodies that the connection's window lets out now. A request beyond it is accepted all the same, but its
     /// body waits; so a caller that wants to send the newest state asks for no more work than this holds.
     public var freeWindow: Int { max(0, sendWindow) }

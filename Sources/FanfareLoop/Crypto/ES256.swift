@@ -9,6 +9,15 @@ public struct ES256PrivateKey: Sendable, CustomStringConvertible {
     ///   - pem: the text of a `.p8` file: PKCS#8, not encrypted.
     ///   - place: the file, for messages.
     public init(pem: String, place: String = "private key") throws(LoopError) {
+        let bytes = Array(pem.utf8)
+        let read = bytes.withUnsafeBytes { bytes in
+            Result { () throws(LoopError) in try ES256PrivateKey(pem: bytes, place: place) }
+        }
+        key = try read.get().key
+    }
+
+    /// The same from memory of the caller's, who can overwrite it afterwards: no copy is made that stays.
+    public init(pem: UnsafeRawBufferPointer, place: String) throws(LoopError) {
         key = try P256Key(pem, place, call: "PEM_read_bio_PrivateKey") {
             PEM_read_bio_PrivateKey($0, nil, noPassphrase, nil)
         }
@@ -56,7 +65,15 @@ public struct ES256PublicKey: Sendable {
     ///   - pem: `BEGIN PUBLIC KEY`, as `openssl ec -pubout` writes it.
     ///   - place: the file, for messages.
     public init(pem: String, place: String = "public key") throws(LoopError) {
-        key = try P256Key(pem, place, call: "PEM_read_bio_PUBKEY") { PEM_read_bio_PUBKEY($0, nil, noPassphrase, nil) }
+        let bytes = Array(pem.utf8)
+        let read = bytes.withUnsafeBytes { bytes in
+            Result { () throws(LoopError) in
+                try P256Key(bytes, place, call: "PEM_read_bio_PUBKEY") {
+                    PEM_read_bio_PUBKEY($0, nil, noPassphrase, nil)
+                }
+            }
+        }
+        key = try read.get()
     }
 
     /// - Parameter signature: 64 bytes, R then S. Anything that is not this key's signature of the message is false.
@@ -94,15 +111,12 @@ final class P256Key: @unchecked Sendable {
     }
 
     fileprivate init(
-        _ pem: String, _ place: String, call: String, read: (OpaquePointer) -> OpaquePointer?
+        _ pem: UnsafeRawBufferPointer, _ place: String, call: String, read: (OpaquePointer) -> OpaquePointer?
     ) throws(LoopError) {
-        let bytes = Array(pem.utf8)
-        // OpenSSL reads from `bytes` itself, so the BIO lives within this call.
-        let found = bytes.withUnsafeBytes { bytes in
-            BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count)).flatMap { bio in
-                defer { BIO_free(bio) }
-                return read(bio)
-            }
+        // OpenSSL reads from `pem` itself, so the BIO lives within this call.
+        let found = BIO_new_mem_buf(pem.baseAddress, CInt(clamping: pem.count)).flatMap { bio in
+            defer { BIO_free(bio) }
+            return read(bio)
         }
         guard let found else {
             throw LoopError(

@@ -4,99 +4,143 @@ internal import CFanfareUV
 internal import Glibc
 #endif
 
-/// Looks names up with the system's resolver, afresh every time, off the loop's thread.
-public enum Resolver {
-    /// A look-up on its way; drop it freely, `cancel` it when the answer is not wanted any more.
-    public final class Lookup: LoopRequest {
-        private let request = UnsafeMutablePointer<uv_getaddrinfo_t>.allocate(capacity: 1)
-        private let loop: Loop
-        private let place: String
-        private var done: ((Result<[SocketAddress], LoopError>) -> Void)?
+/// Looks names up, each time afresh and each name on a thread of its own, so that nobody waits for a name server: neither a loop,
+/// also when it closes, nor the end of the process, nor the look-up of another name. Any thread.
+public final class Resolver: Sendable {
+    /// What asks; it may wait for as long as it likes. At least one address, in the order in which they should be tried.
+    public typealias Query =
+        @Sendable (_ host: String, _ port: UInt16) throws(LoopError) -> [SocketAddress]
+    public typealias Answer = Result<[SocketAddress], LoopError>
 
-        fileprivate init(
-            loop: Loop, place: String, done: @escaping (Result<[SocketAddress], LoopError>) -> Void
-        ) {
-            self.loop = loop
-            self.place = place
-            self.done = done
+    /// With the system's resolver: files, DNS, and the order of RFC 6724.
+    public static let system = Resolver { (host, port) throws(LoopError) in try askSystem(host: host, port: port) }
+
+    private struct Name: Hashable {
+        let host: String
+        let port: UInt16
+    }
+
+    private let query: Query
+    /// Those who wait for a name that is being looked up. Whoever asks meanwhile waits with them, and takes the places of those who
+    /// wait no more: so a name server that does not answer holds one thread per name, and no memory, however often it is asked.
+    private let waiting = Locked<[Name: [Lookup.Mailbox]]>([:])
+
+    public init(_ query: @escaping Query) { self.query = query }
+
+    /// A look-up on its way; drop it freely, `cancel` it when the answer is not wanted any more.
+    public final class Lookup {
+        /// What the thread that asks shares with the loop that waits.
+        fileprivate final class Mailbox: Sendable {
+            let answer = Locked<Answer?>(nil)
+            let isCancelled = Locked(false)
+            let wakeup: WakeupSignal
+            init(_ wakeup: WakeupSignal) { self.wakeup = wakeup }
+
+            func put(_ found: Answer) {
+                answer.withLock { $0 = found }
+                wakeup.signal()
+            }
         }
 
-        deinit { request.deallocate() }
+        private let wakeup: Wakeup
+        fileprivate let mailbox: Mailbox
 
-        fileprivate func start(host: String, port: UInt16) throws(LoopError) {
-            request.pointee.data = Unmanaged.passUnretained(self).toOpaque()
-            let code = Resolver.withHints { uv_getaddrinfo(loop.raw, request, lookupDone, host, String(port), $0) }
-            try check(code, "getaddrinfo", at: place)
-            loop.requests[ObjectIdentifier(self)] = self
+        fileprivate init(loop: Loop, done: @escaping (Answer) -> Void) throws(LoopError) {
+            // Both are there before any answer can wake the loop; they are the callback's until it closes its own handle.
+            var awaited: (wakeup: Wakeup, mailbox: Mailbox)?
+            wakeup = try Wakeup(loop: loop) {
+                guard let it = awaited, let answer = it.mailbox.answer.withLock({ $0 }) else { return }
+                awaited = nil
+                it.wakeup.close()
+                done(answer)
+            }
+            mailbox = Mailbox(wakeup.signal)
+            awaited = (wakeup, mailbox)
         }
 
         /// The answer will not be called. Loop's thread only; safe at any time.
         public func cancel() {
-            done = nil
-            guard loop.requests[ObjectIdentifier(self)] != nil else { return }
-            // Refused when the resolver has begun; then `finish` finds nobody to call.
-            request.withMemoryRebound(to: uv_req_t.self, capacity: 1) { _ = uv_cancel($0) }
-        }
-
-        fileprivate func finish(_ code: CInt, _ found: UnsafeMutablePointer<addrinfo>?) {
-            loop.requests[ObjectIdentifier(self)] = nil
-            let done = self.done
-            self.done = nil
-            let addresses = Resolver.takeAddresses(found)
-            if code < 0 {
-                done?(.failure(LoopError(code: code, call: "getaddrinfo", place: place)))
-            } else if addresses.isEmpty {
-                done?(.failure(LoopError(.nameNotFound, call: "getaddrinfo", place: place, reason: "no address")))
-            } else {
-                done?(.success(addresses))
-            }
+            mailbox.isCancelled.withLock { $0 = true }
+            wakeup.close()
         }
     }
 
-    /// Calls `done` on the loop with at least one address, in the order in which the system wants them tried. A name that is
-    /// a numeric address needs no name server, and is also answered from the loop, never before this returns.
+    /// Calls `done` on the loop, never before this returns. A name that is a numeric address needs no name server.
     @discardableResult
-    public static func resolve(
-        loop: Loop, host: String, port: UInt16, done: @escaping (Result<[SocketAddress], LoopError>) -> Void
+    public func resolve(
+        loop: Loop, host: String, port: UInt16, done: @escaping (Answer) -> Void
     ) throws(LoopError) -> Lookup {
-        precondition(!loop.isClosed, "a look-up cannot be made on a closed loop")
-        let lookup = Lookup(loop: loop, place: "\(host):\(port)", done: done)
-        try lookup.start(host: host, port: port)
+        let lookup = try Lookup(loop: loop, done: done)
+        if let address = SocketAddress(ip: host, port: port) {
+            lookup.mailbox.put(.success([address]))
+        } else {
+            ask(Name(host: host, port: port), for: lookup.mailbox)
+        }
         return lookup
     }
 
-    /// The same, waiting for the answer. For start-up only: no loop runs meanwhile.
-    static func resolveNow(loop: Loop, host: String, port: UInt16) throws(LoopError) -> [SocketAddress] {
-        if let address = SocketAddress(ip: host, port: port) { return [address] }
-        var request = uv_getaddrinfo_t()
-        let code = withHints { uv_getaddrinfo(loop.raw, &request, nil, host, String(port), $0) }
-        try check(code, "getaddrinfo", at: "\(host):\(port)")
-        return takeAddresses(request.addrinfo)
+    private func ask(_ name: Name, for mailbox: Lookup.Mailbox) {
+        let isFirst = waiting.withLock { waiting in
+            let isBeingAsked = waiting[name] != nil
+            waiting[name, default: []].removeAll { $0.isCancelled.withLock { $0 } }
+            waiting[name]?.append(mailbox)
+            return !isBeingAsked
+        }
+        guard isFirst else { return }
+        do throws(LoopError) {
+            try DetachedThread.run(name: "resolver") { [self] in
+                do throws(LoopError) {
+                    answer(name, .success(try query(name.host, name.port)))
+                } catch {
+                    answer(name, .failure(error))
+                }
+            }
+        } catch {
+            answer(name, .failure(error))
+        }
     }
 
-    private static func withHints(_ body: (UnsafePointer<addrinfo>) -> CInt) -> CInt {
+    /// Who wait for answers, cancelled look-ups among them until the next one for their name.
+    var waitingCount: Int { waiting.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+
+    private func answer(_ name: Name, _ found: Answer) {
+        let mailboxes = waiting.withLock { $0.removeValue(forKey: name) } ?? []
+        for mailbox in mailboxes { mailbox.put(found) }
+    }
+
+    /// Waits for the answer. For start-up, and for threads that have nothing else to do.
+    static func askSystem(host: String, port: UInt16) throws(LoopError) -> [SocketAddress] {
+        if let address = SocketAddress(ip: host, port: port) { return [address] }
+        let place = "\(host):\(port)"
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // else each address comes once per socket type
-        return body(&hints)
-    }
-
-    /// Frees the list.
-    private static func takeAddresses(_ list: UnsafeMutablePointer<addrinfo>?) -> [SocketAddress] {
-        defer { uv_freeaddrinfo(list) }
+        var list: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(host, String(port), &hints, &list)
+        defer { if list != nil { freeaddrinfo(list) } }
+        guard code == 0 else {
+            let isOfSystem = code == EAI_SYSTEM
+            throw LoopError(
+                .nameNotFound, call: "getaddrinfo", place: place,
+                reason: isOfSystem ? String(cString: strerror(errno)) : reason(of: code))
+        }
         var addresses: [SocketAddress] = []
         var next = list
         while let entry = next {
             if let address = entry.pointee.ai_addr.flatMap({ SocketAddress($0) }) { addresses.append(address) }
             next = entry.pointee.ai_next
         }
+        guard !addresses.isEmpty else {
+            throw LoopError(.nameNotFound, call: "getaddrinfo", place: place, reason: "no address")
+        }
         return addresses
     }
-}
 
-private func lookupDone(
-    _ request: UnsafeMutablePointer<uv_getaddrinfo_t>?, _ code: CInt, _ found: UnsafeMutablePointer<addrinfo>?
-) {
-    // `start` set the data, and `Loop.requests` keeps the object until `finish`.
-    Unmanaged<Resolver.Lookup>.fromOpaque(request!.pointee.data).takeUnretainedValue().finish(code, found)
+    private static func reason(of code: CInt) -> String {
+        switch code {
+        case EAI_NONAME: "no such host"
+        case EAI_AGAIN: "the name server does not answer"
+        default: String(cString: gai_strerror(code))
+        }
+    }
 }

@@ -23,7 +23,7 @@ public final class TCPListener: Handle {
         try check(uv_tcp_init(loop.raw, pointer()), "uv_tcp_init", at: place)
         adopt()
         do {
-            try listen(on: Resolver.resolveNow(loop: loop, host: host, port: port)[0], backlog)
+            try listen(on: Resolver.askSystem(host: host, port: port)[0], backlog)
         } catch {
             close()
             throw error

@@ -48,6 +48,10 @@ public final class TCPStream: ReadingHandle {
     private let writeRequest = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
     private let shutdownRequest = UnsafeMutablePointer<uv_shutdown_t>.allocate(capacity: 1)
 
+    /// Without a word on a connection that we made, after which the system asks whether the peer is still there. More often than
+    /// routers forget a quiet connection, which some do after four minutes.
+    private static let keepaliveSeconds: UInt32 = 60
+
     /// As much as is gathered before it is sent without waiting for the end of the turn.
     private static let gatheredBytesMax = 128 * 1024
 
@@ -96,6 +100,7 @@ public final class TCPStream: ReadingHandle {
     fileprivate func connected(_ code: CInt) {
         guard !isClosed else { return }
         guard code >= 0 else { return end(LoopError(code: code, call: "connect", place: peer)) }
+        uv_tcp_keepalive(pointer(), 1, TCPStream.keepaliveSeconds)
         phase = .open
         if !isPaused { readNow() }
         atTurnEnd()  // what was written meanwhile

@@ -19,6 +19,9 @@ public final class TLSContext: @unchecked Sendable {
         self.caFile = caFile
         SSL_CTX_ctrl(raw, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
         SSL_CTX_set_options(raw, TLSContext.noRenegotiation)
+        guard SSL_CTX_set_cipher_list(raw, TLSContext.cipherList) == 1 else {
+            throw .openSSL(.tls, call: "SSL_CTX_set_cipher_list")
+        }
     }
 
     deinit { SSL_CTX_free(raw) }
@@ -26,6 +29,9 @@ public final class TLSContext: @unchecked Sendable {
     /// `SSL_OP_NO_RENEGOTIATION` is a macro that Swift does not import: SSL_OP_BIT(30), openssl/ssl.h. With it a write
     /// never has to wait for a read.
     private static let noRenegotiation: UInt64 = 1 << 30
+    /// Of TLS 1.2 what HTTP/2 does not forbid: ephemeral keys and authenticated encryption (RFC 9113 §9.2.2 and appendix A).
+    /// TLS 1.3 has nothing else.
+    private static let cipherList = "ECDHE+AESGCM:ECDHE+CHACHA20"
     /// ALPN's list form: a length, then the name (RFC 7301 §3.1).
     private static let http2: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
 

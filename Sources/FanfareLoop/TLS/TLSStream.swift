@@ -33,6 +33,12 @@ public final class TLSStream {
     /// The greatest plaintext of one record (RFC 8446 §5.1).
     public static let recordBytesMax = 16 * 1024
 
+    /// Records that we encrypt with one key of TLS 1.3. AES-GCM is safe for 2^24.5 full ones (RFC 8446 §5.5), some hours of the
+    /// fastest sender there is; the peer answers with a new key of its own. A var for tests.
+    var recordsPerKeyMax = 1 << 24
+    private var recordsOfKey = 0
+    private(set) var keyUpdates = 0
+
     /// Takes over the connection, its callbacks included.
     /// - Parameters:
     ///   - tcp: a client's before it has connected; a server's as the listener gave it out.
@@ -67,6 +73,8 @@ public final class TLSStream {
     /// Makes the handshake fail unless the certificate is for this host, and tells the server which one we mean.
     private func expect(_ host: String, _ ssl: OpaquePointer) throws(LoopError) {
         let isNumeric = SocketAddress(ip: host, port: 0) != nil
+        // A wildcard is a whole label, and a name stands where names belong (RFC 9525 §6.3 and §6.4).
+        SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
         let isSet =
             isNumeric
             ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1
@@ -85,6 +93,8 @@ public final class TLSStream {
 
     /// `host:port` of the other side, as messages name it.
     public var peer: String { tcp.peer }
+    /// As far as TCP goes.
+    public var isConnected: Bool { tcp.isConnected }
     public var isClosed: Bool { ssl == nil || tcp.isClosed }
 
     // MARK: Writing
@@ -131,9 +141,18 @@ public final class TLSStream {
     /// OpenSSL cuts into records. The BIO takes everything and nothing renegotiates, so all is written or TLS is broken.
     private func encrypt(_ bytes: UnsafeRawBufferPointer) {
         guard let ssl else { return }
+        recordsOfKey += (bytes.count + TLSStream.recordBytesMax - 1) / TLSStream.recordBytesMax
+        if recordsOfKey > recordsPerKeyMax { updateKey(ssl) }
         var written = 0
         guard SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &written) != 1 else { return }
         tcp.failLater(.openSSL(.tls, call: "SSL_write", place: peer))
+    }
+
+    private func updateKey(_ ssl: OpaquePointer) {
+        recordsOfKey = 0
+        // TLS 1.2 cannot, without the renegotiation that HTTP/2 forbids.
+        guard SSL_version(ssl) == TLS1_3_VERSION else { return }
+        if SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED) == 1 { keyUpdates += 1 } else { ERR_clear_error() }
     }
 
     /// Ends in order: what is written leaves, then TLS's farewell and TCP's. Reading goes on, unless paused, and `onClose` is

@@ -107,6 +107,26 @@ import Testing
         #expect(story.apply(feed.cancel(1, "g9")).outcome == .unchanged, "there is room again")
     }
 
+    /// A topic that never ends, whose facts are withdrawn when they have long been settled.
+    @Test func retractionsOfWhatIsSettledTakeNoRoom() {
+        var story = limited {
+            $0.factsMax = 4
+            $0.earlyRetractionsMax = 8
+        }
+        story.apply(feed.start(0))
+        for number in 1...50 {
+            let time = Double(number) * 10
+            story.apply(feed.goal(time, "g\(number)"))
+            guard number > 10 else { continue }
+            let settled = story.apply(feed.cancel(time - 60, "g\(number - 10)"), now: at(time + 1))
+            #expect(settled.outcome == .unchanged || settled.outcome == .late, "\(settled.reason)")
+            let late = story.apply(feed.cancel(time + 1, "h\(number)"))
+            #expect(late.outcome == .unchanged, "\(late.reason)")
+        }
+        #expect(story.state("match/1", "homeScore") == 50)
+        #expect(story.apply(feed.goal(501, "h50")).outcome == .retracted, "what has not been settled is awaited")
+    }
+
     @Test func causes() {
         var story = limited { $0.causesMax = 3 }
         let orders = PatchFeed()
@@ -164,5 +184,67 @@ import Testing
 
                 """)
         #expect(story.core.topicCount == 0)
+    }
+
+    /// They are folded when it is known, and none of them may be settled before: what cannot be folded yet would be lost.
+    @Test func factsThatWaitForTheTopicsKindAreBounded() {
+        var story = limited { $0.factsMax = 10 }
+        for number in 1...12 {
+            var goal = feed.goal(Double(number), "g\(number)")
+            goal.topicKind = nil
+            let record = story.apply(goal)
+            #expect((record.outcome == .rejected) == (number > 10))
+        }
+        #expect(story.records.last?.reason == "10 facts wait for the topic's kind to be known, and no more")
+        story.apply(feed.pass(20))
+        #expect(story.state("match/1", "homeScore") == 10)
+    }
+
+    /// Settled with its withdrawal, a fact does not come back, whatever time the withdrawal claimed.
+    @Test func aFactWithdrawnBeforeItsTimeStaysWithdrawn() {
+        var story = limited { $0.factsMax = 10 }
+        story.apply(feed.start(0))
+        story.apply(feed.goal(100, "g"))
+        story.apply(feed.cancel(5, "g"), now: at(101))
+        let again = Fact(id: "g", kind: "goal", at: at(100), values: ["side": "home"])
+        for number in 1...9 { story.apply(feed.card(Double(number) * 10, "c\(number)"), now: at(200)) }
+        story.apply(feed.event(100, "goal", .fact(again)), now: at(200))
+        #expect(story.state("match/1", "homeScore") == 0)
+        for number in 10...20 { story.apply(feed.card(300 + Double(number), "c\(number)")) }
+        story.apply(feed.event(100, "goal", .fact(again)), now: at(400))
+        #expect(story.state("match/1", "homeScore") == 0)
+    }
+
+    /// Composed or not, two spellings are two ids, for facts as for events.
+    @Test func idsAreComparedByTheirBytes() {
+        var story = Scripted()
+        story.apply(feed.start(0))
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        #expect(story.apply(feed.goal(10, composed)).outcome == .published)
+        #expect(story.apply(feed.goal(10, decomposed)).outcome == .published)
+        #expect(story.state("match/1", "homeScore") == 2)
+        story.apply(feed.cancel(20, decomposed))
+        #expect(story.revoked.map { Array($0.utf8) } == [Array(decomposed.utf8)])
+        #expect(story.apply(feed.goal(10, composed), now: at(30)).outcome == .duplicate)
+        #expect(story.state("match/1", "homeScore") == 1)
+    }
+
+    @Test func nestingWithoutEndIsRefused() {
+        var story = Scripted()
+        func nested(_ depth: Int) -> JSONValue {
+            var value: JSONValue = 1
+            for level in 0..<depth { value = level % 2 == 0 ? .array([value]) : .object(["a": value]) }
+            return value
+        }
+        let orders = PatchFeed()
+        #expect(story.apply(orders.set(0, ["deep": nested(63)])).outcome == .published)
+        for change in [
+            FeedEvent.Change.patch(["deep": nested(64)]), .contentState(["deep": nested(1000)]),
+            .fact(Fact(id: "f", kind: "goal", at: at(0), values: ["deep": nested(1000)])),
+        ] {
+            let record = story.apply(orders.event(1, "deep", change))
+            #expect(record.outcome == .rejected)
+            #expect(record.reason == "its values are nested more than 64 deep")
+        }
     }
 }

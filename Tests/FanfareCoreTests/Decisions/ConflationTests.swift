@@ -93,7 +93,7 @@ import Testing
         #expect(story.publications.count == 1)
         #expect(story.records.last?.origin == .timer)
         #expect(story.records.last?.outcome == .unchanged)
-        #expect(story.core.nextDeadline == story.publications.first.map { _ in at(8 * 3600) })
+        #expect(story.core.nextDeadline == at(24 * 3600), "its feed may be silent from the first event on")
     }
 
     @Test func afterTheIntervalAChangeGoesOutByItself() {
@@ -112,10 +112,10 @@ import Testing
         }
         story.finish()
         let flushed = story.records.filter { $0.origin == .timer }
-        #expect(flushed.map(\.topic?.rawValue) == ["order/3", "order/1", "order/2"], "equal deadlines: by topic index")
+        #expect(flushed.map(\.topic?.rawValue) == ["order/3", "order/1", "order/2"], "equal deadlines: by birth")
         #expect(flushed.allSatisfy { $0.kind == "flush" && $0.now == at(2.3) })
         #expect(story.core.topics.allSatisfy { !$0.ended && $0.published == $0.state })
-        #expect(story.core.nextDeadline == at(0.3 + 8 * 3600), "the limit is still set")
+        #expect(story.core.nextDeadline == at(0.3 + 24 * 3600), "silence is counted on")
         let said = story.decisions.count
         story.finish()
         #expect(story.decisions.count == said)

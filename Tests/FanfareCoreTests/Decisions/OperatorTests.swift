@@ -265,6 +265,29 @@ import Testing
         #expect(again.map(\.isRepublished) == [true, true])
     }
 
+    @Test func aFeedIsNotResetForOneApp() {
+        var story = Scripted()
+        let app = AppID(bundleID: "one")
+        let order = FeedEvent(topic: .every, at: at(0), kind: "reset", change: .operation(.reset), app: app)
+        #expect(story.apply(order).outcome == .rejected)
+        #expect(!story.decisions.contains { if case .order = $0 { true } else { false } })
+    }
+
+    /// It may begin again, and nobody lifts the order for it then.
+    @Test func anOrderForAllHoldsAlsoWhatHasEnded() {
+        var rules = Rules.builtIn
+        rules.other.reopens = .resumed
+        var story = Scripted(rules: rules)
+        let orders = PatchFeed()
+        story.apply(orders.set(0, ["eta": 5]))
+        story.apply(orders.end(10))
+        story.apply(everyTopic(20, .pause))
+        #expect(story.apply(orders.set(30, ["eta": 4])).outcome == .conflated)
+        story.apply(everyTopic(40, .resume))
+        story.advance(to: at(40))
+        #expect(story.publications.map(\.event) == [.update, .end, .update])
+    }
+
     @Test func onlyOrdersAreForEveryTopic() {
         var story = Scripted()
         let patch = FeedEvent(topic: .every, at: at(0), kind: "patch", change: .patch(["a": 1]))

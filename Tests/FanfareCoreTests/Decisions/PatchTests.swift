@@ -32,8 +32,91 @@ import Testing
         #expect(again.outcome == .duplicate)
         #expect(again.reason == "patch 5 was here before")
         #expect(story.apply(feed.set(12, ["n": 7], seq: 7)).outcome == .published)
-        #expect(story.apply(feed.set(13, ["n": 6], seq: 6)).reason == "patch 6 after patch 7")
+        #expect(story.apply(feed.set(13, ["n": 6], seq: 6)).reason.hasPrefix("patch 6 after patch 7; kept"))
         #expect(story.topic("order/1")?.state == ["n": 7])
+    }
+
+    /// A number, and what is patched.
+    private typealias Patch = (UInt64, JSONObject)
+
+    /// A provider is started anew some time after its patch 900, and counts from 1; a patch a second.
+    private func restarted(after seconds: Double = 60, _ run: [Patch]) -> (Scripted, [DecisionRecord]) {
+        var story = Scripted()
+        story.apply(feed.set(0, ["status": "placed"], seq: 899))
+        story.apply(feed.set(1, ["status": "out", "eta": 9], seq: 900))
+        var records: [DecisionRecord] = []
+        for (index, (seq, patch)) in run.enumerated() {
+            let event = feed.set(1 + seconds + Double(index), patch, seq: seq, id: "new \(index)")
+            records.append(story.apply(event))
+        }
+        story.finish()
+        return (story, records)
+    }
+
+    @Test func ofNumbersThatBeginAnewTheFirstPatchCountsToo() {
+        let (story, records) = restarted([(1, ["status": "arrived"]), (2, ["eta": 0])])
+        #expect(records.map(\.outcome) == [.late, .published])
+        #expect(story.topic("order/1")?.published == ["status": "arrived", "eta": 0])
+        #expect(story.records.last?.causes == ["new 0", "new 1"])
+    }
+
+    @Test(arguments: [[1, 2, 3], [2, 1, 3], [1, 1, 2, 3], [2, 1, 1, 3]])
+    func patchesOfNumbersThatBeginAnewStandInTheirOrder(arrivals: [UInt64]) {
+        let patches: [UInt64: JSONObject] = [
+            1: ["status": "arrived", "note": "a"], 2: ["eta": 0, "note": "b"], 3: ["eta": .null],
+        ]
+        let run = arrivals.map { seq -> Patch in (seq, patches[seq] ?? [:]) }
+        let (story, _) = restarted(run + [(4, ["last": true])])
+        #expect(story.topic("order/1")?.state == ["status": "arrived", "note": "b", "last": true])
+    }
+
+    /// What came in the first seconds says nothing against a number yet.
+    @Test func patchesRightAfterARestartAreNotLost() {
+        let first: [Patch] = [(1, ["status": "arrived"]), (2, ["a": 2]), (3, ["a": 3]), (4, ["b": 4])]
+        let rest = (UInt64(5)...9).map { seq -> Patch in (seq, ["c": .int(Int64(seq))]) }
+        let (story, records) = restarted(after: 1, first + rest)
+        #expect(records.map(\.outcome).last != .late)
+        #expect(story.topic("order/1")?.state == ["status": "arrived", "eta": 9, "a": 3, "b": 4, "c": 9])
+    }
+
+    @Test(arguments: [899, 900, 901] as [UInt64])
+    func anOldPatchDeliveredAgainDoesNotBringTheOldNumbersBack(seq: UInt64) {
+        var (story, _) = restarted([(1, ["status": "arrived"]), (2, ["eta": 0])])
+        let old = story.apply(feed.set(1, ["status": "out", "eta": 9], seq: seq), now: at(70))
+        #expect(old.outcome == .late)
+        #expect(story.apply(feed.set(80, ["eta": 1], seq: 3)).outcome == .published)
+        #expect(story.topic("order/1")?.state == ["status": "arrived", "eta": 1])
+    }
+
+    /// One old patch that is sent again with a new time is none of the new numbers, nor is one that does not fit.
+    @Test func whatWasDoubtedAndIsOfNoNewNumbersDoesNotCount() {
+        let (sentAgain, _) = restarted([(7, ["status": "placed"]), (901, ["eta": 8])])
+        #expect(sentAgain.topic("order/1")?.state == ["status": "out", "eta": 8])
+        let (before, _) = restarted([(7, ["status": "placed"]), (1, ["a": 1]), (2, ["eta": 0])])
+        #expect(before.topic("order/1")?.state == ["status": "out", "eta": 0, "a": 1])
+        let tooLarge = JSONValue.string(String(repeating: "x", count: 4000))
+        let (large, records) = restarted([(1, ["status": tooLarge]), (2, ["eta": 0])])
+        #expect(records.last?.outcome == .published)
+        #expect(large.topic("order/1")?.state == ["status": "out", "eta": 0])
+    }
+
+    /// A patch that came late in the old numbers, and is as new as the newest but for some milliseconds.
+    @Test func whatWasLateBeforeTheNumbersBeganAnewIsNotOfThem() {
+        let (story, _) = restarted(after: 1, [(500, ["status": "placed"])])
+        var later = story
+        later.apply(feed.set(100, ["a": 1], seq: 1))
+        later.apply(feed.set(101, ["eta": 0], seq: 600))
+        #expect(later.topic("order/1")?.state == ["status": "out", "eta": 0, "a": 1])
+    }
+
+    /// However many are doubted, boundedly many are kept: those that came last.
+    @Test func ofAllThatIsDoubtedSixteenPatchesAreKept() {
+        var (story, _) = restarted([])
+        for seq in (1...100).reversed() { story.apply(feed.set(61, ["k\(seq)": 1], seq: UInt64(seq))) }
+        story.apply(feed.set(62, ["last": true], seq: 101))
+        let state = story.topic("order/1")?.state
+        #expect(state?.members.count == 2 + 16 + 1)
+        #expect(state?["k1"] == 1 && state?["k16"] == 1 && state?["status"] == "out")
     }
 
     /// Where the feed numbers its patches, the numbers count and not the times.

@@ -95,10 +95,10 @@ func pencilAndPaper(_ events: [FeedEvent], topic: TopicID) -> JSONObject {
     state["clockRunning"] = .bool(["1H", "2H", "ET1", "ET2"].contains(state["period"]?.stringValue))
     if let period, state["period"] != "PRE" { state["periodStartedAt"] = .double(period.at.activityKitSeconds) }
 
-    // News: what lives at its own time, what was withdrawn at the time of that.
+    // News: what lives at its own time, what was withdrawn at the time of that, which is never before its own.
     let news =
         facts.values.filter { $0.kind != "teams" && $0.values["period"] != "PRE" }
-        .map { (at: withdrawnAt[$0.id] ?? $0.at, withdrawn: withdrawnAt[$0.id] != nil, fact: $0) }
+        .map { (at: max(withdrawnAt[$0.id] ?? $0.at, $0.at), withdrawn: withdrawnAt[$0.id] != nil, fact: $0) }
         .max { ($0.at, $0.withdrawn ? 1 : 0, $0.fact.id) < ($1.at, $1.withdrawn ? 1 : 0, $1.fact.id) }
     if let news {
         let side = news.fact.values["side"]?.stringValue ?? ""

@@ -29,6 +29,9 @@ struct Scripted {
     var revoked: [String] {
         decisions.compactMap { if case .revokeAlert(_, let cause) = $0 { cause } else { nil } }
     }
+    var forgotten: [String] {
+        decisions.compactMap { if case .forget(let topic) = $0 { topic.rawValue } else { nil } }
+    }
     var log: String { decisionLog(decisions) }
 
     func topic(_ id: String) -> DecisionCore.TopicView? { core.topics.first { $0.id.rawValue == id } }
@@ -42,6 +45,7 @@ func decisionLog(_ decisions: [Decision]) -> String {
         switch decision {
         case .record(let record): record.write(to: &bytes)
         case .revokeAlert(let topic, let cause): bytes += "revoke \(topic.rawValue) \(cause)\n".utf8
+        case .forget(let topic): bytes += "forget \(topic.rawValue)\n".utf8
         case .order(let operation, let app): bytes += "order \(operation) \(app)\n".utf8
         case .publish(let it):
             bytes +=

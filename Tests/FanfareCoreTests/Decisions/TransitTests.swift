@@ -55,6 +55,16 @@ import Testing
         #expect(state(story, "arrivesAt") == .double(at(1200).activityKitSeconds))
     }
 
+    /// What people wait for on a platform must not be shown as on its way.
+    @Test func whatIsCancelledIsOver() {
+        var story = Scripted()
+        story.apply(position(0, stopsLeft: 9, arrives: 30))
+        let record = story.apply(position(1, stopsLeft: 9, arrives: 30, status: "cancelled"))
+        #expect(record.outcome == .published)
+        #expect(state(story, "status") == "cancelled" && state(story, "arrivesAt") == nil)
+        #expect(story.publications.last?.event == .end)
+    }
+
     @Test func goneNearTheLastStopIsArrived() {
         var story = Scripted()
         story.apply(position(0, stopsLeft: 3, arrives: 5))

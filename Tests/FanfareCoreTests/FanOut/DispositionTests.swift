@@ -106,6 +106,7 @@ import Testing
     }
 
     @Test func nobodyThere() {
+        stage.follow("stays", token: 9)
         stage.publish(2, alert: "goal")
         #expect(stage.disposition(of: "goal", "nobody") == .noActivity)
         _ = stage.settle()

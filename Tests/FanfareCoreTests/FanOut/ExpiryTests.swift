@@ -87,6 +87,23 @@ import Testing
         #expect(stage.shard.statistics.activities == 0)
     }
 
+    /// The service was away while the hand was on its way round, and for longer than it takes.
+    @Test func L1_afterALongPauseNobodyIsSentAnUpdateBeyondTheLimit() {
+        stage.publish(1)
+        for member in 0..<1000 { stage.follow("member \(member)") }
+        _ = stage.settle()
+        stage.pass(seconds: 7 * hour + 1800)
+        for _ in 0..<10 {
+            _ = stage.settle()
+            stage.pass(seconds: 1)
+        }
+        stage.pass(seconds: 2100)
+        stage.publish(2)
+        let pushes = stage.settle()
+        #expect(pushes.count == 1000)
+        #expect(pushes.allSatisfy { $0.event == .end })
+    }
+
     @Test func whoHasNoTokenIsForgottenAfterEightHours() {
         stage.publish(1)
         stage.start()
@@ -99,6 +116,94 @@ import Testing
         _ = stage.passUntilPush(seconds: 301)
         #expect(stage.shard.statistics.activities == 0)
         #expect(stage.fates() == [.expired])
+    }
+
+    // MARK: - Ends that never arrive
+
+    /// So long every push is answered like that, one try in ten seconds at most.
+    private func pass(seconds: Int64, answering outcome: DeliveryOutcome) {
+        for _ in 0..<seconds / 10 {
+            stage.answer(stage.pull(), outcome)
+            stage.pass(seconds: 10)
+        }
+    }
+
+    private static let troubles: [DeliveryOutcome] = [.serviceError, .throttled, .unknown, .notProcessed]
+
+    @Test(arguments: troubles) func L1_whoHasLeftAndCannotBeEndedIsGoneAfterEightHours(outcome: DeliveryOutcome) {
+        stage.publish(1)
+        stage.follow()
+        _ = stage.settle()
+        stage.pass(seconds: hour)
+        stage.unfollow()
+        pass(seconds: 7 * hour - 10, answering: outcome)
+        #expect(stage.shard.statistics.activities == 1 && !stage.shard.isQuiet, "its card may still be there")
+        pass(seconds: 360, answering: outcome)
+        #expect(stage.shard.statistics.activities == 0 && stage.shard.isQuiet)
+        #expect(stage.shard.violatedInvariant() == nil)
+        let reports = stage.shard.takeFeedback().compactMap { if case .report(let line) = $0 { line } else { nil } }
+        #expect(reports.count == 1 && reports.first?.hasPrefix("1 ends have not arrived") == true)
+    }
+
+    @Test(arguments: troubles) func L1_whoCannotBeToldOfAnythingKeepsNoTopic(outcome: DeliveryOutcome) {
+        stage.publish(1)
+        stage.follow()
+        _ = stage.settle()
+        stage.publish(2)
+        pass(seconds: 8 * hour + 360, answering: outcome)
+        #expect(stage.shard.statistics.activities == 0 && stage.shard.isQuiet)
+        #expect(stage.fates() == [.expired])
+        stage.publish(3, event: .end)
+        stage.shard.apply(.forget(stage.topic), at: stage.moment)
+        #expect(stage.shard.topics.count == 0)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// The hand comes by while the end is under way, and that is not taken.
+    @Test func L1_anEndOnItsWayWhenTheHandComesByIsNoReasonNeverToComeAgain() {
+        stage.publish(1)
+        stage.follow()
+        _ = stage.settle()
+        stage.pass(seconds: 7 * hour + 1795)
+        stage.publish(2, event: .end)
+        let end = stage.pull()
+        #expect(end.map(\.event) == [.end])
+        stage.pass(seconds: 10)
+        #expect(stage.pull().isEmpty)
+        stage.answer(end, .throttled)
+        pass(seconds: 2160, answering: .throttled)
+        #expect(stage.shard.statistics.activities == 0 && stage.shard.isQuiet)
+    }
+
+    // MARK: - Starts that have not been sent
+
+    /// Eight hours count from when there is a card: a match on Saturday morning is asked for on Friday evening.
+    @Test func L1_aStartThatWaitsForItsTopicDoesNotAge() {
+        stage.start()
+        #expect(stage.passUntilPush(seconds: 12 * hour).pushes.isEmpty)
+        #expect(stage.fates().isEmpty && stage.shard.statistics.tokenless == 1)
+        stage.publish(1)
+        #expect(stage.settle().map(\.event) == [.start])
+        stage.follow()
+        let (after, pushes) = stage.passUntilPush(seconds: 8 * hour)
+        #expect((8 * hour - 600...8 * hour - 299).contains(after + 1), "\(after) s")
+        #expect(pushes.map(\.event) == [.end])
+    }
+
+    @Test func aStartThatNothingComesForIsGivenUpAfterAWeek() {
+        stage.start()
+        for _ in 0..<7 * 24 * 60 - 1 {
+            stage.pass(seconds: 60)
+            #expect(stage.pull().isEmpty)
+        }
+        #expect(stage.fates().isEmpty && stage.shard.statistics.activities == 1)
+        for _ in 0..<7 {
+            stage.pass(seconds: 60)
+            #expect(stage.pull().isEmpty)
+        }
+        #expect(stage.fates() == [.notStarted(.waitedTooLong)])
+        #expect(stage.shard.statistics.activities == 0 && stage.shard.topics.count == 0)
+        #expect(stage.shard.violatedInvariant() == nil)
     }
 
     // MARK: - Renewal
@@ -183,6 +288,26 @@ import Testing
         stage.publish(2, renews: true)
         #expect(stage.settle().map(\.token) == [[3]])
         #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// A topic that never ends is renewed three times a day.
+    @Test func ofManyNamesTheFirstAndTheLatestGoOn() {
+        begin()
+        for edition in 2...20 {
+            stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
+            stage.follow("card~\(edition)", token: UInt8(edition))
+            _ = stage.settle()
+            _ = stage.fates()
+        }
+        #expect(stage.shard.successors.count == Renewal.namesMax)
+        #expect(stage.shard.predecessors.values.map(\.count) == [Renewal.namesMax])
+        #expect(stage.shard.violatedInvariant() == nil)
+        for name in ["card", "card~17", "card~18", "card~19", "card~20"] {
+            #expect(stage.shard.slot(of: ActivityID(hashing: name)) != nil, "\(name)")
+        }
+        stage.unfollow("card")
+        #expect(stage.settle().map(\.token) == [[20]])
+        #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
     }
 
     // MARK: - Between the old card and the new one's token

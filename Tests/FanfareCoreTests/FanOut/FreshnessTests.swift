@@ -95,6 +95,24 @@ import Testing
         #expect(report(at: 1).kinds[.other] != nil)
     }
 
+    /// One token is sick, one phone is refused its state: the time of the last delivery is that of the others' last one.
+    @Test func theLastAcceptedPushIsKnownWhateverOthersLack() {
+        for id in UInt64(1)...3 { follow(id, at: 0) }
+        publish(1, at: 10)
+        #expect(report(at: 10).lastAccepted == 0)
+        let flying = pull(at: 15)
+        func answer(_ index: Int, _ outcome: DeliveryOutcome, at milliseconds: Int64) {
+            let (slot, generation) = (flying[index].slot, flying[index].generation)
+            shard.complete([Completion(slot: slot, generation: generation, outcome: outcome)], at: moment(milliseconds))
+        }
+        answer(0, .refused, at: 20)
+        #expect(report(at: 21).lastAccepted == 0)
+        answer(1, .accepted, at: 30)
+        answer(2, .throttled, at: 40)
+        #expect(report(at: 50).lastAccepted == moment(30).monotonicNanoseconds)
+        #expect((report(at: 50) + FreshnessReport()).lastAccepted == moment(30).monotonicNanoseconds)
+    }
+
     @Test func reportsOfShardsAddUp() {
         follow(1, at: 0)
         publish(1, at: 10)

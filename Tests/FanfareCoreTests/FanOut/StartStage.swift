@@ -2,7 +2,7 @@
 
 /// One shard with one topic, time that is told to pass, and a network that answers as it is told.
 final class StartStage {
-    let shard = Shard()
+    let shard: Shard
     let topic = TopicID("match")
     private(set) var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000_000)
     private var serial: UInt64 = 0
@@ -10,7 +10,8 @@ final class StartStage {
     private var feedbackIn: RingProducer<ShardFeedback>
     private var feedbackOut: RingConsumer<ShardFeedback>
 
-    init() {
+    init(_ shard: Shard = Shard()) {
+        self.shard = shard
         feedbackIn = ring.takeProducer()
         feedbackOut = ring.takeConsumer()
     }

@@ -90,7 +90,9 @@ import Testing
     }
 
     /// The phone may be faster than the answer to the start.
-    @Test(arguments: [DeliveryOutcome.accepted, .unknown, .deadToken, .throttled, .notProcessed, .refused])
+    @Test(arguments: [
+        DeliveryOutcome.accepted, .unknown, .deadToken, .throttled, .serviceError, .notProcessed, .refused,
+    ])
     func aTokenBeforeTheAnswer(outcome: DeliveryOutcome) {
         stage.publish(1)
         stage.start()
@@ -106,19 +108,59 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    @Test(arguments: [DeliveryOutcome.throttled, .notProcessed])
+    /// Somebody else is served between two tries, so all errors but the first are the start's own.
+    @Test(arguments: [DeliveryOutcome.throttled, .serviceError])
     func aRefusalThatTimeMendsIsRetriedAFewTimes(outcome: DeliveryOutcome) {
-        stage.publish(1)
+        stage.follow("other")
+        stage.publish(0)
         stage.start()
         var starts = 0
-        for _ in 0..<3600 {
-            starts += stage.settle(outcome).count
+        for second in Int64(1)...3600 {
+            stage.publish(second)
+            let pushes = stage.pull()
+            let tries = pushes.filter { $0.event == .start }
+            starts += tries.count
+            stage.answer(tries, outcome)
+            stage.answer(pushes.filter { $0.event != .start }, .accepted)
             stage.pass(seconds: 1)
         }
-        #expect(starts == Starting.refusalsMax)
+        #expect(starts == Starting.refusalsMax + (outcome == .throttled ? 0 : 1))
         #expect(stage.fates() == [.notStarted(.gaveUp)])
-        #expect(stage.shard.statistics.activities == 0)
-        #expect(stage.shard.isQuiet)
+        #expect(stage.shard.statistics.activities == 1)
+    }
+
+    /// The service answers 503 to all, for a minute and a half, for an hour: that is not the start's fault, and it is in time for it.
+    @Test(arguments: [90, 3600]) func aStartOutlastsAnOutage(seconds: Int) {
+        stage.publish(1)
+        stage.follow("other")
+        _ = stage.settle()
+        for device in 0..<30 { stage.start("card \(device)", device: UInt8(100 + device)) }
+        for second in 0..<seconds {
+            if second % 10 == 0 { stage.publish(Int64(second)) }
+            _ = stage.settle(.serviceError)
+            stage.pass(seconds: 1)
+        }
+        #expect(stage.fates().isEmpty)
+        var started = 0
+        for _ in 0..<10 {
+            started += stage.settle().count { $0.event == .start }
+            stage.pass(seconds: 1)
+        }
+        #expect(started == 30)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// A key is revoked for an hour: that is not the start's fault.
+    @Test func aStartThatWasNotProcessedIsRetriedUntilItIs() {
+        stage.publish(1)
+        stage.start()
+        for _ in 0..<3600 {
+            _ = stage.settle(.notProcessed)
+            stage.pass(seconds: 1)
+        }
+        #expect(stage.fates().isEmpty)
+        #expect(stage.settle().map(\.event) == [.start])
+        #expect(stage.shard.violatedInvariant() == nil)
     }
 
     @Test func aRetryCarriesTheNewestStateAndTheNewestStartToken() {

@@ -1,5 +1,6 @@
 import FanfareCore
 import Foundation
+import Synchronization
 import Testing
 
 @Suite struct RingTests {
@@ -161,6 +162,48 @@ extension RingTests {
             #expect(mailbox.tryPush(RingTests.Counted { released() }))
             #expect(mailbox.tryPush(RingTests.Counted { released() }))
         }
+    }
+
+    @Test func aClosedMailboxTakesNothingAndGivesWhatItHas() {
+        let mailbox = ManyToOneMailbox<Int>(capacity: 4)
+        for value in 0..<6 {
+            #expect(mailbox.tryPush(value))
+            if value < 3 { #expect(mailbox.pop() == value) }
+        }
+        #expect(!mailbox.isClosed && !mailbox.isExhausted)
+        mailbox.close()
+        mailbox.close()
+        #expect(!mailbox.tryPush(-1))
+        #expect(mailbox.isClosed && !mailbox.isExhausted)
+        for value in 3..<6 { #expect(mailbox.pop() == value) }
+        #expect(mailbox.pop() == nil)
+        #expect(mailbox.isExhausted)
+        #expect(!mailbox.tryPush(-1), "there is room, but it is closed")
+    }
+
+    /// Closed while three producers are at it: what they were told was taken arrives, and nothing else.
+    @Test(arguments: 0..<20) func closingLosesNothingThatWasTaken(round: Int) {
+        let mailbox = ManyToOneMailbox<Int>(capacity: 8)
+        let taken = Atomic(0)
+        let ended = DispatchSemaphore(value: 0)
+        for _ in 0..<3 {
+            Thread {
+                while !mailbox.isClosed { if mailbox.tryPush(1) { taken.add(1, ordering: .relaxed) } }
+                ended.signal()
+            }.start()
+        }
+        var popped = 0
+        while !mailbox.isExhausted {
+            guard mailbox.pop() != nil else {
+                sched_yield()
+                continue
+            }
+            popped += 1
+            if popped == 1000 { mailbox.close() }
+        }
+        for _ in 0..<3 { ended.wait() }
+        #expect(popped == taken.load(ordering: .relaxed))
+        #expect(mailbox.pop() == nil)
     }
 
     /// Three producers; each one's elements arrive all and in its own order.

@@ -15,7 +15,7 @@ func runNative(_ bytes: [UInt8]) {
         return items.map { "\($0)" }
     }
     let whole = items(chunkBytes: max(1, bytes.count))
-    promise(whole.count <= bytes.count, "\(whole.count) items of \(bytes.count) bytes")
+    promise(whole.count <= 2 * bytes.count, "\(whole.count) items of \(bytes.count) bytes")
     promise(whole == items(chunkBytes: 5), "the items depend on how the bytes are cut")
 }
 
@@ -23,6 +23,7 @@ private func check(_ item: FeedItem) {
     switch item {
     case .event(let event): promise(event.at.isPlausible, "an event at \(event.at)")
     case .rejected(let rejection): promise(!rejection.reason.isEmpty, "a rejection without a reason")
+    case .noticed(let notice): promise(!notice.text.isEmpty, "a notice without words")
     }
 }
 

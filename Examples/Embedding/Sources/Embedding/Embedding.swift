@@ -13,7 +13,7 @@ import Foundation
         var arrival: Date
     }
 
-    enum Trouble: Error { case full(String), undelivered(String) }
+    enum Trouble: Error { case notTaken(String, Admission), undelivered(String) }
 
     static func main() throws {
         var observer = Engine.Observer()
@@ -26,7 +26,9 @@ import Foundation
         for person in ["anna", "ben"] {
             // The app registers the update token of each Live Activity; a made-up one will do here.
             let token = [UInt8](repeating: 0xAB, count: 79) + [UInt8(person.count)]
-            engine.follow(.topic(match), activity: "\(person)-card", subscriber: person, token: token)
+            let admission = engine.follow(
+                .topic(match), activity: "\(person)-card", subscriber: person, token: token)
+            guard admission.isTaken else { throw Trouble.notTaken(person, admission) }
         }
 
         let kickoff = FeedTime(seconds: 1_781_359_200)
@@ -39,7 +41,8 @@ import Foundation
             let event = FeedEvent(
                 topic: match, topicKind: .football, at: fact.at, id: fact.id, kind: fact.kind,
                 lifecycle: fact.id == "1H" ? .start : nil, change: .fact(fact))
-            guard engine.ingest(event) else { throw Trouble.full(fact.id) }
+            let admission = engine.ingest(event)
+            guard admission.isTaken else { throw Trouble.notTaken(fact.id, admission) }
             // Only so that this example always prints the same: else the goal may overtake the kick-off.
             guard engine.settle(within: .seconds(10)) else { throw Trouble.undelivered(fact.id) }
         }
@@ -48,7 +51,9 @@ import Foundation
         engine.follow(
             .topic(ride), activity: "anna-ride", subscriber: "anna", token: [UInt8](repeating: 0xCD, count: 80))
         let state = Ride(driver: "Ben", arrival: Date(timeIntervalSince1970: 1_781_360_000))
-        guard try engine.publish(state, for: ride, alert: AlertText(title: "Ben is on his way", body: "Blue van")),
+        guard
+            try engine.publish(state, for: ride, alert: AlertText(title: "Ben is on his way", body: "Blue van"))
+                .isTaken,
             engine.settle(within: .seconds(10))
         else { throw Trouble.undelivered("\(ride)") }
 

@@ -10,6 +10,9 @@ final class FastSession {
         var streamsMax = 1000
         /// An answer waits so long.
         var latencyMilliseconds: UInt32 = 0
+        /// Of the whole connection, from 65,535 bytes. All streams' bodies fit the usual one many times over, so no client ever waits
+        /// for it.
+        var window = 1 << 24
         /// Milliseconds; the time in a 410.
         var deadSince: Int64 = 0
     }
@@ -29,10 +32,12 @@ final class FastSession {
     private static let headerListMax = 8000
     /// Of one header block, however many frames it comes in.
     private static let headerBlockMax = 16_384
-    /// Of the whole connection: all streams' bodies fit many times over, so no client ever waits for it.
-    private static let receiveWindowMax = 1 << 24
     /// Kinds of requests that are remembered; the oldest makes room.
     private static let knownHeadersMax = 8
+
+    /// What is used of the connection's window comes back when it is so much: some 26 bodies, so that a client has nearly the whole
+    /// window for each round trip.
+    private static let windowUsedMax = 8192
 
     private let settings: Settings
     private let service: FastService
@@ -60,7 +65,7 @@ final class FastSession {
     private var others: [UInt32: Request] = [:]
     private var answers: FastAnswers
 
-    private var receiveWindow = FastSession.receiveWindowMax
+    private var receiveWindow: Int
     private var output = OutputBuffer(capacity: 4096)
 
     init(settings: Settings, service: FastService) {
@@ -71,7 +76,10 @@ final class FastSession {
             (SettingID.maxConcurrentStreams, UInt32(settings.streamsMax)),
             (SettingID.maxHeaderListSize, UInt32(FastSession.headerListMax)),
         ])
-        output.appendWindowUpdate(FastSession.receiveWindowMax - FlowControl.defaultWindow, stream: 0)
+        receiveWindow = settings.window
+        if settings.window > FlowControl.defaultWindow {
+            output.appendWindowUpdate(settings.window - FlowControl.defaultWindow, stream: 0)
+        }
     }
 
     /// Requests that have begun and are not answered.
@@ -334,9 +342,9 @@ final class FastSession {
         try requireBegun(header)
         receiveWindow -= header.length
         try require(receiveWindow >= 0, .flowControlError, "\(header.length) bytes of DATA overrun the window")
-        if receiveWindow < FastSession.receiveWindowMax / 2 {
-            output.appendWindowUpdate(FastSession.receiveWindowMax - receiveWindow, stream: 0)
-            receiveWindow = FastSession.receiveWindowMax
+        if receiveWindow < settings.window - FastSession.windowUsedMax {
+            output.appendWindowUpdate(settings.window - receiveWindow, stream: 0)
+            receiveWindow = settings.window
         }
         let count = try unpadded(header, payload).count
         // None: reset, refused or answered; this was on its way.

@@ -33,6 +33,7 @@ public final class FastSimulator: APNsStandIn {
         service = FastService(seed: options.seed, deadShare: options.deadShare)
         settings = FastSession.Settings(
             streamsMax: options.streams.first, latencyMilliseconds: UInt32(options.latency.most),
+            window: options.fastWindow ?? FastSession.Settings().window,
             deadSince: Clock.wallMilliseconds() - 86_400_000)
         listener = try TCPListener(loop: loop, host: options.host, port: options.port) { [unowned self] in accept($0) }
         answerTimer = LoopTimer(loop: loop) { [unowned self] in answerWaiting() }

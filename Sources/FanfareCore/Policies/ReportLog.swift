@@ -1,8 +1,8 @@
 /// Keeps messages to operators few: an equal one is passed on once a minute, with how often it was said meanwhile.
 package struct ReportLog {
-    static let repeatAfter = Duration.seconds(60)
+    package static let repeatAfter = Duration.seconds(60)
     /// Texts held; beyond that the oldest is forgotten. Texts carry no varying numbers, so a handful occur.
-    static let textsMax = 32
+    package static let textsMax = 32
 
     private var said: [(text: String, at: Int64, held: Int)] = []
 
@@ -15,7 +15,7 @@ package struct ReportLog {
             said.append((text, now, 0))
             return text
         }
-        guard now - said[index].at >= Self.repeatAfter.nanoseconds else {
+        guard now - said[index].at >= Self.repeatAfter.milliseconds * 1_000_000 else {
             said[index].held += 1
             return nil
         }

@@ -1,0 +1,276 @@
+import FanfareCore
+import FanfareHTTP2
+import FanfareLoop
+
+/// Finds an address of the host that speaks HTTP/2: RFC 8305, "happy eyeballs".
+///
+/// The name is looked up afresh, since APNs spreads load by DNS. The addresses that were good last are tried as well: while the name
+/// servers are slow or do not answer, and behind all that they have found. Addresses are tried one after the other, each a quarter of a
+/// second behind the one before it, or at once when that has failed. The first on which the peer's SETTINGS arrive is taken and the
+/// others are closed. So an address that leads nowhere, or a family of addresses that this machine lacks, costs a moment and not the
+/// connection.
+///
+/// Each attempt has a session of its own: what was written for one address, or half read from it, is no other one's.
+/// It says `onOpened` or `onFailed` once, on the loop. Nothing here waits for anything: `tick` is called no later than
+/// `nextDeadline`.
+final class Dialer {
+    /// One address, and how far we have come with it.
+    final class Attempt {
+        let stream: TLSStream
+        var session: ClientSession
+        fileprivate let address: SocketAddress
+        fileprivate let began: Int64
+
+        fileprivate init(to address: SocketAddress, for pool: ConnectionPool, at now: Int64) throws(LoopError) {
+            let endpoint = pool.configuration.endpoint
+            let tcp = try TCPStream(loop: pool.loop)
+            tcp.connect(to: address, name: endpoint.host)
+            do {
+                stream = try TLSStream(over: tcp, context: pool.context, host: endpoint.serverName ?? endpoint.host)
+            } catch {
+                tcp.close()
+                throw error
+            }
+            session = ClientSession(configuration: ClientSession.Configuration())
+            session.streamLimit = 1
+            self.address = address
+            began = now
+        }
+
+        fileprivate func flush() {
+            session.withOutput { stream.write($0) }
+            session.take(session.outputCount)
+        }
+    }
+
+    /// RFC 8305 §5, "Connection Attempt Delay".
+    static let attemptDelay = Duration.milliseconds(250)
+    /// How long the next address waits for one that has answered so far as TCP goes: handshakes cost servers something.
+    static let handshakePatience = Duration.seconds(2)
+    /// How long a name server is waited for where addresses are known that were good. Its answer is still welcome later.
+    static let lookupPatience = Duration.seconds(2)
+
+    var onOpened: ((Attempt) -> Void)?
+    var onFailed: ((String) -> Void)?
+
+    private unowned let pool: ConnectionPool
+    private var lookup: Resolver.Lookup?
+    /// Monotonic nanoseconds, as all times here.
+    private var lookupEnds = Int64.max
+    /// When those that were good are tried without it; `.max` from then on.
+    private var lookupIsSlowAt = Int64.max
+    /// As the resolver gave them out.
+    private var found: [SocketAddress] = []
+    /// Those that were good last, until they are among the others.
+    private var spare: [SocketAddress] = []
+    /// Not tried yet, in order.
+    private var untried: ArraySlice<SocketAddress> = []
+    private var tried: Set<SocketAddress> = []
+    private var attempts: [Attempt] = []
+    private var nextAttemptAt = Int64.max
+    /// What people hear of when nothing is left. A server that answered and was found wanting is told of, rather than an address
+    /// that was tried beside it.
+    private var complaint = ""
+    private var isServerAtFault = false
+
+    init(pool: ConnectionPool) { self.pool = pool }
+
+    // A pool that is dropped without being closed must not be called back.
+    deinit { close() }
+
+    /// Ends without a word.
+    func close() {
+        onOpened = nil
+        onFailed = nil
+        lookup?.cancel()
+        lookup = nil
+        untried = []
+        for attempt in attempts { attempt.stream.close() }
+        attempts = []
+        nextAttemptAt = .max
+    }
+
+    // MARK: The name
+
+    func start(at now: Int64) {
+        let configuration = pool.configuration
+        spare = pool.goodAddresses
+        lookupEnds = now + configuration.connectTimeout.nanoseconds
+        if !spare.isEmpty { lookupIsSlowAt = now + Dialer.lookupPatience.nanoseconds }
+        do throws(LoopError) {
+            lookup = try configuration.resolver.resolve(
+                loop: pool.loop, host: configuration.endpoint.host, port: configuration.endpoint.port
+            ) { [unowned self] in self.resolved($0) }
+        } catch {
+            lookupFailed("\(error)", at: now)
+        }
+    }
+
+    private func resolved(_ answer: Resolver.Answer) {
+        let now = pool.now().monotonicNanoseconds
+        switch answer {
+        case .success(let addresses):
+            endLookup()
+            found = addresses
+            race(addresses, at: now)
+        case .failure(let error): lookupFailed("\(error)", at: now)
+        }
+    }
+
+    private func lookupFailed(_ text: String, at now: Int64) {
+        endLookup()
+        // What is known of addresses says more.
+        if tried.isEmpty { complaint = text }
+        if spare.isEmpty { raceOn(at: now) } else { raceSpare("\(text); trying", at: now) }
+    }
+
+    private func endLookup() {
+        lookup?.cancel()
+        lookup = nil
+        lookupIsSlowAt = .max
+    }
+
+    // MARK: The addresses
+
+    /// RFC 8305 §4: the families take turns, the one that the system prefers (RFC 6724) first. Within a family the resolver's
+    /// order is entered at random and goes round, so that many connections spread over the addresses of a host.
+    static func order(
+        _ found: [SocketAddress], using random: inout some RandomNumberGenerator
+    ) -> [SocketAddress] {
+        guard let preferred = found.first else { return [] }
+        var families = [
+            found.filter { $0.isIPv6 == preferred.isIPv6 }, found.filter { $0.isIPv6 != preferred.isIPv6 },
+        ]
+        for index in families.indices where families[index].count > 1 {
+            let start = Int.random(in: families[index].indices, using: &random)
+            families[index] = Array(families[index][start...] + families[index][..<start])
+        }
+        let rounds = max(families[0].count, families[1].count)
+        return (0..<rounds).flatMap { round in families.compactMap { round < $0.count ? $0[round] : nil } }
+    }
+
+    /// Tries them behind those that are to be tried already.
+    private func race(_ addresses: [SocketAddress], at now: Int64) {
+        untried += Dialer.order(addresses.filter { !tried.contains($0) && !untried.contains($0) }, using: &pool.random)
+        raceOn(at: now)
+    }
+
+    private func raceSpare(_ why: String, at now: Int64) {
+        pool.report("\(why) the addresses that were good last", at: now)
+        lookupIsSlowAt = .max
+        let addresses = spare
+        spare = []
+        race(addresses, at: now)
+    }
+
+    /// An attempt that has just begun gets its time.
+    private func raceOn(at now: Int64) { if attempts.isEmpty || nextAttemptAt == .max { tryNext(at: now) } }
+
+    private func tryNext(at now: Int64) {
+        guard let address = untried.popFirst() else {
+            nextAttemptAt = .max
+            guard attempts.isEmpty, lookup == nil else { return }
+            let rest = spare.filter { !tried.contains($0) }
+            return rest.isEmpty ? finish(complaint) : raceSpare("\(complaint); trying", at: now)
+        }
+        tried.insert(address)
+        nextAttemptAt = now + Dialer.attemptDelay.nanoseconds
+        do throws(LoopError) {
+            let attempt = try Attempt(to: address, for: pool, at: now)
+            attempts.append(attempt)
+            let stream = attempt.stream
+            stream.onReady = { [unowned self, unowned attempt] in self.secured(attempt, alpn: $0) }
+            stream.onRead = { [unowned self, unowned attempt] in self.received($0, on: attempt) }
+            stream.onClose = { [unowned self, unowned attempt] in self.closed(attempt, $0) }
+        } catch {
+            complain("\(error)", ofServerAt: address)
+            tryNext(at: now)
+        }
+    }
+
+    private func secured(_ attempt: Attempt, alpn: String?) {
+        guard alpn == "h2" else {
+            return fail(
+                attempt, "\(pool.configuration.endpoint): the server does not offer HTTP/2 (ALPN h2)", isOfServer: true)
+        }
+        attempt.flush()
+    }
+
+    private func received(_ bytes: UnsafeRawBufferPointer, on attempt: Attempt) {
+        attempt.session.receive(bytes)
+        if attempt.session.settingsReceived { return win(attempt) }
+        guard attempt.session.state == .closed else { return attempt.flush() }
+        var batch = EventBatch()
+        attempt.session.takeEvents(into: &batch)
+        var reason = ""
+        for case .failed(_, let text) in batch.events { reason = batch.text(text) }
+        attempt.flush()  // the GOAWAY that tells the peer why
+        fail(attempt, "\(pool.configuration.endpoint): the server broke HTTP/2: \(reason)", isOfServer: true)
+    }
+
+    private func closed(_ attempt: Attempt, _ error: LoopError?) {
+        let isOfServer =
+            switch error?.kind {
+            // Any server of the host would show the same certificate, and speak TLS as badly, where the address is the host's.
+            case .certificate, .tls, .badKey: true
+            default: false
+            }
+        fail(
+            attempt, error.map { "\($0)" } ?? "\(pool.configuration.endpoint): closed by the server",
+            isOfServer: isOfServer)
+    }
+
+    private func win(_ attempt: Attempt) {
+        let onOpened = self.onOpened
+        // What the name servers say, where one of theirs was good; else what was good before still is.
+        if found.contains(attempt.address) { pool.goodAddresses = found }
+        attempts.removeAll { $0 === attempt }
+        close()
+        onOpened?(attempt)
+    }
+
+    private func fail(_ attempt: Attempt, _ text: String, isOfServer: Bool = false) {
+        attempt.stream.close()
+        attempts.removeAll { $0 === attempt }
+        complain(text, ofServerAt: isOfServer ? attempt.address : nil)
+        tryNext(at: pool.now().monotonicNanoseconds)
+    }
+
+    /// What the server is to blame for, another address of its family would hardly mend; attempts that have begun go on. The other
+    /// family may lead elsewhere: one wrong entry, or somebody on the way who answers for all of one family, is enough.
+    private func complain(_ text: String, ofServerAt address: SocketAddress?) {
+        if address != nil || !isServerAtFault { complaint = text }
+        guard let address else { return }
+        isServerAtFault = true
+        untried.removeAll { $0.isIPv6 == address.isIPv6 }
+    }
+
+    private func finish(_ text: String) {
+        let onFailed = self.onFailed
+        close()
+        onFailed?(text)
+    }
+
+    // MARK: Time
+
+    var nextDeadline: Int64 {
+        let timeout = pool.configuration.connectTimeout.nanoseconds
+        let asking = lookup == nil ? Int64.max : min(lookupIsSlowAt, lookupEnds)
+        return attempts.reduce(min(nextAttemptAt, asking)) { min($0, $1.began + timeout) }
+    }
+
+    func tick(at now: Int64) {
+        if lookup != nil, now >= min(lookupIsSlowAt, lookupEnds) {
+            let text = "\(pool.configuration.endpoint): the name server does not answer"
+            if now >= lookupEnds { lookupFailed(text, at: now) } else { raceSpare("\(text); trying", at: now) }
+        }
+        let timeout = pool.configuration.connectTimeout.nanoseconds
+        for attempt in attempts where now >= attempt.began + timeout {
+            fail(attempt, "\(pool.configuration.endpoint): no answer while connecting")
+        }
+        guard now >= nextAttemptAt else { return }
+        let patience = Dialer.handshakePatience.nanoseconds
+        let connected = attempts.lazy.filter { $0.stream.isConnected }.map { $0.began + patience }.max() ?? 0
+        if now < connected { nextAttemptAt = connected } else { tryNext(at: now) }
+    }
+}

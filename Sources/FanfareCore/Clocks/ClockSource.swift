@@ -1,0 +1,15 @@
+/// Where an engine reads the time: what the machine's clocks say, right or wrong. `WallEstimate` and `LogClock` make of it what is
+/// used. Any thread.
+public struct ClockSource: Sendable {
+    /// Unix milliseconds, as they are set: a step of hours, either way, is believed by nobody at once.
+    public var wallMilliseconds: @Sendable () -> Int64
+    /// Nanoseconds from an arbitrary start; never goes back. Best if it counts the time in which the machine was suspended.
+    public var monotonicNanoseconds: @Sendable () -> Int64
+
+    public init(
+        wallMilliseconds: @escaping @Sendable () -> Int64, monotonicNanoseconds: @escaping @Sendable () -> Int64
+    ) {
+        self.wallMilliseconds = wallMilliseconds
+        self.monotonicNanoseconds = monotonicNanoseconds
+    }
+}

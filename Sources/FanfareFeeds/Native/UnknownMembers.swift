@@ -1,0 +1,43 @@
+import FanfareCore
+
+/// Names of a feed's members that nobody reads and that look like slips, each told once: `patch`, where `set` was meant, would
+/// otherwise be a feed in which nothing ever happens. A feed may well carry more than is read; of that nothing is said.
+final class UnknownMembers {
+    /// What a line of the native format may have.
+    private static let known = [
+        "topic", "at", "topicKind", "seq", "id", "kind", "set", "fact", "retracts", "operator", "alert", "app",
+    ]
+    /// Names under which people know the same.
+    private static let synonyms = [
+        "patch": "set", "merge": "set", "state": "set", "contentState": "set", "content-state": "set",
+        "time": "at", "timestamp": "at", "topicId": "topic", "event": "kind", "lifecycle": "kind",
+        "sequence": "seq", "retract": "retracts", "order": "operator", "notification": "alert", "bundle": "app",
+    ]
+    /// Names that are looked at; a feed whose members are all different must not be kept in mind.
+    private static let namesMax = 256
+    /// Names of more bytes are no slips.
+    private static let nameBytesMax = 40
+
+    private var seen: Set<String> = []
+    /// Not told yet.
+    private var fresh: [String] = []
+
+    func note(_ name: JSONElement) {
+        guard seen.count < UnknownMembers.namesMax, name.byteCount <= UnknownMembers.nameBytesMax,
+            let name = name.string, seen.insert(name).inserted, let meant = UnknownMembers.meant(by: name)
+        else { return }
+        fresh.append("unknown member `\(name)` (did you mean `\(meant)`?)")
+    }
+
+    /// What to say of the line that has just been read; mostly nothing.
+    func takeNotice() -> String? {
+        guard !fresh.isEmpty else { return nil }
+        defer { fresh.removeAll() }
+        return fresh.joined(separator: "; ")
+    }
+
+    private static func meant(by name: String) -> String? {
+        guard let near = name.nearest(of: known + synonyms.keys.sorted()) else { return nil }
+        return synonyms[near] ?? near
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+/// APNs is away for a while, and of those who wait for it many can never be reached.
+///
+/// `make faults` takes it away for ten minutes, from 200,000 activities.
+@Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(30)), .serialized)
+struct OutageFaultTests {
+    private static let seconds = ProcessInfo.processInfo.environment["FANFARE_OUTAGE_SECONDS"].flatMap(Double.init) ?? 5
+    private static let trouble = ["--answer", "dd=ExpiredToken", "--answer", "ff=InternalServerError"]
+
+    /// When it is back, everybody else has the newest state within the time of one sweep and ten seconds.
+    @Test func afterAnOutageEverybodyHasTheNewestStateWithinASweepAndTenSeconds() throws {
+        let activities = FaultTests.activities
+        let sick = min(1000, activities / 10)
+        let dead = activities / 10
+        let healthy = activities - sick - dead
+        let folder = try Folder()
+        let people = (0..<activities).map {
+            // Everywhere among the others.
+            let prefix = $0 % 10 == 3 ? "dd" : $0 % (activities / sick) == 0 ? "ff" : "01"
+            return LiveMatch.follower($0, prefix: prefix)
+        }
+        let subscribers = try folder.write("subscribers", people.joined())
+        let first = try Simulator(Self.trouble, folder: folder)
+        let fanfare = try Program(
+            .fanfare, ["replay", "-", "--subscribers", subscribers, "--patience", "0", "--json"] + first.options(),
+            folder: folder, hasInput: true)
+        try fanfare.write(LiveMatch.kickOff)
+        try fanfare.waitUntil(updates: 1, toGo: sick, within: 120)
+        let before = try Dump(first.dump())
+        try fanfare.write(LiveMatch.goal(1))
+        // An outage is time in which nothing happens.
+        Thread.sleep(forTimeInterval: Self.seconds)
+        let back = try Simulator(Self.trouble + ["--listen", first.address], folder: folder)
+        try fanfare.waitUntil(updates: 2, toGo: sick, within: 180)
+        try fanfare.closeInput()
+        let end = try fanfare.wait()
+        let summary = try Summary(end)
+        #expect(summary.undelivered == sick && summary.pushes.dead == dead)
+
+        let arrivals = before.arrivals { _ in true }
+        let sweep = try #require(arrivals.max()) - #require(arrivals.min())
+        // It counts from its own start, which is the outage's end.
+        let after = try Dump(back.dump()).arrivals { _ in true }
+        let recovery = try #require(after.max())
+        #expect(arrivals.count == healthy && after.count == healthy)
+        print(
+            "told: an outage of \(Self.seconds) s: \(activities) activities, \(dead) dead, \(sick) fail for good; "
+                + "the sweep before took \(sweep) ms, after its end the last of \(healthy) had the goal in \(recovery) ms"
+        )
+        #expect(recovery <= sweep + 10_000)
+    }
+}

@@ -1,0 +1,248 @@
+import APNsSimulator
+import Dispatch
+import FanfareAPNs
+import FanfareCore
+import FanfareLoop
+import Foundation
+import Synchronization
+import Testing
+
+/// Of several addresses some lead nowhere: pushes go to one that does not, soon, and nothing is lost by those.
+@Suite struct AddressesTests {
+    private let scratch: Scratch
+    private let credentials: ProviderToken
+
+    init() throws {
+        scratch = try Scratch()
+        try scratch.makeCertificates()
+        credentials = try ProviderToken(
+            keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789")
+    }
+
+    /// Many connections, so that each address is the first for one of them: the order within a family is drawn.
+    private static let connections = 8
+
+    private func harness(_ loop: Loop, _ resolver: Resolver) throws -> PoolHarness {
+        var configuration = ConnectionPool.Configuration(
+            endpoint: Endpoint(host: "localhost", port: 443, caFile: scratch.path("ca.pem")),
+            bundleID: "com.example.app", connections: Self.connections)
+        // Longer than any of these tests may take: whatever waits for it fails.
+        configuration.connectTimeout = .seconds(300)
+        configuration.resolver = resolver
+        return try PoolHarness(
+            loop: loop, source: MemorySource(activities: 1000, payload: examplePayload()),
+            configuration: configuration, credentials: credentials)
+    }
+
+    private func expectAllIsWell(
+        with resolver: Resolver, _ loop: Loop, _ simulator: Simulator, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let harness = try harness(loop, resolver)
+        harness.run("all connections") {
+            harness.source.settled == 1000 && harness.pool.connectionsOpen == Self.connections
+        }
+        harness.close()
+        let statistics = harness.pool.statistics
+        #expect(statistics.connectFailures == 0 && statistics.connectionsLost == 0, sourceLocation: sourceLocation)
+        #expect(statistics.uncertain == 0, sourceLocation: sourceLocation)
+        #expect(harness.reports.isEmpty, sourceLocation: sourceLocation)
+        simulator.close()
+        loop.close()
+    }
+
+    private func address(_ ip: String, _ port: UInt16) throws -> SocketAddress {
+        try #require(SocketAddress(ip: ip, port: port))
+    }
+
+    private func always(_ addresses: [SocketAddress]) -> Resolver {
+        Resolver { (_, _) throws(LoopError) in addresses }
+    }
+
+    /// A port whose system drops the packets of whoever wants to connect: the queue of its listener is full.
+    private final class BlackHole {
+        private var sockets: [Int32] = []
+        private(set) var port: UInt16 = 0
+
+        init() throws {
+            func socketOnLoopback() -> Int32 {
+                let made = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+                sockets.append(made)
+                return made
+            }
+            var place = sockaddr_in()
+            place.sin_family = sa_family_t(AF_INET)
+            place.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let listener = socketOnLoopback()
+            let isListening = withUnsafeMutablePointer(to: &place) { place in
+                place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(listener, $0, size) == 0 && listen(listener, 0) == 0 && getsockname(listener, $0, &size) == 0
+                }
+            }
+            try #require(isListening)
+            port = UInt16(bigEndian: place.sin_port)
+            for _ in 0..<8 {
+                let filler = socketOnLoopback()
+                withUnsafePointer(to: &place) { place in
+                    place.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = connect(filler, $0, size) }
+                }
+            }
+        }
+
+        deinit { for socket in sockets { close(socket) } }
+    }
+
+    @Test func anAddressThatLeadsNowhereCostsAMoment() throws {
+        let loop = try Loop()
+        let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
+        let hole = try BlackHole()
+        try expectAllIsWell(
+            with: always([address("127.0.0.1", hole.port), address("127.0.0.1", simulator.port)]), loop, simulator)
+        withExtendedLifetime(hole) {}
+    }
+
+    /// An overloaded front end completes TLS and then says nothing. What was written for it is not the next address's.
+    @Test func aServerThatFallsSilentBehindTLSIsLeftForTheNextAddress() throws {
+        let loop = try Loop()
+        let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
+        let silent = try ScriptedServer(loop: loop, scratch: scratch, says: [])
+        try expectAllIsWell(
+            with: always([address("127.0.0.1", silent.port), address("127.0.0.1", simulator.port)]), loop, simulator)
+    }
+
+    /// The beginning of a frame that one server has sent is not the beginning of what another one says.
+    @Test func halfAFrameOfOneServerIsNotTheNextOnes() throws {
+        let loop = try Loop()
+        let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
+        let silent = try ScriptedServer(loop: loop, scratch: scratch, says: [0, 0, 60, 4])
+        try expectAllIsWell(
+            with: always([address("127.0.0.1", silent.port), address("127.0.0.1", simulator.port)]), loop, simulator)
+    }
+
+    @Test func aServerThatHangsUpDuringTheHandshakeIsLeftForTheNextAddress() throws {
+        let loop = try Loop()
+        let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
+        let rude = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { client in
+            client.onRead = { _ in client.close() }
+            client.resumeReading()
+        }
+        try expectAllIsWell(
+            with: always([address("127.0.0.1", rude.port), address("127.0.0.1", simulator.port)]), loop, simulator)
+    }
+
+    /// Somebody else answers at the addresses of one family, a hotel's portal or a wrong entry: the other family is well.
+    @Test func aForeignCertificateInOneFamilyIsLeftForTheOther() throws {
+        let loop = try Loop()
+        let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
+        let foreign = try Scratch()
+        try foreign.makeCertificates()
+        let context = try TLSContext.server(
+            certificateFile: foreign.path("server.pem"), keyFile: foreign.path("server.key"))
+        var strangers: [TLSStream] = []
+        let listener = try TCPListener(loop: loop, host: "::1", port: 0) {
+            if let stream = try? TLSStream(over: $0, context: context) { strangers.append(stream) }
+        }
+        try expectAllIsWell(
+            with: always([address("::1", listener.port), address("127.0.0.1", simulator.port)]), loop, simulator)
+        #expect(!strangers.isEmpty)
+    }
+
+    /// The kernel refuses some addresses at once: of a family that it lacks, or that it cannot route; of these one that lacks the
+    /// link that it is local to.
+    @Test func anAddressThatTheKernelRefusesIsLeftForTheNext() throws {
+        let loop = try Loop()
+        let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
+        try expectAllIsWell(
+            with: always([address("fe80::1", 443), address("127.0.0.1", simulator.port)]), loop, simulator)
+    }
+
+    /// The first of the name servers is dead, so each look-up takes seconds; and the addresses that were good lead nowhere by now.
+    @Test func aSlowNameServerIsWaitedForWhenTheGoodAddressesFail() throws {
+        let loop = try Loop()
+        let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
+        let relay = try Relay(loop: loop, to: SocketAddress(ip: "127.0.0.1", port: simulator.port))
+        let before = try address("127.0.0.1", relay.port)
+        let after = try address("127.0.0.1", simulator.port)
+        let isSlow = Mutex(false)
+        let answers = DispatchSemaphore(value: 0)
+        let resolver = Resolver { (_, _) throws(LoopError) in
+            guard isSlow.withLock({ $0 }) else { return [before] }
+            answers.wait()
+            return [after]
+        }
+        let harness = try harness(loop, resolver)
+        harness.run("settling") {
+            harness.source.settled == 1000 && harness.pool.connectionsOpen == Self.connections
+        }
+        isSlow.withLock { $0 = true }
+        relay.isClosed = true
+        relay.cut()
+        let answer = LoopTimer(loop: loop) { answers.signal() }
+        answer.start(after: .seconds(3), repeating: .seconds(3))
+        let opened = harness.pool.statistics.connectionsOpened
+        harness.run(limit: .seconds(20), "new connections") {
+            harness.pool.statistics.connectionsOpened >= opened + UInt64(Self.connections)
+        }
+        #expect(harness.pool.statistics.connectFailures == 0)
+        answer.close()
+        harness.close()
+        simulator.close()
+        answers.signal()
+    }
+
+    /// The name server's answer leads nowhere, and where the connections were before, all is well.
+    @Test func aNameServerThatLiesIsNotBelievedForEver() throws {
+        let loop = try Loop()
+        let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
+        let relay = try Relay(loop: loop, to: SocketAddress(ip: "127.0.0.1", port: simulator.port))
+        let good = try address("127.0.0.1", relay.port)
+        let wrong = try address("127.0.0.1", freePort())
+        let lies = Mutex(false)
+        let harness = try harness(
+            loop, Resolver { (_, _) throws(LoopError) in lies.withLock { $0 } ? [wrong] : [good] })
+        harness.run("settling") {
+            harness.source.settled == 1000 && harness.pool.connectionsOpen == Self.connections
+        }
+        lies.withLock { $0 = true }
+        let opened = harness.pool.statistics.connectionsOpened
+        relay.cut()
+        harness.run(limit: .seconds(20), "new connections") {
+            harness.pool.statistics.connectionsOpened >= opened + UInt64(Self.connections)
+        }
+        #expect(harness.pool.statistics.connectFailures == 0)
+        harness.close()
+        simulator.close()
+    }
+
+    enum Outage: CaseIterable, Sendable { case refuses, isSilent }
+
+    /// APNs is there and the name servers are not: connections that end are replaced all the same.
+    @Test(arguments: Outage.allCases) func connectionsAreReplacedWhileNoNameServerAnswers(outage: Outage) throws {
+        let loop = try Loop()
+        let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
+        let relay = try Relay(loop: loop, to: address("127.0.0.1", simulator.port))
+        let good = try address("127.0.0.1", relay.port)
+        let isOut = Mutex(false)
+        let never = DispatchSemaphore(value: 0)
+        let resolver = Resolver { (_, _) throws(LoopError) in
+            guard isOut.withLock({ $0 }) else { return [good] }
+            if outage == .isSilent { never.wait() }
+            throw LoopError(.nameNotFound, call: "test", place: "localhost:443", reason: "no name server")
+        }
+        let harness = try harness(loop, resolver)
+        harness.run("settling") {
+            harness.source.settled == 1000 && harness.pool.connectionsOpen == Self.connections
+        }
+        isOut.withLock { $0 = true }
+        let opened = harness.pool.statistics.connectionsOpened
+        relay.cut()
+        harness.run("new connections") {
+            harness.pool.statistics.connectionsOpened >= opened + UInt64(Self.connections)
+        }
+        #expect(harness.reports.contains { $0.hasSuffix("; trying the addresses that were good last") })
+        #expect(harness.pool.statistics.connectFailures == 0)
+        harness.close()
+        simulator.close()
+        never.signal()
+    }
+}

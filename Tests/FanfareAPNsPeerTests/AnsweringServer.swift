@@ -1,0 +1,127 @@
+import FanfareLoop
+
+/// Speaks as much HTTP/2 as a push needs, frames by hand, and answers each request as the test says: by connection and by
+/// request, which is how servers fall ill, and what tokens know nothing of.
+final class AnsweringServer {
+    /// A request that is complete. Connections and their requests count from 0.
+    struct Request {
+        let connection: Int
+        let number: Int
+        let stream: UInt32
+    }
+
+    /// Frames for a request, all connections alike.
+    typealias Answer = (Request) -> [UInt8]
+
+    private let context: TLSContext
+    private let settings: [UInt8]
+    private let answer: Answer
+    private var listener: TCPListener!  // set in init, which hands `self` to its callback
+    private var conversations: [Conversation] = []
+    private(set) var requests = 0
+
+    /// - Parameter settings: the payload of its SETTINGS frame.
+    init(
+        loop: Loop, scratch: Scratch, port: UInt16 = 0, settings: [UInt8] = [], answer: @escaping Answer
+    ) throws {
+        context = try TLSContext.server(
+            certificateFile: scratch.path("server.pem"), keyFile: scratch.path("server.key"))
+        self.settings = settings
+        self.answer = answer
+        listener = try TCPListener(loop: loop, host: "127.0.0.1", port: port) { [unowned self] in accept($0) }
+    }
+
+    var port: UInt16 { listener.port }
+    var connections: Int { conversations.count }
+    var connectionsEnded: Int { conversations.count { $0.hasEnded } }
+    /// Of each connection, in the order in which they came.
+    var requestsByConnection: [Int] { conversations.map(\.requests) }
+
+    /// Ends all connections there are, as a firewall's timer or a deployment does.
+    func goAway() { for conversation in conversations { conversation.write(frame(7, big(0) + big(0))) } }
+
+    /// An answer that comes later.
+    func write(_ frames: [UInt8], on connection: Int) { conversations[connection].write(frames) }
+
+    func stopReading(connection: Int) { conversations[connection].stopReading() }
+
+    private func accept(_ tcp: TCPStream) {
+        guard let stream = try? TLSStream(over: tcp, context: context) else { return tcp.close() }
+        let index = conversations.count
+        conversations.append(
+            Conversation(stream, greeting: frame(4, settings) + frame(8, big(1 << 30))) { [unowned self] number, id in
+                requests += 1
+                return answer(Request(connection: index, number: number, stream: id))
+            })
+    }
+
+    static func accepted(_ request: Request) -> [UInt8] { frame(1, flags: 5, stream: request.stream, [0x88]) }
+
+    static func refused(_ request: Request, _ status: Int, _ reason: String) -> [UInt8] {
+        frame(1, flags: 4, stream: request.stream, [8, 3] + Array("\(status)".utf8))
+            + frame(0, flags: 1, stream: request.stream, Array(#"{"reason":"\#(reason)"}"#.utf8))
+    }
+
+    /// Without a reason, as no APNs answers.
+    static func refused(_ request: Request, _ status: Int) -> [UInt8] {
+        frame(1, flags: 5, stream: request.stream, [8, 3] + Array("\(status)".utf8))
+    }
+
+    static func reset(_ request: Request, _ code: UInt32) -> [UInt8] { frame(3, stream: request.stream, big(code)) }
+
+    /// This request is the last one that is processed.
+    static func goAway(after request: Request) -> [UInt8] { frame(7, big(request.stream) + big(0)) }
+
+    private final class Conversation {
+        private let stream: TLSStream
+        private let answer: (_ number: Int, _ stream: UInt32) -> [UInt8]
+        private var input: [UInt8] = []
+        private var hasGreeted = false
+        private(set) var requests = 0
+        private(set) var hasEnded = false
+
+        init(_ stream: TLSStream, greeting: [UInt8], answer: @escaping (Int, UInt32) -> [UInt8]) {
+            self.stream = stream
+            self.answer = answer
+            stream.onReady = { _ in stream.write(greeting) }
+            stream.onRead = { [unowned self] in
+                input += $0
+                takeFrames()
+            }
+            stream.onClose = { [unowned self] _ in hasEnded = true }
+        }
+
+        func write(_ bytes: [UInt8]) { if !stream.isClosed { stream.write(bytes) } }
+
+        func stopReading() { stream.pauseReading() }
+
+        private func takeFrames() {
+            let preface = 24
+            if !hasGreeted {
+                guard input.count >= preface else { return }
+                input.removeFirst(preface)
+                hasGreeted = true
+            }
+            var position = 0
+            var answers: [UInt8] = []
+            while input.count - position >= 9 {
+                let length = Int(input[position]) << 16 | Int(input[position + 1]) << 8 | Int(input[position + 2])
+                guard input.count - position >= 9 + length else { break }
+                let flags = input[position + 4]
+                let id = input[(position + 5)..<(position + 9)].reduce(0) { $0 << 8 | UInt32($1) }
+                switch input[position + 3] {
+                case 0 where flags & 1 != 0:
+                    answers += answer(requests, id)
+                    requests += 1
+                case 4 where flags & 1 == 0: answers += frame(4, flags: 1, [])
+                case 6 where flags & 1 == 0:
+                    answers += frame(6, flags: 1, Array(input[(position + 9)..<(position + 9 + length)]))
+                default: break
+                }
+                position += 9 + length
+            }
+            input.removeFirst(position)
+            if !answers.isEmpty { write(answers) }
+        }
+    }
+}

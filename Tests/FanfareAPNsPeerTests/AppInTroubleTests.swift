@@ -1,0 +1,139 @@
+import APNsSimulator
+import Fanfare
+import FanfareLoop
+import Foundation
+import LoadJSON
+import Testing
+
+/// Two apps on one engine, and one of them is in all the trouble there is: it costs the other one nothing.
+@Suite(.serialized) struct AppInTroubleTests {
+    private static let goals = 40
+    private static let people = 250
+    /// Of the app in trouble. A large machine may ask for a million.
+    private static let crowd = ProcessInfo.processInfo.environment["FANFARE_CROWD"].flatMap(Int.init) ?? 20_000
+
+    /// What the sick app is made of.
+    private enum Neighbour: CaseIterable {
+        /// It has nobody.
+        case none
+        /// Its key is revoked in the middle of the first sweep to a crowd that wants everything.
+        case revokedKey
+        /// Its crowd's tokens are refused, every one of them, as those of the other environment are.
+        case refusedTokens
+    }
+
+    private static func options(_ scratch: Scratch, _ app: String) -> SimulatorOptions {
+        var options = scratch.simulatorOptions
+        options.bundleID = app
+        return options
+    }
+
+    private static func app(_ scratch: Scratch, _ id: String, port: UInt16) -> APNsOptions {
+        APNsOptions(
+            host: "localhost", port: port, caFile: scratch.path("ca.pem"), keyFile: scratch.path("apns.p8"),
+            keyID: "K123456789", teamID: "T123456789", bundleID: id)
+    }
+
+    /// - Returns: from a goal's being handed in to its being taken by APNs, for each goal and each person of the healthy app, in
+    ///   milliseconds and in order; and the answers that the other app got.
+    private static func latencies(beside neighbour: Neighbour) throws -> (milliseconds: [Double], answers: JSON?) {
+        let (scratch, other) = (try Scratch(), try Scratch())
+        try scratch.makeCertificates()
+        try other.makeCertificates()
+        let simulator = try RunningSimulator(
+            options(scratch, "com.example.well"), dump: scratch.path("dump.ndjson"))
+        var sick = options(other, "com.example.sick")
+        switch neighbour {
+        case .none: break
+        case .revokedKey:
+            sick.keyChanges = [.init(file: scratch.path("apns.pub.pem"), after: .requests(1000))]
+        case .refusedTokens: sick.mixes = [.init(prefix: "", answer: .badDeviceToken)]
+        }
+        let sickSimulator = try RunningSimulator(sick, dump: other.path("dump.ndjson"))
+        let apps = [
+            app(scratch, "com.example.well", port: simulator.port),
+            app(other, "com.example.sick", port: sickSimulator.port),
+        ]
+        let topic = TopicID("match/1")
+        var rules = TopicRules()
+        rules.minimumInterval = .zero
+        var engineOptions = Engine.Options(transport: .apns(apps[0], others: [apps[1]]))
+        engineOptions.rules = Rules(kinds: [:], other: rules)
+        engineOptions.subscribers = SubscriberSequence(
+            (0..<people + (neighbour == .none ? 0 : crowd)).lazy.map { person in
+                let isWell = person < people
+                return Subscription(
+                    audience: .topic(topic), activity: ActivityID(hashing: "\(person)"), subscriber: UInt64(person),
+                    token: token(of: person), app: apps[isWell ? 0 : 1].app)
+            }, expectedCount: people + crowd)
+        let engine = try Engine(engineOptions)
+        let crowded = try #require(engine.app(apps[1].app))
+        var begun: [Int64] = []
+        for goal in 1...goals {
+            begun.append(Clock.monotonicNanoseconds())
+            engine.ingest(
+                FeedEvent(
+                    topic: topic, topicKind: .generic, at: FeedTime(seconds: 1_790_000_000 + Int64(goal)),
+                    seq: UInt64(goal), kind: "score", change: .patch(["score": .int(Int64(goal))])))
+            if neighbour != .none {
+                // The crowd has new tokens, which free it from whatever held it.
+                for person in 0..<crowd / goals {
+                    let number = people + (goal - 1) * (crowd / goals) + person
+                    engine.follow(
+                        .topic(topic), activity: "\(number)", subscriber: "\(number)",
+                        token: token(of: number + crowd), app: crowded)
+                }
+            }
+            try simulator.waitUntil(accepted: goal * people)
+        }
+        engine.stop(within: .seconds(1))
+        try simulator.stop()
+        try sickSimulator.stop()
+        var goalOfState: [String: Int] = [:]
+        var latencies: [Double] = []
+        for line in try lines(scratch.path("dump.ndjson")) {
+            if let hash = line["hash"]?.stringValue {
+                goalOfState[hash] = line["state"]?["score"]?.intValue.map(Int.init)
+            }
+            for push in line["accepted"]?.arrayValue ?? [] {
+                guard let push = push.arrayValue, let arrival = push[0].intValue, let hash = push[1].stringValue,
+                    let goal = goalOfState[hash]
+                else { continue }
+                let since = simulator.startedNanoseconds + arrival * 1_000_000 - begun[goal - 1]
+                latencies.append(Double(since) / 1e6)
+            }
+        }
+        return (latencies.sorted(), try lines(other.path("dump.ndjson")).last?["counts"]?["answers"])
+    }
+
+    private static func token(of person: Int) -> [UInt8] {
+        withUnsafeBytes(of: UInt64(person).bigEndian) { Array($0) } + [UInt8](repeating: 7, count: 72)
+    }
+
+    private static func lines(_ file: String) throws -> [JSON] {
+        try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map {
+            try JSON(parsing: Array($0.utf8))
+        }
+    }
+
+    @Test func anAppWithARevokedKeyOrRefusedTokensCostsItsNeighbourNothing() throws {
+        var p99s: [Neighbour: Double] = [:]
+        for neighbour in Neighbour.allCases {
+            let (latencies, answers) = try Self.latencies(beside: neighbour)
+            try #require(latencies.count == Self.goals * Self.people, "\(neighbour)")
+            let p99 = latencies[latencies.count * 99 / 100]
+            p99s[neighbour] = p99
+            print(
+                "told: beside \(neighbour): p50 \(latencies[latencies.count / 2]) ms, p99 \(p99) ms; it got \(answers?.canonicalText ?? "no answers")"
+            )
+            switch neighbour {
+            case .none: #expect(answers == [:])
+            case .revokedKey: #expect(answers?["InvalidProviderToken"]?.intValue ?? 0 > 0)
+            case .refusedTokens: #expect(answers?["BadDeviceToken"]?.intValue ?? 0 > 100)
+            }
+        }
+        // Both share a machine, and maybe a processor; whoever waited for the other would wait for seconds.
+        let alone = try #require(p99s[.none])
+        for (neighbour, p99) in p99s { #expect(p99 < 5 * alone + 250, "\(neighbour): \(p99) ms, alone \(alone) ms") }
+    }
+}

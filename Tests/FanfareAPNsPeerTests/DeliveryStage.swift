@@ -1,0 +1,113 @@
+import APNsSimulator
+import FanfareAPNs
+import FanfareLoop
+import Testing
+
+@testable import FanfareCore
+
+/// A shard, its connections and the simulator on one loop. Their time can be made to pass at once; the simulator's own cannot.
+final class DeliveryStage {
+    static let topic = TopicID("match/1")
+
+    let loop: Loop
+    let shard = Shard()
+    let simulator: Simulator
+    private let scratch: Scratch
+    private(set) var pool: ConnectionPool! = nil  // set in `init`, whose callbacks need `self`
+    private var ahead = Duration.zero
+    /// What passes with each look at what is due, which is every few milliseconds.
+    var leap = Duration.zero
+    private var nudge: LoopTimer?
+    private(set) var reports: [String] = []
+
+    init(simulator change: (inout SimulatorOptions) -> Void) throws {
+        scratch = try Scratch()
+        try scratch.makeCertificates()
+        var options = scratch.simulatorOptions
+        change(&options)
+        loop = try Loop()
+        simulator = try Simulator(options, loop: loop)
+        var configuration = ConnectionPool.Configuration(
+            endpoint: Endpoint(host: "localhost", port: simulator.port, caFile: scratch.path("ca.pem")),
+            bundleID: "com.example.app")
+        // No PING is answered while time leaps.
+        configuration.pingTimeout = .seconds(86_400)
+        pool = try ConnectionPool(
+            loop: loop, source: shard,
+            credentials: ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"),
+            configuration: configuration, clock: { [unowned self] in now },
+            onReport: { [unowned self] in reports.append($0) })
+        nudge = LoopTimer(loop: loop) { [unowned self] in
+            ahead += leap
+            // The core's part.
+            _ = shard.takeFeedback()
+            shard.wakeDue(at: now)
+            // The pool's own timer knows nothing of leaps.
+            pool.workAvailable()
+        }
+        nudge?.start(after: .zero, repeating: .milliseconds(5))
+    }
+
+    deinit { loop.close() }
+
+    var now: Moment {
+        let moment = ConnectionPool.systemClock()
+        let ahead = ahead.milliseconds
+        return Moment(
+            wallMilliseconds: moment.wallMilliseconds + ahead,
+            monotonicNanoseconds: moment.monotonicNanoseconds + ahead * 1_000_000)
+    }
+
+    func follow(_ person: Int, token: [UInt8]) {
+        shard.apply(.follow(ActivityID(UInt64(person)), .topic(Self.topic), token: token), at: now)
+    }
+
+    /// A goal.
+    func publish(_ version: UInt32) {
+        let publication = Publication(
+            serial: UInt64(version), topicID: Self.topic, topicKind: .football, version: version, event: .update,
+            state: EncodedState(["version": .int(Int64(version))]), priority: .immediate,
+            alert: Alert(
+                cause: "goal \(version)", class: .essential, text: AlertText(title: "Goal", body: ""),
+                freshFor: .seconds(3600), highlight: "version"), staleAfter: nil, dismissAfter: nil)
+        shard.apply(.publish(publication), at: now)
+        pool.workAvailable()
+    }
+
+    /// Runs the loop until the condition holds after some turn.
+    func run(_ what: String, until condition: @escaping () -> Bool) throws {
+        var isLate = false
+        let deadline = LoopTimer(loop: loop) { [loop] in
+            isLate = true
+            loop.stop()
+        }
+        deadline.start(after: .seconds(180))
+        let before = loop.onTurn
+        loop.onTurn = { [loop] in
+            before?()
+            if condition() { loop.stop() }
+        }
+        if !condition() { loop.run() }
+        loop.onTurn = before
+        deadline.close()
+        try #require(
+            !isLate, "\(what): \(pool.statistics), \(pool.trouble?.text ?? "no trouble"), \(reports.suffix(5))")
+    }
+
+    func close() throws {
+        nudge?.close()
+        var isClosed = false
+        pool.close { isClosed = true }
+        try run("closing") { isClosed }
+        simulator.close()
+        #expect(shard.violatedInvariant() == nil)
+    }
+}
+
+extension Simulator {
+    /// Pushes that were taken and, as far as the simulator can know, answered so.
+    var delivered: Int { statistics[.accepted] - statistics.failedStreams }
+    /// Answers and resets that every client tries again.
+    var failures: Int { statistics[.internalServerError] + statistics.refusedStreams + statistics.failedStreams }
+    var dead: Int { statistics[.expiredToken] + statistics[.unregistered] }
+}

@@ -1,0 +1,122 @@
+import APNsSimulator
+import FanfareAPNs
+import FanfareCore
+import FanfareLoop
+import Testing
+
+/// Routers forget connections that nothing goes over, and say so to nobody.
+@Suite struct IdleConnectionTests {
+    /// Two connections that have pushed and then rest; the pool's clock goes on as a test wants.
+    private final class Scene {
+        final class Time { var passed: Int64 = 0 }
+        let loop: Loop
+        let simulator: Simulator
+        let relay: Relay
+        let time = Time()
+        let source: MemorySource
+        let harness: PoolHarness
+        private let scratch: Scratch
+
+        /// - Parameter first: pushes before the rest; enough of them open the connections to their full width.
+        init(
+            first: Int, then rest: Int, _ change: (inout ConnectionPool.Configuration) -> Void = { _ in }
+        ) throws {
+            scratch = try Scratch()
+            try scratch.makeCertificates()
+            loop = try Loop()
+            simulator = try Simulator(scratch.simulatorOptions, loop: loop)
+            relay = try Relay(loop: loop, to: SocketAddress(ip: "127.0.0.1", port: simulator.port))
+            var configuration = ConnectionPool.Configuration(
+                endpoint: Endpoint(host: "localhost", port: relay.port, caFile: scratch.path("ca.pem")),
+                bundleID: "com.example.app")
+            change(&configuration)
+            source = MemorySource(activities: first + rest, payload: examplePayload())
+            source.mayHandOut = first
+            harness = try PoolHarness(
+                loop: loop, source: source, configuration: configuration,
+                credentials: ProviderToken(
+                    keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"),
+                clock: { [time] in
+                    var moment = ConnectionPool.systemClock()
+                    moment.wallMilliseconds += time.passed * 1000
+                    moment.monotonicNanoseconds += time.passed * 1_000_000_000
+                    return moment
+                })
+            harness.run("the first pushes") { [source, harness] in
+                source.settled == first && harness.pool.connectionsOpen == 2
+            }
+        }
+
+        func publish() {
+            source.mayHandOut = .max
+            harness.pool.workAvailable()
+        }
+
+        func close() {
+            harness.close()
+            simulator.close()
+        }
+    }
+
+    /// A goal after a quiet stretch. Whatever is sent is lost, and an alert with it, so nothing is until somebody has answered.
+    @Test func aConnectionThatDiedWhileItWasIdleCostsNoPush() throws {
+        let scene = try Scene(first: 4000, then: 10_000) { $0.pingTimeout = .seconds(2) }
+        scene.time.passed = 30
+        scene.relay.isSilent = true
+        scene.publish()
+        scene.harness.run("both losses") { scene.harness.pool.statistics.connectionsLost == 2 }
+        #expect(scene.source.count(.unknown) == 0)
+        #expect(scene.source.handedOut == 4000)
+        scene.relay.isSilent = false
+        scene.harness.run("settling") { scene.source.settled == 14_000 }
+        #expect(scene.source.count(.unknown) == 0)
+        scene.close()
+    }
+
+    @Test func afterIdlenessTheFullWidthIsBackWithinARoundTrip() throws {
+        let scene = try Scene(first: 4000, then: 10_000)
+        scene.time.passed = 30
+        var sentBeforeAnAnswer: Int?
+        scene.source.whenCompleted = { [source = scene.source] in
+            sentBeforeAnAnswer = sentBeforeAnAnswer ?? source.handedOut - 4000
+        }
+        scene.publish()
+        #expect(scene.source.handedOut == 4000, "nothing leaves before an answer")
+        scene.harness.run("settling") { scene.source.settled == 14_000 }
+        // A new connection may have one on its way until its first answer.
+        #expect((sentBeforeAnAnswer ?? 0) >= 128)
+        #expect(scene.source.count(.unknown) == 0 && scene.harness.pool.statistics.connectionsLost == 0)
+        scene.source.whenCompleted = nil
+        scene.close()
+    }
+
+    /// Known to be dead before it is needed.
+    @Test func aConnectionThatDiesWhileItIsIdleIsReplacedBeforeAnybodyNeedsIt() throws {
+        let scene = try Scene(first: 100, then: 100) {
+            $0.idlePingAfter = .milliseconds(100)
+            $0.pingTimeout = .seconds(2)
+        }
+        scene.relay.isSilent = true
+        scene.harness.run("both losses") { scene.harness.pool.statistics.connectionsLost >= 2 }
+        scene.relay.isSilent = false
+        scene.harness.run("both replaced") { scene.harness.pool.connectionsOpen == 2 }
+        scene.publish()
+        scene.harness.run("settling") { scene.source.settled == 200 }
+        #expect(scene.source.count(.unknown) == 0)
+        scene.close()
+    }
+
+    /// Checked ten times over, and nothing comes of it.
+    @Test func aConnectionThatIsWellStaysThroughIdleness() throws {
+        let scene = try Scene(first: 100, then: 100) { $0.idlePingAfter = .milliseconds(20) }
+        let opened = scene.harness.pool.statistics.connectionsOpened
+        var checks = 0
+        scene.relay.onBytes = { checks += 1 }
+        scene.harness.run("checks and their answers") { checks >= 40 }
+        scene.publish()
+        scene.harness.run("settling") { scene.source.settled == 200 }
+        #expect(scene.harness.pool.statistics.connectionsOpened == opened)
+        #expect(scene.harness.reports.isEmpty)
+        scene.close()
+    }
+}

@@ -1,0 +1,76 @@
+import APNsSimulator
+import FanfareAPNs
+import Testing
+
+@testable import FanfareCore
+
+/// Ten minutes without APNs, over in seconds, for an audience of whom many could never be reached.
+@Suite struct OutageDeliveryTests {
+    enum Outage: CaseIterable {
+        /// Nobody listens.
+        case gone
+        /// Every push is answered 503.
+        case errors
+
+        func begin(_ simulator: Simulator) {
+            switch self {
+            case .gone: simulator.goDown()
+            case .errors: simulator.errorShare = 1
+            }
+        }
+
+        func end(_ simulator: Simulator) {
+            switch self {
+            case .gone: simulator.comeUp()
+            case .errors: simulator.errorShare = 0
+            }
+        }
+    }
+
+    private static let activities = 20_000
+    private static let sick = 1000
+
+    /// When it is over, all who can be reached have the newest state as soon as one sweep takes, and ten seconds.
+    @Test(arguments: Outage.allCases) func afterAnOutageEverybodyHasTheNewestStateWithinASweepAndTenSeconds(
+        _ outage: Outage
+    ) throws {
+        let stage = try DeliveryStage {
+            $0.deadShare = 0.1
+            $0.mixes = [.init(prefix: "ff", answer: .internalServerError)]
+        }
+        let simulator = stage.simulator
+        for person in 0..<Self.activities {
+            let isSick = person % (Self.activities / Self.sick) == 0
+            stage.follow(
+                person,
+                token: [isSick ? 0xff : 1, UInt8(person >> 8), UInt8(person & 255)] + [UInt8](repeating: 9, count: 77))
+        }
+        let others = Self.activities - Self.sick
+        let beginning = stage.now.monotonicNanoseconds
+        stage.publish(1)
+        try stage.run("the first sweep") { simulator.delivered + simulator.dead == others }
+        let sweep = stage.now.monotonicNanoseconds - beginning
+        let healthy = simulator.delivered
+
+        outage.begin(simulator)
+        stage.publish(2)
+        let until = stage.now.monotonicNanoseconds + 600_000_000_000
+        stage.leap = .seconds(1)
+        try stage.run("the outage") { stage.now.monotonicNanoseconds >= until && stage.shard.inFlight == 0 }
+        #expect(simulator.delivered == healthy)
+
+        let end = stage.now.monotonicNanoseconds
+        outage.end(simulator)
+        // Waits pass quickly, work does not.
+        stage.leap = .milliseconds(100)
+        try stage.run("the newest state") {
+            if stage.shard.inFlight > 1 { stage.leap = .zero }
+            return simulator.delivered == 2 * healthy
+        }
+        let recovery = stage.now.monotonicNanoseconds - end
+        print("told: outage (\(outage)): sweep \(sweep / 1_000_000) ms, recovery \(recovery / 1_000_000) ms")
+        #expect(
+            recovery <= sweep + 10_000_000_000, "a sweep took \(sweep / 1_000_000) ms, this \(recovery / 1_000_000)")
+        try stage.close()
+    }
+}

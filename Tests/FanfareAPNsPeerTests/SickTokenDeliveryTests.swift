@@ -1,0 +1,56 @@
+import APNsSimulator
+import FanfareAPNs
+import Testing
+
+@testable import FanfareCore
+
+/// A token whose pushes fail for good, among a thousand: nobody else notices.
+@Suite struct SickTokenDeliveryTests {
+    /// How each request of tokens that begin with ff00 fails.
+    enum Failure: CaseIterable {
+        case error, refusedStream, reset
+
+        func befall(_ options: inout SimulatorOptions) {
+            switch self {
+            case .error: options.mixes = [.init(prefix: "ff00", answer: .internalServerError)]
+            case .refusedStream: options.resets = [.init(prefix: "ff00", code: .refusedStream)]
+            case .reset: options.resets = [.init(prefix: "ff00", code: .internalError)]
+            }
+        }
+    }
+
+    private static let others = 999
+    private static let sick = 0xff00
+
+    /// - Parameter leaves: its card is to be ended, which comes before all else.
+    @Test(arguments: Failure.allCases, [false, true])
+    func aTokenThatFailsForGoodKeepsNoGoalFromTheOthers(failure: Failure, leaves: Bool) throws {
+        let stage = try DeliveryStage { failure.befall(&$0) }
+        let simulator = stage.simulator
+        stage.publish(1)
+        stage.follow(Self.sick, token: [0xff, 0x00] + [UInt8](repeating: 7, count: 78))
+        for person in 0..<Self.others {
+            stage.follow(
+                person, token: [1, UInt8(person >> 8), UInt8(person & 255)] + [UInt8](repeating: 9, count: 77))
+        }
+        try stage.run("the first state") { simulator.delivered == Self.others && stage.shard.inFlight == 0 }
+        if leaves { stage.shard.apply(.unfollow(ActivityID(UInt64(Self.sick))), at: stage.now) }
+        for goal: UInt32 in 2...4 {
+            // Only the sick one is due, now and then, and its waits pass quickly.
+            let failures = simulator.failures
+            stage.leap = .seconds(1)
+            try stage.run("ten more tries") { simulator.failures >= failures + 10 && stage.shard.inFlight == 0 }
+            stage.leap = .zero
+            let before = stage.now.monotonicNanoseconds
+            stage.publish(goal)
+            try stage.run("goal \(goal)") {
+                simulator.delivered == Self.others * Int(goal) && stage.shard.inFlight == 0
+            }
+            // Some hundredths, but for a machine under load.
+            #expect(stage.now.monotonicNanoseconds - before < 5_000_000_000)
+            #expect(stage.pool.trouble == nil)
+        }
+        #expect(simulator.statistics.connections == 2, "it costs no connection either: \(stage.reports)")
+        try stage.close()
+    }
+}

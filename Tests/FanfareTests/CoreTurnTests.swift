@@ -1,0 +1,224 @@
+import FanfareCore
+import Synchronization
+import Testing
+
+@testable import Fanfare
+
+@Suite struct CoreTurnTests {
+    private static func hours(_ count: Int) -> Duration { .seconds(3600 * count) }
+
+    // MARK: Clocks
+
+    /// Whatever somebody does to the machine's clock: a goal is on the phone within seconds, and its stamp is one a phone takes,
+    /// not half a minute old and not eight hours ahead.
+    @Test(arguments: [-86_400, -8 * 3600, -3600, -61, -1, 1, 61, 3600, 8 * 3600, 86_400])
+    func aGoalArrivesWhateverTheClockIsSetTo(seconds: Int) {
+        let engine = OneThread()
+        engine.begin()
+        engine.clock.set(by: .seconds(seconds))
+        engine.pass(.seconds(1))
+        let before = engine.transport.accepted.count
+        engine.goal(1)
+        engine.pass(.seconds(1))
+        let pushes = engine.transport.accepted.dropFirst(before)
+        #expect(pushes.contains { $0.alert != nil }, "\(seconds) s")
+        for push in pushes {
+            #expect(push.stamp >= engine.clock.truth + .seconds(-30), "\(seconds) s: a phone drops it")
+            #expect(push.stamp <= engine.clock.truth + CoreTurnTests.hours(8), "\(seconds) s: a phone drops it")
+        }
+    }
+
+    /// What waits for its interval waits for its interval, not for the clock to be again where it was.
+    @Test(arguments: [-86_400, -3600, 3600, 86_400]) func whatIsConflatedArrivesAfterItsInterval(seconds: Int) {
+        let engine = OneThread()
+        engine.begin()
+        engine.clock.set(by: .seconds(seconds))
+        for number in 1...3 {
+            engine.card(number)
+            engine.pass(.milliseconds(100))
+        }
+        engine.pass(.seconds(4))
+        #expect(
+            engine.transport.accepted.last?.state.contains(#""homeYellow":3"#) == true,
+            "\(seconds) s: \(engine.transport.accepted.map(\.state))")
+    }
+
+    /// For one event the clock says that eight hours have passed, and the next one knows nothing of it.
+    @Test(arguments: [8, 9, 30, 24 * 400]) func aClockThatIsAheadForOneEventEndsNothing(hours: Int) {
+        let engine = OneThread()
+        engine.begin()
+        engine.clock.set(by: CoreTurnTests.hours(hours))
+        engine.goal(1)
+        engine.settle()
+        engine.clock.set(by: CoreTurnTests.hours(-hours))
+        engine.pass(.seconds(60))
+        engine.goal(2)
+        engine.pass(.seconds(10))
+        #expect(engine.transport.accepted.allSatisfy { $0.event == .update })
+        #expect(engine.transport.accepted.count { $0.alert != nil } == 2)
+        #expect(engine.shard.shard.statistics.activities == 1)
+    }
+
+    /// Its phone started it a minute ago, by a clock that is right.
+    @Test func anActivityIsAsOldAsItIsWhateverTheClockSays() {
+        let engine = OneThread()
+        engine.begin()
+        engine.clock.set(by: CoreTurnTests.hours(9))
+        engine.follow(2, startedAt: engine.clock.truth + .seconds(-60))
+        engine.settle()
+        engine.clock.set(by: CoreTurnTests.hours(-9))
+        engine.pass(.seconds(600))
+        #expect(engine.shard.shard.statistics.activities == 2)
+        #expect(engine.transport.accepted.allSatisfy { $0.event == .update })
+    }
+
+    @Test func anOperatorsOrderIsObeyedAtOnceAfterTheClockWasSetBack() {
+        let engine = OneThread()
+        engine.begin()
+        _ = engine.ask(
+            .eventNow { FeedEvent(topic: OneThread.match, at: $0, kind: "pause", change: .operation(.pause)) })
+        engine.goal(1)
+        engine.pass(.seconds(10))
+        let before = engine.transport.accepted.count
+        engine.clock.set(by: CoreTurnTests.hours(-1))
+        _ = engine.ask(
+            .eventNow { FeedEvent(topic: OneThread.match, at: $0, kind: "resume", change: .operation(.resume)) })
+        engine.settle()
+        #expect(engine.transport.accepted.count == before + 1)
+    }
+
+    @Test func aStepOfTheClockIsToldOnce() {
+        let engine = OneThread()
+        engine.begin()
+        engine.clock.set(by: CoreTurnTests.hours(-1))
+        engine.pass(.seconds(10))
+        #expect(engine.reports.count == 1 && engine.reports[0].contains("set back"), "\(engine.reports)")
+        #expect(engine.reports.first?.hasSuffix("by 3600 s") == true)
+        // A clock that is set to and fro fills no log.
+        for _ in 0..<50 {
+            engine.clock.set(by: CoreTurnTests.hours(1))
+            engine.pass(.milliseconds(100))
+            engine.clock.set(by: CoreTurnTests.hours(-1))
+            engine.pass(.milliseconds(100))
+        }
+        #expect(engine.reports.count == 2, "\(engine.reports)")
+    }
+
+    // MARK: Stopping and settling
+
+    /// A health check asks now and then, in vain, because one token is answered with an error for good.
+    @Test func whatWasTakenLeavesBeforeTheStopHoweverManyHaveAskedWhetherItIsSettled() {
+        let engine = OneThread()
+        engine.begin()
+        engine.transport.answer = { $0 == [2] ? .serviceError : .accepted }
+        engine.follow(2)
+        engine.pass(.seconds(1))
+        for _ in 0..<2000 { #expect(engine.ask(.settle(until: .max) { _ in })) }
+        engine.settle()
+        engine.transport.isBlocked = true
+        engine.goal(1)
+        engine.settle()
+        var isOver = false
+        engine.turn.onOver = { isOver = true }
+        engine.stop(within: .seconds(10))
+        engine.settle()
+        #expect(!isOver, "the goal has not left")
+        engine.transport.isBlocked = false
+        engine.pass(.seconds(1))
+        #expect(engine.transport.accepted.contains { $0.alert != nil })
+        #expect(!isOver, "one phone still lacks it")
+        engine.pass(.seconds(10))
+        #expect(isOver)
+    }
+
+    /// Whoever asks no longer needs no answer: nothing grows with those who asked in vain.
+    @Test func whoAsksInVainWhetherItIsSettledIsForgottenWhenTheTimeIsOver() {
+        let engine = OneThread()
+        engine.begin()
+        engine.transport.isBlocked = true
+        engine.goal(1)
+        // The turn that answers runs in the test's own thread.
+        nonisolated(unsafe) var answers: [Bool] = []
+        for _ in 0..<3000 {
+            let until = engine.clock.source.monotonicNanoseconds() + 1_000_000_000
+            #expect(engine.ask(.settle(until: until) { answers.append($0 == .complete) }))
+        }
+        engine.settle()
+        #expect(engine.core.settlesWaiting == 3000)
+        engine.pass(.seconds(1))
+        #expect(engine.core.settlesWaiting == 0 && answers == Array(repeating: false, count: 3000))
+        engine.transport.isBlocked = false
+        #expect(engine.ask(.settle(until: .max) { answers.append($0 == .complete) }))
+        engine.pass(.seconds(1))
+        #expect(answers.last == true)
+    }
+
+    /// One phone is refused the goal, and nothing sends it again.
+    @Test func nothingIsSettledWhileSomebodyLacksWhatWasRefused() {
+        let engine = OneThread()
+        engine.begin()
+        engine.follow(2)
+        engine.pass(.seconds(1))
+        engine.transport.answer = { $0 == [2] ? .refused : .accepted }
+        engine.goal(1)
+        engine.pass(.seconds(1))
+        // The turn that answers runs in the test's own thread.
+        nonisolated(unsafe) var answers: [Bool] = []
+        func ask() {
+            #expect(engine.ask(.settle(until: .max) { answers.append($0 == .complete) }))
+            engine.settle()
+        }
+        ask()
+        #expect(answers == [false])
+        var isOver = false
+        engine.transport.answer = { _ in .accepted }
+        engine.goal(2)
+        engine.pass(.seconds(1))
+        ask()
+        #expect(answers == [false, true])
+        engine.transport.answer = { $0 == [2] ? .refused : .accepted }
+        engine.goal(3)
+        engine.turn.onOver = { isOver = true }
+        engine.stop(within: .seconds(10))
+        engine.settle()
+        #expect(isOver, "nothing is left to be sent, so nobody waits for the ten seconds")
+    }
+
+    // MARK: Requests
+
+    /// People log in for minutes, and the mailbox is never empty.
+    @Test func timeGoesOnWhileCommandsKeepComing() {
+        let engine = OneThread(mailbox: 1 << 12)
+        engine.begin()
+        engine.card(1)
+        engine.card(2)
+        for _ in 0..<400 {
+            while engine.ask(.command(.prefer(ActivityID(9), Preferences()), subscriber: 9, app: 0)) {}
+            #expect(engine.turn.run() == .again)
+            engine.runShard()
+            engine.hear()
+            engine.clock.pass(.milliseconds(10))
+        }
+        #expect(
+            engine.transport.accepted.last?.state.contains(#""homeYellow":2"#) == true,
+            "\(engine.transport.accepted.map(\.state))")
+        #expect(engine.core.nextDeadline.map { $0 > engine.clock.truth } ?? true)
+    }
+
+    /// A shard that hangs, and every ring to it full.
+    @Test func anEngineStopsThoughAShardTakesNothing() {
+        let engine = OneThread()
+        while !engine.core.isCongested { engine.link.send(.unfollow(ActivityID(1))) }
+        engine.goal(1)
+        #expect(engine.turn.run() == .after(nil))
+        var isOver = false
+        engine.turn.onOver = { isOver = true }
+        engine.stop(within: .seconds(1))
+        #expect(engine.turn.run() == .after(.seconds(1)))
+        #expect(!isOver)
+        engine.clock.pass(.seconds(1))
+        _ = engine.turn.run()
+        #expect(isOver)
+        #expect(engine.records.contains { $0.kind == "goal" }, "what was taken is decided nevertheless")
+    }
+}

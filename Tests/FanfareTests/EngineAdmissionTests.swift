@@ -1,0 +1,102 @@
+import FanfareCore
+import FanfareLoop
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Fanfare
+
+/// What cannot be carried out is refused when it is asked for.
+@Suite struct EngineAdmissionTests {
+    private let topic = TopicID("topic")
+
+    @Test func whatNoShardCanDoIsRefusedWithTheReason() throws {
+        let engine = try Engine(Engine.Options(transport: .discard))
+        func follow(_ audience: AudienceKey, token: [UInt8] = [1]) -> Admission {
+            engine.follow(audience, activity: "card", subscriber: "anna", token: token)
+        }
+        func start(_ audience: AudienceKey, token: [UInt8] = [1]) -> Admission {
+            engine.start(
+                audience,
+                StartRequest(
+                    activity: "started", token: token, attributesType: "A", alert: AlertText(title: "", body: "")),
+                subscriber: "anna")
+        }
+        func lineup(_ count: Int) -> AudienceKey { .lineup((0..<count).map { TopicID("\($0)") }) }
+        for ask in [{ follow($0, token: $1) }, { start($0, token: $1) }] as [(AudienceKey, [UInt8]) -> Admission] {
+            #expect(ask(.topic(topic), []) == .refused("a token has 1 to 512 bytes, not 0"))
+            #expect(
+                ask(.topic(topic), [UInt8](repeating: 1, count: 513))
+                    == .refused("a token has 1 to 512 bytes, not 513"))
+            #expect(ask(.topic(topic), [UInt8](repeating: 1, count: 512)) == .taken)
+            #expect(ask(lineup(0), [1]) == .refused("a lineup has 1 to 64 topics, not 0"))
+            #expect(ask(lineup(64), [1]) == .taken)
+            #expect(ask(lineup(65), [1]) == .refused("a lineup has 1 to 64 topics, not 65"))
+            #expect(ask(.lineup([topic, topic]), [1]) == .refused("a lineup has each of its topics once"))
+            #expect(ask(.topic(TopicID("")), [1]) == .refused("a topic's id has 1 to 512 bytes, not 0"))
+            let long = TopicID(String(repeating: "x", count: 513))
+            #expect(ask(.lineup([topic, long]), [1]) == .refused("a topic's id has 1 to 512 bytes, not 513"))
+        }
+        engine.stop()
+    }
+
+    @Test func anAppOfAnotherEngineIsRefused() throws {
+        let here = AppID(bundleID: "com.example.here")
+        let there = AppID(bundleID: "com.example.there")
+        let transport: TransportFactory = { loop, shard, _ in try DiscardTransport(loop: loop, source: shard) }
+        func engine(_ apps: [AppID]) throws -> Engine {
+            try Engine(
+                Engine.Options(transport: .discard), observer: Engine.Observer(), apps: apps,
+                makeTransports: apps.map { _ in transport })
+        }
+        let (one, two) = try (engine([here]), engine([there, here]))
+        let (known, foreign) = try (#require(two.app(here)), #require(two.app(there)))
+        let refused = Admission.refused("this engine does not push to the app com.example.there, production")
+        #expect(one.app(there) == nil)
+        #expect(one.follow(.topic(topic), activity: "a", subscriber: "s", token: [1], app: foreign) == refused)
+        #expect(one.prefer(Preferences(), activity: "a", subscriber: "s", app: foreign) == refused)
+        #expect(one.unfollow(activity: "a", subscriber: "s", app: foreign) == refused)
+        let asked = one.alertDisposition(of: "x", in: topic, activity: "a", subscriber: "s", app: foreign) { _ in }
+        #expect(asked == refused)
+        #expect(one.follow(.topic(topic), activity: "a", subscriber: "s", token: [1], app: known) == .taken)
+        #expect(one.settle(within: .seconds(120)))
+        one.stop()
+        two.stop()
+    }
+
+    @Test func aMailboxHasAPowerOfTwoOfPlaces() throws {
+        let capacities = [
+            Int.min: 2, -1: 2, 0: 2, 1: 2, 2: 2, 3: 4, 4: 4, 1000: 1024, 1024: 1024, 1025: 2048, 1 << 20: 1 << 20,
+            .max: 1 << 20,
+        ]
+        for (wanted, capacity) in capacities { #expect(Engine.mailboxCapacity(wanted) == capacity, "\(wanted)") }
+        var options = Engine.Options(transport: .discard)
+        options.mailboxCapacity = 1000
+        try Engine(options).stop()
+    }
+
+    @Test(arguments: [Int.min, -5, 0, 257]) func aNumberOfShardsThatCannotBeIsAnError(shards: Int) {
+        var options = Engine.Options(transport: .discard)
+        options.shards = shards
+        #expect { _ = try Engine(options) } throws: {
+            "\($0)" == "an engine has 1 to 256 shards of each app, not \(shards)"
+        }
+    }
+
+    /// A shard that says the same again and again must not fill the operators' log.
+    @Test func operatorsAreToldTheSameOnceAMinute() throws {
+        let lines = Mutex<[String]>([])
+        var observer = Engine.Observer()
+        observer.report = { line in lines.withLock { $0.append(line) } }
+        let engine = try Engine(
+            Engine.Options(transport: .discard), observer: observer, apps: [],
+            makeTransports: [
+                { loop, shard, context in
+                    for _ in 0..<1000 { context.report("the key is revoked") }
+                    return try DiscardTransport(loop: loop, source: shard)
+                }
+            ])
+        engine.stop()
+        #expect(lines.withLock { $0 } == ["the key is revoked"])
+    }
+}

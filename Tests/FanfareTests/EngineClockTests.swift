@@ -1,0 +1,37 @@
+import Dispatch
+import Fanfare
+import Synchronization
+import Testing
+
+/// A machine whose clock somebody sets, and an engine that runs on it meanwhile.
+@Suite struct EngineClockTests {
+    /// What waits for its topic's interval of two seconds, after the clock was set back by an hour or by a month.
+    @Test(arguments: [-3600, -30 * 86_400, 3600]) func aClockThatIsSetHoldsUpNoChange(seconds: Int64) throws {
+        let offset = Mutex<Int64>(0)
+        let published = DispatchSemaphore(value: 0)
+        var options = Engine.Options(transport: .discard)
+        let system = ClockSource.system
+        options.clock = ClockSource(
+            wallMilliseconds: { system.wallMilliseconds() + offset.withLock(\.self) },
+            monotonicNanoseconds: system.monotonicNanoseconds)
+        var observer = Engine.Observer()
+        observer.decided = { if $0.version != nil { published.signal() } }
+        let engine = try Engine(options, observer: observer)
+        let topic = TopicID("match/1")
+        func score(_ goals: Int64) {
+            engine.ingest(
+                FeedEvent(
+                    topic: topic, topicKind: .generic, at: FeedTime(seconds: 1_790_000_000 + goals), kind: "score",
+                    change: .patch(["goals": .int(goals)])))
+        }
+        engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])
+        score(1)
+        #expect(published.wait(timeout: .now() + 60) == .success)
+        offset.withLock { $0 = seconds * 1000 }
+        score(2)
+        score(3)
+        #expect(published.wait(timeout: .now() + 60) == .success, "it is held up until the clock is where it was")
+        #expect(engine.settle(within: .seconds(60)))
+        engine.stop()
+    }
+}

@@ -1,0 +1,112 @@
+import FanfareCore
+import FanfareLoop
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Fanfare
+
+/// What an engine leaves behind: nothing. Each test has a process of its own, where nobody else starts threads.
+@Suite(.timeLimit(.minutes(5))) struct EngineLifetimeTests {
+    /// What the process has of what the kernel gives.
+    struct Belongings: Equatable {
+        /// Of the engine's, `fanfare core` and `fanfare shard …`; those of the runtime come and go, and are named as the process.
+        var threads: Int
+        /// What each is, without its number.
+        var descriptors: [String]
+
+        static var now: Belongings {
+            Belongings(
+                threads: names(in: "/proc/self/task").count {
+                    let name = try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)
+                    return name?.hasPrefix("fanfare ") == true
+                },
+                descriptors: names(in: "/proc/self/fd").compactMap {
+                    let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+                    return target.map { String($0.prefix { !$0.isNumber }) }
+                }.sorted())
+        }
+
+        private static func names(in folder: String) -> [String] {
+            (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        }
+
+        static func become(_ isWanted: (Belongings) -> Bool) -> Bool {
+            let deadline = ContinuousClock.now + .seconds(60)
+            while !isWanted(now) {
+                guard ContinuousClock.now < deadline else { return false }
+                sched_yield()
+            }
+            return true
+        }
+    }
+
+    /// After the first engine: what the process, and the libraries, keep for themselves.
+    static func settled() throws -> Belongings {
+        try Engine(Engine.Options(transport: .discard)).stop()
+        // The kernel lists a thread for a moment after it was joined.
+        #expect(Belongings.become { $0.threads == 0 })
+        return Belongings.now
+    }
+
+    private struct Trouble: Error {}
+
+    @Test func aStoppedEngineLeavesNoThreadAndNoDescriptor() async {
+        await #expect(processExitsWith: .success) {
+            let before = try EngineLifetimeTests.settled()
+            var options = Engine.Options(transport: .discard)
+            options.shards = 3
+            for _ in 0..<5 {
+                let engine = try Engine(options)
+                engine.ingest(.number(1))
+                engine.stop()
+            }
+            #expect(Belongings.become { $0 == before }, "\(Belongings.now) instead of \(before)")
+        }
+    }
+
+    @Test func aDroppedEngineEndsItsThreads() async {
+        await #expect(processExitsWith: .success) {
+            let before = try EngineLifetimeTests.settled()
+            for _ in 0..<5 {
+                let engine = try Engine(Engine.Options(transport: .discard))
+                engine.follow(.topic(TopicID("topic")), activity: "card", subscriber: "anna", token: [1])
+                engine.ingest(.number(1))
+            }
+            #expect(Belongings.become { $0 == before }, "\(Belongings.now) instead of \(before)")
+        }
+    }
+
+    /// The second app's certificates cannot be read: the first one's shards have begun by then.
+    @Test func anEngineThatCannotBeginLeavesNothingBehind() async {
+        await #expect(processExitsWith: .success) {
+            let before = try EngineLifetimeTests.settled()
+            var options = Engine.Options(transport: .discard)
+            options.shards = 2
+            #expect(throws: Trouble.self) {
+                _ = try Engine(
+                    options, observer: Engine.Observer(), apps: [],
+                    makeTransports: [
+                        { loop, shard, _ in try DiscardTransport(loop: loop, source: shard) },
+                        { _, _, _ in throw Trouble() },
+                    ])
+            }
+            #expect(Belongings.become { $0 == before }, "\(Belongings.now) instead of \(before)")
+        }
+    }
+
+    /// There are descriptors for the core and some shards, and none for the next one.
+    @Test func anEngineWithoutRoomForItsThreadsLeavesNothingBehind() async {
+        await #expect(processExitsWith: .success) {
+            let before = try EngineLifetimeTests.settled()
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            limit.rlim_cur = rlim_t(before.descriptors.count + 16)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            var options = Engine.Options(transport: .discard)
+            options.shards = 64
+            #expect(throws: LoopError.self) { _ = try Engine(options) }
+            #expect(Belongings.become { $0 == before }, "\(Belongings.now) instead of \(before)")
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import FanfareCore
+import FanfareLoop
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Fanfare
+
+@Suite(.timeLimit(.minutes(5))) struct EngineSettleTests {
+    private let topic = TopicID("topic")
+
+    private func counts(_ engine: Engine) throws -> ShardCounts {
+        let counted = Mutex<ShardCounts?>(nil)
+        let answered = DispatchSemaphore(value: 0)
+        engine.counts { counts in
+            counted.withLock { $0 = counts }
+            answered.signal()
+        }
+        #expect(answered.wait(timeout: .now() + 120) == .success)
+        return try #require(counted.withLock { $0 })
+    }
+
+    /// Five changes in a row: the first leaves at once, the others wait for the topic's interval and leave together.
+    @Test func settledMeansThatChangesWhichWaitedForTheirIntervalHaveArrived() throws {
+        let flushed = Mutex(false)
+        var observer = Engine.Observer()
+        observer.decided = { record in
+            if record.kind == "flush", record.outcome == .published { flushed.withLock { $0 = true } }
+        }
+        let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
+        engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])
+        for number in 1...5 { #expect(engine.ingest(.number(number)).isTaken) }
+        #expect(engine.settle(within: .seconds(120)))
+        #expect(flushed.withLock { $0 })
+        #expect(try counts(engine).pushes.accepted == 2)
+        engine.stop()
+    }
+
+    /// Somebody is owed something at any moment: new states, new people, and an answer that comes only after the next push.
+    @Test func aBusyEngineSettlesTooAndForEverybodyWhoAsks() throws {
+        let release = Atomically()
+        let isEnough = Atomically()
+        let took = DispatchSemaphore(value: 0)
+        var rules = TopicRules()
+        rules.minimumInterval = .zero
+        let engine = try Engine.scripted(
+            { .oneBehind(release: release, took: took) }, rules: Rules(kinds: [:], other: rules))
+        let producer = Background {
+            var number = 0
+            while !isEnough.isSet {
+                number += 1
+                engine.follow(
+                    .topic(TopicID("topic")), activity: "card \(number)", subscriber: "\(number)", token: [1])
+                engine.ingest(.number(number))
+                if number > 50 {
+                    engine.unfollow(activity: "card \(number - 50)", subscriber: "\(number - 50)")
+                }
+                // No faster than the network takes it.
+                took.wait()
+            }
+        }
+        #expect(took.wait(timeout: .now() + 120) == .success)
+        took.signal()
+        let settled = Tally()
+        let waiting = (0..<6).map { _ in
+            Background {
+                if engine.settle(within: .seconds(100)) { settled.add(1) }
+            }
+        }
+        for one in waiting { #expect(one.join()) }
+        #expect(settled.count == 6)
+        isEnough.set()
+        took.signal()
+        #expect(producer.join())
+        release.set()
+        engine.stop()
+    }
+
+    @Test(arguments: [Duration.seconds(Int64.max), .zero, .seconds(-1), .seconds(Int64.min)])
+    func anyTimeCanBeWaitedFor(timeout: Duration) throws {
+        let engine = try Engine(Engine.Options(transport: .discard))
+        engine.ingest(.number(1))
+        let isSettled = engine.settle(within: timeout)
+        #expect(isSettled || timeout <= .zero)
+        engine.stop(within: timeout)
+    }
+}

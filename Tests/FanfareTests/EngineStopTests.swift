@@ -1,0 +1,192 @@
+import FanfareCore
+import FanfareLoop
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Fanfare
+
+/// How an engine ends. Whatever is wrong here hangs, so each test has a limit.
+@Suite(.timeLimit(.minutes(5))) struct EngineStopTests {
+    private let topic = TopicID("topic")
+
+    @Test func everyCallAfterAStopIsAnsweredWithStopped() throws {
+        let engine = try Engine(Engine.Options(transport: .discard))
+        engine.stop()
+        #expect(engine.ingest(.number(1)) == .stopped)
+        #expect(engine.order(.mute, for: topic) == .stopped)
+        #expect(engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1]) == .stopped)
+        #expect(engine.prefer(Preferences(), activity: "card", subscriber: "anna") == .stopped)
+        #expect(engine.unfollow(activity: "card", subscriber: "anna") == .stopped)
+        #expect(engine.trustDeadAnswers() == .stopped)
+        #expect(engine.counts { _ in Issue.record("nothing was taken") } == .stopped)
+        #expect(!engine.settle(within: .seconds(Int64.max)), "at once, not after the time is over")
+    }
+
+    @Test func anEngineCanBeStoppedTwiceAndByManyAtOnce() throws {
+        let engine = try Engine(Engine.Options(transport: .discard))
+        let stops = (0..<8).map { _ in Background { engine.stop() } }
+        for stop in stops { #expect(stop.join()) }
+        engine.stop()
+    }
+
+    /// An observer is called by the thread that a stop waits for.
+    @Test func anObserverMayStopTheEngine() throws {
+        let stopping = Mutex<Engine?>(nil)
+        let returned = DispatchSemaphore(value: 0)
+        var observer = Engine.Observer()
+        observer.decided = { _ in
+            stopping.withLock { $0 }?.stop()
+            returned.signal()
+        }
+        let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
+        stopping.withLock { $0 = engine }
+        engine.ingest(.number(1))
+        #expect(returned.wait(timeout: .now() + 120) == .success, "it did not return within the callback")
+        engine.stop()
+        stopping.withLock { $0 = nil }
+    }
+
+    /// Nobody can know when it is answered, so nothing would come of waiting.
+    @Test func anObserverThatWaitsForEverybodyIsToldNo() throws {
+        let waiting = Mutex<Engine?>(nil)
+        let answers = Mutex<[Bool]>([])
+        var observer = Engine.Observer()
+        observer.decided = { _ in
+            let answer = waiting.withLock { $0 }?.settle(within: .seconds(600))
+            answers.withLock { if let answer { $0.append(answer) } }
+        }
+        let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
+        waiting.withLock { $0 = engine }
+        engine.ingest(.number(1))
+        engine.stop()
+        waiting.withLock { $0 = nil }
+        #expect(answers.withLock { $0 } == [false])
+    }
+
+    /// Producers that never pause neither keep the engine from stopping nor lose an event that was taken.
+    @Test func whatWasTakenWhileTheEngineStopsIsDecidedAndNothingElse() throws {
+        let decided = Tally()
+        let taken = Tally()
+        let running = Tally(enough: 3000)
+        var observer = Engine.Observer()
+        observer.decided = { record in if record.origin == .event { decided.add(1) } }
+        var options = Engine.Options(transport: .discard)
+        options.mailboxCapacity = 64
+        let engine = try Engine(options, observer: observer)
+        let producers = (0..<3).map { producer in
+            Background {
+                var number = 0
+                while true {
+                    switch engine.ingest(.number(number, of: "topic \(producer)")) {
+                    case .taken:
+                        taken.add(1)
+                        running.add(1)
+                        number += 1
+                    case .full: sched_yield()
+                    case .stopped: return
+                    case .refused(let reason):
+                        Issue.record("refused: \(reason)")
+                        return
+                    }
+                }
+            }
+        }
+        #expect(running.waitForEnough())
+        engine.stop()
+        let decidedWhenStopped = decided.count
+        for producer in producers { #expect(producer.join()) }
+        #expect(decidedWhenStopped == taken.count)
+        #expect(decided.count == decidedWhenStopped, "after the stop nothing is decided")
+    }
+
+    /// What a deploy would otherwise leave on phones for hours: a state that its topic's interval had held back.
+    @Test func whatWasDecidedBeforeAStopIsSent() throws {
+        // Set on the shard's thread; read here when that has ended.
+        nonisolated(unsafe) var source: RecordingSource?
+        let engine = try Engine(
+            Engine.Options(transport: .discard), observer: Engine.Observer(), apps: [],
+            makeTransports: [
+                { loop, shard, _ in
+                    let recording = RecordingSource(shard)
+                    source = recording
+                    return try DiscardTransport(loop: loop, source: recording)
+                }
+            ])
+        engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])
+        for number in 1...5 { #expect(engine.ingest(.number(number)).isTaken) }
+        engine.stop()
+        #expect(source?.accepted[[1]]?.last?.state == Array(#"{"number":5}"#.utf8))
+    }
+
+    /// The service takes everything and answers nothing: the stop has an end nevertheless, and so has every wait.
+    @Test func aStopEndsInItsTimeAlthoughTheServiceIsSilent() throws {
+        let engine = try Engine.scripted({ .silent })
+        for person in 0..<10 {
+            engine.follow(.topic(topic), activity: "card \(person)", subscriber: "\(person)", token: [1])
+        }
+        engine.ingest(.number(1))
+        let verdict = Mutex<Bool?>(nil)
+        let answered = Tally()
+        let waiting = Background {
+            let isSettled = engine.settle(within: .seconds(600))
+            verdict.withLock { $0 = isSettled }
+        }
+        engine.counts { _ in answered.add(1) }
+        engine.freshness { _ in answered.add(1) }
+        engine.alertDisposition(of: "x", in: topic, activity: "card 1", subscriber: "1") { _ in answered.add(1) }
+        engine.stop(within: .milliseconds(100))
+        #expect(waiting.join())
+        #expect(verdict.withLock { $0 } == false)
+        #expect(answered.count == 3, "questions that were open when the engine stopped")
+    }
+
+    /// With no time at all everything that was taken is still decided and answered.
+    @Test func aStopWithoutTimeDecidesWhatWasTaken() throws {
+        let decided = Tally()
+        let answered = Tally()
+        var observer = Engine.Observer()
+        observer.decided = { record in if record.origin == .event { decided.add(1) } }
+        let engine = try Engine.scripted({ .silent }, observer)
+        for number in 1...5000 { #expect(engine.ingest(.number(number)).isTaken) }
+        engine.alertDisposition(of: "x", in: topic, activity: "nobody", subscriber: "1") { _ in answered.add(1) }
+        engine.stop(within: .zero)
+        #expect(decided.count == 5000)
+        #expect(answered.count == 1)
+    }
+
+    /// More of them than the ring to the core holds, while the core does not listen, and then there is no time left.
+    @Test func deadTokensAreReportedAlthoughTheEngineStops() throws {
+        let people = 90_000
+        // The ring's 16,384, and what a shard holds before it pulls no more.
+        let tally = Tally(enough: 16_384 + 4096)
+        let reported = Tally()
+        let isHeldUp = DispatchSemaphore(value: 0)
+        let goOn = DispatchSemaphore(value: 0)
+        var observer = Engine.Observer()
+        observer.tokenDied = { _ in reported.add(1) }
+        observer.decided = { record in
+            guard record.seq == 1 else { return }
+            isHeldUp.signal()
+            goOn.wait()
+        }
+        let everybody = (0..<people).map { number in
+            Subscription(
+                audience: .topic(TopicID("topic")), activity: ActivityID(hashing: "activity \(number)"),
+                subscriber: UInt64(number), token: [1])
+        }
+        let engine = try Engine.scripted(
+            { .everyThirdIsDead(tally) }, observer,
+            subscribers: SubscriberSequence(everybody, expectedCount: people))
+        // The publication is on its way to the shard when the core decides the next event, and stands still.
+        engine.ingest(.number(0))
+        engine.ingest(.number(1))
+        #expect(isHeldUp.wait(timeout: .now() + 120) == .success)
+        #expect(tally.waitForEnough(), "\(tally.count)")
+        let stop = Background { engine.stop(within: .zero) }
+        while engine.counts({ _ in }) != .stopped { sched_yield() }
+        goOn.signal()
+        #expect(stop.join())
+        #expect(reported.count == tally.count)
+    }
+}

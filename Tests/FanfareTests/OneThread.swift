@@ -1,0 +1,216 @@
+import FanfareCore
+import Synchronization
+
+@testable import Fanfare
+
+/// Clocks that a test sets, and that stand still otherwise.
+final class ManualClock: Sendable {
+    /// Milliseconds, and nanoseconds.
+    private let wall = Atomic<Int64>(ManualClock.start.milliseconds)
+    private let monotonic = Atomic<Int64>(1_000_000_000)
+
+    static let start = FeedTime(seconds: 1_790_000_000)
+
+    var source: ClockSource {
+        ClockSource(
+            wallMilliseconds: { [self] in wall.load(ordering: .relaxed) },
+            monotonicNanoseconds: { [self] in monotonic.load(ordering: .relaxed) })
+    }
+
+    func pass(_ duration: Duration) {
+        wall.add(duration.milliseconds, ordering: .relaxed)
+        monotonic.add(Int64(duration / .nanoseconds(1)), ordering: .relaxed)
+    }
+
+    /// Somebody sets the wall clock.
+    func set(by step: Duration) { wall.add(step.milliseconds, ordering: .relaxed) }
+
+    /// What a clock says that nobody has set.
+    var truth: FeedTime {
+        ManualClock.start + .nanoseconds(monotonic.load(ordering: .relaxed) - 1_000_000_000)
+    }
+}
+
+/// Answers every push at once, while it takes any.
+final class WillingTransport: Transport {
+    struct Push {
+        let event: Payload.Event
+        let state: String
+        let alert: AlertText?
+        let stamp: FeedTime
+
+        fileprivate init(_ payload: Payload) {
+            event = payload.event
+            state = String(decoding: payload.state, as: UTF8.self)
+            alert = payload.alert
+            stamp = FeedTime(seconds: payload.stamp)
+        }
+    }
+
+    private let source: any DeliverySource
+    private let clock: () -> Moment
+    private var batch = DeliveryBatch()
+    private(set) var accepted: [Push] = []
+    /// How often it was told of work.
+    private(set) var turns = 0
+    var isBlocked = false
+    /// What it says to a push for this token.
+    var answer: ([UInt8]) -> DeliveryOutcome = { _ in .accepted }
+
+    init(_ source: any DeliverySource, _ clock: @escaping () -> Moment) {
+        self.source = source
+        self.clock = clock
+    }
+
+    var isReady: Bool { true }
+
+    func workAvailable() {
+        turns += 1
+        while !isBlocked {
+            let moment = clock()
+            source.pull(limit: 64, at: moment, into: &batch)
+            if batch.deliveries.isEmpty { return }
+            let completions = batch.deliveries.map { delivery in
+                let outcome = answer(Array(batch.tokens[delivery.token]))
+                if outcome == .accepted { accepted.append(Push(batch.payload(of: delivery))) }
+                return Completion(slot: delivery.slot, generation: delivery.generation, outcome: outcome)
+            }
+            batch.removeAll()
+            source.complete(completions, at: moment)
+        }
+    }
+
+    func close(_ closed: @escaping () -> Void) { closed() }
+}
+
+/// Core and one shard in one thread: nothing happens but what a test asks for.
+final class OneThread {
+    let clock = ManualClock()
+    let inbox: CoreTurn.Inbox
+    let core: EngineCore
+    let turn: CoreTurn
+    let link: ShardLink
+    let shard: ShardTurn
+    let transport: WillingTransport
+    private(set) var records: [DecisionRecord] = []
+    private(set) var reports: [String] = []
+    private let wakeups: Wakeups
+
+    /// Who was woken and has not run since.
+    final class Wakeups {
+        var core = false
+        var shard = false
+    }
+
+    init(rules: Rules = .builtIn, mailbox: Int = 1 << 14) {
+        let wakeups = Wakeups()
+        self.wakeups = wakeups
+        let rings = ShardRings()
+        let shardClock = ThreadClock(clock.source)
+        let shard = ShardTurn(
+            rings, shard: Shard(lineups: rules.lineups), clock: shardClock, wake: { wakeups.shard = true },
+            wakeCore: { wakeups.core = true })
+        self.shard = shard
+        transport = WillingTransport(shard.shard) { shardClock.now() }
+        shard.open(transport)
+        link = ShardLink(rings) { wakeups.shard = true }
+        core = EngineCore(rules: rules, shards: [link], perApp: 1)
+        inbox = CoreTurn.Inbox(capacity: mailbox)
+        var tell: ((String) -> Void)?
+        turn = CoreTurn(core, inbox, clock: ThreadClock(clock.source)) { tell?($0) }
+        tell = { [unowned self] in reports.append($0) }
+        core.onRecord = { [unowned self] record, _ in records.append(record) }
+    }
+
+    var coreIsWoken: Bool { wakeups.core }
+    var shardIsWoken: Bool { wakeups.shard }
+
+    func runShard() {
+        wakeups.shard = false
+        shard.takeCommands()
+        _ = shard.end()
+    }
+
+    func hear() {
+        wakeups.core = false
+        core.takeFeedback()
+    }
+
+    /// All that is woken runs, until nobody is.
+    func settle() {
+        while turn.run() == .again {}
+        while wakeups.core || wakeups.shard {
+            if wakeups.shard { runShard() }
+            if wakeups.core { hear() }
+        }
+    }
+
+    /// Time goes on, and whoever is due runs.
+    func pass(_ duration: Duration) {
+        var left = duration
+        while left > .zero {
+            let step = min(left, ShardTurn.figuresInterval)
+            clock.pass(step)
+            left -= step
+            shard.tellFigures()
+            shard.work()
+            settle()
+        }
+    }
+
+    /// As `Engine.stop` begins.
+    func stop(within timeout: Duration) {
+        inbox.requests.close()
+        inbox.stopsBy.store(
+            clock.source.monotonicNanoseconds() + timeout.milliseconds * 1_000_000, ordering: .sequentiallyConsistent)
+    }
+
+    func ask(_ request: CoreTurn.Request) -> Bool { inbox.requests.tryPush(request) }
+
+    func event(_ kind: String, _ change: FeedEvent.Change, lifecycle: FeedEvent.Lifecycle? = nil, at: FeedTime? = nil) {
+        _ = ask(
+            .event(
+                FeedEvent(
+                    topic: OneThread.match, topicKind: .football, at: at ?? clock.truth, kind: kind,
+                    lifecycle: lifecycle, change: change)))
+    }
+
+    func goal(_ number: Int) {
+        event(
+            "goal",
+            .fact(Fact(id: "goal-\(number)", kind: "goal", at: clock.truth, values: ["side": "home"])))
+    }
+
+    /// Worth no alert, and no haste.
+    func card(_ number: Int) {
+        event(
+            "card",
+            .fact(
+                Fact(
+                    id: "card-\(number)", kind: "card", at: clock.truth, values: ["side": "home", "color": "yellow"])))
+    }
+
+    static let match = TopicID("match/1")
+
+    func follow(_ activity: UInt64 = 1, startedAt: FeedTime? = nil) {
+        _ = ask(
+            .follow(
+                Subscription(
+                    audience: .topic(OneThread.match), activity: ActivityID(activity), subscriber: activity,
+                    token: [UInt8(activity)], startedAt: startedAt), app: 0))
+    }
+
+    /// A match that has begun, and a phone that shows it.
+    func begin() {
+        follow()
+        event(
+            "start",
+            .fact(Fact(id: "t", kind: "teams", at: clock.truth, values: ["home": "A", "away": "B"])), lifecycle: .start)
+        pass(.seconds(10))
+    }
+}
+
+extension Moment {
+    /// The system's clocks.
+    static func now() -> Moment { ThreadClock(.system).now() }
+}

@@ -1,0 +1,151 @@
+import FanfareCore
+import FanfareLoop
+import Synchronization
+import Testing
+
+@testable import Fanfare
+
+@Suite struct ShardTurnTests {
+    private static func publication(_ serial: UInt64, of topic: Int) -> Publication {
+        Publication(
+            serial: serial, topicID: TopicID("match/\(topic)"), topicKind: .football, version: UInt32(serial),
+            event: .update, state: EncodedState(["number": .int(Int64(serial))]), priority: .immediate, alert: nil,
+            staleAfter: nil, dismissAfter: nil)
+    }
+
+    /// A backend brings preferences that change nothing anybody is told of: so nothing but room is to be told.
+    @Test func aCoreThatFoundNoRoomIsToldOfIt() {
+        let engine = OneThread()
+        var sent = 0
+        while !engine.core.isCongested {
+            engine.link.send(.prefer(ActivityID(UInt64(sent)), Preferences()))
+            sent += 1
+        }
+        for _ in 0..<64 { engine.link.send(.prefer(ActivityID(1), Preferences())) }
+        var relieved = 0
+        engine.core.onRelief = { relieved += 1 }
+        #expect(sent == ShardRings.commandsMax + 1)
+        // Not a word from the shard but that it has taken something.
+        while engine.shardIsWoken { engine.runShard() }
+        #expect(engine.coreIsWoken)
+        engine.hear()
+        #expect(relieved == 1 && !engine.core.isCongested)
+    }
+
+    /// However often the ring is full again, and however the turns of the two fall.
+    @Test(arguments: UInt64(1)...10) func aFullRingNeverStaysSo(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let engine = OneThread()
+        for round in 0..<4 {
+            while !engine.core.isCongested { engine.link.send(.unfollow(ActivityID(1))) }
+            for _ in 0..<random.next() % 200_000 { engine.link.send(.unfollow(ActivityID(1))) }
+            var turns = 0
+            while engine.core.isCongested, engine.shardIsWoken || engine.coreIsWoken {
+                turns += 1
+                if engine.shardIsWoken, random.next() % 2 == 0 || !engine.coreIsWoken { engine.runShard() }
+                if engine.coreIsWoken, random.next() % 2 == 0 || !engine.shardIsWoken { engine.hear() }
+            }
+            #expect(!engine.core.isCongested, "seed \(seed), round \(round): nobody is woken any more")
+        }
+    }
+
+    /// The same over threads; the shard's is held up until everything is full.
+    @Test(.timeLimit(.minutes(4))) func aCoreThatFoundNoRoomIsToldOfItOverThreads() throws {
+        let loop = try Loop()
+        let isOpen = Atomic(false)
+        let core = try EngineCore(
+            loop: loop, shards: 1,
+            makeTransports: [{ _, _, _ in HeldUpTransport { while !isOpen.load(ordering: .acquiring) { continue } } }])
+        while !core.isCongested { core.broadcast(.prefer(ActivityID(1), Preferences())) }
+        var isRelieved = false
+        core.onRelief = {
+            isRelieved = true
+            loop.stop()
+        }
+        let watchdog = LoopTimer(loop: loop) { loop.stop() }
+        watchdog.start(after: .seconds(120))
+        isOpen.store(true, ordering: .releasing)
+        loop.run()
+        watchdog.close()
+        #expect(isRelieved)
+        core.stop()
+        loop.close()
+    }
+
+    /// A shard that was busy for long has as much to do as there are topics, not as there were versions.
+    @Test func aFullRingIsNoQueueOfVersions() {
+        let engine = OneThread()
+        for topic in 0..<10 {
+            engine.link.send(
+                .follow(ActivityID(UInt64(topic)), .topic(TopicID("match/\(topic)")), token: [UInt8(topic)]))
+        }
+        for serial in UInt64(1)...60_000 {
+            engine.link.send(.publish(ShardTurnTests.publication(serial, of: Int(serial % 10))))
+        }
+        engine.settle()
+        #expect(Set(engine.transport.accepted.map(\.state)) == Set((59_991...60_000).map { #"{"number":\#($0)}"# }))
+        #expect(engine.transport.accepted.count == 10)
+    }
+
+    /// With a clock that goes on by a millisecond each time it is looked at: after a few milliseconds the transport has its turn.
+    @Test func aTurnIsOverAfterAFewMilliseconds() {
+        let rings = ShardRings()
+        let time = Atomic<Int64>(0)
+        let clock = ThreadClock(
+            ClockSource(
+                wallMilliseconds: { 1_790_000_000_000 },
+                monotonicNanoseconds: { time.add(1_000_000, ordering: .relaxed).newValue }))
+        var isWoken = false
+        let turn = ShardTurn(rings, shard: Shard(), clock: clock, wake: { isWoken = true }, wakeCore: {})
+        let transport = WillingTransport(turn.shard) { clock.now() }
+        turn.open(transport)
+        let link = ShardLink(rings) { isWoken = true }
+        for activity in UInt64(1)...10_000 {
+            link.send(.follow(ActivityID(activity), .topic(TopicID("match")), token: [1]))
+        }
+        isWoken = false
+        turn.takeCommands()
+        let taken = turn.shard.statistics.activities
+        #expect((64...512).contains(taken), "\(taken)")
+        #expect(isWoken && transport.turns == 1)
+        while isWoken {
+            isWoken = false
+            turn.takeCommands()
+        }
+        #expect(turn.shard.statistics.activities == 10_000)
+
+        // What goes to every lineup counts for itself.
+        for topic in 0..<100 { link.send(.publish(ShardTurnTests.publication(UInt64(topic + 1), of: topic))) }
+        let before = transport.turns
+        var turns = 0
+        while isWoken {
+            isWoken = false
+            turn.takeCommands()
+            turns += 1
+        }
+        #expect(turns >= 20 && transport.turns == before + turns)
+    }
+
+    @Test func linesForACoreThatDoesNotListenAreBounded() {
+        let engine = OneThread()
+        for number in 0..<50_000 {
+            engine.shard.report("line \(number)")
+            if number % 100 == 0 { _ = engine.shard.end() }
+        }
+        for _ in 0..<4 {
+            engine.hear()
+            _ = engine.shard.end()
+        }
+        #expect(engine.reports.count <= ShardRings.feedbackMax + 257)
+        #expect(engine.reports.last?.hasSuffix("the core was at work for too long") == true)
+    }
+}
+
+/// Stands still whenever it is told of work, until its test lets it go on.
+private final class HeldUpTransport: Transport {
+    private let hold: () -> Void
+    init(_ hold: @escaping () -> Void) { self.hold = hold }
+    var isReady: Bool { true }
+    func workAvailable() { hold() }
+    func close(_ closed: @escaping () -> Void) { closed() }
+}

@@ -1,0 +1,49 @@
+import FanfareCore
+
+/// A node's wall clock, which somebody sets wrong now and then, and what the engine believes of it. Phones and the service have
+/// clocks of their own, which are right: a phone drops what is stamped too long before its time, or too far ahead of it.
+struct NodeClock {
+    /// What the node's threads use.
+    private(set) var moment: Moment
+    /// Nanoseconds that the wall clock is ahead, and the monotonic clock at which it is put right.
+    private var error: (nanoseconds: Int64, until: Int64)?
+    private var estimate: WallEstimate
+
+    private static let second: Int64 = 1_000_000_000
+
+    init(at truth: Moment) {
+        moment = truth
+        estimate = WallEstimate(
+            wallMilliseconds: truth.wallMilliseconds, monotonicNanoseconds: truth.monotonicNanoseconds)
+    }
+
+    var isAhead: Bool { error.map { $0.nanoseconds > 0 } ?? false }
+    var isBack: Bool { error.map { $0.nanoseconds < 0 } ?? false }
+
+    mutating func read(at truth: Moment) {
+        if let error, error.until <= truth.monotonicNanoseconds { self.error = nil }
+        moment = estimate.read(
+            wallMilliseconds: truth.wallMilliseconds + (error?.nanoseconds ?? 0) / 1_000_000,
+            monotonicNanoseconds: truth.monotonicNanoseconds)
+    }
+
+    /// The clock is set, and put right later: by hours for minutes, by days for seconds only. What lasts for days and by days nobody
+    /// can tell from the truth.
+    mutating func set(at truth: Moment, using random: inout SplitMix64) {
+        func seconds(_ range: ClosedRange<Int64>) -> Int64 {
+            Int64.random(in: range.lowerBound * NodeClock.second...range.upperBound * NodeClock.second, using: &random)
+        }
+        guard error == nil else { return }
+        let now = truth.monotonicNanoseconds
+        let days = seconds(7 * 3600...30 * 24 * 3600)
+        error =
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0: (seconds(-5...5), now + seconds(1...40))
+            case 1: (seconds(-4 * 3600 ... -1), now + seconds(1...600))
+            case 2: (seconds(1...3 * 3600), now + seconds(1...600))
+            case 3: (days, now + seconds(1...4))
+            default: (-days, now + seconds(1...4))
+            }
+        read(at: truth)
+    }
+}

@@ -1,0 +1,159 @@
+import FanfareCore
+
+/// Troubles that come over a node or its people, and are gone when the world goes quiet.
+extension World {
+    /// Something goes wrong, or several people do the same at once.
+    func makeTrouble() {
+        let node = nodes.randomElement(using: &random)!
+        let now = moment.monotonicNanoseconds
+        let live = phones.indices.filter { phones[$0].isLive && nodes[phones[$0].node] === node }
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: if options.stepsClocks { node.clock.set(at: moment, using: &random) }
+        case 1:
+            if options.sickens, let index = live.randomElement(using: &random) {
+                phones[index].sickness = [.fails, .isSilent, nil].randomElement(using: &random)!
+            }
+        case 2:
+            if options.sickens {
+                node.service.wedge(salt: random.next(), answers: Int.random(in: 1...20, using: &random))
+            }
+        case 3:
+            if options.revokesKeys, random.chance(0.3) {
+                node.service.revokeKey(until: now + Int64.random(in: 1...60, using: &random) * 1_000_000_000)
+                for index in node.flying.indices where node.flying[index].payload.event != .start {
+                    node.flying[index].outcome = .notProcessed
+                    node.flying[index].arrives = false
+                }
+            }
+        case 4:
+            if options.hasCrowds, random.chance(0.2) {
+                for index in live where random.chance(0.9) { unfollow(index) }
+            }
+        case 5:
+            if options.hasCrowds, random.chance(0.3) {
+                for _ in 0..<options.activitiesMax / 2 { follow(on: node.index) }
+            }
+        case 6:
+            if options.hasCrowds, random.chance(0.3) {
+                var nothing = Subscriber()
+                nothing.mask = .none
+                for index in live { prefer(index, nothing) }
+            }
+        default:
+            for index in live where node.deadTokens.isShut && phones[index].isHeld {
+                reRegister(index)
+                phones[index].wasHeld = true
+            }
+            // Everybody logs in again: nothing comes of it, but commands.
+            if options.hasCrowds, random.chance(0.1) {
+                for index in live where phones[index].card == nil { reRegister(index) }
+            }
+        }
+    }
+
+    /// With a new token, one way or the other.
+    private func reRegister(_ index: Int) {
+        guard phones[index].card == nil, phones[index].isIntroduced, random.chance(0.5) else {
+            if phones[index].hasToken { rotateToken(of: index) }
+            return
+        }
+        if random.chance(0.5) { phones[index].renewToken(using: &random) }
+        send(.follow(phones[index].id, phones[index].audience, token: phones[index].token), to: phones[index].node)
+    }
+
+    /// What goes wrong with a push that leaves now.
+    func fate(of index: Int, from node: Node) -> Fate {
+        let phone = phones[index]
+        if node.service.isRevoked(at: moment.monotonicNanoseconds) {
+            return Fate(.notProcessed, by: .revokedKey)
+        }
+        if isMisconfigured { return Fate(.deadToken, by: .wrongEnvironment) }
+        if phone.isDead { return Fate(.deadToken, by: .deadToken) }
+        if random.chance(options.dead) {
+            phones[index].isDead = true
+            return Fate(.deadToken, by: .deadToken)
+        }
+        switch phone.sickness {
+        case .fails: return Fate(.serviceError, by: .sickToken)
+        case .isSilent: return Fate(.unknown, by: .silentToken)
+        case nil: break
+        }
+        if node.service.wedges(index + 1) { return Fate(.serviceError, by: .wedgedConnection) }
+        if random.chance(options.throttled) { return Fate(.throttled, by: .throttled) }
+        if random.chance(options.notProcessed) { return Fate(.notProcessed, by: .notProcessed) }
+        if random.chance(options.refused) { return Fate(.refused, by: .refused) }
+        if random.chance(options.unknown) { return Fate(.unknown, arrives: random.chance(0.5), by: .noAnswer) }
+        return Fate(.accepted, arrives: true)
+    }
+
+    struct Fate {
+        let outcome: DeliveryOutcome
+        let arrives: Bool
+        let trouble: Trouble?
+
+        init(_ outcome: DeliveryOutcome, arrives: Bool = false, by trouble: Trouble? = nil) {
+            (self.outcome, self.arrives, self.trouble) = (outcome, arrives, trouble)
+        }
+    }
+
+    /// Counts what this push has met.
+    func note(_ payload: Payload, to index: Int, _ fate: Fate, from node: Node) {
+        let isHandOver = phones[index].card?.renews != nil || successor(of: index) != nil
+        let meeting: Meeting
+        switch payload.event {
+        case .start: meeting = isHandOver ? .handOver : .start
+        case .end: meeting = isHandOver ? .handOver : .end
+        case .update:
+            guard isHandOver || payload.alert != nil else { return }
+            meeting = isHandOver ? .handOver : .goal
+        }
+        if let trouble = fate.trouble { troublesMet.note(trouble, meeting) }
+        if node.clock.isAhead { troublesMet.note(.clockAhead, meeting) }
+        if node.clock.isBack { troublesMet.note(.clockBack, meeting) }
+        if node.deadTokens.isShut { troublesMet.note(.shutGuard, meeting) }
+        if !node.backlog.isEmpty { troublesMet.note(.fullRing, meeting) }
+        let leaving = phones.lazy.filter {
+            $0.served == nil && $0.hasLeft && !$0.isGone && self.nodes[$0.node] === node
+        }
+        if leaving.count >= 4 { troublesMet.note(.massUnfollow, meeting) }
+        let phone = phones[index]
+        if phone.hasUsedName { troublesMet.note(.reusedID, meeting) }
+        if phone.wasHeld { troublesMet.note(.reRegistered, meeting) }
+        if phones.contains(where: {
+            $0.card?.isReported == true && !$0.hasToken && !$0.isGone && nodes[$0.node] === node
+        }) {
+            troublesMet.note(.lostToken, meeting)
+        }
+        let topics = phone.served?.topics ?? []
+        if topics.contains(where: { node.latest[$0].map { feed.disordered.contains($0.serial) } == true }) {
+            troublesMet.note(.disorderedEvent, meeting)
+        }
+        if topics.contains(where: feed.reopened.contains) { troublesMet.note(.reopened, meeting) }
+        if topics.contains(where: feed.reborn.contains) { troublesMet.note(.reborn, meeting) }
+    }
+
+    /// Whom nothing of its own keeps from being served, and who lacks something all the same, though the feed has been quiet for
+    /// longer than anybody has to wait: it waits for another's trouble, or for a clock.
+    /// Whoever has had no trouble, or a new token since, has to wait for nothing.
+    func neglected() -> String? {
+        for phone in phones where !phone.isGone && !phone.isExpired && phone.hasToken {
+            let node = nodes[phone.node]
+            if phone.isHeld, node.deadTokens.isShut { continue }
+            guard phone.sickness == nil, phone.flying == 0, phone.refusedSerial == nil,
+                phone.troubledAt == 0 || phone.troubledAt + World.patience < moment.monotonicNanoseconds
+            else { continue }
+            guard let served = phone.served else {
+                if isLetGo(phone) { continue }
+                return "activity \(phone.id.rawValue) left and waits for its end (10)"
+            }
+            guard served.topics.contains(where: { node.latest[$0] != nil }) else { continue }
+            guard let accepted = phone.accepted, stale(accepted, beside: served, node: node) == nil else {
+                return "activity \(phone.id.rawValue) waits for the newest state, for another's trouble or a clock (10)"
+            }
+        }
+        return nil
+    }
+
+    /// A token's own wait is 64 seconds at most, and half as much.
+    static let patience: Int64 = 110_000_000_000
+}
