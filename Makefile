@@ -7,8 +7,9 @@ export FANFARE_DEV := 1
 SEED ?= 1
 SOAK_MINUTES ?= 60
 FAULT_ACTIVITIES ?= 200000
+OUTAGE_SECONDS ?= 600
 
-.PHONY: help setup build release test test-tsan test-asan faults fuzz soak mutants demo lint format proto bench \
+.PHONY: help setup build release test test-tsan test-asan faults fuzz soak season mutants demo lint format proto bench \
 	bench-smoke bench-compare bench-apns bench-apns-smoke clean
 
 help: ## Print this
@@ -26,11 +27,12 @@ test-tsan: setup ## Every test under ThreadSanitizer
 test-asan: setup ## Every test under AddressSanitizer and LeakSanitizer
 	@TIMEOUT=3600 scripts/swift-test 'all tests, AddressSanitizer' --sanitize address --scratch-path .build-asan --skip EndToEndTests
 
-faults: setup ## A match day to 200,000 activities through each kind of trouble, judged (FAULT_ACTIVITIES=N)
+faults: setup ## Each kind of trouble, and APNs away for ten minutes, to 200,000 activities (FAULT_ACTIVITIES=N OUTAGE_SECONDS=S)
 	@swift build -c release
 	@binaries=$$(swift build -c release --show-bin-path) && FANFARE_BIN=$$binaries/fanfare \
 		APNS_SIMULATOR_BIN=$$binaries/apns-simulator DELIVERY_JUDGE_BIN=$$binaries/delivery-judge \
-		FANFARE_FAULT_ACTIVITIES=$(FAULT_ACTIVITIES) scripts/swift-test 'faults' --filter FaultTests
+		FANFARE_FAULT_ACTIVITIES=$(FAULT_ACTIVITIES) FANFARE_OUTAGE_SECONDS=$(OUTAGE_SECONDS) \
+		TIMEOUT=5400 scripts/swift-test 'faults' --filter FaultTests
 
 fuzz: setup ## libFuzzer on all that takes bytes from strangers (FUZZ_SECONDS=30 for each)
 	@scripts/fuzz
@@ -41,6 +43,10 @@ soak: setup ## Ever new feeds to the reference model, then simulated worlds for 
 	"$$(swift build -c release --show-bin-path)/fanfare-model" $$((SOAK_MINUTES * 10000)) $$(date +%s)000000
 	"$$(swift build -c release --show-bin-path)/fanfare-sim" --seed $$(date +%s)000000 --seeds 1000000000 \
 		--seconds $$(($(SOAK_MINUTES) * 60))
+
+season: setup ## Thirty days of an engine's life in virtual time, three million topics: what has grown (some minutes)
+	swift build -c release --product fanfare-season
+	"$$(swift build -c release --show-bin-path)/fanfare-season"
 
 mutants: setup ## Plant the faults of Tests/Mutants in one build, and see each of them found (some minutes)
 	@scripts/mutants

@@ -111,6 +111,7 @@ if development {
         .executable(name: "delivery-judge", targets: ["delivery-judge"]),
         .executable(name: "fanfare-sim", targets: ["fanfare-sim"]),
         .executable(name: "fanfare-model", targets: ["fanfare-model"]),
+        .executable(name: "fanfare-season", targets: ["fanfare-season"]),
     ]
     targets += [
         // The judges share no JSON with the engine they judge.
@@ -137,6 +138,10 @@ if development {
             exclude: ["Judge"], swiftSettings: swift),
         .executableTarget(
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: swift),
+        // Weeks of an engine's life in virtual time, to see what grows.
+        .executableTarget(
+            name: "fanfare-season", dependencies: ["FanfareCore", "FanfareLineup", "CountAllocations"],
+            path: "Tests/Season", swiftSettings: swift),
         .executableTarget(
             name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/ReferenceModel/Runner",
             swiftSettings: swift),

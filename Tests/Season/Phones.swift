@@ -1,0 +1,361 @@
+import FanfareCore
+
+/// All cards of the season, and what the service answers to a push for one of them. Judges each push, and whether everybody has what
+/// everybody should have.
+struct Phones {
+    /// Told of alerts, once for each card that showed the topic when one was published.
+    struct AlertCounts {
+        var heard = 0
+        /// A newer or weightier one came instead, or it was too old, after a trouble of the service.
+        var overtaken = 0
+        /// The person slept.
+        var silenced = 0
+        /// Sent on a connection that broke.
+        var uncertain = 0
+        /// The fact was withdrawn, or the card went, before its push.
+        var dropped = 0
+    }
+
+    /// Topic and cards that show it.
+    private struct Following {
+        var newest: Publication?
+        var tokens: [UInt64] = []
+    }
+
+    /// By update token.
+    private var cards: [UInt64: Card] = [:]
+    private var tokens: [ActivityID: UInt64] = [:]
+    private var followings: [TopicID: Following] = [:]
+    private var tokensGiven: UInt64 = 0
+    /// Starts that are to come, by the activity's name.
+    private var expected: [String: AudienceKey] = [:]
+    /// What apps will report of cards that have been started, in the order of time.
+    private var reports: [(at: SeasonTime, token: UInt64)] = []
+    /// Answered as dead, and not yet reported by the engine.
+    private(set) var deaths: Set<ActivityID> = []
+    private(set) var violation: String?
+    private(set) var pushes = 0
+    private(set) var unprocessed = 0
+    private(set) var renewals = 0
+    private(set) var expiries = 0
+    private(set) var alerts = AlertCounts()
+
+    var count: Int { cards.count }
+    /// A new card's token is still to come.
+    var awaitsRenewal: Bool { cards.values.contains { $0.renews != nil && !$0.isRegistered } }
+    /// Names of all cards that nobody has left, in the order in which they came.
+    var names: [String] { cards.filter { $0.value.leftAt == nil }.sorted { $0.key < $1.key }.map(\.value.name) }
+    func isRenewed(_ name: String) -> Bool { card(named: name)?.isRenewed ?? false }
+    var people: Set<Int> { Set(cards.values.compactMap(\.person)) }
+    func card(named name: String) -> Card? { tokens[ActivityID(hashing: name)].flatMap { cards[$0] } }
+
+    private mutating func fail(_ problem: String) { if violation == nil { violation = problem } }
+
+    // MARK: Cards come and go
+
+    /// - Returns: the card's update token.
+    mutating func add(
+        _ name: String, _ audience: AudienceKey, person: Int? = nil, renewing old: String? = nil,
+        isRegistered: Bool = true, at now: SeasonTime
+    ) -> [UInt8] {
+        tokensGiven += 1
+        let health: Card.Health =
+            person != nil ? .well : tokensGiven % 101 == 0 ? .dead : tokensGiven % 503 == 0 ? .sick : .well
+        cards[tokensGiven] = Card(
+            name: name, audience: audience, health: health, beganAt: now, person: person, renews: old,
+            isRegistered: isRegistered)
+        tokens[ActivityID(hashing: name)] = tokensGiven
+        for topic in audience.topics { followings[topic, default: Following()].tokens.append(tokensGiven) }
+        return Phones.bytes(tokensGiven)
+    }
+
+    private mutating func remove(_ token: UInt64) {
+        guard let card = cards.removeValue(forKey: token) else { return }
+        alerts.dropped += card.missed.count
+        tokens[ActivityID(hashing: card.name)] = nil
+        for topic in card.audience.topics {
+            followings[topic]?.tokens.removeAll { $0 == token }
+            if let following = followings[topic], following.newest == nil, following.tokens.isEmpty {
+                followings[topic] = nil
+            }
+        }
+    }
+
+    /// The app gets another token for its card.
+    ///
+    /// - Returns: `nil` where there is no such card, or its first token is still to come.
+    mutating func rotateToken(of name: String) -> [UInt8]? {
+        let id = ActivityID(hashing: name)
+        guard let old = tokens[id], let card = cards[old], card.isRegistered, card.leftAt == nil else { return nil }
+        cards[old] = nil
+        tokensGiven += 1
+        cards[tokensGiven] = card
+        tokens[id] = tokensGiven
+        for topic in card.audience.topics {
+            followings[topic]?.tokens.removeAll { $0 == old }
+            followings[topic]?.tokens.append(tokensGiven)
+        }
+        return Phones.bytes(tokensGiven)
+    }
+
+    /// The person wants the card no more.
+    ///
+    /// - Returns: whether there was one, or one to come.
+    mutating func leave(_ name: String, at now: SeasonTime) -> Bool {
+        if expected.removeValue(forKey: name) != nil { return true }
+        guard let token = tokens[ActivityID(hashing: name)], cards[token]?.leftAt == nil else { return false }
+        cards[token]?.leftAt = now
+        dropMissed(of: token)
+        return true
+    }
+
+    private mutating func dropMissed(of token: UInt64) {
+        alerts.dropped += cards[token]?.missed.count ?? 0
+        cards[token]?.missed = []
+    }
+
+    /// A push is to make the card appear.
+    ///
+    /// - Returns: the device's start token.
+    mutating func expect(_ name: String, _ audience: AudienceKey) -> [UInt8] {
+        expected[name] = audience
+        return Phones.startToken(of: name)
+    }
+
+    static func startToken(of name: String) -> [UInt8] { [0xff] + Array(name.utf8) }
+
+    private static func bytes(_ token: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: token >> (8 * $0)) } + [UInt8](repeating: 7, count: 24)
+    }
+
+    // MARK: What is published
+
+    mutating func note(_ publication: Publication, at now: SeasonTime) {
+        followings[publication.topicID, default: Following()].newest = publication
+        guard let alert = publication.alert else { return }
+        for token in followings[publication.topicID]?.tokens ?? [] where cards[token]?.leftAt == nil {
+            cards[token]?.missed.append(Card.Missed(alert: alert, at: now))
+        }
+    }
+
+    mutating func revoke(_ cause: String, of topic: TopicID) {
+        for token in followings[topic]?.tokens ?? [] {
+            let before = cards[token]?.missed.count ?? 0
+            cards[token]?.missed.removeAll { $0.alert.cause == cause }
+            alerts.dropped += before - (cards[token]?.missed.count ?? 0)
+        }
+    }
+
+    mutating func forget(_ topic: TopicID) {
+        followings[topic]?.newest = nil
+        if followings[topic]?.tokens.isEmpty == true { followings[topic] = nil }
+    }
+
+    // MARK: Pushes
+
+    mutating func take(
+        _ payload: Payload, _ bytes: ArraySlice<UInt8>, _ service: Troubles.Service, at now: SeasonTime
+    ) -> DeliveryOutcome {
+        pushes += 1
+        let outcome: DeliveryOutcome
+        if payload.event == .start {
+            outcome = start(payload, bytes, service, at: now)
+        } else {
+            let token = bytes.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            guard let card = cards[token] else {
+                fail("a push to token \(token), whose card has ended, or which was replaced")
+                return .accepted
+            }
+            if let wrong = card.judge(payload, newest: newest(of: card), at: now) { fail("\(card.name): \(wrong)") }
+            outcome = answer(to: card, service)
+            settle(token, card, payload, outcome, at: now)
+        }
+        if outcome != .accepted { unprocessed += 1 }
+        return outcome
+    }
+
+    private func newest(of card: Card) -> Publication? {
+        if case .topic(let topic) = card.audience { followings[topic]?.newest } else { nil }
+    }
+
+    private func answer(to card: Card, _ service: Troubles.Service) -> DeliveryOutcome {
+        switch service {
+        case .breaking, .unreachable: return .unknown
+        case .keyRevoked: return .notProcessed
+        case .down: return .serviceError
+        case .well: break
+        }
+        switch card.health {
+        case .dead: return .deadToken
+        case .sick: return .serviceError
+        case .well: return pushes % 997 == 0 ? .throttled : pushes % 1009 == 0 ? .notProcessed : .accepted
+        }
+    }
+
+    private mutating func settle(
+        _ token: UInt64, _ card: Card, _ payload: Payload, _ outcome: DeliveryOutcome, at now: SeasonTime
+    ) {
+        switch outcome {
+        case .accepted:
+            noteAlerts(of: card, payload, at: now)
+            cards[token]?.missed = []
+            guard payload.event != .end else { return remove(token) }
+            arrive(payload, at: token)
+        case .unknown:
+            // An alert is sent at most once, and nobody may know whether it was heard.
+            alerts.uncertain += card.missed.count
+            cards[token]?.missed = []
+            if token % 2 == 0, payload.event == .update { arrive(payload, at: token) }
+        case .deadToken:
+            remove(token)
+            deaths.insert(ActivityID(hashing: card.name))
+        case .throttled, .serviceError, .notProcessed, .refused: cards[token]?.troubledAt = now
+        }
+    }
+
+    private mutating func arrive(_ payload: Payload, at token: UInt64) {
+        cards[token]?.stamp = payload.stamp
+        cards[token]?.state = payload.state
+    }
+
+    private mutating func noteAlerts(of card: Card, _ payload: Payload, at now: SeasonTime) {
+        for missed in card.missed {
+            if missed.alert.text == payload.alert {
+                alerts.heard += 1
+            } else if card.isSilenced(missed.alert, at: now) {
+                alerts.silenced += 1
+            } else {
+                alerts.overtaken += 1
+                if !Troubles.delayed(from: missed.at, to: now) {
+                    fail("\(card.name) was never told \(missed.alert.text.title), and nothing was in the way")
+                }
+            }
+        }
+    }
+
+    // MARK: Starts
+
+    private mutating func start(
+        _ payload: Payload, _ token: ArraySlice<UInt8>, _ service: Troubles.Service, at now: SeasonTime
+    ) -> DeliveryOutcome {
+        let attributes = String(decoding: payload.start?.attributes ?? [], as: UTF8.self)
+        guard let name = attributes.split(separator: "\"").dropFirst(3).first.map(String.init) else {
+            fail("a start without the activity's name: \(attributes)")
+            return .refused
+        }
+        switch service {
+        case .well, .breaking: break
+        case .keyRevoked: return .notProcessed
+        case .down, .unreachable: return .serviceError
+        }
+        let outcome: DeliveryOutcome = service == .breaking ? .unknown : .accepted
+        if let audience = expected.removeValue(forKey: name) {
+            if !token.elementsEqual(Phones.startToken(of: name)) { fail("\(name) is started on another device") }
+            appear(name, audience, person: nil, renewing: nil, payload, at: now)
+        } else if let (old, card) = predecessor(of: name) {
+            if !card.mayBeRenewed(at: now) { fail("\(old) is renewed too early") }
+            if tokens[ActivityID(hashing: name)] != nil { fail("\(name) is started twice") }
+            appear(name, card.audience, person: card.person, renewing: old, payload, at: now)
+        } else {
+            fail("a start of \(name), which nobody has asked for")
+        }
+        return outcome
+    }
+
+    private func predecessor(of name: String) -> (String, Card)? {
+        let parts = name.split(separator: "~")
+        guard parts.count == 2, let edition = Int(parts[1]) else { return nil }
+        let old = StartRequest.name(String(parts[0]), edition: edition - 1)
+        return card(named: old).map { (old, $0) }
+    }
+
+    /// The card is on the screen. Its app reports the token some seconds later; some apps never do.
+    private mutating func appear(
+        _ name: String, _ audience: AudienceKey, person: Int?, renewing old: String?, _ payload: Payload,
+        at now: SeasonTime
+    ) {
+        _ = add(name, audience, person: person, renewing: old, isRegistered: false, at: now)
+        arrive(payload, at: tokensGiven)
+        if person != nil || tokensGiven % 5 != 0 { reports.append((now + .seconds(5), tokensGiven)) }
+    }
+
+    var nextReport: SeasonTime? { reports.first?.at }
+
+    /// The app reports the token of a card that was started.
+    mutating func takeReport(at now: SeasonTime) -> (id: ActivityID, audience: AudienceKey, token: [UInt8])? {
+        while let (at, token) = reports.first, at <= now {
+            reports.removeFirst()
+            guard let card = cards[token] else { continue }
+            cards[token]?.isRegistered = true
+            if let old = card.renews { _ = leave(old, at: now) }
+            return (ActivityID(hashing: card.name), card.audience, Phones.bytes(token))
+        }
+        return nil
+    }
+
+    // MARK: What the engine says of cards
+
+    mutating func hearDeath(of id: ActivityID) {
+        if deaths.remove(id) == nil { fail("the death of a token was reported that was not answered so, or twice") }
+    }
+
+    mutating func hear(_ fate: ActivityFate, of id: ActivityID, at now: SeasonTime) {
+        let card = tokens[id].flatMap { cards[$0] }
+        switch fate {
+        case .expired:
+            expiries += 1
+            if let card, !card.isOld(at: now) { fail("\(card.name) has expired, they say, and has not") }
+        case .renewed(let successor):
+            renewals += 1
+            if tokens[successor] == nil { fail("a card was renewed, they say, as one that is not there") }
+        case .notStarted(.gaveUp), .notStarted(.over):
+            // What nobody could be told of in time.
+            if let name = expected.keys.first(where: { ActivityID(hashing: $0) == id }) { expected[name] = nil }
+            if !Troubles.delayed(from: now + .seconds(-3600), to: now) { fail("a card was not started: \(fate)") }
+        case .notStarted, .ended, .notEnded, .refused: fail("\(card?.name ?? "a card that is gone"): \(fate)")
+        }
+    }
+
+    // MARK: Everybody
+
+    /// The system has ended what is eight hours old.
+    mutating func endOld(at now: SeasonTime) {
+        for (token, card) in cards where card.hasEnded(at: now) {
+            if card.health == .well, card.isRegistered, !Troubles.delayed(from: now + .seconds(-3600), to: now) {
+                fail("\(card.name) has outlived its eight hours")
+            }
+            remove(token)
+        }
+    }
+
+    /// What must hold when the service has been well for some time, and nothing has happened for some seconds.
+    mutating func judgeAll(at now: SeasonTime) {
+        for card in cards.values where card.health == .well && card.isRegistered {
+            if let troubledAt = card.troubledAt, now < troubledAt + .seconds(10) { continue }
+            if card.leftAt != nil {
+                fail("\(card.name) has left, and was never ended")
+            } else if let due = card.missed.first(where: {
+                $0.isFresh(at: now) && !card.isSilenced($0.alert, at: now) && $0.at + .seconds(10) < now
+            }) {
+                fail("\(card.name) waits for alert \(due.alert.text.title)")
+            } else if let wrong = staleness(of: card) {
+                fail("\(card.name) shows \(wrong)")
+            }
+        }
+    }
+
+    private func staleness(of card: Card) -> String? {
+        let newest = card.audience.topics.compactMap { followings[$0]?.newest }
+        guard newest.count == card.audience.topics.count else { return "what was forgotten" }
+        guard case .topic = card.audience else {
+            return LineupReading.staleness(ofLineup: card.state, showing: newest)
+        }
+        // Which key is highlighted is the alert's choice.
+        func plain(_ state: [UInt8]) -> String {
+            String(decoding: state, as: UTF8.self).replacing(/"highlight":"[^"]*"/, with: "")
+        }
+        let (shown, state) = (card.state, newest[0].state.bytes)
+        return shown == state || plain(shown) == plain(state)
+            ? nil : "\(String(decoding: shown, as: UTF8.self)), not \(String(decoding: state, as: UTF8.self))"
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+
+// Plays a season in virtual time, and says what has grown in it.
+
+let usage = """
+    usage: fanfare-season [--days N] [--topics N] [--seed N] [--leak BYTES]
+
+      --days N      how many (default 30); what lives after the last one is compared with what lived after the third
+      --topics N    that come and go each day (default 100000)
+      --seed N      of the days' plan (default 1)
+      --leak BYTES  lost with each topic: a season that does not find it is worth nothing
+
+    Exit status: 0 nothing has grown and everything held; 1 something else, named on standard output; 2 usage.
+    """
+
+func refuse(_ problem: String) -> Never {
+    FileHandle.standardError.write(Data("fanfare-season: \(problem)\n\(usage)\n".utf8))
+    exit(2)
+}
+
+/// At once, also into a pipe: a season takes minutes.
+func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+var options = Season.Options()
+var arguments = CommandLine.arguments.dropFirst()
+while let option = arguments.popFirst() {
+    if option == "--help" || option == "-h" {
+        print(usage)
+        exit(0)
+    }
+    guard ["--days", "--topics", "--seed", "--leak"].contains(option) else { refuse("unknown option \(option)") }
+    let most = option == "--days" ? 1000 : 10_000_000
+    guard let value = arguments.popFirst().flatMap({ Int($0) }), (0...most).contains(value) else {
+        refuse("\(option) needs a number up to \(most)")
+    }
+    switch option {
+    case "--days": options.days = value
+    case "--topics": options.topicsPerDay = value
+    case "--seed": options.seed = UInt64(value)
+    default: options.leak = value
+    }
+}
+// Of fewer than three days nothing can be compared with anything.
+if options.days < 4 { refuse("--days is at least 4") }
+if options.topicsPerDay < 1 { refuse("--topics is at least 1") }
+
+func row(_ cells: [String]) -> String {
+    cells.map { String(repeating: " ", count: max(0, 12 - $0.count)) + $0 }.joined()
+}
+
+let clock = ContinuousClock()
+let started = clock.now
+var lap = started
+var before = (events: 0, pushes: 0, alerts: 0)
+say(
+    "seed \(options.seed), \(options.topicsPerDay) topics a day; what lives is counted at six in the morning after each day"
+)
+say(row(["day", "events", "pushes", "alerts", "topics", "activities", "bytes", "seconds"]))
+let season = Season(options)
+let violation = season.run { day, morning in
+    let (events, pushes, alerts) = (season.events, season.phones.pushes, season.phones.alerts.heard)
+    let seconds = Double((clock.now - lap) / .milliseconds(100)) / 10
+    let figures = [
+        day, events - before.events, pushes - before.pushes, alerts - before.alerts, morning.tables.topics,
+        morning.tables.activities, morning.bytes,
+    ]
+    say(row(figures.map(String.init) + ["\((seconds * 10).rounded() / 10)"]))
+    before = (events, pushes, alerts)
+    lap = clock.now
+}
+let (phones, alerts) = (season.phones, season.phones.alerts)
+say(
+    """
+    \(season.mornings.count) days, \(season.mornings.count * options.topicsPerDay) topics, \(season.events) events, \
+    \((clock.now - started).components.seconds) s
+    \(phones.pushes) pushes, \(phones.unprocessed) of them not accepted; \(season.follows) follows, \(season.unfollows) unfollows, \
+    \(phones.renewals) renewals, \(phones.expiries) cards ended for their age
+    \(alerts.heard) alerts heard, each once; \(alerts.silenced) silenced by night; by troubles \(alerts.overtaken) overtaken, \
+    \(alerts.uncertain) uncertain; \(alerts.dropped) whose card or fact went before
+    """)
+if let violation {
+    say("violated: \(violation)")
+    exit(1)
+}
+say("nothing has grown")
