@@ -106,6 +106,7 @@ if fuzzing {
 if development {
     products += [
         .executable(name: "apns-simulator", targets: ["apns-simulator"]),
+        .executable(name: "apns-distance", targets: ["apns-distance"]),
         .executable(name: "apns-load", targets: ["apns-load"]),
         .executable(name: "apns-floor", targets: ["apns-floor"]),
         .executable(name: "delivery-judge", targets: ["delivery-judge"]),
@@ -126,6 +127,15 @@ if development {
         .executableTarget(
             name: "apns-simulator", dependencies: ["APNsSimulator", "FanfareLoop"], path: "Load/apns-simulator",
             exclude: ["README.md", "Simulator"], swiftSettings: swift),
+        // A server on this machine as if it were far away.
+        .target(
+            name: "Distance", dependencies: ["FanfareCore", "FanfareLoop"], path: "Load/distance/Distance",
+            swiftSettings: swift),
+        .executableTarget(
+            name: "apns-distance", dependencies: ["Distance", "FanfareLoop"], path: "Load/distance",
+            exclude: ["Distance"], swiftSettings: swift),
+        .testTarget(
+            name: "DistanceTests", dependencies: ["Distance", "FanfareLoop"], swiftSettings: swift),
         // `make bench-apns`: our client alone, and the floor under any client.
         .executableTarget(
             name: "apns-load",

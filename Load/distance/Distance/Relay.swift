@@ -1,0 +1,175 @@
+public import FanfareLoop
+
+/// Passes connections on to a server as if it were far away.
+///
+/// The bytes are passed on as they are, so what HTTP/2 and TLS do over a distance they do here. A connection's beginning takes TCP's
+/// round trip; each of its directions is a `Way`. Time goes in milliseconds. Confined to its loop's thread.
+public final class Relay {
+    private static let tick = Duration.milliseconds(1)
+    /// What is due within half a tick is due: so delays are right on average.
+    private static let earliness: Int64 = 500_000
+
+    private let options: RelayOptions
+    private let way: Way.Options
+    private let target: SocketAddress
+    private let loop: Loop
+    private let now: () -> Int64
+    private var listener: TCPListener?
+    private var timer: LoopTimer?
+    private var isTicking = false
+    private var passages: [Passage] = []
+
+    /// Connections accepted and passed on, those that were closed at once, and bytes passed on.
+    public private(set) var accepted = 0
+    public private(set) var turnedAway = 0
+    public private(set) var bytes = 0
+
+    /// Listens at once.
+    /// - Parameter now: monotonic nanoseconds.
+    public init(
+        _ options: RelayOptions, loop: Loop, now: @escaping () -> Int64 = Clock.monotonicNanoseconds
+    ) throws(LoopError) {
+        self.options = options
+        self.loop = loop
+        self.now = now
+        way = options.way
+        guard let address = SocketAddress(ip: options.target.host, port: options.target.port) else {
+            throw LoopError(
+                .nameNotFound, call: "--to", place: "\(options.target.host):\(options.target.port)",
+                reason: "give an address, as 127.0.0.1:8443")
+        }
+        target = address
+        listener = try TCPListener(loop: loop, host: options.listen.host, port: options.listen.port) {
+            [unowned self] in accept($0)
+        }
+        timer = LoopTimer(loop: loop) { [unowned self] in move() }
+    }
+
+    public var port: UInt16 { listener?.port ?? 0 }
+
+    /// Ends all connections; nothing that is on its way arrives.
+    public func close() {
+        listener?.close()
+        timer?.close()
+        for passage in passages { passage.close() }
+        passages = []
+    }
+
+    private func accept(_ client: TCPStream) {
+        guard passages.count < options.connectionsMax, let server = try? TCPStream(loop: loop) else {
+            turnedAway += 1
+            return client.close()
+        }
+        accepted += 1
+        let seed = options.seed &+ UInt64(accepted)
+        passages.append(Passage(from: client, to: server, way, seed: seed, since: now()))
+        server.connect(to: target)
+        guard !isTicking else { return }
+        isTicking = true
+        timer?.start(after: Relay.tick, repeating: Relay.tick)
+    }
+
+    private func move() {
+        let now = now() + Relay.earliness
+        for passage in passages { bytes += passage.move(at: now) }
+        passages.removeAll { $0.hasEnded }
+        guard passages.isEmpty else { return }
+        isTicking = false
+        timer?.stop()
+    }
+
+    /// A client's connection, and the one to the server that belongs to it.
+    private final class Passage {
+        private let there: Direction
+        private let back: Direction
+        private let opensAt: Int64
+        private var isOpen = false
+
+        init(from client: TCPStream, to server: TCPStream, _ way: Way.Options, seed: UInt64, since now: Int64) {
+            there = Direction(from: client, to: server, Way(way, seed: 2 &* seed))
+            back = Direction(from: server, to: client, Way(way, seed: 2 &* seed &+ 1))
+            // A client may write from when TCP's handshake is done, which on this side of the distance took no time.
+            opensAt = now + way.roundTrip
+        }
+
+        var hasEnded: Bool { there.hasEnded && back.hasEnded }
+
+        /// - Returns: bytes that have arrived.
+        func move(at now: Int64) -> Int {
+            if !isOpen, now >= opensAt {
+                isOpen = true
+                there.resume()
+                back.resume()
+            }
+            guard isOpen else { return 0 }
+            return there.move(at: now) + back.move(at: now)
+        }
+
+        func close() {
+            there.close()
+            back.close()
+        }
+    }
+
+    /// Bytes on their way from one end to the other.
+    private final class Direction {
+        /// While the far end's socket has so much to take, what is on its way stays there.
+        private static let unsentBytesMax = 1 << 20
+
+        private let near: TCPStream
+        private let far: TCPStream
+        private var way: Way
+        /// Since the last move.
+        private var read: [[UInt8]] = []
+        private var isPaused = true
+        /// No more will come; what is on its way still arrives.
+        private var nearHasEnded = false
+        private(set) var hasEnded = false
+
+        init(from near: TCPStream, to far: TCPStream, _ way: Way) {
+            self.near = near
+            self.far = far
+            self.way = way
+            near.pauseReading()
+            near.onRead = { [unowned self] in read.append(Array($0)) }
+            near.onClose = { [unowned self] _ in nearHasEnded = true }
+        }
+
+        deinit { close() }
+
+        func resume() {
+            guard isPaused else { return }
+            isPaused = false
+            near.resumeReading()
+        }
+
+        func move(at now: Int64) -> Int {
+            guard !hasEnded else { return 0 }
+            for bytes in read { way.enter(bytes, at: now) }
+            read.removeAll(keepingCapacity: true)
+            var moved = 0
+            if far.writeQueueBytes < Direction.unsentBytesMax {
+                way.arrive(at: now) { bytes in
+                    bytes.withUnsafeBytes { far.write($0) }
+                    moved += bytes.count
+                    return far.writeQueueBytes < Direction.unsentBytesMax
+                }
+            }
+            if far.isClosed || nearHasEnded && way.count == 0 {
+                hasEnded = true
+                far.finish()
+            } else if way.isFull {
+                if !isPaused { near.pauseReading() }
+                isPaused = true
+            } else {
+                resume()
+            }
+            return moved
+        }
+
+        func close() {
+            near.close()
+            far.close()
+        }
+    }
+}

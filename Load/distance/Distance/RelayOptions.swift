@@ -1,0 +1,121 @@
+/// How far away a server is made to look.
+public struct RelayOptions: Sendable {
+    public struct Place: Sendable, Equatable {
+        public var host: String
+        public var port: UInt16
+    }
+
+    /// Port 0 takes a free one.
+    public var listen = Place(host: "127.0.0.1", port: 0)
+    public var target = Place(host: "127.0.0.1", port: 0)
+    public var roundTripMilliseconds = 0.0
+    public var jitterMilliseconds = 0.0
+    public var bytesPerSecond: Int?
+    public var lossShare = 0.0
+    public var slowStart = SlowStart.always
+    /// At a time; further ones are closed at once.
+    public var connectionsMax = Int.max
+    public var seed: UInt64 = 1
+
+    public init() {}
+
+    var way: Way.Options {
+        Way.Options(
+            delay: Int64(roundTripMilliseconds * 500_000), jitter: Int64(jitterMilliseconds * 1_000_000),
+            bytesPerSecond: bytesPerSecond, lossShare: lossShare, slowStart: slowStart)
+    }
+}
+
+/// A command line that makes no sense: what, and what would.
+public struct UsageError: Error, CustomStringConvertible {
+    public let description: String
+}
+
+extension RelayOptions {
+    public static let help = """
+        apns-distance: a relay that makes a server on this machine look far away, where the kernel has no netem.
+
+        usage: apns-distance --to ADDRESS:PORT --round-trip MS [options]
+
+          --listen ADDRESS:PORT   default 127.0.0.1:0, loopback only; port 0 takes a free one. `listening on ADDRESS:PORT` is printed
+          --to ADDRESS:PORT       the server
+          --round-trip MS         half of it for each direction; TCP's handshake takes one as well (0 to 60000)
+          --jitter MS             up to so much later, evenly drawn; nothing overtakes on a connection (0)
+          --rate BYTES            per second, of each connection in each direction (as fast as it goes)
+          --loss S                share of 1460-byte segments that are lost (0 to 1): all behind waits a round trip (0)
+          --slow-start on|first|off
+                                  as TCP: 14,600 bytes in the first round trip, twice as many in each further one up to 4 MiB, and
+                                  half as many for each round trip and 200 ms of idleness; first: not after idleness, as Linux
+                                  with net.ipv4.tcp_slow_start_after_idle=0 (on)
+          --connections N         at a time; further ones are closed at once
+          --seed N                of all that is drawn (1)
+
+        Delays are right on average, to half a millisecond. A direction holds 4 MiB; beyond that its sender is held back.
+        SIGTERM or SIGINT ends it; one line `summary …` is printed, the exit status is 0.
+
+        example:
+          apns-distance --to 127.0.0.1:8443 --round-trip 50
+
+        """
+
+    /// Reads the command line without the program's name.
+    public init(arguments: [String]) throws(UsageError) {
+        var rest = arguments[...]
+        var given: Set<String> = []
+        while let option = rest.popFirst() {
+            guard let text = rest.popFirst() else {
+                throw UsageError(description: "\(option): unknown, or a value is missing")
+            }
+            guard given.insert(option).inserted else { throw UsageError(description: "\(option): given twice") }
+            try set(option, text)
+        }
+        for needed in ["--to", "--round-trip"] where !given.contains(needed) {
+            throw UsageError(description: "\(needed) is missing")
+        }
+        guard ["127.0.0.1", "::1"].contains(listen.host) else {
+            throw UsageError(description: "--listen \(listen.host): not a loopback address, as 127.0.0.1 and ::1 are")
+        }
+    }
+
+    private mutating func set(_ option: String, _ text: String) throws(UsageError) {
+        func wrong(_ expected: String) -> UsageError {
+            UsageError(description: "\(option) \(text): expected \(expected)")
+        }
+        func place(leastPort: UInt16) throws(UsageError) -> Place {
+            guard let colon = text.lastIndex(of: ":"), colon != text.startIndex,
+                let port = UInt16(text[text.index(after: colon)...]), port >= leastPort
+            else { throw wrong("ADDRESS:PORT") }
+            return Place(host: String(text[..<colon].filter { $0 != "[" && $0 != "]" }), port: port)
+        }
+        func milliseconds() throws(UsageError) -> Double {
+            guard let value = Double(text), (0...60_000).contains(value) else {
+                throw wrong("milliseconds from 0 to 60000")
+            }
+            return value
+        }
+        func count() throws(UsageError) -> Int {
+            guard let value = Int(text), value > 0, value <= Int(Int32.max) else {
+                throw wrong("a whole number from 1 to \(Int32.max)")
+            }
+            return value
+        }
+        switch option {
+        case "--listen": listen = try place(leastPort: 0)
+        case "--to": target = try place(leastPort: 1)
+        case "--round-trip": roundTripMilliseconds = try milliseconds()
+        case "--jitter": jitterMilliseconds = try milliseconds()
+        case "--rate": bytesPerSecond = try count()
+        case "--loss":
+            guard let value = Double(text), (0...1).contains(value) else { throw wrong("a share from 0 to 1") }
+            lossShare = value
+        case "--slow-start":
+            guard let value = SlowStart(rawValue: text) else { throw wrong("on, first or off") }
+            slowStart = value
+        case "--connections": connectionsMax = try count()
+        case "--seed":
+            guard let value = UInt64(text) else { throw wrong("a whole number from 0") }
+            seed = value
+        default: throw UsageError(description: "\(option): unknown option; --help lists them")
+        }
+    }
+}
