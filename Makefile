@@ -10,7 +10,7 @@ FAULT_ACTIVITIES ?= 200000
 OUTAGE_SECONDS ?= 600
 
 .PHONY: help setup build release test test-tsan test-asan faults fuzz soak season mutants demo lint format proto bench \
-	bench-smoke bench-compare bench-apns bench-apns-smoke clean
+	bench-smoke bench-compare bench-beside bench-apns bench-apns-smoke clean
 
 help: ## Print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -81,6 +81,10 @@ bench-smoke: ## The same at tiny sizes: shows that they work, not how fast
 
 bench-compare: ## Ratios of two results, with noise bounds (OLD=FILE NEW=FILE)
 	@Benchmarks/bench compare $(OLD) $(NEW)
+
+bench-beside: setup ## This tree beside a commit, their processes in turns (COMMIT=…, RUNS=11, SLOWER=PERCENT to plant)
+	@scripts/setup bench
+	@Benchmarks/bench-beside $(if $(RUNS),--runs $(RUNS)) $(if $(SLOWER),--slower $(SLOWER)) $(COMMIT)
 
 bench-apns: setup ## CPU per push beside h2load and beside the floor, on two processors (ONLY=PART, OUTPUT=FILE)
 	@Benchmarks/bench-apns $(if $(ONLY),--only $(ONLY)) $(if $(OUTPUT),--output $(OUTPUT))
