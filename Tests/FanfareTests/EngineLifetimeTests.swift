@@ -1,3 +1,4 @@
+import Dispatch
 import FanfareCore
 import FanfareLoop
 import Foundation
@@ -12,7 +13,7 @@ import Testing
     struct Belongings: Equatable {
         /// Of the engine's, `fanfare core` and `fanfare shard …`; those of the runtime come and go, and are named as the process.
         var threads: Int
-        /// What each is, without its number.
+        /// What each is, without its number; not those with which the runtime reads of its threads, now and then, in `/proc`.
         var descriptors: [String]
 
         static var now: Belongings {
@@ -24,7 +25,7 @@ import Testing
                 descriptors: names(in: "/proc/self/fd").compactMap {
                     let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
                     return target.map { String($0.prefix { !$0.isNumber }) }
-                }.sorted())
+                }.filter { $0 != "/proc/" }.sorted())
         }
 
         private static func names(in folder: String) -> [String] {
@@ -43,10 +44,19 @@ import Testing
 
     /// After the first engine: what the process, and the libraries, keep for themselves.
     static func settled() throws -> Belongings {
+        beginRuntimeLoop()
         try Engine(Engine.Options(transport: .discard)).stop()
         // The kernel lists a thread for a moment after it was joined.
         #expect(Belongings.become { $0.threads == 0 })
         return Belongings.now
+    }
+
+    /// The runtime watches its threads from an event loop of its own, whose descriptors it opens on another thread when it gets to
+    /// that: where a timer has fired there, it has them all.
+    private static func beginRuntimeLoop() {
+        let fired = DispatchSemaphore(value: 0)
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { fired.signal() }
+        fired.wait()
     }
 
     private struct Trouble: Error {}
