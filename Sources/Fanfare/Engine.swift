@@ -195,8 +195,10 @@ public final class Engine: Sendable {
     ///
     /// Where the topic's rules say that activities are renewed, one that has lasted almost eight hours is started anew in the
     /// same way, with an id of its own (`StartRequest.name(_:edition:)`), and ends when the new one's token is reported. Each id it
-    /// had goes on to mean it, in all calls here. For an activity that the app has started itself, calling this after `follow` says
-    /// how to renew it; nothing is started then. The name of one that is being ended is taken until it is gone: `Observer.met` is told.
+    /// had goes on to mean it, in all calls here. `Observer.met` is told when the old card has gone and the new one may be there:
+    /// `.renewed`; after an outage that is later than the system has ended the old one. For an activity that the app has started
+    /// itself, calling this after `follow` says how to renew it; nothing is started then. The name of one that is being ended is
+    /// taken until it is gone: `Observer.met` is told.
     @discardableResult public func start(
         _ audience: AudienceKey, _ request: StartRequest, subscriber: String, app: App = .first
     ) -> Admission {

@@ -135,6 +135,14 @@ extension World {
     /// Once the system has ended the card of somebody who left, nobody tries to tell of its end any more.
     func isLetGo(_ phone: Phone) -> Bool { age(of: phone) >= lifetime - 1_000_000_000 }
 
+    /// The system has ended its card, and no start of the next one was taken: what has become of it is told when one has been.
+    func isBetweenCards(_ phone: Phone) -> Bool {
+        guard options.renews, phone.card != nil, isLetGo(phone) else { return false }
+        return !phones.contains { next in
+            next.card?.isOut == true && next.card?.renews.map { phones[$0].id } == phone.id
+        }
+    }
+
     /// Its time has come, or will within the second that the engine counts in.
     func isAlmostOver(_ phone: Phone) -> Bool { age(of: phone) >= lifetime / 48 * 47 - 1_000_000_000 }
 
@@ -194,8 +202,10 @@ extension World {
         case .expired: return isAlmostOver(phones[index]) ? nil : "it has expired, they say, and has not (L1)"
         case .renewed(let successor):
             let next = phones.first { $0.card?.renews == index }
-            return next.map { $0.id == successor } ?? (age(of: phones[index]) >= lifetime - 1_000_000_000)
-                ? nil : "it goes on as another one, they say, which it does not (L1)"
+            guard let next, next.id == successor else {
+                return "it goes on as another one, they say, which it does not (L1)"
+            }
+            return next.card?.isOut == true ? nil : "it goes on, they say, by a start that was not taken (L1)"
         case .notStarted:
             return phones[index].hasToken ? "it has not started, they say, and has a token (L7)" : nil
         case .ended, .notEnded: return nil

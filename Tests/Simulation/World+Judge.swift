@@ -114,7 +114,7 @@ extension World {
     /// What must hold once the feed is quiet and the network has answered everything.
     func globallyViolated() -> String? {
         if let lost = feed.pendingChange() { return lost }
-        for phone in phones where !phone.isGone && !phone.isExpired {
+        for phone in phones where !phone.isGone && !phone.isExpired && !isBetweenCards(phone) {
             guard phone.hasToken else {
                 if let card = phone.card, !card.isOut, let served = phone.served,
                     served.topics.contains(where: { nodes[phone.node].latest[$0] != nil })

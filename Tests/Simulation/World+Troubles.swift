@@ -136,7 +136,7 @@ extension World {
     /// longer than anybody has to wait: it waits for another's trouble, or for a clock.
     /// Whoever has had no trouble, or a new token since, has to wait for nothing.
     func neglected() -> String? {
-        for phone in phones where !phone.isGone && !phone.isExpired && phone.hasToken {
+        for phone in phones where !phone.isGone && !phone.isExpired && phone.hasToken && !isBetweenCards(phone) {
             let node = nodes[phone.node]
             if phone.isHeld, node.deadTokens.isShut { continue }
             guard phone.sickness == nil, phone.flying == 0, phone.refusedSerial == nil,

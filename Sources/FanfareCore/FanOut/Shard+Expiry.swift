@@ -150,16 +150,22 @@ extension Shard {
     private func handOver(_ old: ActivitySlot, to slot: ActivitySlot) {
         renewals[old] = nil
         for id in predecessors[slot, default: []] { successors[id] = store[slot].id }
-        if store[old].flags.isDisjoint(with: [.leaving, .ending]) {
-            report(.renewed(as: store[slot].id), of: store[old].id)
-        }
     }
 
-    /// The new card exists: the old one goes.
-    func replace(_ old: ActivityID?, by slot: ActivitySlot, at moment: Moment) {
-        guard let old = old.flatMap({ store.slot(of: $0) }) else { return }
-        handOver(old, to: slot)
-        if store[old].flags.isDisjoint(with: [.leaving, .ending]) { depart(old, at: moment) }
+    /// The new card exists: the old one goes, if it has not gone before.
+    func replace(_ old: ActivityID, by slot: ActivitySlot, at moment: Moment) {
+        guard let card = store.slot(of: old) else { return report(.renewed(as: store[slot].id), of: old) }
+        handOver(card, to: slot)
+        guard store[card].flags.isDisjoint(with: [.leaving, .ending]) else { return }
+        report(.renewed(as: store[slot].id), of: old)
+        depart(card, at: moment)
+    }
+
+    /// As far as anybody knows the new card is there, and the old one is not.
+    func tellOfRenewal(by slot: ActivitySlot) {
+        guard let old = starting[slot]?.renews else { return }
+        starting[slot]?.renews = nil
+        report(.renewed(as: store[slot].id), of: old)
     }
 
     /// The activity of that name, or the one that has taken its place.
@@ -171,10 +177,11 @@ extension Shard {
         if let successor = successor(of: slot) {
             // The eight hours are nobody's wish: the new card is to come, however long that takes.
             let isOutlived = age(of: slot, at: moment) >= lifetime
-            if isOutlived { starting[successor]?.renews = nil }
+            starting[successor]?.outlivesOld = isOutlived
             // Else whoever has ended the old card wants no new one; but that may be on the phone.
             if isOutlived || starting[successor]?.phase == .sent {
                 handOver(slot, to: successor)
+                if mayBeThere(successor) { tellOfRenewal(by: successor) }
             } else {
                 fail(successor, .over, at: moment)
             }

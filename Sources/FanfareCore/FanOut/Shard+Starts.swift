@@ -80,7 +80,8 @@ extension Shard {
     ) -> Int {
         guard let starting = starting[slot] else { return 0 }
         // Whoever has ended the old card does not want a new one.
-        if audience.event == .end || starting.renews.map({ store.slot(of: $0) == nil }) == true {
+        let isUnwanted = starting.renews.map { store.slot(of: $0) == nil && !starting.outlivesOld } ?? false
+        if audience.event == .end || isUnwanted {
             fail(slot, .over, at: moment)
             return 0
         }
@@ -108,11 +109,13 @@ extension Shard {
         guard let request = starting[slot]?.request else { return }
         switch outcome {
         case .accepted:
+            noteArrival(of: slot)
             counts.pushes.accepted += 1
             noteAnswers(1, dead: 0)
             store[slot].strikes = Strikes()
             return  // its token will tell whether there is a card
         case .unknown:
+            noteArrival(of: slot)
             counts.pushes.uncertain += 1
             return
         case .refused, .deadToken, .throttled, .serviceError, .notProcessed: startBudget.giveBack(request.token)
@@ -160,6 +163,17 @@ extension Shard {
         }
     }
 
+    /// Its start has been taken, or may have been.
+    func mayBeThere(_ slot: ActivitySlot) -> Bool {
+        starting[slot]?.phase == .sent && !store[slot].flags.contains(.inFlight)
+    }
+
+    private func noteArrival(of slot: ActivitySlot) {
+        guard !store[slot].flags.contains(.leaving), let old = starting[slot]?.renews, store.slot(of: old) == nil
+        else { return }
+        tellOfRenewal(by: slot)
+    }
+
     private func awaitRetry(_ slot: ActivitySlot, due: Int64) {
         starting[slot]?.phase = .waiting
         startsWaiting += 1
@@ -175,7 +189,12 @@ extension Shard {
 
     func fail(_ slot: ActivitySlot, _ failure: StartFailure, at moment: Moment) {
         failRenewal(by: slot, at: moment)
-        if !store[slot].flags.contains(.leaving) { report(.notStarted(failure), of: store[slot].id) }
+        if !store[slot].flags.contains(.leaving) {
+            report(.notStarted(failure), of: store[slot].id)
+            if let starting = starting[slot], starting.outlivesOld, let old = starting.renews {
+                report(.expired, of: old)
+            }
+        }
         remove(slot, at: moment)
     }
 
@@ -227,7 +246,7 @@ extension Shard {
             return
         }
         renewals[slot] = Renewal(request: starting.request, edition: starting.edition)
-        replace(starting.renews, by: slot, at: moment)
+        if let old = starting.renews { replace(old, by: slot, at: moment) }
         // What was new since its start it has missed, alerts among it.
         join(slot, starting.audience, having: starting.shown)
         lookAgain(at: slot, at: moment)

@@ -14,9 +14,11 @@ struct Starting {
     var request: StartRequest
     /// 1, and one more for each renewal.
     let edition: Int
-    /// The activity that ends when this one's token has registered. Whoever has ended it before does not want this one either;
-    /// `nil` when that was the system, after its eight hours.
+    /// The activity whose place this one takes: it ends when this one's token has registered. Whoever has ended it before does not
+    /// want this one either. `nil` once it was told that it goes on as this one.
     var renews: ActivityID?
+    /// It was the system that has ended that one, after its eight hours.
+    var outlivesOld = false
     /// Index of the audience whose state it shows.
     var audience: Int
     var phase = Phase.due
@@ -62,9 +64,10 @@ struct Renewal {
 public enum ActivityFate: Sendable, Hashable {
     /// No card appears, and the activity is gone.
     case notStarted(StartFailure)
-    /// It has lasted eight hours, or almost, and is gone.
+    /// It has lasted eight hours, or almost, and is gone. Nothing goes on in its place: of whatever was to, `notStarted` is told.
     case expired
-    /// It is gone, and its id means this one, which goes on in its place: its token is known, or its start is on its way.
+    /// It is gone, and its id means this one, which goes on in its place: its start was taken, or may have been, or its token is
+    /// known. The id means it before, too; but nobody has that card as long as its start has not left, or comes back.
     case renewed(as: ActivityID)
     /// It was followed again, with the same token, when its end was on its way: that card is gone, another one has a token of its own.
     case ended

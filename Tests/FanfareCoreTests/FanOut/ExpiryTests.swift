@@ -240,7 +240,7 @@ import Testing
 
     @Test func withoutATokenTheOldOneStaysToTheLast() {
         begin()
-        _ = stage.passUntilPush(seconds: 8 * hour)
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
         stage.pass(seconds: 1500)
         stage.publish(2, renews: true)
         #expect(stage.settle().map(\.token) == [[1]])
@@ -414,7 +414,7 @@ import Testing
             stage.follow("card~2", token: 2)
             #expect(stage.settle().map(\.event) == [.end])
         } else {
-            #expect(stage.fates() == [.renewed(as: next), .notStarted(.over)])
+            #expect(stage.told() == [StartStage.Told("card~2", .notStarted(.over))], "no card is there")
         }
         #expect(stage.shard.statistics.activities == 0)
         #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
@@ -439,6 +439,113 @@ import Testing
         #expect(stage.settle().map(\.token) == [[3]], "its token, reported late, means nothing")
         stage.unfollow("card~2")
         #expect(stage.settle().map(\.event) == [.end])
+        #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
+    }
+
+    // MARK: - Between the old card and the new one's start
+
+    private let next = ActivityID(hashing: "card~2")
+
+    /// The service has answered nothing but errors since before the renewal, and the system has ended the old card.
+    private func beginAndOutlive(answering outcome: DeliveryOutcome = .serviceError) {
+        begin()
+        pass(seconds: 7 * hour + 360, answering: outcome)
+        #expect(stage.shard.statistics.tokenless == 1 && stage.shard.statistics.activities == 1)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// Whoever is told that a card goes on as another one takes that for a card that is there.
+    @Test(arguments: [DeliveryOutcome.accepted, .unknown])
+    func L1_aRenewalIsToldWhenTheNewCardsStartMayHaveArrived(outcome: DeliveryOutcome) {
+        beginAndOutlive()
+        #expect(stage.told().isEmpty, "there is no card")
+        let (_, start) = stage.passUntilPush(seconds: 100)
+        #expect(start.map(\.event) == [.start])
+        #expect(stage.told().isEmpty, "it has not arrived")
+        stage.answer(start, outcome)
+        #expect(stage.told() == [StartStage.Told("card", .renewed(as: next))])
+        stage.publish(2, renews: true)
+        stage.follow("card~2", token: 2)
+        #expect(stage.settle().map(\.token) == [[2]])
+        #expect(stage.told().isEmpty)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    @Test func L1_orWhenItsTokenIsFasterThanTheAnswer() {
+        beginAndOutlive()
+        let (_, start) = stage.passUntilPush(seconds: 100)
+        stage.follow("card~2", token: 2)
+        #expect(stage.told() == [StartStage.Told("card", .renewed(as: next))])
+        stage.answer(start, .accepted)
+        #expect(stage.told().isEmpty)
+    }
+
+    /// The system ends the old card while the start is on its way, and that comes back.
+    @Test func L1_aStartOnItsWayIsNoCardYet() {
+        begin()
+        let start = stage.passUntilPush(seconds: 8 * hour).pushes
+        #expect(stage.passUntilPush(seconds: 2400).pushes.isEmpty)
+        #expect(stage.shard.statistics.activities == 1)
+        stage.answer(start, .notProcessed)
+        #expect(stage.told().isEmpty)
+        stage.answer(stage.passUntilPush(seconds: 100).pushes, .accepted)
+        #expect(stage.told() == [StartStage.Told("card", .renewed(as: next))])
+    }
+
+    /// What the old card showed ends before the new one's start has left, or that is refused for good.
+    @Test(arguments: [nil, DeliveryOutcome.refused, .deadToken])
+    func L1_withoutANewCardTheOldOneHasExpired(outcome: DeliveryOutcome?) {
+        beginAndOutlive(answering: .notProcessed)
+        if let outcome {
+            _ = stage.settle(outcome)
+            stage.answer(stage.passUntilPush(seconds: 100).pushes, outcome)
+        } else {
+            stage.publish(2, event: .end)
+            #expect(stage.passUntilPush(seconds: 100).pushes.isEmpty)
+        }
+        let failure: StartFailure = outcome == .refused ? .refused : outcome == .deadToken ? .deadToken : .over
+        #expect(
+            stage.told() == [StartStage.Told("card~2", .notStarted(failure)), StartStage.Told("card", .expired)])
+        #expect(stage.shard.statistics.activities == 0)
+        #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
+    }
+
+    @Test func L1_theNameMeansTheCardWhoseStartIsToLeave() {
+        beginAndOutlive()
+        stage.prefer(silent)
+        let other = TopicID("other")
+        stage.publish(5, in: other, renews: true)
+        stage.move(to: other)
+        stage.follow("card", token: 9, in: other)
+        stage.start(device: 8)
+        let start = stage.passUntilPush(seconds: 100).pushes
+        #expect(start.map(\.event) == [.start])
+        #expect(start.map(\.token) == [[8]])
+        stage.answer(start, .accepted)
+        stage.follow("card~2", token: 2, in: stage.topic)
+        stage.publish(6, alert: "goal", renews: true)
+        let pushes = stage.settle()
+        #expect(pushes.map(\.token) == [[2]])
+        #expect(pushes.map(\.state) == [#"{"score":6}"#])
+        #expect(pushes.map(\.payload.alert) == [nil])
+        #expect(stage.told() == [StartStage.Told("card", .renewed(as: next))])
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// Nobody is told of what somebody has asked for.
+    @Test(arguments: [nil, DeliveryOutcome.accepted, .notProcessed])
+    func L1_whoUnfollowsTheCardThatIsToComeGetsNone(outcome: DeliveryOutcome?) {
+        beginAndOutlive()
+        let start = outcome == nil ? [] : stage.passUntilPush(seconds: 100).pushes
+        stage.unfollow()
+        if let outcome { stage.answer(start, outcome) }
+        #expect(stage.passUntilPush(seconds: 100).pushes.isEmpty)
+        if outcome == .accepted {
+            stage.follow("card~2", token: 2)
+            #expect(stage.settle().map(\.event) == [.end], "it was there already")
+        }
+        #expect(stage.told().isEmpty)
+        #expect(stage.shard.statistics.activities == 0)
         #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
     }
 

@@ -128,10 +128,25 @@ final class StartStage {
         return nil
     }
 
-    func fates() -> [ActivityFate] {
-        _ = shard.sendFeedback(to: &feedbackIn)
-        var fates: [ActivityFate] = []
-        while let fact = feedbackOut.pop() { if case .fate(_, let fate) = fact { fates.append(fate) } }
-        return fates
+    struct Told: Equatable {
+        let id: ActivityID
+        let fate: ActivityFate
+
+        init(_ activity: String, _ fate: ActivityFate) { self.init(ActivityID(hashing: activity), fate) }
+
+        fileprivate init(_ id: ActivityID, _ fate: ActivityFate) {
+            self.id = id
+            self.fate = fate
+        }
     }
+
+    /// What has become of which activity.
+    func told() -> [Told] {
+        _ = shard.sendFeedback(to: &feedbackIn)
+        var told: [Told] = []
+        while let fact = feedbackOut.pop() { if case .fate(let id, let fate) = fact { told.append(Told(id, fate)) } }
+        return told
+    }
+
+    func fates() -> [ActivityFate] { told().map(\.fate) }
 }
