@@ -29,6 +29,10 @@ struct Card {
     /// The app has told the engine its token.
     var isRegistered = true
     var leftAt: SeasonTime?
+    /// The card that renews it has told its token.
+    var isReplaced = false
+    /// The engine has said what became of it: once.
+    var isToldOf = false
     /// Its last push was not taken, for a reason of its own: it is tried again some seconds later.
     var troubledAt: SeasonTime?
     var stamp: Int64 = 0

@@ -22,10 +22,19 @@ struct Phones {
         var tokens: [UInt64] = []
     }
 
+    /// A card that went when it was old.
+    private struct Gone {
+        let card: Card
+        /// Nobody has asked for that: the engine says what has become of it, by the morning.
+        let isToBeTold: Bool
+    }
+
     /// By update token.
     private var cards: [UInt64: Card] = [:]
     private var tokens: [ActivityID: UInt64] = [:]
     private var followings: [TopicID: Following] = [:]
+    /// Those of which the engine has said nothing yet.
+    private var gone: [ActivityID: Gone] = [:]
     private var tokensGiven: UInt64 = 0
     /// Starts that are to come, by the activity's name.
     private var expected: [String: AudienceKey] = [:]
@@ -46,7 +55,8 @@ struct Phones {
     /// Names of all cards that nobody has left, in the order in which they came.
     var names: [String] { cards.filter { $0.value.leftAt == nil }.sorted { $0.key < $1.key }.map(\.value.name) }
     func isRenewed(_ name: String) -> Bool { card(named: name)?.isRenewed ?? false }
-    var people: Set<Int> { Set(cards.values.compactMap(\.person)) }
+    /// Those who have a card, or have been told of none that is over.
+    var people: Set<Int> { Set(cards.values.compactMap(\.person) + gone.values.compactMap(\.card.person)) }
     func card(named name: String) -> Card? { tokens[ActivityID(hashing: name)].flatMap { cards[$0] } }
 
     private mutating func fail(_ problem: String) { if violation == nil { violation = problem } }
@@ -69,8 +79,12 @@ struct Phones {
         return Phones.bytes(tokensGiven)
     }
 
-    private mutating func remove(_ token: UInt64) {
+    /// - Parameter isAsked: somebody has asked for that, or its topic has ended, or its token was reported dead.
+    private mutating func remove(_ token: UInt64, isAsked: Bool, at now: SeasonTime) {
         guard let card = cards.removeValue(forKey: token) else { return }
+        if card.isOld(at: now) || card.isReplaced, !card.isToldOf {
+            gone[ActivityID(hashing: card.name)] = Gone(card: card, isToBeTold: card.isReplaced || !isAsked)
+        }
         alerts.dropped += card.missed.count
         tokens[ActivityID(hashing: card.name)] = nil
         for topic in card.audience.topics {
@@ -199,7 +213,9 @@ struct Phones {
         case .accepted:
             noteAlerts(of: card, payload, at: now)
             cards[token]?.missed = []
-            guard payload.event != .end else { return remove(token) }
+            guard payload.event != .end else {
+                return remove(token, isAsked: card.leftAt != nil || newest(of: card)?.event == .end, at: now)
+            }
             arrive(payload, at: token)
         case .unknown:
             // An alert is sent at most once, and nobody may know whether it was heard.
@@ -207,7 +223,7 @@ struct Phones {
             cards[token]?.missed = []
             if token % 2 == 0, payload.event == .update { arrive(payload, at: token) }
         case .deadToken:
-            remove(token)
+            remove(token, isAsked: true, at: now)
             deaths.insert(ActivityID(hashing: card.name))
         case .throttled, .serviceError, .notProcessed, .refused: cards[token]?.troubledAt = now
         }
@@ -254,6 +270,7 @@ struct Phones {
             appear(name, audience, person: nil, renewing: nil, payload, at: now)
         } else if let (old, card) = predecessor(of: name) {
             if !card.mayBeRenewed(at: now) { fail("\(old) is renewed too early") }
+            if card.leftAt != nil || card.isToldOf { fail("\(old) is renewed, and had left or was over") }
             if tokens[ActivityID(hashing: name)] != nil { fail("\(name) is started twice") }
             appear(name, card.audience, person: card.person, renewing: old, payload, at: now)
         } else {
@@ -266,7 +283,7 @@ struct Phones {
         let parts = name.split(separator: "~")
         guard parts.count == 2, let edition = Int(parts[1]) else { return nil }
         let old = StartRequest.name(String(parts[0]), edition: edition - 1)
-        return card(named: old).map { (old, $0) }
+        return (card(named: old) ?? gone[ActivityID(hashing: old)]?.card).map { (old, $0) }
     }
 
     /// The card is on the screen. Its app reports the token some seconds later; some apps never do.
@@ -287,7 +304,9 @@ struct Phones {
             reports.removeFirst()
             guard let card = cards[token] else { continue }
             cards[token]?.isRegistered = true
-            if let old = card.renews { _ = leave(old, at: now) }
+            if let old = card.renews, leave(old, at: now), let token = tokens[ActivityID(hashing: old)] {
+                cards[token]?.isReplaced = true
+            }
             return (ActivityID(hashing: card.name), card.audience, Phones.bytes(token))
         }
         return nil
@@ -300,20 +319,55 @@ struct Phones {
     }
 
     mutating func hear(_ fate: ActivityFate, of id: ActivityID, at now: SeasonTime) {
-        let card = tokens[id].flatMap { cards[$0] }
         switch fate {
         case .expired:
             expiries += 1
-            if let card, !card.isOld(at: now) { fail("\(card.name) has expired, they say, and has not") }
+            guard let card = takeUntold(id) else { return }
+            if !card.isOld(at: now) { fail("\(card.name) has expired, they say, and has not") }
+            if card.isRenewed, let next = next(after: card) {
+                fail("\(card.name) is over, they say, beside \(next.name)")
+            }
         case .renewed(let successor):
             renewals += 1
-            if tokens[successor] == nil { fail("a card was renewed, they say, as one that is not there") }
+            guard let card = takeUntold(id) else { return }
+            guard let next = next(after: card) else {
+                return fail("\(card.name) was renewed, they say, by a card that is not there")
+            }
+            if ActivityID(hashing: next.name) != successor {
+                fail("\(card.name) is renewed by \(next.name) and no other")
+            }
         case .notStarted(.gaveUp), .notStarted(.over):
             // What nobody could be told of in time.
             if let name = expected.keys.first(where: { ActivityID(hashing: $0) == id }) { expected[name] = nil }
             if !Troubles.delayed(from: now + .seconds(-3600), to: now) { fail("a card was not started: \(fate)") }
-        case .notStarted, .ended, .notEnded, .refused: fail("\(card?.name ?? "a card that is gone"): \(fate)")
+            if tokens[id] != nil { fail("a card was not started, they say, and is there: \(fate)") }
+        case .notStarted, .ended, .notEnded, .refused:
+            fail("\(tokens[id].flatMap { cards[$0]?.name } ?? "a card that is gone"): \(fate)")
         }
+    }
+
+    /// The engine says what has become of a card.
+    private mutating func takeUntold(_ id: ActivityID) -> Card? {
+        if let gone = gone.removeValue(forKey: id) { return gone.card }
+        guard let token = tokens[id], let card = cards[token], !card.isToldOf else {
+            fail("the fate was told of a card that went otherwise, or a second time")
+            return nil
+        }
+        cards[token]?.isToldOf = true
+        return card
+    }
+
+    /// The card on the screen that renews this one.
+    private func next(after old: Card) -> Card? {
+        let parts = old.name.split(separator: "~")
+        let edition = parts.count == 2 ? Int(parts[1]) ?? 1 : 1
+        return card(named: StartRequest.name(String(parts[0]), edition: edition + 1))
+    }
+
+    /// - Returns: how many cards have gone for their age, and nobody was told.
+    mutating func takeGone() -> Int {
+        defer { gone = [:] }
+        return gone.values.count(where: \.isToBeTold)
     }
 
     // MARK: Everybody
@@ -324,7 +378,7 @@ struct Phones {
             if card.health == .well, card.isRegistered, !Troubles.delayed(from: now + .seconds(-3600), to: now) {
                 fail("\(card.name) has outlived its eight hours")
             }
-            remove(token)
+            remove(token, isAsked: card.leftAt != nil, at: now)
         }
     }
 

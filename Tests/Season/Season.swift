@@ -367,6 +367,8 @@ final class Season {
         if !open.isEmpty {
             fail("\(open.count) publications were never complete, \(open.min() ?? 0) the first of them")
         }
+        let untold = phones.takeGone()
+        if untold > 0 { fail("\(untold) cards have gone for their age, and nobody was told") }
         if !phones.deaths.isEmpty { fail("\(phones.deaths.count) dead tokens were not reported") }
         let counts = shard.statistics
         if counts.activities != phones.count {
