@@ -92,6 +92,8 @@ struct Phone {
     let limits: ActivityLimits
     private(set) var budget = PhoneBucket()
     private(set) var alertBucket = PhoneBucket()
+    /// Before the last push.
+    private var alertBucketBefore = PhoneBucket()
 
     var budgetSize: TokenBucket.Size { subscriber.frequentUpdates ? limits.immediateFrequent : limits.immediate }
 
@@ -224,6 +226,7 @@ struct Phone {
         missedInFlight = missed
         missed.removeAll()
         if payload.priority == .immediate, payload.event == .update { budget.take(budgetSize, at: payload.stamp) }
+        alertBucketBefore = alertBucket
         if payload.alert != nil, payload.event != .start {
             alertBucket.take(limits.alerts, at: payload.stamp, atLeast: 0)
         }
@@ -271,8 +274,16 @@ struct Phone {
         case .refused where flight.payload.event == .end && (served == nil || isNameless):
             // It stays on the phone until the system ends it.
             isGone = true
-        case .refused: refusedSerial = lastSerial
+        case .refused:
+            refusedSerial = lastSerial
+            notCharged(for: flight)
         }
+    }
+
+    /// Of what was certainly not processed the phone knows nothing.
+    private mutating func notCharged(for flight: World.Flight) {
+        alertBucket = alertBucketBefore
+        if flight.payload.priority == .immediate, flight.payload.event == .update { budget.giveBack(budgetSize) }
     }
 
     /// The service certainly did not process it, so its alert may be tried again.
@@ -280,5 +291,6 @@ struct Phone {
         missed = missedInFlight + missed
         missedInFlight.removeAll()
         alertsTried.subtract(flight.told)
+        notCharged(for: flight)
     }
 }

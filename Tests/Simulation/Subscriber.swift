@@ -71,6 +71,11 @@ struct PhoneBucket {
         seconds = (Double(size.burst) - left) * Double(size.refill.milliseconds) / 1000
         asOf = now
     }
+
+    /// What was taken last has been of no use.
+    mutating func giveBack(_ size: TokenBucket.Size) {
+        seconds = max(0, seconds - Double(size.refill.milliseconds) / 1000)
+    }
 }
 
 extension World {

@@ -40,7 +40,7 @@ extension ActivityStore {
         let tokens = tokens
         let payload = batch.index(of: push.payload)
         let flags: Activity.Flags = push.payload.event == .end ? [.inFlight, .ending] : .inFlight
-        let chance = push.alert
+        let chance = push.isCharged ? push.alert.chargedAtTen : push.alert
         let spent = governor.charged(
             push.wish, push.grant, first.spent, effect(firstIndex), after: stamp - first.stamp)
         var activities = activities.mutableSpan
@@ -94,6 +94,9 @@ struct Push {
     let grant: SubscriberGovernor.Grant
     /// Of the day, UTC, at which it leaves.
     let minute: Int
+
+    /// It counts as one at priority 10.
+    var isCharged: Bool { grant.priority == .immediate && !wish.isEnd }
 }
 
 extension Push {

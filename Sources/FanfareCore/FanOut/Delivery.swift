@@ -246,6 +246,9 @@ public enum DeliveryOutcome: Sendable, Equatable {
     case refused
     /// Sent, and no answer will come (connection lost, timeout): may or may not have arrived.
     case unknown
+
+    /// Certainly: nobody has seen or heard anything of it.
+    var isUnprocessed: Bool { self != .accepted && self != .unknown }
 }
 
 public struct Completion: Sendable {

@@ -34,6 +34,11 @@ extension Shard {
             completeStart(slot, as: activity, completion.outcome, at: moment)
             return 1
         }
+        if completion.outcome.isUnprocessed {
+            store[slot].spent = governor.returned(
+                activity.sendingAlert, activity.spent,
+                store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay))
+        }
         // The last member takes its lineup's audience with it.
         let audience = activity.sending == 0 ? nil : audiences[Int(activity.audience)]
         if brings(slot) {

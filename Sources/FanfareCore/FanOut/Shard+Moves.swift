@@ -81,7 +81,7 @@ extension Shard {
                 if outcome != .unknown {
                     let settled = pending(slot, of: audiences[Int(activity.audience)])
                         .prefix { $0.version <= activity.sending }
-                    let lead = activity.sendingAlert == .none ? nil : settled.told(at: moment)?.lead
+                    let lead = activity.sendingAlert.isNone ? nil : settled.told(at: moment)?.lead
                     let silence = activity.sendingAlert.silence
                     countAlerts(
                         settled, led: lead, silence: silence, isRefused: outcome == .refused, 1, at: moment)

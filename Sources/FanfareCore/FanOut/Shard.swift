@@ -358,7 +358,7 @@ public final class Shard: DeliverySource {
         }
         store[slot].flags.subtract([.owedFirst, .queued])
         store[slot].sending = 0
-        store[slot].sendingAlert = .none
+        store[slot].sendingAlert = activity.flags.contains(.inFlight) ? activity.sendingAlert.withoutAlert : .none
         reportCompleted(audience, at: moment)
         freeAudience(Int(activity.audience), at: moment)
     }

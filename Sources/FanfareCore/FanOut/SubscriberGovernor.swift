@@ -29,14 +29,18 @@ struct SubscriberGovernor {
 
         fileprivate init(immediate: UInt32, alerts: UInt32) { bits = immediate << 16 | alerts }
 
-        fileprivate func immediate(after seconds: UInt32) -> UInt32 { Spent.left(bits >> 16, seconds) }
-        fileprivate func alerts(after seconds: UInt32) -> UInt32 { Spent.left(bits & 0xffff, seconds) }
+        fileprivate var immediate: UInt32 { bits >> 16 }
+        /// More than the bucket holds after an essential alert that found it empty: what that took from nobody comes back to nobody.
+        fileprivate var alerts: UInt32 { bits & 0xffff }
 
-        private static func left(_ spent: UInt32, _ seconds: UInt32) -> UInt32 { spent - min(spent, seconds) }
+        fileprivate func immediate(after seconds: UInt32) -> UInt32 { immediate.less(seconds) }
+        fileprivate func alerts(of meter: Meter, after seconds: UInt32) -> UInt32 {
+            min(alerts, meter.most).less(seconds)
+        }
     }
 
     /// A bucket's size in whole seconds.
-    private struct Meter {
+    fileprivate struct Meter {
         let cost: UInt32
         let most: UInt32
 
@@ -89,9 +93,17 @@ struct SubscriberGovernor {
         if grant.priority == .immediate, !wish.isEnd {
             immediate += (effect.frequentUpdates ? immediateFrequent : self.immediate).cost
         }
-        var alerts = spent.alerts(after: seconds)
-        if wish.alert != nil, grant.silence == nil { alerts = min(alerts + self.alerts.cost, self.alerts.most) }
+        var alerts = spent.alerts(of: self.alerts, after: seconds)
+        if wish.alert != nil, grant.silence == nil { alerts += self.alerts.cost }
         return Spent(immediate: immediate, alerts: alerts)
+    }
+
+    /// What is used up although the last push was certainly not processed: nothing of what that was charged. A phone has heard no
+    /// alert then, and its own budget is as it was.
+    func returned(_ chance: AlertChance, _ spent: Spent, _ effect: Preferences.Effect) -> Spent {
+        let immediate = chance.isAtTen ? (effect.frequentUpdates ? immediateFrequent : self.immediate).cost : 0
+        return Spent(
+            immediate: spent.immediate.less(immediate), alerts: spent.alerts.less(chance.isPaid ? alerts.cost : 0))
     }
 
     private func silence(
@@ -99,7 +111,7 @@ struct SubscriberGovernor {
     ) -> Silence? {
         if !effect.mask.passes(alert) { return .masked }
         if !effect.quietMask.passes(alert) { return .quietHours }
-        if alert == .ordinary, spent.alerts(after: seconds) + alerts.cost > alerts.most { return .tooMany }
+        if alert == .ordinary, spent.alerts(of: alerts, after: seconds) + alerts.cost > alerts.most { return .tooMany }
         return nil
     }
 
@@ -108,23 +120,46 @@ struct SubscriberGovernor {
     }
 }
 
-/// The alert that a push was the chance of: its version, and what silenced it. Zero where there was none.
-struct AlertChance: Equatable {
-    private let bits: UInt32
-    static let none = AlertChance(version: 0, silence: nil)
-    /// The push has come back refused, and its version is not to be sent again.
-    static let refused = AlertChance(bits: 7 << versionBits)
+extension UInt32 {
+    fileprivate func less(_ other: UInt32) -> UInt32 { self - Swift.min(self, other) }
+}
 
-    // A version a second for seventeen years fits beside the reason.
-    private static let versionBits: UInt32 = 29
+/// The alert that a push was the chance of: its version, and what silenced it; and what the push was charged. Zero where there was
+/// none of this.
+struct AlertChance: Equatable {
+    private var bits: UInt32
+    static let none = AlertChance(bits: 0)
+    /// The push has come back refused, and its version is not to be sent again.
+    static let refused = AlertChance(bits: 7 << reasonPlace)
+
+    // A version a second for eight years fits below.
+    private static let versionMask: UInt32 = 1 << 28 - 1
+    private static let atTen: UInt32 = 1 << 28
+    private static let reasonPlace: UInt32 = 29
+    /// In the place of a reason: the alert rides.
+    private static let riding: UInt32 = 5
 
     private init(bits: UInt32) { self.bits = bits }
 
     init(version: UInt32, silence: Silence?) {
-        bits = version | UInt32(silence?.rawValue ?? 0) << AlertChance.versionBits
+        let reason = version == 0 ? 0 : AlertChance.riding
+        bits = version | (silence.map { UInt32($0.rawValue) } ?? reason) << AlertChance.reasonPlace
     }
 
-    var version: UInt32 { bits & (1 << AlertChance.versionBits - 1) }
-    var silence: Silence? { Silence(rawValue: UInt8(bits >> AlertChance.versionBits)) }
-    var rides: Bool { version != 0 && silence == nil }
+    var version: UInt32 { bits & AlertChance.versionMask }
+    var silence: Silence? { Silence(rawValue: UInt8(bits >> AlertChance.reasonPlace)) }
+    var rides: Bool { version != 0 && isPaid }
+    /// There is no alert.
+    var isNone: Bool { version == 0 && silence == nil }
+
+    /// The activity was charged an alert, and a push at priority 10.
+    var isPaid: Bool { bits >> AlertChance.reasonPlace == AlertChance.riding }
+    var isAtTen: Bool { bits & AlertChance.atTen != 0 }
+
+    /// Of a push that was charged as one at priority 10.
+    var chargedAtTen: AlertChance { AlertChance(bits: bits | AlertChance.atTen) }
+    /// Of a push that is on its way to an activity which has left the audience: what it was charged.
+    var withoutAlert: AlertChance {
+        AlertChance(bits: bits & AlertChance.atTen | (isPaid ? AlertChance.riding << AlertChance.reasonPlace : 0))
+    }
 }

@@ -2,7 +2,7 @@
 /// has left is its own.
 ///
 /// Apple publishes no numbers (spec §4.1, undocumented), and its answers do not tell when a phone's budget is spent: so these are
-/// judgement, on the safe side of what has been seen.
+/// judgement, on the safe side of what has been seen. A push that was certainly not processed counts for nothing.
 public struct ActivityLimits: Sendable, Hashable {
     /// Pushes at priority 10, which spend the phone's hourly budget. Over it they go at 5.
     public var immediate = TokenBucket.Size(burst: 60, refill: .seconds(60))

@@ -39,8 +39,8 @@ import Testing
                         }, staleAfter: nil, dismissAfter: nil)), at: moment)
         }
 
-        /// What is due, by activity, and accepted.
-        func pushes() -> [UInt64: Payload] {
+        /// What is due, by activity, and answered like that.
+        func pushes(_ outcome: DeliveryOutcome = .accepted) -> [UInt64: Payload] {
             var batch = DeliveryBatch()
             shard.pull(limit: 100, at: moment, into: &batch)
             var result: [UInt64: Payload] = [:]
@@ -49,7 +49,7 @@ import Testing
             }
             shard.complete(
                 batch.deliveries.map {
-                    Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted)
+                    Completion(slot: $0.slot, generation: $0.generation, outcome: outcome)
                 }, at: moment)
             return result
         }
@@ -160,6 +160,25 @@ import Testing
         }
         stage.publish(.ordinary)
         #expect(stage.pushes()[1]?.alert != nil)
+    }
+
+    /// An alert is in time for the end of a trouble, and its phone has not been told of anything: neither is counted.
+    @Test(arguments: [DeliveryOutcome.serviceError, .throttled, .notProcessed], [AlertClass.ordinary, .essential])
+    func A2_whatWasNotProcessedCostsNothing(outcome: DeliveryOutcome, alertClass: AlertClass) {
+        let stage = Stage()
+        stage.follow(1)
+        stage.publish()
+        _ = stage.pushes()
+        stage.publish(alertClass)
+        var tries = 0
+        for _ in 0..<480 {
+            tries += stage.pushes(outcome).count
+            stage.pass(seconds: 1)
+        }
+        #expect(tries > 9)
+        stage.pass(seconds: 100)
+        #expect(stage.pushes()[1]?.alert != nil, "after \(tries) tries")
+        #expect(stage.alerts.accepted == 1 && stage.alerts.limited == 0)
     }
 
     /// Three pushes at priority 10 at once, and one a minute; an essential alert borrows the next one's.
