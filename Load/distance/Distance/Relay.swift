@@ -124,6 +124,7 @@ public final class Relay {
         private var isPaused = true
         /// No more will come; what is on its way still arrives.
         private var nearHasEnded = false
+        /// The far end has ended, too.
         private(set) var hasEnded = false
 
         init(from near: TCPStream, to far: TCPStream, _ way: Way) {
@@ -155,9 +156,10 @@ public final class Relay {
                     return far.writeQueueBytes < Direction.unsentBytesMax
                 }
             }
-            if far.isClosed || nearHasEnded && way.count == 0 {
+            // Not over yet: what was written just now leaves at the end of the loop's turn.
+            if nearHasEnded, way.count == 0 { far.finish() }
+            if far.isClosed {
                 hasEnded = true
-                far.finish()
             } else if way.isFull {
                 if !isPaused { near.pauseReading() }
                 isPaused = true
