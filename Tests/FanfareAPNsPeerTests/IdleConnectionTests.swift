@@ -6,13 +6,11 @@ import Testing
 
 /// Routers forget connections that nothing goes over, and say so to nobody.
 @Suite struct IdleConnectionTests {
-    /// Two connections that have pushed and then rest; the pool's clock goes on as a test wants.
+    /// Two connections that have pushed and then rest.
     private final class Scene {
-        final class Time { var passed: Int64 = 0 }
         let loop: Loop
         let simulator: Simulator
         let relay: Relay
-        let time = Time()
         let source: MemorySource
         let harness: PoolHarness
         private let scratch: Scratch
@@ -35,13 +33,7 @@ import Testing
             harness = try PoolHarness(
                 loop: loop, source: source, configuration: configuration,
                 credentials: ProviderToken(
-                    keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"),
-                clock: { [time] in
-                    var moment = ConnectionPool.systemClock()
-                    moment.wallMilliseconds += time.passed * 1000
-                    moment.monotonicNanoseconds += time.passed * 1_000_000_000
-                    return moment
-                })
+                    keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"))
             harness.run("the first pushes") { [source, harness] in
                 source.settled == first && harness.pool.connectionsOpen == 2
             }
@@ -61,7 +53,7 @@ import Testing
     /// A goal after a quiet stretch. Whatever is sent is lost, and an alert with it, so nothing is until somebody has answered.
     @Test func aConnectionThatDiedWhileItWasIdleCostsNoPush() throws {
         let scene = try Scene(first: 4000, then: 10_000) { $0.pingTimeout = .seconds(2) }
-        scene.time.passed = 30
+        scene.harness.time.leap(.seconds(30))
         scene.relay.isSilent = true
         scene.publish()
         scene.harness.run("both losses") { scene.harness.pool.statistics.connectionsLost == 2 }
@@ -75,7 +67,7 @@ import Testing
 
     @Test func afterIdlenessTheFullWidthIsBackWithinARoundTrip() throws {
         let scene = try Scene(first: 4000, then: 10_000)
-        scene.time.passed = 30
+        scene.harness.time.leap(.seconds(30))
         var sentBeforeAnAnswer: Int?
         scene.source.whenCompleted = { [source = scene.source] in
             sentBeforeAnAnswer = sentBeforeAnAnswer ?? source.handedOut - 4000

@@ -13,11 +13,12 @@ struct NghttpdTests {
         let server = try ServerProcess(
             ["nghttpd", "--address", "127.0.0.1", "--echo-upload", "-d", "."] + options
                 + ["\(port)", "server.key", "server.pem"], in: scratch)
+        var configuration = ConnectionPool.Configuration(
+            endpoint: Endpoint(host: "localhost", port: port, caFile: scratch.path("ca.pem")),
+            bundleID: "com.example.app", connections: connections)
+        configuration.waitForEver()
         let harness = try PoolHarness(
-            source: MemorySource(activities: pushes, payload: examplePayload()),
-            configuration: .init(
-                endpoint: Endpoint(host: "localhost", port: port, caFile: scratch.path("ca.pem")),
-                bundleID: "com.example.app", connections: connections),
+            source: MemorySource(activities: pushes, payload: examplePayload()), configuration: configuration,
             credentials: try ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"))
         harness.run("\(pushes) pushes") { harness.source.settled == pushes }
         harness.close()

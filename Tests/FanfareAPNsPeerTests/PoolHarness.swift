@@ -8,26 +8,31 @@ import Testing
 /// same loop.
 final class PoolHarness {
     let loop: Loop
+    let time: LoopTime
     let source: MemorySource
     private(set) var pool: ConnectionPool! = nil  // set in init, which hands `self` to its callbacks
     private(set) var reports: [String] = []
 
     init(
         loop: Loop? = nil, source: MemorySource, configuration: ConnectionPool.Configuration,
-        credentials: ProviderToken, clock: @escaping () -> Moment = ConnectionPool.systemClock
+        credentials: ProviderToken, time: LoopTime = LoopTime()
     ) throws {
         self.loop = try loop ?? Loop()
         self.source = source
+        self.time = time
+        time.run(on: self.loop)
         pool = try ConnectionPool(
-            loop: self.loop, source: source, credentials: credentials, configuration: configuration, clock: clock,
-            onReport: { [unowned self] in reports.append($0) })
+            loop: self.loop, source: source, credentials: credentials, configuration: configuration,
+            clock: { time.now }, onReport: { [unowned self] in reports.append($0) })
     }
 
     deinit { loop.close() }
 
-    /// Runs the loop until the condition holds after some turn; records an issue when `limit` passes first.
-    func run(limit: Duration = .seconds(180), _ what: String, until condition: @escaping () -> Bool) {
+    /// Runs the loop until the condition holds after some turn; records an issue when that takes minutes. The limit keeps a test from
+    /// hanging and is none of the pool's: how long it may take by the pool's own time is for the test to say.
+    func run(_ what: String, until condition: @escaping () -> Bool) {
         if condition() { return }
+        let limit = Duration.seconds(180)
         let deadline = LoopTimer(loop: loop) { [unowned self] in
             Issue.record("\(what): not within \(limit); \(pool.statistics), trouble: \(pool.trouble?.text ?? "none")")
             loop.stop()
@@ -43,6 +48,16 @@ final class PoolHarness {
         deadline.close()
     }
 
+    /// - Returns: what lets so much time pass each time, and the pool, whose timer knows nothing of leaps, look around.
+    func leaps(of leap: Duration, every: Duration = .milliseconds(2)) -> LoopTimer {
+        let timer = LoopTimer(loop: loop) { [unowned self] in
+            time.leap(leap)
+            pool.workAvailable()
+        }
+        timer.start(after: .zero, repeating: every)
+        return timer
+    }
+
     /// Closes the pool and checks the contract: every delivery has come back once.
     func close() {
         var isClosed = false
@@ -51,6 +66,17 @@ final class PoolHarness {
         #expect(source.violations.isEmpty, "\(source.violations.prefix(3))")
         #expect(source.inFlight == 0)
         #expect(pool.statistics.sent == pool.statistics.answered)
+    }
+}
+
+extension ConnectionPool.Configuration {
+    /// None of a connection's timeouts passes: for tests in which time leaps, and for servers whose process may be held up while ours
+    /// is not.
+    mutating func waitForEver() {
+        requestTimeout = .seconds(86_400)
+        connectTimeout = .seconds(86_400)
+        pingAfter = .seconds(86_400)
+        idlePingAfter = .seconds(86_400)
     }
 }
 

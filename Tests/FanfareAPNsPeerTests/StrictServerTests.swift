@@ -16,11 +16,12 @@ struct StrictServerTests {
 
     private func push(_ count: Int, connections: Int = 2, _ order: StrictServer.Order) throws -> StrictServer.Findings {
         let server = try StrictServer(order, scratch: scratch)
+        var configuration = ConnectionPool.Configuration(
+            endpoint: Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem")),
+            bundleID: "com.example.app", connections: connections)
+        configuration.waitForEver()
         let harness = try PoolHarness(
-            source: MemorySource(activities: count, payload: examplePayload()),
-            configuration: .init(
-                endpoint: Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem")),
-                bundleID: "com.example.app", connections: connections),
+            source: MemorySource(activities: count, payload: examplePayload()), configuration: configuration,
             credentials: try ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"))
         harness.run("\(count) pushes") { harness.source.settled == count }
         harness.close()

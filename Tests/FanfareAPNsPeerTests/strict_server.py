@@ -263,7 +263,7 @@ def main():
     threading.Thread(target=accept, daemon=True).start()
     sys.stdin.read()
     for thread in list(threads):
-        thread.join(timeout=10)
+        thread.join(timeout=120)
     print(json.dumps({
         "accepted": sum(books.tokens.values()), "repeats": sum(n > 1 for n in books.tokens.values()),
         "violations": books.violations,
