@@ -5,7 +5,8 @@ import Testing
 
 @testable import FanfareCore
 
-/// A shard, its connections and the simulator on one loop. Their time can be made to pass at once; the simulator's own cannot.
+/// A shard, its connections and the simulator on one loop. Their time stands still, however long the machine takes for something,
+/// but for what a test lets pass: who has to wait for anything waits for ever. The simulator's own time goes on.
 final class DeliveryStage {
     static let topic = TopicID("match/1")
 
@@ -14,7 +15,7 @@ final class DeliveryStage {
     let simulator: Simulator
     private let scratch: Scratch
     private(set) var pool: ConnectionPool! = nil  // set in `init`, whose callbacks need `self`
-    private var ahead = Duration.zero
+    private let time = LoopTime(goesOn: false)
     /// What passes with each look at what is due, which is every few milliseconds.
     var leap = Duration.zero
     private var nudge: LoopTimer?
@@ -30,15 +31,15 @@ final class DeliveryStage {
         var configuration = ConnectionPool.Configuration(
             endpoint: Endpoint(host: "localhost", port: simulator.port, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app")
-        // No PING is answered while time leaps.
-        configuration.pingTimeout = .seconds(86_400)
+        // Nothing is answered while time leaps.
+        configuration.waitForEver()
         pool = try ConnectionPool(
             loop: loop, source: shard,
             credentials: ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"),
             configuration: configuration, clock: { [unowned self] in now },
             onReport: { [unowned self] in reports.append($0) })
         nudge = LoopTimer(loop: loop) { [unowned self] in
-            ahead += leap
+            time.leap(leap)
             // The core's part.
             _ = shard.takeFeedback()
             shard.wakeDue(at: now)
@@ -50,13 +51,7 @@ final class DeliveryStage {
 
     deinit { loop.close() }
 
-    var now: Moment {
-        let moment = ConnectionPool.systemClock()
-        let ahead = ahead.milliseconds
-        return Moment(
-            wallMilliseconds: moment.wallMilliseconds + ahead,
-            monotonicNanoseconds: moment.monotonicNanoseconds + ahead * 1_000_000)
-    }
+    var now: Moment { time.now }
 
     func follow(_ person: Int, token: [UInt8]) {
         shard.apply(.follow(ActivityID(UInt64(person)), .topic(Self.topic), token: token), at: now)
@@ -95,10 +90,12 @@ final class DeliveryStage {
     }
 
     func close() throws {
-        nudge?.close()
+        // A farewell may have its second.
+        leap = .milliseconds(10)
         var isClosed = false
         pool.close { isClosed = true }
         try run("closing") { isClosed }
+        nudge?.close()
         simulator.close()
         #expect(shard.violatedInvariant() == nil)
     }

@@ -30,7 +30,8 @@ import Testing
     private static let activities = 20_000
     private static let sick = 1000
 
-    /// When it is over, all who can be reached have the newest state as soon as one sweep takes, and ten seconds.
+    /// When it is over, all who can be reached have the newest state as soon as one sweep takes, and ten seconds. Time passes only
+    /// while nothing is on its way but pushes that fail: so the sweeps take none, and the ten seconds are waits and nothing else.
     @Test(arguments: Outage.allCases) func afterAnOutageEverybodyHasTheNewestStateWithinASweepAndTenSeconds(
         _ outage: Outage
     ) throws {
@@ -46,10 +47,8 @@ import Testing
                 token: [isSick ? 0xff : 1, UInt8(person >> 8), UInt8(person & 255)] + [UInt8](repeating: 9, count: 77))
         }
         let others = Self.activities - Self.sick
-        let beginning = stage.now.monotonicNanoseconds
         stage.publish(1)
         try stage.run("the first sweep") { simulator.delivered + simulator.dead == others }
-        let sweep = stage.now.monotonicNanoseconds - beginning
         let healthy = simulator.delivered
 
         outage.begin(simulator)
@@ -61,16 +60,13 @@ import Testing
 
         let end = stage.now.monotonicNanoseconds
         outage.end(simulator)
-        // Waits pass quickly, work does not.
-        stage.leap = .milliseconds(100)
         try stage.run("the newest state") {
-            if stage.shard.inFlight > 1 { stage.leap = .zero }
+            stage.leap = stage.shard.inFlight > 1 ? .zero : .milliseconds(100)
             return simulator.delivered == 2 * healthy
         }
-        let recovery = stage.now.monotonicNanoseconds - end
-        print("told: outage (\(outage)): sweep \(sweep / 1_000_000) ms, recovery \(recovery / 1_000_000) ms")
-        #expect(
-            recovery <= sweep + 10_000_000_000, "a sweep took \(sweep / 1_000_000) ms, this \(recovery / 1_000_000)")
+        let recovery = (stage.now.monotonicNanoseconds - end) / 1_000_000
+        print("told: outage (\(outage)): of the recovery, \(recovery) ms were waits")
+        #expect(recovery <= 10_000)
         try stage.close()
     }
 }

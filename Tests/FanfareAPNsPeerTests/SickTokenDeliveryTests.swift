@@ -40,14 +40,12 @@ import Testing
             let failures = simulator.failures
             stage.leap = .seconds(1)
             try stage.run("ten more tries") { simulator.failures >= failures + 10 && stage.shard.inFlight == 0 }
+            // From here on no time passes: whoever waited for anything would wait for ever.
             stage.leap = .zero
-            let before = stage.now.monotonicNanoseconds
             stage.publish(goal)
             try stage.run("goal \(goal)") {
                 simulator.delivered == Self.others * Int(goal) && stage.shard.inFlight == 0
             }
-            // Some hundredths, but for a machine under load.
-            #expect(stage.now.monotonicNanoseconds - before < 5_000_000_000)
             #expect(stage.pool.trouble == nil)
         }
         #expect(simulator.statistics.connections == 2, "it costs no connection either: \(stage.reports)")
