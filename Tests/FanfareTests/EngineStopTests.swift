@@ -115,7 +115,7 @@ import Testing
             ])
         engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])
         for number in 1...5 { #expect(engine.ingest(.number(number)).isTaken) }
-        engine.stop()
+        engine.stop(within: .seconds(120))
         #expect(source?.accepted[[1]]?.last?.state == Array(#"{"number":5}"#.utf8))
     }
 

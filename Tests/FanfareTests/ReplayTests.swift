@@ -145,14 +145,21 @@ import Testing
             #"{"topic":"match/followed","at":1781204540,"kind":"resume","operator":"resume"}"#,
         ])
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let goals = try replay {
-            $0.paths = [path]
-            $0.subscribers = 1
-            $0.speed = .times(200)
-        }.summary.goals
-        #expect(goals.count == 2)
-        // Log time from 110 and 120 to 140, at 200 times its speed.
-        let seconds = goals.compactMap(\.secondsToLast)
-        #expect(seconds.count == 2 && seconds.allSatisfy { $0 > 0.05 }, "\(seconds)")
+        let clock = ManualClock()
+        var options = ReplayOptions(paths: [path])
+        options.subscribers = 1
+        options.clock.wallMilliseconds = clock.source.wallMilliseconds
+        options.clock.monotonicNanoseconds = {
+            // No two looks at a machine's clock see one moment.
+            clock.pass(.microseconds(1))
+            return clock.source.monotonicNanoseconds()
+        }
+        let output = ReplayOutput(
+            decision: { line in
+                // Ten seconds between each goal and what comes next.
+                if String(decoding: line, as: UTF8.self).contains(#""kind":"goal""#) { clock.pass(.seconds(10)) }
+            }, report: { _ in })
+        let goals = try Replay(options, output: output).run().goals
+        #expect(goals.map { $0.secondsToLast.map { Int($0) } } == [20, 10])
     }
 }
