@@ -202,7 +202,7 @@ final class RunningSimulator {
 
     /// Sends one request with curl.
     func curl(_ request: Request) throws -> (status: Int, body: String, fields: String) {
-        var arguments = ["-sS", "-i", "--http2", "--max-time", "20", "--cacert", try Bench.file("ca.pem")]
+        var arguments = ["-sS", "-i", "--http2", "--max-time", "120", "--cacert", try Bench.file("ca.pem")]
         arguments += ["-X", request.method, "--data-binary", "@-", "https://localhost:\(port)\(request.path)"]
         for (name, value) in request.fields { arguments += ["-H", "\(name): \(value)"] }
         let output = try Bench.run(Bench.curl, arguments, input: request.body)

@@ -42,7 +42,7 @@ def run(order):
 
 def carry(context, order, requests, following, result):
     """One connection: from request `following` on; returns where to go on."""
-    plain = socket.create_connection(("localhost", order["port"]), timeout=20)
+    plain = socket.create_connection(("localhost", order["port"]), timeout=120)
     with context.wrap_socket(plain, server_hostname="localhost") as stream:
         session = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True, header_encoding="utf-8"))
         session.initiate_connection()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FanfareCLI
 
-@Suite(.timeLimit(.minutes(1))) struct OutputFileTests {
+@Suite(.timeLimit(.minutes(5))) struct OutputFileTests {
     private let path = NSTemporaryDirectory() + "fanfare-output-" + UUID().uuidString
 
     private var contents: String? { try? String(contentsOfFile: path, encoding: .utf8) }
@@ -79,7 +79,7 @@ import Testing
         file.append([UInt8](repeating: 1, count: 1000), leaveAtOnce: true)
         #expect(file.isFull)
         pipe.read(until: { !file.isFull })
-        #expect(toldOfRoom.wait(timeout: .now() + 30) == .success)
+        #expect(toldOfRoom.wait(timeout: .now() + 120) == .success)
     }
 
     @Test func aReaderWhoLeavesIsAFailure() throws {
@@ -108,7 +108,7 @@ import Testing
         let taken = DispatchSemaphore(value: 0)
         file.whenRoom { taken.signal() }
         #expect(file.offer([1]))
-        #expect(taken.wait(timeout: .now() + 30) == .success)
+        #expect(taken.wait(timeout: .now() + 120) == .success)
     }
 
     /// `output.isFull` holds the feed back instead.

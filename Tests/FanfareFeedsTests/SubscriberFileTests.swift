@@ -34,7 +34,7 @@ import Testing
     }
 
     /// `--subscribers <(zcat people.gz)`: more than is looked at beforehand.
-    @Test(.timeLimit(.minutes(1)), arguments: [1, 20_000]) func whatComesThroughAPipeIsReadFromItsFirstLine(
+    @Test(.timeLimit(.minutes(5)), arguments: [1, 20_000]) func whatComesThroughAPipeIsReadFromItsFirstLine(
         count: Int
     ) throws {
         let folder = try Folder()

@@ -97,7 +97,7 @@ import Testing
         #expect(faults.lines[9].hasSuffix("startedAt 1970-01-01T00:00:00.000Z and others"))
     }
 
-    @Test(.timeLimit(.minutes(2))) func aSourceThatCannotBeReadToItsEndIsAnErrorAndLeavesNoThread() throws {
+    @Test(.timeLimit(.minutes(5))) func aSourceThatCannotBeReadToItsEndIsAnErrorAndLeavesNoThread() throws {
         let loop = try Loop()
         #expect(throws: Fault.self) {
             _ = try EngineCore(
@@ -108,7 +108,7 @@ import Testing
     }
 
     /// The last shard's transport cannot be had, when the others have been opened: nobody waits for anybody.
-    @Test(.timeLimit(.minutes(2))) func aTransportThatCannotBeHadIsAnErrorAndLeavesNoThread() throws {
+    @Test(.timeLimit(.minutes(5))) func aTransportThatCannotBeHadIsAnErrorAndLeavesNoThread() throws {
         let loop = try Loop()
         let closed = Atomic(0)
         let good: TransportFactory = { _, _, _ in

@@ -44,7 +44,7 @@ import Foundation
             let admission = engine.ingest(event)
             guard admission.isTaken else { throw Trouble.notTaken(fact.id, admission) }
             // Only so that this example always prints the same: else the goal may overtake the kick-off.
-            guard engine.settle(within: .seconds(10)) else { throw Trouble.undelivered(fact.id) }
+            guard engine.settle(within: .seconds(120)) else { throw Trouble.undelivered(fact.id) }
         }
 
         let ride = TopicID("ride/17")
@@ -54,7 +54,7 @@ import Foundation
         guard
             try engine.publish(state, for: ride, alert: AlertText(title: "Ben is on his way", body: "Blue van"))
                 .isTaken,
-            engine.settle(within: .seconds(10))
+            engine.settle(within: .seconds(120))
         else { throw Trouble.undelivered("\(ride)") }
 
         let counted = DispatchSemaphore(value: 0)
