@@ -11,7 +11,10 @@ final class Pusher {
         var keyFile = ""
         var activities = 100_000
         var pushes = 100_000
-        var connections = 1
+        /// `nil`: the pool sizes itself.
+        var connections: Int? = 1
+        /// Of quiet before each publication.
+        var pause = Duration.zero
         /// Topics in the lineup that each activity has for itself; 0: all follow one topic.
         var lineups = 0
         /// What is published alerts everybody.
@@ -23,6 +26,8 @@ final class Pusher {
         /// From each publication to the last accepted push of it: time, and this process's processor time.
         var seconds: [Double]
         var cpuSeconds: [Double]
+        /// Open at the end.
+        var connections: Int
         /// Asked for after the first publication was out, for all pushes since; `nil` when there were none.
         var allocationsPerPush: Allocations?
     }
@@ -40,6 +45,10 @@ final class Pusher {
     private let workload: Workload
     private let shard: Shard
     private let rounds: Int
+    private let pause: Duration
+    private var pauseTimer: LoopTimer?
+    private var isPausing = false
+    private var connections = 0
     private var pool: ConnectionPool! = nil  // set in `init`, whose callbacks need `self`
     private var round = 0
     private var isDone = false
@@ -66,6 +75,7 @@ final class Pusher {
         self.loop = loop
         workload = try Workload(activities: options.activities, lineups: options.lineups, isGoal: options.isGoal)
         rounds = options.pushes / options.activities
+        pause = options.pause
         shard = workload.shard(at: .now())
         let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
         feedbackIn = ring.takeProducer()
@@ -89,9 +99,11 @@ final class Pusher {
             shard.wakeDue(at: .now())
             pool.workAvailable()
         }
+        pauseTimer = LoopTimer(loop: loop) { [unowned self] in publish() }
         loop.onTurn = { [unowned self] in endTurn() }
         loop.run()
         loop.onTurn = nil
+        pauseTimer?.close()
         deadline.close()
         dueTimer?.close()
         let accepted = shard.statistics.pushes.accepted - workload.firstPushes
@@ -103,7 +115,7 @@ final class Pusher {
         let counted = accepted - accepted / rounds
         let (first, last) = allocations
         return Result(
-            accepted: accepted, seconds: seconds, cpuSeconds: cpuSeconds,
+            accepted: accepted, seconds: seconds, cpuSeconds: cpuSeconds, connections: connections,
             allocationsPerPush: counted == 0
                 ? nil
                 : Allocations(
@@ -115,7 +127,7 @@ final class Pusher {
         // The core's part.
         while shard.sendFeedback(to: &feedbackIn) { _ = feedbackOut.drain(limit: 1024) { _ in } }
         defer { armTimer() }
-        guard pool.isReady, shard.isQuiet, !isDone else { return }
+        guard pool.isReady, shard.isQuiet, !isDone, !isPausing else { return }
         if round > 0 {
             seconds.append(Double(Clock.monotonicNanoseconds() - publishedAt.time) / 1e9)
             cpuSeconds.append(Double(Clock.processCPUNanoseconds() - publishedAt.cpu) / 1e9)
@@ -124,8 +136,19 @@ final class Pusher {
         }
         guard round < rounds else {
             isDone = true
+            connections = pool.connectionsOpen
             return pool.close { [loop] in loop.stop() }
         }
+        if pause > .zero {
+            isPausing = true
+            pauseTimer?.start(after: pause)
+        } else {
+            publish()
+        }
+    }
+
+    private func publish() {
+        isPausing = false
         round += 1
         publishedAt = (Clock.monotonicNanoseconds(), Clock.processCPUNanoseconds())
         shard.apply(.publish(workload.publication(round)), at: .now())

@@ -9,14 +9,15 @@ private let help = """
            apns-load prepare --port P --key FILE.p8 --output FOLDER [--activities N]
 
       push       publishes to N activities again and again, each time when everybody has the one before; prints
-                 `pushes=… seconds=… cpu_seconds=… allocations_per_push=… openssl_allocations_per_push=…`: from each
-                 publication to its last accepted push, time and processor time; and how often memory was asked for from
-                 the second publication on
+                 `pushes=… seconds=… cpu_seconds=… connections=… allocations_per_push=… openssl_allocations_per_push=…`: from
+                 each publication to its last accepted push, time and processor time; connections at the end; and how often
+                 memory was asked for from the second publication on
       prepare    writes the same pushes as files, for h2load and apns-floor
 
       --activities N    each with a token of 80 bytes (100000)
       --pushes N        a multiple of the activities (as many)
-      --connections N   (1)
+      --connections N   (1); auto: as the engine does by default, by the distance and the audience; push only
+      --pause S         seconds of quiet before each publication (0); push only
       --lineups N       every activity has a lineup of its own of N topics, of which the first has the news (0: all follow
                         one topic); push only
       --news KIND       update, or goal: with an alert, which lineups gather for a second (update); push only
@@ -56,7 +57,12 @@ private func run() throws -> Int32 {
         case "--output": output = value
         case "--activities": options.activities = try number(100_000_000)
         case "--pushes": pushes = try number(1_000_000_000)
-        case "--connections": options.connections = try number(1000)
+        case "--connections": options.connections = value == "auto" ? nil : try number(1000)
+        case "--pause":
+            guard let seconds = Double(value), (0...60).contains(seconds) else {
+                throw UsageError(text: "--pause \(value): expected seconds from 0 to 60")
+            }
+            options.pause = .milliseconds(Int64(seconds * 1000))
         case "--lineups": options.lineups = try number(Workload.lineupsMax)
         case "--news":
             guard let kind = ["update", "goal"].firstIndex(of: value) else {
@@ -77,6 +83,7 @@ private func run() throws -> Int32 {
         func text(_ number: Double) -> String { "\((number * 10_000).rounded() / 10_000)" }
         func list(_ numbers: [Double]) -> String { numbers.map(text).joined(separator: ",") }
         var line = "pushes=\(result.accepted) seconds=\(list(result.seconds)) cpu_seconds=\(list(result.cpuSeconds))"
+        line += " connections=\(result.connections)"
         if let allocations = result.allocationsPerPush {
             line += " allocations_per_push=\(text(allocations.ours))"
             line += " openssl_allocations_per_push=\(text(allocations.openSSL))"

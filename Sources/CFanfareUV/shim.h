@@ -5,3 +5,5 @@
 extern int pthread_setname_np(pthread_t thread, const char *name);
 extern int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set);
 extern int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set);
+// libuv's own function takes any number of arguments, which Swift cannot pass.
+static inline int fanfare_uv_measure_idle_time(uv_loop_t *loop) { return uv_loop_configure(loop, UV_METRICS_IDLE_TIME); }

@@ -72,8 +72,8 @@ public final class Engine: Sendable {
     /// - Throws: one line for people: a key, a certificate, a thread that cannot be had. Nothing is left behind then.
     public convenience init(_ options: Options, observer: Observer = Observer()) throws {
         try self.init(
-            options, observer: observer, apps: options.transport.apps, makeTransports: options.transport.makeFactories()
-        )
+            options, observer: observer, apps: options.transport.apps,
+            makeTransports: options.transport.makeFactories(shards: options.shards))
     }
 
     /// - Parameter makeTransports: one for each app, or one where there are none.

@@ -86,7 +86,8 @@ public final class Replay {
             let known = subscribers
             engine = try EngineCore(
                 loop: loop, rules: options.rules, shards: max(1, options.shards), pinsShards: options.pinsShards,
-                makeTransports: try options.transport.makeFactories(), apps: options.transport.apps,
+                makeTransports: try options.transport.makeFactories(shards: options.shards),
+                apps: options.transport.apps,
                 clock: clock,
                 load: { shard, place, moment in known.load(into: shard, at: place, moment) },
                 subscribers: strangers ?? options.subscriberSource, report: output.report)

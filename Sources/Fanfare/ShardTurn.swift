@@ -153,7 +153,8 @@ final class ShardTurn {
 
     func tellFigures() {
         let moment = clock.now()
-        let counts = shard.statistics
+        var counts = shard.statistics
+        if let transport { counts.transport = transport.figures }
         // While earlier ones still wait for room, newer ones would only queue up behind them.
         if counts != counted || counts.owed > 0, reports.isEmpty || isStopping {
             counted = counts

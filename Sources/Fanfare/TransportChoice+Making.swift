@@ -12,8 +12,9 @@ extension TransportChoice {
 
     /// What makes the transports, one for each app; one where nothing is sent.
     ///
+    /// - Parameter shards: of each app, which share its connections.
     /// - Throws: what is wrong with a key file, or with the apps, in one line.
-    func makeFactories() throws -> [TransportFactory] {
+    func makeFactories(shards: Int) throws -> [TransportFactory] {
         switch self {
         case .discard:
             return [{ loop, shard, context in try DiscardTransport(loop: loop, source: shard, clock: context.clock) }]
@@ -42,6 +43,8 @@ extension TransportChoice {
                 var configuration = ConnectionPool.Configuration(
                     endpoint: Endpoint(host: options.host, port: options.port, caFile: options.caFile),
                     bundleID: options.bundleID, connections: options.connectionsPerShard)
+                configuration.reach = options.reach
+                configuration.connectionsMax = max(1, options.connectionsMax / max(1, shards))
                 configuration.idlePingAfter = options.idlePingAfter
                 return { [configuration] loop, shard, context in
                     try ConnectionPool(
@@ -64,6 +67,9 @@ extension APNsOptions {
         guard !bundleID.isEmpty, bundleID.utf8.count <= 155,
             bundleID.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })
         else { return "bundle id \(bundleID): has letters, digits, - and . only, as com.example.scores" }
+        guard reach > .zero, connectionsMax > 0, connectionsPerShard ?? 1 > 0 else {
+            return "bundle id \(bundleID): reach, connectionsMax and connectionsPerShard are more than zero"
+        }
         guard teamID.isAppleIdentifier else {
             return "team id \(teamID): has ten capital letters and digits, as DEF123GHIJ"
         }

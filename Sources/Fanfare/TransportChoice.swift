@@ -32,14 +32,19 @@ public struct APNsOptions: Sendable, Equatable {
     public var bundleID: String
     /// Whose tokens the host takes; tells apart the same app's two environments.
     public var environment: AppID.Environment
-    public var connectionsPerShard: Int
+    /// `nil`, which is the default: as many as `reach` asks for. A number is kept whatever the distance and the audience are.
+    public var connectionsPerShard: Int?
+    /// From a goal to the last activity of the largest audience: connections are opened for that before it comes, as far away as APNs is.
+    public var reach: Duration = .seconds(2)
+    /// Of this app on this host, over all shards: that many at most where the engine chooses, though each shard has one.
+    public var connectionsMax = 64
     /// After so much silence a connection without pushes is asked whether anybody is there, so that it is known to be dead before
     /// it is needed: 30 to 60 seconds where routers forget quiet connections.
     public var idlePingAfter: Duration = .seconds(45)
 
     public init(
         host: String, port: UInt16, caFile: String? = nil, keyFile: String, keyID: String?, teamID: String,
-        bundleID: String, environment: AppID.Environment = .production, connectionsPerShard: Int = 2
+        bundleID: String, environment: AppID.Environment = .production, connectionsPerShard: Int? = nil
     ) {
         self.host = host
         self.port = port

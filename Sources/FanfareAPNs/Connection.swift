@@ -67,6 +67,11 @@ final class Connection {
     var isInDoubt: Bool { errorsInARow >= Connection.errorsInARowMax }
     /// When the peer has allowed no streams for too long; `.max` while it allows some.
     private var noStreamsEnds = Int64.max
+    private(set) var roundTrip = RoundTrip()
+    /// When the PING left whose answer is awaited; kept when anything else is heard.
+    private var timedPing: Int64?
+    /// Its answers take far longer than those of the others.
+    var isSlow = false
     /// A push with our JWT has been processed.
     private(set) var isProved = false
     /// Pushes that were processed.
@@ -128,6 +133,8 @@ final class Connection {
         stream.onDrain = { [unowned self] in self.pool.connectionHasRoom() }
         self.stream = stream
         pool.opened(self)
+        // Before anybody needs the connection it tells how far away the peer is.
+        if !pool.size.isFixed { askForSignOfLife(at: moment.monotonicNanoseconds) }
         noteStreams(at: moment)
         // A GOAWAY may have come right behind the SETTINGS.
         takeEvents(at: moment)
@@ -151,6 +158,18 @@ final class Connection {
         // An idle connection always takes one: a peer may open its window no sooner than it is used up.
         return min(session.freeStreams, inFlight == 0 ? max(1, inWindow) : inWindow)
     }
+
+    /// It has not carried enough to take as much as the peer may allow.
+    var isNarrow: Bool { session.streamLimit < session.configuration.streamsMax }
+
+    /// Requests that may be in flight on it when it is wide, as far as the peer has told.
+    func width(bodyBytes: Int) -> Int {
+        let inWindow = (session.freeWindow + inFlight * bodyBytes) / max(1, bodyBytes)
+        return max(1, min(streamsAllowed, inWindow))
+    }
+
+    /// With token authentication APNs allows one until it has seen a push, and then what it really allows (spec §10).
+    var streamsAllowed: Int { isProved ? session.streamsAllowed : session.configuration.streamsMax }
 
     /// - Parameter run: deliveries of the batch that carry one payload.
     /// - Returns: how many of them it took, from the first one on.
@@ -214,11 +233,13 @@ final class Connection {
         let batch = events
         let pool = self.pool
         let answersBefore = answers
+        var soonest = Int64.max
         var failure: String?
         for event in batch.events {
             switch event {
             case .response(let response):
                 let request = requests.remove(response.tag)
+                soonest = min(soonest, moment.monotonicNanoseconds - request.sentAt)
                 if response.status == 200 {
                     proved()
                     pool.accepted(request)
@@ -245,12 +266,13 @@ final class Connection {
                 let reason = ErrorBody(Array(batch[debug])).reason ?? (code == .noError ? nil : "\(code)")
                 pool.connectionWasToldToGo(self, reason: reason, at: moment)
             case .exhausted: pool.replace(self, at: moment)
-            case .pong: break
+            case .pong: timePong(at: moment.monotonicNanoseconds)
             case .settingsChanged: noteStreams(at: moment)
             case .failed(_, let text): failure = batch.text(text)
             }
         }
         if answers != answersBefore { lastProved = moment.monotonicNanoseconds }
+        if soonest < .max { roundTrip.note(soonest, at: moment.monotonicNanoseconds) }
         if let failure {
             let text = "\(pool.configuration.endpoint): the server broke HTTP/2: \(failure)"
             breakOff(.lost(text), at: moment)
@@ -341,7 +363,13 @@ final class Connection {
     private func askForSignOfLife(at now: Int64) {
         guard pingedAt == nil else { return }
         pingedAt = now
-        session.ping()
+        if session.ping() { timedPing = now }
+    }
+
+    private func timePong(at now: Int64) {
+        guard let sent = timedPing.take() else { return }
+        roundTrip.note(now - sent, at: now)
+        pool.reviewDue = .min
     }
 
     // MARK: End

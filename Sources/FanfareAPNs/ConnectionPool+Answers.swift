@@ -171,7 +171,11 @@ extension ConnectionPool {
                 trouble(kind, "\(why) on one connection after the other; pushes wait", at: moment.monotonicNanoseconds)
             }
         }
-        replace(connection, at: moment)
+        if let index = seats.firstIndex(where: { $0.connection === connection }), giveUp(index, at: moment) {
+            leave(connection, at: moment)
+        } else {
+            replace(connection, at: moment)
+        }
     }
 
     // MARK: Telling people

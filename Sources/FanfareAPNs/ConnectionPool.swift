@@ -15,8 +15,10 @@ public final class ConnectionPool: Transport {
         public var endpoint: Endpoint
         /// The app's; the push topic is made of it.
         public var bundleID: String
-        /// APNs asks for several rather than bursts on few; two saturate a loopback.
-        public var connections: Int
+        /// `nil`: as many as bring what is owed at once to the last activity within `reach`, and `connectionsMax` at most.
+        public var connections: Int?
+        public var reach: Duration = .seconds(2)
+        public var connectionsMax = 64
         /// After this a request's outcome is unknown and its activity free again.
         public var requestTimeout: Duration = .seconds(10)
         /// For a look-up of the name, and again for the way from one address to the first SETTINGS.
@@ -36,10 +38,14 @@ public final class ConnectionPool: Transport {
         /// Looks the endpoint's name up.
         public var resolver = Resolver.system
 
-        public init(endpoint: Endpoint, bundleID: String, connections: Int = 2) {
+        public init(endpoint: Endpoint, bundleID: String, connections: Int? = nil) {
             self.endpoint = endpoint
             self.bundleID = bundleID
             self.connections = connections
+        }
+
+        var sizeLimits: PoolSize.Limits {
+            connections.map { .exactly($0) } ?? PoolSize.Limits(reach: reach, most: connectionsMax)
         }
     }
 
@@ -47,7 +53,7 @@ public final class ConnectionPool: Transport {
     static let seatWaitMax = Duration.seconds(60)
 
     /// A place for one connection, which is replaced when it ends.
-    private struct Seat {
+    struct Seat {
         var connection: Connection?
         /// Between connections that opened and were of little use: APNs takes ever new ones for an attack (spec §10).
         var backoff = Backoff(first: .milliseconds(100), most: ConnectionPool.seatWaitMax)
@@ -58,12 +64,14 @@ public final class ConnectionPool: Transport {
         var opensAt: Int64 = 0
         /// The connection gives way to another one at `opensAt`.
         var isInDoubt = false
+        /// Connections that the peer ended, or did not take, one after the other, while it went on with those of other seats.
+        var refusals = 0
     }
 
     let loop: Loop
     let configuration: Configuration
     let context: TLSContext
-    private unowned let source: any DeliverySource
+    unowned let source: any DeliverySource
     let credentials: ProviderToken
     private let clock: () -> Moment
     let onReport: (String) -> Void
@@ -78,11 +86,15 @@ public final class ConnectionPool: Transport {
     var goodAddresses: [SocketAddress] = []
     var reports = ReportLog()
 
-    private var seats: [Seat]
+    var seats: [Seat]
+    var size: PoolSize
+    /// What was seen of the load until the last review, and when the next one is due.
+    var load = Load()
+    var reviewDue = Int64.min
     /// Connections that take no new requests and wait for their last answers, or for the peer's farewell.
     private var draining: [Connection] = []
     /// The seat that was pulled for last: of equals, the next one has its turn.
-    private var lastPulled = 0
+    var lastPulled = 0
     /// Connections opened, by which `Suspects` tells them apart.
     private var connectionSerial: UInt64 = 0
     // Unchecked for the reason given in `Connection`.
@@ -103,14 +115,14 @@ public final class ConnectionPool: Transport {
     /// The last turn ended before the source or the room did.
     private var wasCutShort = false
     /// Of the last body sent, to tell how many a window holds. Bodies of one time are much alike.
-    @exclusivity(unchecked) private var bodyBytes = 1024
+    @exclusivity(unchecked) private(set) var bodyBytes = 1024
 
     private var timer: LoopTimer?
     /// When the timer fires. It may fire early, and then finds nothing to do.
     private var timerDue = Int64.max
     private var onClosed: (() -> Void)?
     private var closesBy = Int64.max
-    private var isClosing: Bool { closesBy != .max }
+    var isClosing: Bool { closesBy != .max }
 
     @exclusivity(unchecked) public internal(set) var statistics = TransportStatistics()
     /// `nil` while pushes are accepted, and before anything has gone wrong.
@@ -137,7 +149,8 @@ public final class ConnectionPool: Transport {
         self.clock = clock
         self.onReport = onReport
         context = try TLSContext.client(caFile: configuration.endpoint.caFile)
-        seats = Array(repeating: Seat(), count: max(1, configuration.connections))
+        size = PoolSize(configuration.sizeLimits)
+        seats = Array(repeating: Seat(), count: size.count)
         requestFields = RequestFields(endpoint: configuration.endpoint, bundleID: bundleID)
         timer = LoopTimer(loop: loop) { [unowned self] in self.timerFired() }
         turn(at: clock())
@@ -156,7 +169,17 @@ public final class ConnectionPool: Transport {
 
     // MARK: Transport
 
-    public var isReady: Bool { connectionsOpen == seats.count }
+    public var figures: TransportFigures {
+        var figures = load.figures
+        figures.connections = connectionsOpen
+        figures.connectionsWanted = seats.count
+        figures.connectionsOpened = Int(statistics.connectionsOpened)
+        figures.inFlight = inFlight
+        if inFlight == 0, trouble == nil { figures.limit = .nothing }
+        return figures
+    }
+
+    public var isReady: Bool { connectionsOpen == seats.count && isLargeEnough }
 
     public func workAvailable() {
         sourceMayHaveWork = true
@@ -181,6 +204,7 @@ public final class ConnectionPool: Transport {
         // What `source` does in here may call back.
         guard !isTurning else { return }
         isTurning = true
+        if moment.monotonicNanoseconds >= reviewDue { review(at: moment) }
         openSeats(at: moment)
         var pulls = 0
         repeat {
@@ -190,6 +214,8 @@ public final class ConnectionPool: Transport {
         } while !wasCutShort && pull(at: moment)
         complete(at: moment)
         for seat in seats { seat.connection?.flush() }
+        // Work that found no room.
+        if !(sourceMayHaveWork && !isClosing) { load.hadRoom = true }
         isTurning = false
         finishClosing()
         armTimer(at: moment)
@@ -251,10 +277,11 @@ public final class ConnectionPool: Transport {
     }
 
     /// The connection to use next: the one with the fewest errors lately if one push is to be tried, or nothing is in flight; otherwise
-    /// the roomiest that is not in doubt. Errors come fast, so a connection that has nothing else is always roomy. Of equals it is the
-    /// next in turn.
+    /// one that is not in doubt. Errors come fast, so a connection that has nothing else is always roomy. Of those the ones that answer
+    /// soon go before the slow ones; then the narrow ones, for a connection grows wide by what it carries, and all are to be wide when
+    /// a goal comes; then the roomiest. Of equals it is the next in turn.
     private func roomiest(at now: Int64) -> (Connection?, Int) {
-        var best: (connection: Connection?, room: Int, errors: Int) = (nil, 0, .max)
+        var best: (connection: Connection?, room: Int, rank: Int) = (nil, 0, .max)
         var next = lastPulled
         for offset in 1...seats.count {
             let index = lastPulled + offset < seats.count ? lastPulled + offset : lastPulled + offset - seats.count
@@ -263,8 +290,9 @@ public final class ConnectionPool: Transport {
             guard room > 0 else { continue }
             // With nothing in flight, too, another one is as fast, and whoever fails again has then failed on two.
             let errors = gate.isTrying || inFlight == 0 ? connection.errorsInARow : connection.isInDoubt ? 1 : 0
-            guard errors < best.errors || errors == best.errors && room > best.room else { continue }
-            best = (connection, room, errors)
+            let rank = 4 * errors + (connection.isSlow ? 2 : 0) + (connection.isNarrow ? 0 : 1)
+            guard rank < best.rank || rank == best.rank && room > best.room else { continue }
+            best = (connection, room, rank)
             next = index
         }
         lastPulled = next
@@ -305,7 +333,12 @@ public final class ConnectionPool: Transport {
         formerKeysTokenSerial = newestTokenSerial
         gate.changeKey()
         report("the provider key has changed; connections are replaced", at: moment.monotonicNanoseconds)
-        for connection in seats.compactMap(\.connection) { replace(connection, at: moment) }
+        for index in seats.indices {
+            // Not for the peer's sake: how often it has ended them before does not matter.
+            guard let connection = seats[index].connection else { continue }
+            vacate(index, for: .nanoseconds(Int64.random(in: 0...spread, using: &random)), at: moment)
+            leave(connection, at: moment)
+        }
     }
 
     /// While nothing is sent nobody asks for a JWT, and it may be the key that has to be mended: then nobody waits on.
@@ -326,18 +359,26 @@ public final class ConnectionPool: Transport {
 
     private func openSeats(at moment: Moment) {
         guard !isClosing else { return }
-        for index in seats.indices where seats[index].opensAt <= moment.monotonicNanoseconds {
-            if let doubted = seats[index].connection {
-                guard seats[index].isInDoubt else { continue }
-                seats[index].connection = nil
-                seats[index].isInDoubt = false
-                leave(doubted, at: moment)
-            }
-            connectionSerial += 1
-            let connection = Connection(pool: self, serial: connectionSerial)
-            seats[index].connection = connection
-            connection.open(at: moment.monotonicNanoseconds)
+        var index = 0
+        // A seat whose connection fails at once may be given up.
+        while index < seats.count {
+            open(index, at: moment)
+            index += 1
         }
+    }
+
+    private func open(_ index: Int, at moment: Moment) {
+        guard seats[index].opensAt <= moment.monotonicNanoseconds else { return }
+        if let doubted = seats[index].connection {
+            guard seats[index].isInDoubt else { return }
+            seats[index].connection = nil
+            seats[index].isInDoubt = false
+            leave(doubted, at: moment)
+        }
+        connectionSerial += 1
+        let connection = Connection(pool: self, serial: connectionSerial)
+        seats[index].connection = connection
+        connection.open(at: moment.monotonicNanoseconds)
     }
 
     func connectionHasRoom() {
@@ -349,12 +390,14 @@ public final class ConnectionPool: Transport {
         statistics.connectionsOpened += 1
         if let index = seats.firstIndex(where: { $0.connection === connection }) { seats[index].dialBackoff.reset() }
         if trouble?.kind == .connection { trouble = nil }
+        reviewDue = .min
     }
 
     /// It has processed so many pushes that whatever comes next is no continuation of old trouble.
     func proved(_ connection: Connection) {
         guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
         seats[index].backoff.reset()
+        seats[index].refusals = 0
     }
 
     /// - Parameter reason: `nil` for the ordinary end of a connection, which is no news once it has done its work.
@@ -385,17 +428,17 @@ public final class ConnectionPool: Transport {
         guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
         if connection.wasWorthwhile {
             // A server that goes tells all of its clients, and each of them on all of its connections.
-            vacate(index, for: .nanoseconds(Int64.random(in: 0...ConnectionPool.spread, using: &random)), at: moment)
+            vacate(index, for: .nanoseconds(Int64.random(in: 0...spread, using: &random)), at: moment)
         } else {
             vacate(index, for: nextWait(index, at: moment.monotonicNanoseconds), at: moment)
         }
         leave(connection, at: moment)
     }
 
-    /// Nanoseconds over which connections that were told to go come back.
-    private static let spread: Int64 = 250_000_000
+    /// Nanoseconds over which connections that were told to go come back: of many, twenty in a second.
+    private var spread: Int64 { max(250_000_000, 50_000_000 * Int64(seats.count)) }
 
-    private func leave(_ connection: Connection, at moment: Moment) {
+    func leave(_ connection: Connection, at moment: Moment) {
         draining.append(connection)
         connection.drain(at: moment)
     }
@@ -434,7 +477,9 @@ public final class ConnectionPool: Transport {
                 case .notOpened: seats[index].dialBackoff.next(using: &random)
                 case .drained, .lost: connection.wasWorthwhile ? .zero : nextWait(index, at: now)
                 }
-            vacate(index, for: wait, at: moment)
+            if connection.wasWorthwhile || isClosing || !giveUp(index, at: moment) {
+                vacate(index, for: wait, at: moment)
+            }
         }
         switch ending {
         case .drained: break
@@ -449,7 +494,7 @@ public final class ConnectionPool: Transport {
         }
     }
 
-    private func vacate(_ index: Int, for wait: Duration, at moment: Moment) {
+    func vacate(_ index: Int, for wait: Duration, at moment: Moment) {
         seats[index].connection = nil
         seats[index].isInDoubt = false
         seats[index].opensAt = moment.monotonicNanoseconds + wait.nanoseconds
@@ -492,6 +537,7 @@ public final class ConnectionPool: Transport {
         if let closedUntil = gate.closedUntil, closedUntil > moment.monotonicNanoseconds, !isClosing {
             due = min(due, closedUntil, moment.monotonicNanoseconds + ProviderToken.lookInterval.nanoseconds)
         }
+        if let review = nextReview(at: moment.monotonicNanoseconds), !isClosing { due = min(due, review) }
         if let opens = gate.opensWhollyAt, opens > moment.monotonicNanoseconds, !isClosing { due = min(due, opens) }
         guard due < timerDue else { return }
         timerDue = due

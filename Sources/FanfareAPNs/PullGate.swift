@@ -54,6 +54,7 @@ struct PullGate {
 
     /// When closed: from when one push may be tried.
     var closedUntil: Int64? { if case .closed(let until) = state { until } else { nil } }
+    var isOpen: Bool { state == .open }
     var isTrying: Bool { state == .trying }
     /// Until when it opens wholly, whatever happens. Then there may be more room than before.
     var opensWhollyAt: Int64? { if case .opening = state, openBy > 0 { openBy } else { nil } }

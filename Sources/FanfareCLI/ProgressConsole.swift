@@ -92,6 +92,8 @@ struct ProgressDisplay {
             parts.append("\(progress.counts.pushes.sent.grouped) pushes")
             parts.append("\(Int(pushesPerSecond).grouped)/s")
             if progress.counts.owed > 0 { parts.append("\(progress.counts.owed.grouped) to go") }
+            let limit = progress.counts.transport.limit
+            if limit != .nothing { parts.append("waits for \(limit.rawValue)") }
         }
         return parts.joined(separator: "  ")
     }

@@ -41,7 +41,10 @@ extension ReplayCommand {
           --app BUNDLE[/development]=apns://HOST:PORT
                                another app, or the same one's other environment, by the same key; again for more
           --ca FILE            trust this authority (PEM) instead of the system's
-          --connections N      per shard (2)
+          --reach S            from a goal to the last activity of the largest audience (2): as many connections are opened, before it
+                               comes, as that takes at the distance of APNs
+          --connections-max N  of an app, over all shards (64)
+          --connections N      exactly so many per shard instead
           --patience S|never   once the feed is over, give up after so many seconds in which nothing was accepted (120); before that
                                it never gives up
 

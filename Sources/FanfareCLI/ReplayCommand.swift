@@ -51,6 +51,8 @@ struct ReplayCommand {
                     try arguments.value("BUNDLE[/development]=apns://HOST:PORT", APNsFlags.otherApp))
             case .option("--ca"): apns.caFile = try arguments.text("a PEM file")
             case .option("--connections"): apns.connections = try arguments.count(1...256)
+            case .option("--connections-max"): apns.connectionsMax = try arguments.count(1...4096)
+            case .option("--reach"): apns.reach = try arguments.value("seconds, such as 2", Self.reach)
             case .option("--patience"):
                 options.patience = try arguments.value("seconds, or never", Self.patience)
             case .option("--decisions"): decisionsPath = try arguments.text("a file, or - for standard output")
@@ -97,6 +99,10 @@ struct ReplayCommand {
     private static func patience(_ text: String) -> Duration?? {
         if text == "never" { return .some(nil) }
         return seconds(text).map(Optional.some)
+    }
+
+    private static func reach(_ text: String) -> Duration? {
+        seconds(text).flatMap { $0 > .zero && $0 <= .seconds(3600) ? $0 : nil }
     }
 
     private static func lineups(_ text: String) -> ClosedRange<Int>? {
@@ -199,6 +205,8 @@ private struct APNsFlags {
     var bundleID: String?
     var caFile: String?
     var connections: Int?
+    var connectionsMax: Int?
+    var reach: Duration?
     /// Beside the one of `address`.
     var others: [(app: AppID, host: String, port: UInt16)] = []
 
@@ -237,6 +245,7 @@ private struct APNsFlags {
             let given =
                 identity + [
                     ("--ca", caFile), ("--connections", connections.map(String.init)),
+                    ("--connections-max", connectionsMax.map(String.init)), ("--reach", reach.map { "\($0)" }),
                     ("--app", others.first.map(\.app.bundleID)),
                 ]
             if let (name, _) = given.first(where: { $0.1 != nil }) {
@@ -253,7 +262,13 @@ private struct APNsFlags {
         var apns = APNsOptions(
             host: host, port: port, caFile: caFile, keyFile: keyFile, keyID: keyID, teamID: teamID,
             bundleID: app.bundleID, environment: app.environment)
-        if let connections { apns.connectionsPerShard = connections }
+        guard connections == nil || connectionsMax == nil && reach == nil else {
+            throw UsageError(
+                "--connections: is kept whatever happens, so --connections-max and --reach mean nothing beside it")
+        }
+        apns.connectionsPerShard = connections
+        if let connectionsMax { apns.connectionsMax = connectionsMax }
+        if let reach { apns.reach = reach }
         return .apns(
             apns,
             others: others.map { other in

@@ -35,6 +35,7 @@ extension ReplaySummary {
                 "notProcessed": .int(Int64(pushes.notProcessed)),
                 "conserved": .int(Int64(pushes.conserved)),
             ],
+            "transport": counts.transport.json,
             "fates": [
                 "expired": .int(Int64(fates.expired)), "notEnded": .int(Int64(fates.notEnded)),
                 "refused": .int(Int64(fates.refused.values.reduce(0, +))),
@@ -64,6 +65,20 @@ extension ReplaySummary {
         var bytes: [UInt8] = []
         object.write(to: &bytes)
         return String(decoding: bytes, as: UTF8.self) + "\n"
+    }
+}
+
+extension TransportFigures {
+    fileprivate var json: JSONValue {
+        var seconds = JSONObject()
+        for (limit, held) in zip(Limit.allCases, held) where limit != .nothing {
+            seconds[limit.rawValue] = .double(Double(held) / 1e9)
+        }
+        return [
+            "connections": .int(Int64(connections)), "connectionsOpened": .int(Int64(connectionsOpened)),
+            "roundTripSeconds": roundTrip > 0 ? .double(Double(roundTrip) / 1e9) : .null,
+            "inFlight": .int(Int64(inFlight)), "limit": .string(limit.rawValue), "limitSeconds": .object(seconds),
+        ]
     }
 }
 

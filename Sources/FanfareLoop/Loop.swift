@@ -62,7 +62,8 @@ public final class Loop {
         }
         let unretained = Unmanaged.passUnretained(self).toOpaque()
         uv_loop_set_data(raw, unretained)
-        // These three calls have no way to fail.
+        // These four calls have no way to fail: the first one does for options that this libuv does not have.
+        _ = fanfare_uv_measure_idle_time(raw)
         uv_prepare_init(raw, turn)
         uv_idle_init(raw, restless)
         uv_prepare_start(turn, turnEnding)
@@ -71,6 +72,10 @@ public final class Loop {
     }
 
     deinit { close() }
+
+    /// Nanoseconds for which the loop has slept so far, because nothing had happened. The rest of the time it was at work, or waited for
+    /// a processor.
+    public var idleNanoseconds: Int64 { isClosed ? 0 : Int64(clamping: uv_metrics_idle_time(raw)) }
 
     private static let processIsReady: Void = {
         signal(SIGPIPE, SIG_IGN)

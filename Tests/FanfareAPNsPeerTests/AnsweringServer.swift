@@ -16,9 +16,17 @@ final class AnsweringServer {
     private let context: TLSContext
     private let settings: [UInt8]
     private let answer: Answer
+    private var pongs: [LoopTimer] = []
     private var listener: TCPListener!  // set in init, which hands `self` to its callback
     private var conversations: [Conversation] = []
     private(set) var requests = 0
+    /// Connections that were closed because there were as many as it wants.
+    private(set) var turnedAway = 0
+    /// More than so many at a time it does not want.
+    var connectionsMax = Int.max
+    /// As if it were so far away: PINGs are answered that late.
+    var pongsAfter = Duration.zero
+    private let loop: Loop
 
     /// - Parameter settings: the payload of its SETTINGS frame.
     init(
@@ -28,6 +36,7 @@ final class AnsweringServer {
             certificateFile: scratch.path("server.pem"), keyFile: scratch.path("server.key"))
         self.settings = settings
         self.answer = answer
+        self.loop = loop
         listener = try TCPListener(loop: loop, host: "127.0.0.1", port: port) { [unowned self] in accept($0) }
     }
 
@@ -46,13 +55,26 @@ final class AnsweringServer {
     func stopReading(connection: Int) { conversations[connection].stopReading() }
 
     private func accept(_ tcp: TCPStream) {
+        guard conversations.count(where: { !$0.hasEnded }) < connectionsMax else {
+            turnedAway += 1
+            return tcp.close()
+        }
         guard let stream = try? TLSStream(over: tcp, context: context) else { return tcp.close() }
         let index = conversations.count
-        conversations.append(
-            Conversation(stream, greeting: frame(4, settings) + frame(8, big(1 << 30))) { [unowned self] number, id in
-                requests += 1
-                return answer(Request(connection: index, number: number, stream: id))
-            })
+        let conversation = Conversation(stream, greeting: frame(4, settings) + frame(8, big(1 << 30))) {
+            [unowned self] number, id in
+            requests += 1
+            return answer(Request(connection: index, number: number, stream: id))
+        }
+        conversation.pong = { [unowned self, unowned conversation] in pong($0, on: conversation) }
+        conversations.append(conversation)
+    }
+
+    private func pong(_ payload: [UInt8], on conversation: Conversation) {
+        guard pongsAfter > .zero else { return conversation.write(frame(6, flags: 1, payload)) }
+        let timer = LoopTimer(loop: loop) { conversation.write(frame(6, flags: 1, payload)) }
+        timer.start(after: pongsAfter)
+        pongs.append(timer)
     }
 
     static func accepted(_ request: Request) -> [UInt8] { frame(1, flags: 5, stream: request.stream, [0x88]) }
@@ -79,6 +101,7 @@ final class AnsweringServer {
         private var hasGreeted = false
         private(set) var requests = 0
         private(set) var hasEnded = false
+        var pong: (([UInt8]) -> Void)?
 
         init(_ stream: TLSStream, greeting: [UInt8], answer: @escaping (Int, UInt32) -> [UInt8]) {
             self.stream = stream
@@ -115,7 +138,7 @@ final class AnsweringServer {
                     requests += 1
                 case 4 where flags & 1 == 0: answers += frame(4, flags: 1, [])
                 case 6 where flags & 1 == 0:
-                    answers += frame(6, flags: 1, Array(input[(position + 9)..<(position + 9 + length)]))
+                    pong?(Array(input[(position + 9)..<(position + 9 + length)]))
                 default: break
                 }
                 position += 9 + length

@@ -47,6 +47,8 @@ final class MemorySource: DeliverySource {
         return digest + digest + digest.prefix(16)
     }
 
+    /// What the pool is to be wide enough for.
+    var demand = 0
     var activities: Int { standings.count }
     var inFlight: Int { standings.count { if case .inFlight = $0 { true } else { false } } }
     func count(_ outcome: DeliveryOutcome) -> Int { outcomes["\(outcome)"] ?? 0 }

@@ -150,7 +150,7 @@ import Testing
                 AppID(bundleID: "com.example.scores"),
                 AppID(bundleID: "com.example.scores", environment: .development),
             ])
-        #expect { _ = try TransportChoice.apns(first, others: [first]).makeFactories() } throws: {
+        #expect { _ = try TransportChoice.apns(first, others: [first]).makeFactories(shards: 1) } throws: {
             "\($0)".contains("once")
         }
         let engine = try Engine(Engine.Options(transport: .discard))
@@ -170,7 +170,7 @@ import Testing
     func anIdentityThatCannotBeRightIsRefusedAtOnce(bundle: String, team: String, key: String, named: String) {
         let options = APNsOptions(
             host: "localhost", port: 1, keyFile: "missing.p8", keyID: key, teamID: team, bundleID: bundle)
-        #expect { _ = try TransportChoice.apns(options).makeFactories() } throws: { "\($0)".contains(named) }
+        #expect { _ = try TransportChoice.apns(options).makeFactories(shards: 1) } throws: { "\($0)".contains(named) }
     }
 
     /// Loaded before the engine starts, each into its own shard and no other, with preferences; whose app nobody knows is told.

@@ -37,7 +37,7 @@ import Testing
     @Test func subscribersAreReadOnceHoweverManyShardsThereAre() throws {
         let source = CountedSource(50_000)
         let loop = try Loop()
-        let factory = try TransportChoice.discard.makeFactories()[0]
+        let factory = try TransportChoice.discard.makeFactories(shards: 1)[0]
         let core = try EngineCore(
             loop: loop, shards: 4, makeTransports: [factory, factory],
             apps: [AppID(bundleID: "one"), AppID(bundleID: "two")], subscribers: source)
@@ -101,7 +101,7 @@ import Testing
         let loop = try Loop()
         #expect(throws: Fault.self) {
             _ = try EngineCore(
-                loop: loop, shards: 3, makeTransports: try TransportChoice.discard.makeFactories(),
+                loop: loop, shards: 3, makeTransports: try TransportChoice.discard.makeFactories(shards: 1),
                 subscribers: CountedSource(20_000, fault: Fault()))
         }
         loop.close()

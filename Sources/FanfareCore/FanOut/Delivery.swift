@@ -263,12 +263,19 @@ public struct Completion: Sendable {
     }
 }
 
-/// Where a transport gets its work. Implemented by `Shard`; both calls are made on the shard's thread.
+/// Where a transport gets its work. Implemented by `Shard`; all calls are made on the shard's thread.
 public protocol DeliverySource: AnyObject {
     /// Appends at most `limit` deliveries to the batch; fewer (or none) when no more is due now. Each one handed out must come
     /// back as exactly one completion.
     func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch)
     func complete(_ completions: [Completion], at moment: Moment)
+    /// How many pushes there may be at once: what is due now, or will be with the next change for the largest audience. Asked often.
+    var demand: Int { get }
+}
+
+extension DeliverySource {
+    /// Of a source that does not know.
+    public var demand: Int { 0 }
 }
 
 /// Brings deliveries to phones, or pretends to. Lives on its shard's thread and is not `Sendable`.
@@ -278,8 +285,14 @@ public protocol DeliverySource: AnyObject {
 public protocol Transport: AnyObject {
     /// A delivery would leave at once.
     var isReady: Bool { get }
+    /// How its connections stand; nothing where it has none.
+    var figures: TransportFigures { get }
     /// The source may have work again after having had none. Called at most once per loop turn.
     func workAvailable()
     /// Stops pulling and closes; in-flight deliveries come back as completions before `closed` is called.
     func close(_ closed: @escaping () -> Void)
+}
+
+extension Transport {
+    public var figures: TransportFigures { TransportFigures() }
 }

@@ -83,6 +83,8 @@ public final class Shard: DeliverySource {
     var handTimer: (due: Int64, entry: TimingWheel.Entry)?
     var lapDue: Int64 = 0
 
+    /// The audience that has most members, as far as is known: one that was the second looks larger with its next change.
+    private var largestAudience = 0
     /// Members that have left, not yet gone.
     var leaving = 0
     /// Lineups with changes that wait for their interval.
@@ -139,6 +141,15 @@ public final class Shard: DeliverySource {
     /// Nothing is to be sent, or on its way: everybody has everything that was published to them, but for what was refused for good.
     public var isQuiet: Bool {
         counts.owed == 0 && inFlight == 0 && leaving == 0 && lineupsWaiting == 0 && startsWaiting == 0
+    }
+
+    /// What is owed now, or will be with the next change for the largest audience.
+    public var demand: Int {
+        max(counts.owed, largestAudience < audiences.count ? audiences[largestAudience].order.count : 0)
+    }
+
+    private func compare(_ audience: Audience, at index: Int) {
+        if audience.order.count > audiences[largestAudience].order.count { largestAudience = index }
     }
 
     /// When to call `wakeDue`, or `pull`, again although nothing new has arrived; monotonic nanoseconds. `nil` while it is held up:
@@ -218,6 +229,7 @@ public final class Shard: DeliverySource {
         )
         if isChange || publication.event == .end, let index = topics[topic].followers {
             let audience = audiences[index]
+            compare(audience, at: index)
             openPublications[publication.serial]?.audiencesLeft += 1
             publish(
                 Audience.Version(publication), in: audience, alerting: publication, freshness: freshness, at: moment)
@@ -336,6 +348,7 @@ public final class Shard: DeliverySource {
             if audience.target > 0 { store[slot].flags.insert(.owedFirst) }
         }
         audience.order.join(slot, positions: &store.positions)
+        compare(audience, at: index)
         count(store[slot], 1, in: audience)
         lanes.enqueue(audience)
     }

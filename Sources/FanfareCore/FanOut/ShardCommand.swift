@@ -91,11 +91,14 @@ public struct ShardCounts: Sendable, Equatable {
     public var owed = 0
     /// Activities that were refused the newest state for good: they show an older one until something newer comes.
     public var refused = 0
+    /// Of the shard's transport, where it has connections.
+    public var transport = TransportFigures()
 
     public init() {}
 
     public static func + (a: ShardCounts, b: ShardCounts) -> ShardCounts {
         var sum = a
+        sum.transport += b.transport
         sum.pushes.sent += b.pushes.sent
         sum.pushes.accepted += b.pushes.accepted
         sum.pushes.dead += b.pushes.dead

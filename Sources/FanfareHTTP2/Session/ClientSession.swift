@@ -98,6 +98,9 @@ public struct ClientSession: ~Copyable {
         return max(0, min(streamLimit, configuration.streamsMax, peerStreamsMax) - streams.count)
     }
 
+    /// Requests that may be in flight at once when the caller's own limit has grown.
+    public var streamsAllowed: Int { min(configuration.streamsMax, peerStreamsMax) }
+
     /// The peer allows requests at all: its MAX_CONCURRENT_STREAMS is not 0.
     public var allowsStreams: Bool { peerStreamsMax > 0 }
 

@@ -1,0 +1,176 @@
+/// How many connections a pool has, so that what is owed at once reaches the last activity within `reach`.
+///
+/// A connection carries so many pushes in a round trip as its peer allows, and fewer while TCP begins slowly; the farther the peer
+/// is, the fewer round trips are in the time. Connections are opened before they are needed, for they take several round trips, and
+/// one after the other. They are kept: APNs takes many new ones for an attack (spec §10). More of them than the peer wants, or than
+/// bring anything, make it worse: then there are no more for a while.
+///
+/// All times are monotonic nanoseconds.
+struct PoolSize {
+    struct Limits: Sendable, Equatable {
+        /// From a change to the last activity of the largest audience.
+        var reach: Duration = .seconds(2)
+        /// APNs asks for several rather than bursts on few (spec §10).
+        var least = 2
+        var most = 64
+
+        static func exactly(_ count: Int) -> Limits { Limits(least: count, most: count) }
+
+        var leastHad: Int { max(1, min(least, most)) }
+    }
+
+    /// What the connections have been seen to do.
+    struct Path: Equatable {
+        var roundTrip: Int64
+        /// Requests that a connection may have in flight, and would if its window were large enough.
+        var width: Int
+        var streams: Int
+        /// Bytes of a request, header and frames included.
+        var requestBytes: Int
+    }
+
+    /// Of `reach`: the rest is for what a goal waits for elsewhere, and for a path that is worse than it was.
+    private static let plannedShare = 4
+    /// Pushes that a shard's thread sends in a second at most; with several at a time on a machine it is less.
+    private static let pushesPerSecondMax = 1_000_000
+    /// What TCP sends in the first round trip, also after idleness; it doubles with each further one (RFC 6928, RFC 5681 §4.1).
+    private static let initialWindow = 14_600
+    /// A smaller need than this share of what there is, for so long, ends one connection, and another one each `shrinkInterval`.
+    private static let shrinkShare = 0.75
+    static let shrinkAfter: Int64 = 600 * 1_000_000_000
+    static let shrinkInterval: Int64 = 60 * 1_000_000_000
+    /// What was owed at once counts for so long.
+    static let memory: Int64 = 1800 * 1_000_000_000
+
+    let limits: Limits
+    /// Connections that there are to be now: the pool opens one more, or closes one, when this says so.
+    private(set) var count: Int
+    /// For what is known of the demand, and for what was seen under load.
+    private var needed: Int
+    private var tried = 0
+    /// No more than these until then: the peer has refused more, or more of them brought nothing.
+    private var ceiling = Int.max
+    private var ceilingEnds = Int64.min
+    private var ceilingWait = Backoff(first: .seconds(60), most: .seconds(3600))
+    /// Since when fewer would do, or one of those that would not be needed was closed.
+    private var isLargeSince: Int64?
+    /// What was owed at once lately.
+    private var (peak, formerPeak) = (0, 0)
+    private var peakTurnsAt = Int64.min
+    /// The last time when all were full throughout, and answers in a second then.
+    private var filled: (count: Int, rate: Double)?
+
+    init(_ limits: Limits) {
+        self.limits = limits
+        count = limits.leastHad
+        needed = count
+    }
+
+    var isFixed: Bool { limits.most <= limits.leastHad }
+
+    /// So many pushes are due at once, or will be.
+    mutating func note(demand: Int, at now: Int64) {
+        if now >= peakTurnsAt {
+            formerPeak = peakTurnsAt == .min || now - peakTurnsAt >= PoolSize.memory ? 0 : peak
+            peak = 0
+            peakTurnsAt = now + PoolSize.memory
+        }
+        peak = max(peak, demand)
+    }
+
+    /// - Parameter path: `nil` while no connection has measured it.
+    mutating func review(_ path: Path?, at now: Int64) {
+        guard !isFixed, let path else { return }
+        needed = PoolSize.needed(for: max(peak, formerPeak), over: path, limits)
+        guard Double(needed) <= Double(count) * PoolSize.shrinkShare else { return isLargeSince = nil }
+        if isLargeSince == nil { isLargeSince = now }
+    }
+
+    /// More connections are to be opened.
+    func isGrowing(at now: Int64) -> Bool {
+        let wanted = max(needed, tried)
+        return count < (now < ceilingEnds ? min(wanted, ceiling) : wanted)
+    }
+
+    /// For a while there are no more: those that were tried were refused, or in vain.
+    func isStopped(at now: Int64) -> Bool { now < ceilingEnds && count >= ceiling }
+
+    /// One more is to be opened, which has not been seen to work.
+    mutating func grow() { count += 1 }
+
+    /// - Returns: whether one is to be closed, after a long quiet.
+    mutating func shrinks(at now: Int64) -> Bool {
+        guard let since = isLargeSince, now - since >= PoolSize.shrinkAfter, count > limits.leastHad else {
+            return false
+        }
+        isLargeSince = now - PoolSize.shrinkAfter + PoolSize.shrinkInterval
+        count -= 1
+        tried = min(tried, count)
+        return true
+    }
+
+    /// When `shrinks` may say yes next.
+    var shrinksAt: Int64? { isLargeSince.map { $0 + PoolSize.shrinkAfter } }
+
+    /// The peer would not have one of them: it is gone, and for a while there are no more than the others.
+    ///
+    /// - Returns: whether it may be given up.
+    mutating func refuse(at now: Int64, using random: inout some RandomNumberGenerator) -> Bool {
+        guard count > limits.leastHad else { return false }
+        count -= 1
+        stop(at: count, now, using: &random)
+        return true
+    }
+
+    private mutating func stop(at count: Int, _ now: Int64, using random: inout some RandomNumberGenerator) {
+        ceiling = count
+        tried = count
+        ceilingEnds = now + ceilingWait.next(using: &random).nanoseconds
+        filled = nil
+    }
+
+    /// All connections have been full for a while, something was still due, and this thread had time left: either there are too few of
+    /// them, or the peer takes no more.
+    ///
+    /// - Parameter rate: answers in a second of that while.
+    /// - Returns: whether the last one was in vain, and is to be closed.
+    mutating func fill(rate: Double, at now: Int64, using random: inout some RandomNumberGenerator) -> Bool {
+        guard !isFixed, now >= ceilingEnds else { return false }
+        if let filled, filled.count < count {
+            let share = Double(count) / Double(filled.count) - 1
+            guard rate >= filled.rate * (1 + share * PoolSize.worthwhileShare) else {
+                count = max(limits.leastHad, count - 1)
+                stop(at: count, now, using: &random)
+                return true
+            }
+        }
+        if filled?.count != count || rate > filled?.rate ?? 0 { filled = (count, rate) }
+        tried = min(limits.most, count + 1)
+        return false
+    }
+
+    /// Of what one more connection should bring, if the connections were the limit.
+    private static let worthwhileShare = 0.5
+
+    /// How many connections bring so many pushes to their peer, and the answers back, in the planned time.
+    static func needed(for demand: Int, over path: Path, _ limits: Limits) -> Int {
+        let least = limits.leastHad
+        guard demand > 0, limits.most > least else { return least }
+        let planned = max(
+            limits.reach.nanoseconds / Int64(plannedShare),
+            Int64(demand) * (1_000_000_000 / Int64(pushesPerSecondMax)))
+        // The last round trip is that of the last answer.
+        let rounds = max(1, planned / max(1, path.roundTrip) - 1)
+        var (carried, begun) = (0, initialWindow / max(1, path.requestBytes))
+        var round: Int64 = 0
+        while round < rounds, begun < path.width {
+            carried += max(1, begun)
+            begun = max(1, begun) * 2
+            round += 1
+        }
+        let (rest, overflows) = (rounds - round).multipliedReportingOverflow(by: Int64(max(1, path.width)))
+        guard !overflows, rest < Int64(demand) else { return least }
+        carried += Int(rest)
+        return min(limits.most, max(least, (demand + carried - 1) / carried))
+    }
+}

@@ -1,0 +1,45 @@
+/// How a transport stands: its connections, and what keeps it from sending more. Of several, what holds for the worst of them.
+public struct TransportFigures: Sendable, Equatable {
+    /// What pushes wait for while some are due.
+    public enum Limit: String, Sendable, CaseIterable {
+        /// Nothing is due that could not leave.
+        case nothing
+        /// Requests that a connection may have in flight.
+        case streams
+        /// Bytes that a connection may have in flight (HTTP/2's flow control).
+        case window
+        /// The time of the shard's own thread.
+        case processor
+        /// A service in trouble, or one that does no more with more connections.
+        case peer
+    }
+
+    /// Open now, and wanted for the largest audience at this distance.
+    public var connections = 0
+    public var connectionsWanted = 0
+    /// Opened since the start: each took a handshake.
+    public var connectionsOpened = 0
+    /// Nanoseconds that an answer takes at least; 0 before it is known.
+    public var roundTrip: Int64 = 0
+    /// Requests without an answer yet.
+    public var inFlight = 0
+    public var limit = Limit.nothing
+    /// Nanoseconds for which each of them held, in the order of `Limit.allCases`; for `nothing` not counted.
+    public var held = [Int64](repeating: 0, count: Limit.allCases.count)
+
+    public init() {}
+
+    public static func += (sum: inout TransportFigures, other: TransportFigures) {
+        sum.connections += other.connections
+        sum.connectionsWanted += other.connectionsWanted
+        sum.connectionsOpened += other.connectionsOpened
+        sum.roundTrip = max(sum.roundTrip, other.roundTrip)
+        sum.inFlight += other.inFlight
+        if other.limit.severity > sum.limit.severity { sum.limit = other.limit }
+        for index in sum.held.indices { sum.held[index] += other.held[index] }
+    }
+}
+
+extension TransportFigures.Limit {
+    fileprivate var severity: Int { TransportFigures.Limit.allCases.firstIndex(of: self) ?? 0 }
+}

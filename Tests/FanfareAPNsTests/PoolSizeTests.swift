@@ -1,0 +1,203 @@
+import FanfareCore
+import Testing
+
+@testable import FanfareAPNs
+
+/// How many connections there are to be, for which audience, how far away, and for how long.
+@Suite struct PoolSizeTests {
+    private static let millisecond: Int64 = 1_000_000
+    private static let second: Int64 = 1_000_000_000
+    private var random = SplitMix64(seed: 1)
+
+    private static func path(_ milliseconds: Int64, width: Int = 1000) -> PoolSize.Path {
+        PoolSize.Path(roundTrip: milliseconds * millisecond, width: width, streams: 1000, requestBytes: 430)
+    }
+
+    /// A pool that has opened all it wants.
+    private mutating func grow(_ size: inout PoolSize, to demand: Int, over path: PoolSize.Path, at now: Int64) {
+        size.note(demand: demand, at: now)
+        size.review(path, at: now)
+        while size.isGrowing(at: now) { size.grow() }
+    }
+
+    // MARK: What is needed
+
+    @Test(arguments: [
+        (1, 1_000_000, 2), (20, 1_000_000, 23), (50, 1_000_000, 64), (50, 100_000, 20), (50, 10_000, 2),
+        (100, 10_000, 21), (100, 100_000, 64), (200, 100, 4), (200, 1_000_000, 64),
+    ])
+    func theFartherAndTheMoreTheWider(milliseconds: Int64, demand: Int, connections: Int) {
+        let needed = PoolSize.needed(for: demand, over: Self.path(milliseconds), PoolSize.Limits())
+        #expect(needed == connections)
+    }
+
+    /// Round by round, as TCP and the peer let them out.
+    private static func carried(by connections: Int, over path: PoolSize.Path, rounds: Int64) -> Int {
+        var (sum, window) = (0, max(1, 14_600 / path.requestBytes))
+        for _ in 0..<rounds {
+            sum += connections * min(window, path.width)
+            window = min(window * 2, 1 << 30)
+        }
+        return sum
+    }
+
+    @Test(arguments: 0..<20) func soManyCarryItInTimeAndOneLessDoesNot(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<200 {
+            let path = PoolSize.Path(
+                roundTrip: Int64.random(in: 1...400, using: &random) * Self.millisecond,
+                width: Int.random(in: 1...1000, using: &random), streams: 1000,
+                requestBytes: Int.random(in: 100...5000, using: &random))
+            let demand = Int.random(in: 1...200_000, using: &random)
+            let limits = PoolSize.Limits(least: 1, most: 256)
+            let needed = PoolSize.needed(for: demand, over: path, limits)
+            // A quarter of two seconds, but for the way of the last answer.
+            let rounds = max(1, 500 * Self.millisecond / path.roundTrip - 1)
+            #expect(
+                needed == 256 || Self.carried(by: needed, over: path, rounds: rounds) >= demand, "\(path) \(demand)")
+            #expect(
+                needed == 1 || Self.carried(by: needed - 1, over: path, rounds: rounds) < demand, "\(path) \(demand)")
+        }
+    }
+
+    @Test func noNumberIsTooLargeOrTooSmall() {
+        for demand in [Int.min / 2, -1, 0, 1, 1 << 40] {
+            for roundTrip in [Int64.min / 2, 0, 1, Int64.max] {
+                for width in [0, 1, Int.max / 4] {
+                    let path = PoolSize.Path(roundTrip: roundTrip, width: width, streams: 0, requestBytes: 0)
+                    #expect((2...64).contains(PoolSize.needed(for: demand, over: path, PoolSize.Limits())))
+                }
+            }
+        }
+    }
+
+    @Test mutating func aNumberThatSomebodyHasChosenStays() {
+        var size = PoolSize(.exactly(3))
+        grow(&size, to: 10_000_000, over: Self.path(200), at: 0)
+        let closes = size.fill(rate: 1000, at: 1, using: &random)
+        #expect(size.count == 3 && !closes && !size.shrinks(at: .max / 2))
+        let gone = size.refuse(at: 2, using: &random)
+        #expect(!gone)
+    }
+
+    // MARK: An evening
+
+    /// People come from six o'clock on, most of them before the kick-off; goals are owed to all at once; the way is longer at
+    /// times; at midnight they leave.
+    @Test(arguments: 0..<20) func overAnEveningConnectionsComeOnceAndLeaveOnce(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var size = PoolSize(PoolSize.Limits())
+        var turns = 0
+        var opened = 0
+        var isRising = true
+        var before = size.count
+        for second in 0..<(12 * 3600) {
+            let now = Int64(second) * Self.second
+            let present = second < 6 * 3600 ? min(1, Double(second) / 7200) : 0
+            let demand = Int(present * 400_000)
+            let roundTrip = Int64.random(in: 45...60, using: &random)
+            size.note(demand: demand, at: now)
+            size.review(Self.path(roundTrip), at: now)
+            if size.shrinks(at: now) {}
+            if size.isGrowing(at: now) {
+                size.grow()
+                opened += 1
+            }
+            if (size.count > before) != isRising, size.count != before {
+                turns += 1
+                isRising.toggle()
+            }
+            before = size.count
+            #expect(size.count <= 64)
+        }
+        #expect(turns == 1, "up, and down once")
+        #expect(opened <= 62)
+        #expect(size.count == 2)
+    }
+
+    @Test mutating func aQuarterOfAnHourWithoutAnythingClosesNothing() {
+        var size = PoolSize(PoolSize.Limits())
+        grow(&size, to: 100_000, over: Self.path(50), at: 0)
+        let count = size.count
+        for second in stride(from: Int64(1), to: 900, by: 1) {
+            size.note(demand: 0, at: second * Self.second)
+            size.review(Self.path(50), at: second * Self.second)
+            let closes = size.shrinks(at: second * Self.second)
+            #expect(!closes)
+        }
+        #expect(size.count == count)
+    }
+
+    // MARK: Peers that want less
+
+    @Test mutating func whoRefusesTheNinthIsServedWithEight() {
+        var size = PoolSize(PoolSize.Limits())
+        var (refusals, most) = (0, 0)
+        for second in 0..<(4 * 3600) {
+            let now = Int64(second) * Self.second
+            size.note(demand: 1_000_000, at: now)
+            size.review(Self.path(50), at: now)
+            guard size.isGrowing(at: now) else { continue }
+            size.grow()
+            most = max(most, size.count)
+            if size.count > 8 {
+                let gone = size.refuse(at: now, using: &random)
+                #expect(gone)
+                refusals += 1
+            }
+        }
+        #expect(size.count == 8 && most == 9)
+        #expect((2...12).contains(refusals), "asked again, ever more seldom: \(refusals)")
+    }
+
+    /// So many answers in a second, whatever one does: with more connections each of them only waits longer.
+    @Test mutating func aPeerThatThrottlesGetsNoMoreConnections() {
+        var size = PoolSize(PoolSize.Limits())
+        grow(&size, to: 10_000, over: Self.path(50), at: 0)
+        let before = size.count
+        var most = before
+        for step in 1..<(4 * 3600) {
+            let now = Int64(step) * Self.second
+            if size.fill(rate: 20_000, at: now, using: &random) { continue }
+            if size.isGrowing(at: now) { size.grow() }
+            most = max(most, size.count)
+        }
+        #expect(size.count <= before + 1 && most == before + 1, "\(size.count), \(most)")
+    }
+
+    @Test mutating func whereConnectionsAreTheLimitThereAreMore() {
+        var size = PoolSize(PoolSize.Limits())
+        grow(&size, to: 10_000, over: Self.path(20), at: 0)
+        for step in 1..<200 {
+            let now = Int64(step) * Self.second
+            let closes = size.fill(rate: 10_000 * Double(size.count), at: now, using: &random)
+            #expect(!closes)
+            if size.isGrowing(at: now) { size.grow() }
+        }
+        #expect(size.count == 64)
+    }
+}
+
+@Suite struct RoundTripTests {
+    private static let second: Int64 = 1_000_000_000
+    private var roundTrip = RoundTrip()
+
+    @Test mutating func theLeastOfLatelyCounts() {
+        for (time, now) in [(50, 0), (40, 1), (90, 2)] { roundTrip.note(Int64(time), at: Int64(now) * Self.second) }
+        #expect(roundTrip.least == 40)
+    }
+
+    /// A way that has become longer is noticed after twenty seconds.
+    @Test mutating func whatWasLongAgoCountsNoMore() {
+        roundTrip.note(40, at: 0)
+        for now in 1...25 { roundTrip.note(90, at: Int64(now) * Self.second) }
+        #expect(roundTrip.least == 90)
+    }
+
+    @Test mutating func afterASilenceTheLastKnownStays() {
+        roundTrip.note(40, at: 0)
+        #expect(roundTrip.least == 40)
+        roundTrip.note(70, at: 3600 * Self.second)
+        #expect(roundTrip.least == 70)
+    }
+}
