@@ -120,6 +120,9 @@ public final class ConnectionPool: Transport {
     private var timer: LoopTimer?
     /// When the timer fires. It may fire early, and then finds nothing to do.
     private var timerDue = Int64.max
+    /// The timer came late, and what has come meanwhile was read.
+    private var hasRead = false
+    private static let lateness: Int64 = 50_000_000
     private var onClosed: (() -> Void)?
     private var closesBy = Int64.max
     var isClosing: Bool { closesBy != .max }
@@ -511,8 +514,18 @@ public final class ConnectionPool: Transport {
     // MARK: Time
 
     private func timerFired() {
-        timerDue = .max
         let moment = clock()
+        let now = moment.monotonicNanoseconds
+        // A thread that could not run for a while finds that everybody's time is over, and the answers that have come meanwhile unread.
+        if !hasRead, timerDue < .max, now - timerDue > ConnectionPool.lateness {
+            hasRead = true
+            timerDue = now
+            // The loop reads before a timer that is not due yet.
+            timer?.start(after: .milliseconds(1))
+            return
+        }
+        hasRead = false
+        timerDue = .max
         for connection in seats.compactMap(\.connection) + draining {
             if moment.monotonicNanoseconds >= closesBy {
                 connection.abort(at: moment)
