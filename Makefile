@@ -8,6 +8,7 @@ SEED ?= 1
 SOAK_MINUTES ?= 60
 FAULT_ACTIVITIES ?= 200000
 OUTAGE_SECONDS ?= 600
+DISTANCE ?= 0
 
 .PHONY: help setup build release test test-tsan test-asan faults fuzz soak season mutants demo lint format proto bench \
 	bench-smoke bench-compare bench-beside bench-apns bench-apns-smoke clean
@@ -27,10 +28,11 @@ test-tsan: setup ## Every test under ThreadSanitizer
 test-asan: setup ## Every test under AddressSanitizer and LeakSanitizer
 	@TIMEOUT=3600 scripts/swift-test 'all tests, AddressSanitizer' --sanitize address --scratch-path .build-asan --skip EndToEndTests
 
-faults: setup ## Each kind of trouble, and APNs away for ten minutes, to 200,000 activities (FAULT_ACTIVITIES=N OUTAGE_SECONDS=S)
+faults: setup ## Each kind of trouble, and APNs away for ten minutes, to 200,000 activities (FAULT_ACTIVITIES=N OUTAGE_SECONDS=S DISTANCE=MS)
 	@swift build -c release
 	@binaries=$$(swift build -c release --show-bin-path) && FANFARE_BIN=$$binaries/fanfare \
 		APNS_SIMULATOR_BIN=$$binaries/apns-simulator DELIVERY_JUDGE_BIN=$$binaries/delivery-judge \
+		APNS_DISTANCE_BIN=$$binaries/apns-distance FANFARE_FAULT_DISTANCE=$(DISTANCE) \
 		FANFARE_FAULT_ACTIVITIES=$(FAULT_ACTIVITIES) FANFARE_OUTAGE_SECONDS=$(OUTAGE_SECONDS) \
 		TIMEOUT=5400 scripts/swift-test 'faults' --filter FaultTests
 

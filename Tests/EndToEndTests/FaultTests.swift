@@ -46,6 +46,8 @@ struct Fault: CustomTestStringConvertible {
 /// `make faults` plays it to 200,000 activities.
 @Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(20)), .serialized)
 struct FaultTests {
+    /// Milliseconds of a round trip.
+    static let distance = ProcessInfo.processInfo.environment["FANFARE_FAULT_DISTANCE"].flatMap(Int.init) ?? 0
     static let activities = ProcessInfo.processInfo.environment["FANFARE_FAULT_ACTIVITIES"].flatMap(Int.init) ?? 4000
 
     /// A file's last line, as the dump has its counters.
@@ -79,7 +81,7 @@ struct FaultTests {
 
     @Test(arguments: Fault.all) func everyPromiseIsKept(through fault: Fault) throws {
         let folder = try Folder()
-        let simulator = try Simulator(fault.options + ["--seed", "11"], folder: folder)
+        let simulator = try Simulator(fault.options + ["--seed", "11"], distance: Self.distance, folder: folder)
         let states = folder("states.ndjson")
         let end = try Program.run(
             .fanfare,
@@ -106,7 +108,8 @@ struct FaultTests {
             "told: \(fault.testDescription): \(Self.activities) activities, \(summary.pushes.sent) sent, "
                 + "\(summary.pushes.accepted) accepted, \(summary.pushes.dead) dead, "
                 + "\(summary.pushes.throttled) throttled, \(summary.pushes.uncertain) uncertain; "
-                + "\(verdict.unanswered) unanswered, \(verdict.allowedRepeats) sent again")
+                + "\(verdict.unanswered) unanswered, \(verdict.allowedRepeats) sent again"
+                + (Self.distance > 0 ? "; \(Self.distance) ms away" : ""))
     }
 
     /// A state that the service takes for too large reaches nobody, and the replay is over at once: nothing is sent again.

@@ -6,6 +6,7 @@ enum Binary: String, CaseIterable {
     case fanfare = "FANFARE_BIN"
     case simulator = "APNS_SIMULATOR_BIN"
     case judge = "DELIVERY_JUDGE_BIN"
+    case distance = "APNS_DISTANCE_BIN"
 
     var path: String? { ProcessInfo.processInfo.environment[rawValue] }
 

@@ -29,9 +29,12 @@ final class Simulator {
 
     let address: String
     private let program: Program
+    /// Makes it look far away.
+    private let relay: Program?
     private let dumpFile: String
 
-    init(_ options: [String] = [], folder: Folder) throws {
+    /// - Parameter distance: milliseconds of a round trip to it; 0: none but the machine's own.
+    init(_ options: [String] = [], distance: Int = 0, folder: Folder) throws {
         let certificates = try Certificates.folder.get()
         dumpFile = folder("dump-\(UUID().uuidString).ndjson")
         program = try Program(
@@ -40,10 +43,18 @@ final class Simulator {
                 "--cert", certificates("server.pem"), "--key", certificates("server.key"), "--public-key",
                 certificates("apns.pub.pem"), "--bundle-id", Simulator.bundleID, "--dump", dumpFile,
             ] + options, folder: folder)
+        let near = try Simulator.address(of: program)
+        relay =
+            distance > 0
+            ? try Program(.distance, ["--to", near, "--round-trip", "\(distance)"], folder: folder) : nil
+        address = try relay.map { try Simulator.address(of: $0) } ?? near
+    }
+
+    /// Waits until it listens.
+    private static func address(of program: Program) throws -> String {
         let prefix = "listening on "
-        try program.waitUntil("the simulator listens") { output, _ in output.contains(prefix) && output.hasSuffix("\n")
-        }
-        address = String(program.outputSoFar.dropFirst(prefix.count).prefix { $0 != "\n" })
+        try program.waitUntil("a server listens") { output, _ in output.contains(prefix) && output.hasSuffix("\n") }
+        return String(program.outputSoFar.dropFirst(prefix.count).prefix { $0 != "\n" })
     }
 
     /// What `fanfare replay` needs to push to it.
@@ -57,6 +68,7 @@ final class Simulator {
 
     /// Ends it and gives the file with all it accepted.
     func dump() throws -> String {
+        relay?.send(SIGTERM)
         program.send(SIGTERM)
         let end = try program.wait()
         guard end.status == 0 else { throw Failure("the simulator ended with \(end.status): \(end.errors)") }
