@@ -85,7 +85,8 @@ import Testing
     /// 65,536 commands, and the rest waits in the core.
     private static func overrun() throws -> (Loop, EngineCore) {
         let loop = try Loop()
-        let core = try EngineCore(loop: loop, shards: 1, makeTransports: try TransportChoice.discard.makeFactories(shards: 1))
+        let core = try EngineCore(
+            loop: loop, shards: 1, makeTransports: try TransportChoice.discard.makeFactories(shards: 1))
         for match in 1...100_000 {
             let event = FeedEvent(
                 topic: TopicID("match/\(match)"), topicKind: .generic, at: FeedTime(seconds: 1_790_000_000),
