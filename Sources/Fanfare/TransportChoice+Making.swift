@@ -67,8 +67,9 @@ extension APNsOptions {
         guard !bundleID.isEmpty, bundleID.utf8.count <= 155,
             bundleID.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })
         else { return "bundle id \(bundleID): has letters, digits, - and . only, as com.example.scores" }
-        guard reach > .zero, connectionsMax > 0, connectionsPerShard ?? 1 > 0 else {
-            return "bundle id \(bundleID): reach, connectionsMax and connectionsPerShard are more than zero"
+        guard reach > .zero, reach <= .seconds(3600), connectionsMax > 0, connectionsPerShard ?? 1 > 0 else {
+            return "bundle id \(bundleID): reach is more than zero and an hour at most, connectionsMax and "
+                + "connectionsPerShard are 1 or more"
         }
         guard teamID.isAppleIdentifier else {
             return "team id \(teamID): has ten capital letters and digits, as DEF123GHIJ"

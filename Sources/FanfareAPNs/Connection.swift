@@ -50,7 +50,7 @@ final class Connection {
 
     /// Monotonic nanoseconds, as all times here. Of the farewell.
     private var phaseEnds = Int64.max
-    private var lastHeard: Int64 = 0
+    private(set) var lastHeard: Int64 = 0
     /// Since when there have been requests in flight without a break. Silence means something from then on.
     private var busySince: Int64 = 0
     /// Nanoseconds of silence after which nothing is known of the peer.
@@ -67,11 +67,16 @@ final class Connection {
     var isInDoubt: Bool { errorsInARow >= Connection.errorsInARowMax }
     /// When the peer has allowed no streams for too long; `.max` while it allows some.
     private var noStreamsEnds = Int64.max
-    private(set) var roundTrip = RoundTrip()
+    private(set) var roundTrip = RoundTrip(memory: .seconds(10))
+    /// The same of the last moments, queues and all.
+    private(set) var pace = RoundTrip(memory: .seconds(1))
+    /// Requests that the peer has allowed at once, at most.
+    private var streamsMost = 0
     /// When the PING left whose answer is awaited; kept when anything else is heard.
     private var timedPing: Int64?
-    /// Its answers take far longer than those of the others.
-    var isSlow = false
+    /// Since when its answers take far longer than those of the others.
+    var slowSince: Int64?
+    var isSlow: Bool { slowSince != nil }
     /// A push with our JWT has been processed.
     private(set) var isProved = false
     /// Pushes that were processed.
@@ -108,6 +113,7 @@ final class Connection {
 
     var inFlight: Int { requests.count }
     var isOpen: Bool { phase == .open }
+    var isDialing: Bool { phase == .dialing }
 
     // MARK: Opening
 
@@ -169,7 +175,10 @@ final class Connection {
     }
 
     /// With token authentication APNs allows one until it has seen a push, and then what it really allows (spec §10).
-    var streamsAllowed: Int { isProved ? session.streamsAllowed : session.configuration.streamsMax }
+    var streamsAllowed: Int { streamsMost > 1 ? streamsMost : session.configuration.streamsMax }
+
+    /// The peer has allowed more before: it wants us to be slower.
+    var isHeldBack: Bool { streamsMost > 1 && session.streamsAllowed < streamsMost }
 
     /// - Parameter run: deliveries of the batch that carry one payload.
     /// - Returns: how many of them it took, from the first one on.
@@ -272,7 +281,10 @@ final class Connection {
             }
         }
         if answers != answersBefore { lastProved = moment.monotonicNanoseconds }
-        if soonest < .max { roundTrip.note(soonest, at: moment.monotonicNanoseconds) }
+        if soonest < .max {
+            roundTrip.note(soonest, at: moment.monotonicNanoseconds)
+            pace.note(soonest, at: moment.monotonicNanoseconds)
+        }
         if let failure {
             let text = "\(pool.configuration.endpoint): the server broke HTTP/2: \(failure)"
             breakOff(.lost(text), at: moment)
@@ -309,6 +321,7 @@ final class Connection {
     }
 
     private func noteStreams(at moment: Moment) {
+        if session.settingsReceived { streamsMost = max(streamsMost, session.streamsAllowed) }
         guard !session.allowsStreams else { return noStreamsEnds = .max }
         guard noStreamsEnds == .max else { return }
         noStreamsEnds = moment.monotonicNanoseconds + pool.configuration.noStreamsTimeout.nanoseconds
@@ -360,7 +373,7 @@ final class Connection {
         flush()
     }
 
-    private func askForSignOfLife(at now: Int64) {
+    func askForSignOfLife(at now: Int64) {
         guard pingedAt == nil else { return }
         pingedAt = now
         if session.ping() { timedPing = now }
@@ -369,6 +382,7 @@ final class Connection {
     private func timePong(at now: Int64) {
         guard let sent = timedPing.take() else { return }
         roundTrip.note(now - sent, at: now)
+        pace.note(now - sent, at: now)
         pool.reviewDue = .min
     }
 

@@ -9,6 +9,7 @@ extension ConnectionPool {
         var since: Int64 = 0
         var idle: Int64 = 0
         var answered: UInt64 = 0
+        var taken: UInt64 = 0
         /// Not all connections were full, or nothing was due.
         var hadRoom = true
         /// What they came to.
@@ -18,34 +19,47 @@ extension ConnectionPool {
     private static let reviewInterval: Int64 = 250_000_000
     /// Before the next connection is opened, at most.
     private static let growthPause: Int64 = 20_000_000
+    /// A peer that does not take a connection so often and for so long, and is heard on another one meanwhile, wants no more. It is
+    /// longer than a dead connection passes for a live one while it is asked.
     private static let refusalsMax = 3
-    /// Of its time, below which the thread's sleep says that it is what everybody waits for, or the machine, which does not let it run.
+    private static let refusalTime: Int64 = 10 * 1_000_000_000
+    /// Of its time: a thread that sleeps less is what everybody waits for, or the machine is, which does not let it run.
     private static let idleShare = 0.2
-    /// A connection is slow if an answer takes so many times as long as with the others, and so much longer.
+    /// A connection is slow if an answer takes so many times as long as with the others, and so much longer; and is replaced after a time.
     private static let slowFactor: Int64 = 4
     private static let slowMargin: Int64 = 20_000_000
+    private static let slowTime: Int64 = 10 * 1_000_000_000
+    /// Of its answers: a peer that takes fewer pushes than that is what everybody waits for.
+    private static let takenShare = 0.9
+    /// Nobody waits longer for a pool that is not as large as it wants to be.
+    private static let readyTime: Int64 = 10 * 1_000_000_000
 
     /// As many connections are open as are wanted, as far as can be known by now.
     var isLargeEnough: Bool {
         let now = now().monotonicNanoseconds
-        if size.isFixed || source.demand == 0 { return true }
-        return path != nil && !(size.isGrowing(at: now) && mayGrow)
+        if size.isFixed || source.demand == 0 || readyBy.map({ now >= $0 }) ?? false { return true }
+        return plannedPath != nil && connectionsOpen == seats.count && !(size.isGrowing(at: now) && mayGrow)
     }
 
-    /// Where the service is in trouble, more connections make it worse.
-    private var mayGrow: Bool { gate.isOpen && trouble == nil }
+    /// Where the service is in trouble, or wants us to be slower, more connections make it worse.
+    var mayGrow: Bool {
+        gate.isOpen && trouble == nil && 2 * seats.count { $0.connection?.isHeldBack == true } < seats.count
+    }
 
     func review(at moment: Moment) {
         let now = moment.monotonicNanoseconds
         reviewDue = now + ConnectionPool.reviewInterval
+        readyBy = readyBy ?? now + ConnectionPool.readyTime
         guard !isClosing else { return }
-        markSlow(at: now)
+        judgePace(at: moment)
         let path = path
+        // A queue, ours or the peer's, is no distance.
+        if load.hadRoom || plannedPath == nil || path == nil { plannedPath = path }
         size.note(demand: source.demand, at: now)
-        size.review(path, at: now)
+        size.review(plannedPath, at: now)
         judgeLoad(path, at: moment)
         guard !size.isFixed else { return }
-        if size.shrinks(at: now) { removeSeat(seats.count - 1, at: moment) }
+        if size.shrinks(at: now) { removeSeat(at: moment) }
         // One after the other.
         guard size.isGrowing(at: now), mayGrow, seats.allSatisfy({ $0.connection?.isOpen == true }) else { return }
         size.grow()
@@ -64,12 +78,12 @@ extension ConnectionPool {
     private var path: PoolSize.Path? {
         let known = seats.lazy.compactMap(\.connection).filter(\.isOpen)
         guard let roundTrip = ConnectionPool.middle(known.compactMap(\.roundTrip.least)),
-            let width = ConnectionPool.middle(known.map { Int64($0.width(bodyBytes: self.bodyBytes)) }),
+            let width = ConnectionPool.middle(known.map { Int64($0.width(bodyBytes: self.bodyBytesUsual)) }),
             let streams = ConnectionPool.middle(known.map { Int64($0.streamsAllowed) })
         else { return nil }
         return PoolSize.Path(
             roundTrip: roundTrip, width: Int(width), streams: Int(streams),
-            requestBytes: bodyBytes + ConnectionPool.headerBytes)
+            requestBytes: bodyBytesUsual + ConnectionPool.headerBytes)
     }
 
     /// Of a push beside its body: path, JWT where it is new, frames, TLS.
@@ -79,11 +93,23 @@ extension ConnectionPool {
         values.isEmpty ? nil : values.sorted()[values.count / 2]
     }
 
-    private func markSlow(at now: Int64) {
+    private func judgePace(at moment: Moment) {
+        let now = moment.monotonicNanoseconds
         let open = seats.compactMap(\.connection).filter(\.isOpen)
-        let middle = ConnectionPool.middle(open.compactMap(\.roundTrip.least)) ?? 0
+        let middle = ConnectionPool.middle(open.compactMap(\.pace.least)) ?? 0
         let limit = max(middle * ConnectionPool.slowFactor, middle + ConnectionPool.slowMargin)
-        for connection in open { connection.isSlow = open.count > 2 && connection.roundTrip.least ?? 0 > limit }
+        for connection in open {
+            guard open.count > 2, connection.pace.least ?? 0 > limit else {
+                connection.slowSince = nil
+                continue
+            }
+            let since = connection.slowSince ?? now
+            connection.slowSince = since
+            guard now - since >= ConnectionPool.slowTime, replaceLater(connection, at: now) else { continue }
+            report(
+                "\(configuration.endpoint) answers far more slowly on a connection than on others; it is replaced",
+                at: now)
+        }
     }
 
     private func judgeLoad(_ path: PoolSize.Path?, at moment: Moment) {
@@ -97,24 +123,34 @@ extension ConnectionPool {
         if figures.limit != .nothing, let place = TransportFigures.Limit.allCases.firstIndex(of: figures.limit) {
             figures.held[place] += span
         }
-        let rate = Double(statistics.answered - load.answered) / (Double(span) / 1e9)
-        load = Load(since: now, idle: idle, answered: statistics.answered, hadRoom: false, figures: figures)
+        let rate = Double(taken - load.taken) / (Double(span) / 1e9)
+        load = Load(
+            since: now, idle: idle, answered: statistics.answered, taken: taken, hadRoom: false, figures: figures)
         // While connections still grow wide, what they bring says nothing.
         guard figures.limit == .streams || figures.limit == .window,
-            seats.allSatisfy({ $0.connection.map { $0.isOpen && !$0.isNarrow } ?? false }),
-            size.fill(rate: rate, at: now, using: &random)
+            seats.allSatisfy({ $0.connection.map { $0.isOpen && !$0.isNarrow } ?? false })
         else { return }
-        removeSeat(seats.count - 1, at: moment)
+        for _ in 0..<size.fill(rate: rate, at: now, using: &random) { removeSeat(at: moment) }
     }
+
+    /// Pushes that the peer has taken, or has judged the tokens of.
+    private var taken: UInt64 { statistics.accepted + statistics.dead }
 
     private func limit(_ path: PoolSize.Path?, isBusy: Bool, at now: Int64) -> TransportFigures.Limit {
         if load.hadRoom { return .nothing }
         if isBusy { return .processor }
-        if !mayGrow || size.isStopped(at: now) { return .peer }
+        let answered = Double(statistics.answered - load.answered)
+        if !mayGrow || size.isStopped(at: now) || Double(taken - load.taken) < answered * ConnectionPool.takenShare {
+            return .peer
+        }
         return path.map { $0.width < $0.streams } ?? false ? .window : .streams
     }
 
-    private func removeSeat(_ index: Int, at moment: Moment) {
+    /// The one that is worth least.
+    private func removeSeat(at moment: Moment) {
+        let index =
+            seats.firstIndex { $0.connection == nil } ?? seats.firstIndex { $0.isInDoubt }
+            ?? seats.firstIndex { $0.connection?.isSlow == true } ?? seats.count - 1
         let connection = seats.remove(at: index).connection
         lastPulled = 0
         if let connection { leave(connection, at: moment) }
@@ -125,12 +161,18 @@ extension ConnectionPool {
     ///
     /// - Returns: whether the seat is gone.
     func giveUp(_ index: Int, at moment: Moment) -> Bool {
-        guard !size.isFixed, connectionsOpen > (seats[index].connection?.isOpen == true ? 1 : 0) else { return false }
-        seats[index].refusals += 1
         let now = moment.monotonicNanoseconds
-        guard seats[index].refusals >= ConnectionPool.refusalsMax, size.refuse(at: now, using: &random) else {
-            return false
-        }
+        // The end of one that has lasted says nothing of how many there may be.
+        guard !size.isFixed, seats[index].connection?.hasLasted(at: now) != true else { return false }
+        let others = seats.indices.filter { $0 != index }.compactMap { seats[$0].connection }.filter(\.isOpen)
+        guard let witness = others.max(by: { $0.lastHeard < $1.lastHeard }) else { return false }
+        let since = seats[index].refusedSince ?? now
+        seats[index].refusedSince = since
+        seats[index].refusals += 1
+        witness.askForSignOfLife(at: now)
+        guard seats[index].refusals >= ConnectionPool.refusalsMax, now - since >= ConnectionPool.refusalTime,
+            witness.lastHeard > since, size.refuse(at: now, using: &random)
+        else { return false }
         seats.remove(at: index)
         lastPulled = 0
         report("\(configuration.endpoint) takes no more than \(seats.count) connections", at: now)

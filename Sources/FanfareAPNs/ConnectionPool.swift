@@ -64,8 +64,9 @@ public final class ConnectionPool: Transport {
         var opensAt: Int64 = 0
         /// The connection gives way to another one at `opensAt`.
         var isInDoubt = false
-        /// Connections that the peer ended, or did not take, one after the other, while it went on with those of other seats.
+        /// Connections that the peer ended, or did not take, one after the other, and since when.
         var refusals = 0
+        var refusedSince: Int64?
     }
 
     let loop: Loop
@@ -91,6 +92,10 @@ public final class ConnectionPool: Transport {
     /// What was seen of the load until the last review, and when the next one is due.
     var load = Load()
     var reviewDue = Int64.min
+    /// As it is without a queue.
+    var plannedPath: PoolSize.Path?
+    /// Until then it is not ready while it may still grow; set with the first review.
+    var readyBy: Int64?
     /// Connections that take no new requests and wait for their last answers, or for the peer's farewell.
     private var draining: [Connection] = []
     /// The seat that was pulled for last: of equals, the next one has its turn.
@@ -116,12 +121,14 @@ public final class ConnectionPool: Transport {
     private var wasCutShort = false
     /// Of the last body sent, to tell how many a window holds. Bodies of one time are much alike.
     @exclusivity(unchecked) private(set) var bodyBytes = 1024
+    /// The same of many.
+    @exclusivity(unchecked) private(set) var bodyBytesUsual = 512
 
     private var timer: LoopTimer?
     /// When the timer fires. It may fire early, and then finds nothing to do.
     private var timerDue = Int64.max
-    /// The timer came late, and what has come meanwhile was read.
-    private var hasRead = false
+    /// The loop's turn in which the timer came late; it comes again in another one, when what has come meanwhile was read.
+    private var lateIn: UInt64?
     private static let lateness: Int64 = 50_000_000
     private var onClosed: (() -> Void)?
     private var closesBy = Int64.max
@@ -217,8 +224,8 @@ public final class ConnectionPool: Transport {
         } while !wasCutShort && pull(at: moment)
         complete(at: moment)
         for seat in seats { seat.connection?.flush() }
-        // Work that found no room.
-        if !(sourceMayHaveWork && !isClosing) { load.hadRoom = true }
+        // What has nothing in flight is not full: it waits for a sign of life.
+        if !sourceMayHaveWork || isClosing || inFlight == 0 && mayGrow { load.hadRoom = true }
         isTurning = false
         finishClosing()
         armTimer(at: moment)
@@ -266,6 +273,7 @@ public final class ConnectionPool: Transport {
                 continue
             }
             bodyBytes = body.count
+            bodyBytesUsual += (body.count - bodyBytesUsual) / 8
             let form = requestFields.form(of: payload, body: body, authorization: authorization)
             let sent = connection.send(run, of: batch, as: form, at: now)
             inFlight += sent
@@ -293,7 +301,8 @@ public final class ConnectionPool: Transport {
             guard room > 0 else { continue }
             // With nothing in flight, too, another one is as fast, and whoever fails again has then failed on two.
             let errors = gate.isTrying || inFlight == 0 ? connection.errorsInARow : connection.isInDoubt ? 1 : 0
-            let rank = 4 * errors + (connection.isSlow ? 2 : 0) + (connection.isNarrow ? 0 : 1)
+            let rank =
+                4 * errors + (connection.isSlow ? 2 : 0) + (connection.isNarrow && connection.errorsInARow == 0 ? 0 : 1)
             guard rank < best.rank || rank == best.rank && room > best.room else { continue }
             best = (connection, room, rank)
             next = index
@@ -365,9 +374,20 @@ public final class ConnectionPool: Transport {
         var index = 0
         // A seat whose connection fails at once may be given up.
         while index < seats.count {
-            open(index, at: moment)
+            if mayDial(index) { open(index, at: moment) }
             index += 1
         }
+    }
+
+    /// Handshakes under way at a time where the pool chooses how many connections there are: however many have ended together, they
+    /// come back a few at a time.
+    private static let dialsMax = 4
+
+    /// While nobody answers, the first seats ask for all.
+    private func mayDial(_ index: Int) -> Bool {
+        guard !size.isFixed else { return true }
+        guard connectionsOpen > 0 else { return index < size.limits.leastHad }
+        return seats.count { $0.connection?.isDialing == true } < ConnectionPool.dialsMax
     }
 
     private func open(_ index: Int, at moment: Moment) {
@@ -400,7 +420,7 @@ public final class ConnectionPool: Transport {
     func proved(_ connection: Connection) {
         guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
         seats[index].backoff.reset()
-        seats[index].refusals = 0
+        (seats[index].refusals, seats[index].refusedSince) = (0, nil)
     }
 
     /// - Parameter reason: `nil` for the ordinary end of a connection, which is no news once it has done its work.
@@ -429,7 +449,7 @@ public final class ConnectionPool: Transport {
     /// was of use.
     func replace(_ connection: Connection, at moment: Moment) {
         guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
-        if connection.wasWorthwhile {
+        if connection.wasWorthwhile || connection.hasLasted(at: moment.monotonicNanoseconds) {
             // A server that goes tells all of its clients, and each of them on all of its connections.
             vacate(index, for: .nanoseconds(Int64.random(in: 0...spread, using: &random)), at: moment)
         } else {
@@ -459,7 +479,10 @@ public final class ConnectionPool: Transport {
 
     /// Until the seat's next connection, behind the one that is in it.
     private func nextWait(_ index: Int, at now: Int64) -> Duration {
-        if seats[index].connection?.hasLasted(at: now) == true { seats[index].backoff.reset() }
+        if seats[index].connection?.hasLasted(at: now) == true {
+            seats[index].backoff.reset()
+            (seats[index].refusals, seats[index].refusedSince) = (0, nil)
+        }
         return seats[index].backoff.next(using: &random)
     }
 
@@ -515,16 +538,16 @@ public final class ConnectionPool: Transport {
 
     private func timerFired() {
         let moment = clock()
-        let now = moment.monotonicNanoseconds
         // A thread that could not run for a while finds that everybody's time is over, and the answers that have come meanwhile unread.
-        if !hasRead, timerDue < .max, now - timerDue > ConnectionPool.lateness {
-            hasRead = true
-            timerDue = now
-            // The loop reads before a timer that is not due yet.
+        let latest = timerDue == .max ? .max : timerDue + ConnectionPool.lateness
+        if lateIn == loop.turns || lateIn == nil && moment.monotonicNanoseconds > latest {
+            lateIn = loop.turns
+            // Nobody else arms it until it has come back.
+            timerDue = .min
             timer?.start(after: .milliseconds(1))
             return
         }
-        hasRead = false
+        lateIn = nil
         timerDue = .max
         for connection in seats.compactMap(\.connection) + draining {
             if moment.monotonicNanoseconds >= closesBy {
@@ -539,11 +562,11 @@ public final class ConnectionPool: Transport {
     private func armTimer(at moment: Moment) {
         guard let timer else { return }
         var due = wasCutShort ? moment.monotonicNanoseconds : closesBy
-        for seat in seats {
+        for (index, seat) in seats.enumerated() {
             if let connection = seat.connection {
                 due = min(due, connection.nextDeadline)
             }
-            if seat.connection == nil || seat.isInDoubt, !isClosing { due = min(due, seat.opensAt) }
+            if seat.connection == nil || seat.isInDoubt, !isClosing, mayDial(index) { due = min(due, seat.opensAt) }
         }
         for connection in draining { due = min(due, connection.nextDeadline) }
         // Once it may open, the next event that finds work opens it.

@@ -42,23 +42,49 @@ struct PoolSize {
     /// What was owed at once counts for so long.
     static let memory: Int64 = 1800 * 1_000_000_000
 
+    /// A time without what was of no use, longer when it is so again soon afterwards.
+    private struct Pause {
+        private var wait = Backoff(first: .seconds(60), most: .seconds(3600))
+        private var ends = Int64.min
+        /// After such a time without a pause the next one is a short one again.
+        private static let forgottenAfter: Int64 = 3600 * 1_000_000_000
+
+        func isOver(at now: Int64) -> Bool { now >= ends }
+
+        /// One that goes on stays as it is: it is the same trouble.
+        mutating func begin(at now: Int64, using random: inout some RandomNumberGenerator) {
+            guard isOver(at: now) else { return }
+            if ends > .min, now - ends > Pause.forgottenAfter { wait.reset() }
+            ends = now + wait.next(using: &random).nanoseconds
+        }
+    }
+
     let limits: Limits
     /// Connections that there are to be now: the pool opens one more, or closes one, when this says so.
     private(set) var count: Int
     /// For what is known of the demand, and for what was seen under load.
     private var needed: Int
     private var tried = 0
-    /// No more than these until then: the peer has refused more, or more of them brought nothing.
+    /// The peer has refused more than these.
     private var ceiling = Int.max
-    private var ceilingEnds = Int64.min
-    private var ceilingWait = Backoff(first: .seconds(60), most: .seconds(3600))
+    private var refusal = Pause()
+    /// More of them brought nothing.
+    private var futility = Pause()
     /// Since when fewer would do, or one of those that would not be needed was closed.
     private var isLargeSince: Int64?
     /// What was owed at once lately.
     private var (peak, formerPeak) = (0, 0)
     private var peakTurnsAt = Int64.min
-    /// The last time when all were full throughout, and answers in a second then.
-    private var filled: (count: Int, rate: Double)?
+    /// All were full: as many as there are now, their best rate, and how often that was seen; and the same of some time before.
+    private var seen = (count: 0, best: 0.0, spans: 0)
+    private var reference: (count: Int, rate: Double, at: Int64)?
+    /// Before their rate is believed. Answers come in reads, so one look says little.
+    private static let spansMin = 4
+    /// Of what more connections should bring, if they were the limit; and how many more it takes to tell that from chance.
+    private static let worthwhileShare = 0.5
+    private static let tellingShare = 0.25
+    /// What was seen longer ago is of another distance, or of other bodies.
+    private static let referenceMemory: Int64 = 600 * 1_000_000_000
 
     init(_ limits: Limits) {
         self.limits = limits
@@ -78,9 +104,9 @@ struct PoolSize {
         peak = max(peak, demand)
     }
 
-    /// - Parameter path: `nil` while no connection has measured it.
+    /// - Parameter path: as it is without a queue; `nil` while no connection has measured it.
     mutating func review(_ path: Path?, at now: Int64) {
-        guard !isFixed, let path else { return }
+        guard !isFixed, let path else { return isLargeSince = nil }
         needed = PoolSize.needed(for: max(peak, formerPeak), over: path, limits)
         guard Double(needed) <= Double(count) * PoolSize.shrinkShare else { return isLargeSince = nil }
         if isLargeSince == nil { isLargeSince = now }
@@ -88,12 +114,14 @@ struct PoolSize {
 
     /// More connections are to be opened.
     func isGrowing(at now: Int64) -> Bool {
-        let wanted = max(needed, tried)
-        return count < (now < ceilingEnds ? min(wanted, ceiling) : wanted)
+        let wanted = futility.isOver(at: now) ? max(needed, tried) : needed
+        return count < (refusal.isOver(at: now) ? wanted : min(wanted, ceiling))
     }
 
     /// For a while there are no more: those that were tried were refused, or in vain.
-    func isStopped(at now: Int64) -> Bool { now < ceilingEnds && count >= ceiling }
+    func isStopped(at now: Int64) -> Bool {
+        !futility.isOver(at: now) || !refusal.isOver(at: now) && count >= ceiling
+    }
 
     /// One more is to be opened, which has not been seen to work.
     mutating func grow() { count += 1 }
@@ -118,39 +146,39 @@ struct PoolSize {
     mutating func refuse(at now: Int64, using random: inout some RandomNumberGenerator) -> Bool {
         guard count > limits.leastHad else { return false }
         count -= 1
-        stop(at: count, now, using: &random)
+        (ceiling, tried, reference) = (count, count, nil)
+        refusal.begin(at: now, using: &random)
         return true
-    }
-
-    private mutating func stop(at count: Int, _ now: Int64, using random: inout some RandomNumberGenerator) {
-        ceiling = count
-        tried = count
-        ceilingEnds = now + ceilingWait.next(using: &random).nanoseconds
-        filled = nil
     }
 
     /// All connections have been full for a while, something was still due, and this thread had time left: either there are too few of
     /// them, or the peer takes no more.
     ///
-    /// - Parameter rate: answers in a second of that while.
-    /// - Returns: whether the last one was in vain, and is to be closed.
-    mutating func fill(rate: Double, at now: Int64, using random: inout some RandomNumberGenerator) -> Bool {
-        guard !isFixed, now >= ceilingEnds else { return false }
-        if let filled, filled.count < count {
-            let share = Double(count) / Double(filled.count) - 1
-            guard rate >= filled.rate * (1 + share * PoolSize.worthwhileShare) else {
-                count = max(limits.leastHad, count - 1)
-                stop(at: count, now, using: &random)
-                return true
+    /// - Parameter rate: pushes that were taken in a second of that while.
+    /// - Returns: how many were in vain, and are to be closed.
+    mutating func fill(rate: Double, at now: Int64, using random: inout some RandomNumberGenerator) -> Int {
+        isLargeSince = nil
+        guard !isFixed, !isStopped(at: now) else { return 0 }
+        if seen.count != count { seen = (count, 0, 0) }
+        seen.best = max(seen.best, rate)
+        seen.spans += 1
+        guard seen.spans >= PoolSize.spansMin else { return 0 }
+        if let known = reference, known.count < count, now - known.at < PoolSize.referenceMemory {
+            let share = Double(count) / Double(known.count) - 1
+            if share >= PoolSize.tellingShare {
+                guard seen.best >= known.rate * (1 + share * PoolSize.worthwhileShare) else {
+                    defer { (count, tried, reference, seen) = (known.count, known.count, nil, (0, 0, 0)) }
+                    futility.begin(at: now, using: &random)
+                    return count - known.count
+                }
+                reference = (count, seen.best, now)
             }
+        } else {
+            reference = (count, seen.best, now)
         }
-        if filled?.count != count || rate > filled?.rate ?? 0 { filled = (count, rate) }
         tried = min(limits.most, count + 1)
-        return false
+        return 0
     }
-
-    /// Of what one more connection should bring, if the connections were the limit.
-    private static let worthwhileShare = 0.5
 
     /// How many connections bring so many pushes to their peer, and the answers back, in the planned time.
     static func needed(for demand: Int, over path: Path, _ limits: Limits) -> Int {

@@ -3,11 +3,12 @@
 /// All times are monotonic nanoseconds.
 struct RoundTrip {
     /// What was seen longer ago than twice this counts no more, once something newer has been seen.
-    static let memory: Int64 = 10 * 1_000_000_000
-
+    let memory: Int64
     private var current = Int64.max
     private var former = Int64.max
     private var turnsAt = Int64.min
+
+    init(memory: Duration) { self.memory = memory.nanoseconds }
 
     /// `nil` before the first one.
     var least: Int64? {
@@ -18,9 +19,9 @@ struct RoundTrip {
     mutating func note(_ time: Int64, at now: Int64) {
         if now >= turnsAt {
             // After a long silence what was seen before it is old, too.
-            former = turnsAt == .min || now - turnsAt >= RoundTrip.memory ? .max : current
+            former = turnsAt == .min || now - turnsAt >= memory ? .max : current
             current = .max
-            turnsAt = now + RoundTrip.memory
+            turnsAt = now + memory
         }
         current = min(current, max(0, time))
     }

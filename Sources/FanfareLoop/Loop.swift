@@ -73,6 +73,9 @@ public final class Loop {
 
     deinit { close() }
 
+    /// Turns that have ended: what comes in another one than something else comes after the loop has looked at all sockets.
+    public private(set) var turns: UInt64 = 0
+
     /// Nanoseconds for which the loop has slept so far, because nothing had happened. The rest of the time it was at work, or waited for
     /// a processor.
     public var idleNanoseconds: Int64 { isClosed ? 0 : Int64(clamping: uv_metrics_idle_time(raw)) }
@@ -154,6 +157,7 @@ public final class Loop {
     }
 
     fileprivate func endTurn() {
+        turns &+= 1
         if isRestless {
             isRestless = false
             uv_idle_stop(restless)

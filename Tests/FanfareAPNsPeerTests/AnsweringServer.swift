@@ -22,6 +22,8 @@ final class AnsweringServer {
     private(set) var requests = 0
     /// Connections that were closed because there were as many as it wants.
     private(set) var turnedAway = 0
+    /// Handshakes under way at a time, at most.
+    private(set) var handshakesMost = 0
     /// More than so many at a time it does not want.
     var connectionsMax = Int.max
     /// As if it were so far away: PINGs are answered that late.
@@ -68,6 +70,7 @@ final class AnsweringServer {
         }
         conversation.pong = { [unowned self, unowned conversation] in pong($0, on: conversation) }
         conversations.append(conversation)
+        handshakesMost = max(handshakesMost, conversations.count { !$0.isReady && !$0.hasEnded })
     }
 
     private func pong(_ payload: [UInt8], on conversation: Conversation) {
@@ -101,12 +104,16 @@ final class AnsweringServer {
         private var hasGreeted = false
         private(set) var requests = 0
         private(set) var hasEnded = false
+        private(set) var isReady = false
         var pong: (([UInt8]) -> Void)?
 
         init(_ stream: TLSStream, greeting: [UInt8], answer: @escaping (Int, UInt32) -> [UInt8]) {
             self.stream = stream
             self.answer = answer
-            stream.onReady = { _ in stream.write(greeting) }
+            stream.onReady = { [unowned self] _ in
+                isReady = true
+                stream.write(greeting)
+            }
             stream.onRead = { [unowned self] in
                 input += $0
                 takeFrames()

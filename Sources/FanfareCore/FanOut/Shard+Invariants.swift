@@ -146,6 +146,10 @@ extension Shard {
         guard lineupIndices.count == audiences.count(where: { $0.lineup != nil }),
             listed == topics.lineupsListed
         else { return "lineups are found, or listed by topics, that are no more" }
+        let members = audiences.reduce(0) { $0 + ($1.lineup == nil ? 0 : $1.order.count) }
+        guard members == membersOfLineups else {
+            return "\(membersOfLineups) members of lineups are counted, there are \(members)"
+        }
         guard audiences.count(where: { $0 !== vacant && $0.lineup == nil }) == topics.followed else {
             return "followers are listed by topics that are no more"
         }

@@ -85,6 +85,7 @@ public final class Shard: DeliverySource {
 
     /// The audience that has most members, as far as is known: one that was the second looks larger with its next change.
     private var largestAudience = 0
+    private(set) var membersOfLineups = 0
     /// Members that have left, not yet gone.
     var leaving = 0
     /// Lineups with changes that wait for their interval.
@@ -144,8 +145,12 @@ public final class Shard: DeliverySource {
     }
 
     /// What is owed now, or will be with the next change for the largest audience.
+    ///
+    /// Of lineups all are counted, for the next change may be of a topic that all of them show.
     public var demand: Int {
-        max(counts.owed, largestAudience < audiences.count ? audiences[largestAudience].order.count : 0)
+        max(
+            counts.owed, membersOfLineups,
+            largestAudience < audiences.count ? audiences[largestAudience].order.count : 0)
     }
 
     private func compare(_ audience: Audience, at index: Int) {
@@ -349,6 +354,7 @@ public final class Shard: DeliverySource {
         }
         audience.order.join(slot, positions: &store.positions)
         compare(audience, at: index)
+        if audience.lineup != nil { membersOfLineups += 1 }
         count(store[slot], 1, in: audience)
         lanes.enqueue(audience)
     }
@@ -360,6 +366,7 @@ public final class Shard: DeliverySource {
         guard activity.audience != ActivityStore.noAudience else { return }
         let audience = audiences[Int(activity.audience)]
         count(activity, -1, in: audience)
+        if audience.lineup != nil { membersOfLineups -= 1 }
         audience.order.leave(at: Int(store.positions[Int(slot.rawValue)]), positions: &store.positions)
         if activity.flags.contains(.inFlight), activity.sending != 0 { audience.ledger.land(1, activity.sending) }
         audience.ledger.remove(activity.delivered)
