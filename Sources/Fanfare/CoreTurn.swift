@@ -172,8 +172,15 @@ final class CoreTurn {
     }
 
     private func report(step: Duration) {
-        report(
-            "the machine's clock was set \(step > .zero ? "ahead" : "back"); pushes go on, and their dates follow it as "
-                + "far as phones bear that", with: ": by \(abs(step.milliseconds) / 1000) s")
+        let seen = "the machine's clock was set \(step > .zero ? "ahead" : "back")"
+        let meaning =
+            if clock.isRefuted {
+                "APNs goes by the time before, and so do pushes and their dates; check the clock"
+            } else if !WallEstimate.stampsBear(step) {
+                "pushes and their dates follow it. Where it is wrong now, phones drop them, whatever APNs answers; check the clock"
+            } else {
+                "pushes go on, and their dates follow it as far as phones bear that"
+            }
+        report("\(seen); \(meaning)", with: ": by \(abs(step.milliseconds) / 1000) s")
     }
 }

@@ -2,9 +2,10 @@ import FanfareCore
 import FanfareLoop
 
 extension ClockSource {
-    /// The system's.
-    public static let system = ClockSource(
-        wallMilliseconds: Clock.wallMilliseconds, monotonicNanoseconds: Clock.monotonicNanoseconds)
+    /// The system's. What is known of it is the engine's own, so this is another one for each.
+    public static var system: ClockSource {
+        ClockSource(wallMilliseconds: Clock.wallMilliseconds, monotonicNanoseconds: Clock.monotonicNanoseconds)
+    }
 }
 
 /// The clocks as one thread believes them: the only place at which it reads them. Confined to that thread.
@@ -19,9 +20,13 @@ final class ThreadClock {
     }
 
     func now() -> Moment {
-        estimate.read(wallMilliseconds: source.wallMilliseconds(), monotonicNanoseconds: source.monotonicNanoseconds())
+        estimate.read(
+            wallMilliseconds: source.wallMilliseconds(), monotonicNanoseconds: source.monotonicNanoseconds(),
+            provenOrigin: source.proof.origin)
     }
 
     /// By how much somebody has set the wall clock between the last two readings.
     var step: Duration? { estimate.step }
+    /// APNs goes by another time than the machine's clock, and so does this one.
+    var isRefuted: Bool { estimate.isRefuted }
 }

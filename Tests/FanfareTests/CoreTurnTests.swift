@@ -28,6 +28,41 @@ import Testing
         }
     }
 
+    /// The clock is set for good. APNs has accepted a JWT of the time before, and goes by that.
+    @Test(arguments: [-720, -26, -9, -8, -7, -2, 2, 7, 8, 9, 26, 720])
+    func aGoalArrivesHoweverLongAClockStaysWrongThatAPNsRefutes(hours: Int) {
+        let engine = OneThread()
+        engine.begin()
+        engine.prove()
+        engine.clock.set(by: CoreTurnTests.hours(hours) + .seconds(hours < 0 ? -1 : 1))
+        for (number, wait) in [1, 4, 5, 60, 1800].enumerated() {
+            engine.pass(.seconds(wait))
+            let before = engine.transport.accepted.count
+            engine.goal(number)
+            engine.pass(.seconds(1))
+            let pushes = engine.transport.accepted.dropFirst(before)
+            #expect(pushes.contains { $0.alert != nil }, "\(hours) h, goal \(number)")
+            for push in pushes {
+                let truth = engine.clock.truth
+                let isTaken = push.stamp >= truth + .seconds(-30) && push.stamp <= truth + CoreTurnTests.hours(8)
+                #expect(isTaken, "\(hours) h, goal \(number): a phone drops it")
+                #expect(push.staleDate.map { $0 > truth } ?? true, "\(hours) h, goal \(number): it looks old at once")
+            }
+        }
+        #expect(engine.reports.count == 1, "\(engine.reports)")
+        #expect(engine.reports.first?.contains("APNs goes by the time before") == true, "\(engine.reports)")
+    }
+
+    /// Nothing has been accepted yet, and nobody knows which clock is right: operators are told what that may mean.
+    @Test(arguments: [-26, 26]) func aStepThatPhonesMayNotBearIsToldWhereNothingIsKnown(hours: Int) {
+        let engine = OneThread()
+        engine.begin()
+        engine.clock.set(by: CoreTurnTests.hours(hours))
+        engine.pass(.seconds(60))
+        #expect(engine.reports.count == 1)
+        #expect(engine.reports.first?.contains("phones drop") == true, "\(engine.reports)")
+    }
+
     /// What waits for its interval waits for its interval, not for the clock to be again where it was.
     @Test(arguments: [-86_400, -3600, 3600, 86_400]) func whatIsConflatedArrivesAfterItsInterval(seconds: Int) {
         let engine = OneThread()

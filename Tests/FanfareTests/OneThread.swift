@@ -38,12 +38,14 @@ final class WillingTransport: Transport {
         let state: String
         let alert: AlertText?
         let stamp: FeedTime
+        let staleDate: FeedTime?
 
         fileprivate init(_ payload: Payload) {
             event = payload.event
             state = String(decoding: payload.state, as: UTF8.self)
             alert = payload.alert
             stamp = FeedTime(seconds: payload.stamp)
+            staleDate = payload.staleDate.map { FeedTime(seconds: $0) }
         }
     }
 
@@ -95,6 +97,7 @@ final class OneThread {
     private(set) var records: [DecisionRecord] = []
     private(set) var reports: [String] = []
     private let wakeups: Wakeups
+    private let proof: WallProof
 
     /// Who was woken and has not run since.
     final class Wakeups {
@@ -106,7 +109,9 @@ final class OneThread {
         let wakeups = Wakeups()
         self.wakeups = wakeups
         let rings = ShardRings()
-        let shardClock = ThreadClock(clock.source)
+        let source = clock.source
+        proof = source.proof
+        let shardClock = ThreadClock(source)
         let shard = ShardTurn(
             rings, shard: Shard(lineups: rules.lineups), clock: shardClock, wake: { wakeups.shard = true },
             wakeCore: { wakeups.core = true })
@@ -117,9 +122,14 @@ final class OneThread {
         core = EngineCore(rules: rules, shards: [link], perApp: 1)
         inbox = CoreTurn.Inbox(capacity: mailbox)
         var tell: ((String) -> Void)?
-        turn = CoreTurn(core, inbox, clock: ThreadClock(clock.source)) { tell?($0) }
+        turn = CoreTurn(core, inbox, clock: ThreadClock(source)) { tell?($0) }
         tell = { [unowned self] in reports.append($0) }
         core.onRecord = { [unowned self] record, _ in records.append(record) }
+    }
+
+    /// APNs accepts a JWT that was made by a clock which nobody has set.
+    func prove() {
+        proof.origin = clock.truth.milliseconds * 1_000_000 - clock.source.monotonicNanoseconds()
     }
 
     var coreIsWoken: Bool { wakeups.core }

@@ -5,6 +5,8 @@ public struct ClockSource: Sendable {
     public var wallMilliseconds: @Sendable () -> Int64
     /// Nanoseconds from an arbitrary start; never goes back. Best if it counts the time in which the machine was suspended.
     public var monotonicNanoseconds: @Sendable () -> Int64
+    /// What APNs has shown of this wall clock. Copies share it.
+    public let proof = WallProof()
 
     public init(
         wallMilliseconds: @escaping @Sendable () -> Int64, monotonicNanoseconds: @escaping @Sendable () -> Int64

@@ -1,12 +1,15 @@
 /// What is believed of the wall clock, which somebody may set at any time, by any amount.
 ///
 /// Dates follow the clock as it is: a step counts once it has lasted `doubtFor`, so that a clock which is put right at once has
-/// done nothing; less than `stepMin` is followed without doubt.
+/// done nothing; less than `stepMin` is followed without doubt. A clock that cannot be right by what APNs has accepted (`WallProof`) is
+/// not followed at all: the time before it goes on with the monotonic clock, for as long as APNs goes by that.
 ///
 /// Stamps follow a time of their own. A phone drops what is stamped more than half a minute before its own time, and takes what is
 /// stamped up to eight hours ahead of it (spec §3.3): being behind is what must not be, being some hours ahead harms nobody. So that
 /// time goes ahead with the clock at once, by `leapMax` at most, and never back: where the clock is set back it goes on with the
-/// monotonic clock. Only where it would lie more than `leadMax` ahead, of which phones drop everything, the clock has its way.
+/// monotonic clock. Only where it would lie more than `leadMax` ahead, of which phones drop everything, the time of dates has its way.
+/// What cannot be known: before APNs has accepted anything, whether the clock or the time before was right; and of a clock that was
+/// wrong from the start by less than an hour, that it is. Where that was late, phones drop what APNs takes.
 ///
 /// Confined to whoever reads the clocks: one for each thread.
 public struct WallEstimate: Sendable {
@@ -21,6 +24,9 @@ public struct WallEstimate: Sendable {
     /// Less than that is no news for operators: what `ntpd` does, or a thread that was not run between the two readings.
     static let stepToldMin = Duration.seconds(2)
 
+    /// Whether phones take what is stamped after a step, be it the clock before that is right or the one after.
+    public static func stampsBear(_ step: Duration) -> Bool { step >= .zero - leadMax && step <= leadMax }
+
     // Nanoseconds, all of them: Unix time, and from the monotonic clock's start.
     private var wall: Int64
     private var stamp: Int64
@@ -32,6 +38,8 @@ public struct WallEstimate: Sendable {
 
     /// By how much the clock was set between the last two readings, ahead or (negative) back; `nil`: it was not.
     public private(set) var step: Duration?
+    /// The clock cannot be right: APNs goes by another time, which is used instead.
+    public private(set) var isRefuted = false
 
     public init(wallMilliseconds: Int64, monotonicNanoseconds: Int64) {
         raw = ClockBounds.wall(wallMilliseconds)
@@ -40,32 +48,40 @@ public struct WallEstimate: Sendable {
         at = monotonicNanoseconds
     }
 
+    /// - Parameter provenOrigin: `WallProof.origin`.
     /// - Returns: the moment to be used for this reading of the clocks.
-    public mutating func read(wallMilliseconds: Int64, monotonicNanoseconds: Int64) -> Moment {
+    public mutating func read(
+        wallMilliseconds: Int64, monotonicNanoseconds: Int64, provenOrigin: Int64? = nil
+    ) -> Moment {
         let newRaw = ClockBounds.wall(wallMilliseconds)
         let elapsed = ClockBounds.elapsed(from: at, to: monotonicNanoseconds)
         note(step: newRaw - (raw + elapsed))
         raw = newRaw
         at = max(at, monotonicNanoseconds)
-        goOn(elapsed)
+        goOn(elapsed, provenOrigin)
         followForStamps(elapsed)
         return Moment(
             wallMilliseconds: wall / 1_000_000, monotonicNanoseconds: at, stampMilliseconds: stamp / 1_000_000,
             stampEpoch: epoch)
     }
 
-    private mutating func goOn(_ elapsed: Int64) {
+    private mutating func goOn(_ elapsed: Int64, _ provenOrigin: Int64?) {
         let expected = min(wall + elapsed, ClockBounds.latest)
+        let proven = provenOrigin.map { ClockBounds.time(of: $0, at: at) }
+        func mayBeRight(_ time: Int64) -> Bool {
+            proven.map { abs(time - $0) <= WallProof.tolerance.nanoseconds } ?? true
+        }
+        isRefuted = !mayBeRight(raw)
         // Set again, it is another clock, which has lasted for no time.
         let since = step == nil ? doubt ?? at : at
         let isStep = abs(raw - expected) > WallEstimate.stepMin.nanoseconds
-        if isStep, ClockBounds.elapsed(from: since, to: at) < WallEstimate.doubtFor.nanoseconds {
-            wall = expected
-            doubt = since
+        let isInDoubt = isStep && ClockBounds.elapsed(from: since, to: at) < WallEstimate.doubtFor.nanoseconds
+        if isInDoubt || isRefuted {
+            wall = mayBeRight(expected) ? expected : proven ?? expected
         } else {
             wall = raw
-            doubt = nil
         }
+        doubt = abs(raw - wall) > WallEstimate.stepMin.nanoseconds ? since : nil
     }
 
     private mutating func followForStamps(_ elapsed: Int64) {
@@ -89,6 +105,13 @@ enum ClockBounds {
     static let latest: Int64 = 7_258_118_400_000_000_000
     /// 28 years, nanoseconds: nothing runs for so long.
     private static let longest: Int64 = 900_000_000_000_000_000
+
+    /// - Parameter origin: Unix nanoseconds when the monotonic clock began.
+    /// - Returns: Unix nanoseconds at some monotonic time.
+    static func time(of origin: Int64, at monotonic: Int64) -> Int64 {
+        let (sum, overflow) = origin.addingReportingOverflow(monotonic)
+        return overflow ? (origin > 0 ? latest : 0) : min(max(0, sum), latest)
+    }
 
     /// - Returns: Unix nanoseconds.
     static func wall(_ milliseconds: Int64) -> Int64 { min(max(0, milliseconds), latest / 1_000_000) * 1_000_000 }

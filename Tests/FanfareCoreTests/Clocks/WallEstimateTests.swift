@@ -9,6 +9,8 @@ private struct Machine {
     var wall: Int64
     private(set) var estimate: WallEstimate
     private(set) var moment: Moment
+    /// Milliseconds by which a clock that APNs has shown to be right is ahead of the truth; `nil`: nothing is shown.
+    var proven: Int64?
 
     static let start: Int64 = 1_790_000_000_000
     static let hour: Int64 = 3_600_000
@@ -31,7 +33,9 @@ private struct Machine {
     }
 
     @discardableResult mutating func read() -> Int64 {
-        moment = estimate.read(wallMilliseconds: wall, monotonicNanoseconds: uptime * 1_000_000)
+        moment = estimate.read(
+            wallMilliseconds: wall, monotonicNanoseconds: uptime * 1_000_000,
+            provenOrigin: proven.map { (Machine.start + $0) * 1_000_000 })
         return believed
     }
 
@@ -50,6 +54,11 @@ private struct Machine {
     /// Of a leap too much, of daylight saving told to a wrong clock, of a dead battery.
     private static let steps: [Int64] = [
         25_001, 61_000, hour, 4 * hour, 4 * hour + 1, 8 * hour, 26 * hour, 9600 * hour,
+    ]
+
+    /// More than APNs bears, than phones bear, and than anybody does.
+    private static let refutedSteps: [Int64] = [
+        hour + 1, 7 * hour, 7 * hour + 1, 8 * hour + 1, 26 * hour, 9600 * hour,
     ]
 
     @Test func aClockThatNobodySetsIsBelievedToTheMillisecond() {
@@ -203,6 +212,88 @@ private struct Machine {
         #expect(stopped.believed == stopped.wall)
     }
 
+    // MARK: What APNs has shown
+
+    /// Whoever is right to an hour by what APNs has accepted goes on, and a clock that cannot be right has no say, however long.
+    @Test(arguments: refutedSteps.flatMap { [$0, -$0] })
+    func aClockThatAPNsRefutesIsNotBelievedHoweverLongItStaysSo(step: Int64) {
+        var machine = Machine()
+        machine.proven = 0
+        machine.read(for: 1000)
+        #expect(!machine.estimate.isRefuted)
+        machine.wall += step
+        machine.read()
+        #expect(machine.estimate.isRefuted, "told together with the step")
+        for _ in 0..<3000 {
+            machine.pass(30_000)
+            machine.read()
+            // Stamps some hours ahead harm nobody, and are right if the proof is not.
+            guard machine.believed == machine.truth, (0...4 * Self.hour).contains(machine.stamp - machine.truth) else {
+                Issue.record("believed \(machine.believed), stamp \(machine.stamp), truth \(machine.truth)")
+                return
+            }
+        }
+        machine.wall -= step
+        machine.read(for: 6000)
+        #expect(!machine.estimate.isRefuted && machine.believed == machine.wall)
+    }
+
+    @Test(arguments: [-hour, -600_000, 600_000, hour]) func aClockThatMayBeRightIsFollowed(step: Int64) {
+        var machine = Machine()
+        machine.proven = 0
+        machine.wall += step
+        machine.read(for: 6000)
+        #expect(machine.believed == machine.wall && !machine.estimate.isRefuted)
+    }
+
+    /// What was shown is refused from some moment on: whoever had waited for that believes the clock at once.
+    @Test(arguments: [-26 * hour, 26 * hour]) func aProofThatIsWithdrawnLeavesTheClock(step: Int64) {
+        var machine = Machine()
+        machine.proven = 0
+        machine.wall += step
+        machine.read(for: 60_000)
+        #expect(machine.believed == machine.truth && machine.stamp == machine.truth)
+        machine.proven = nil
+        machine.read()
+        #expect(machine.believed == machine.wall && machine.stamp == machine.wall)
+        #expect(machine.moment.stampEpoch == 1)
+    }
+
+    /// It was believed, and then APNs took the time before it.
+    @Test(arguments: [-26 * hour, 26 * hour]) func aProofThatComesLateIsFollowedAtOnce(step: Int64) {
+        var machine = Machine()
+        machine.wall += step
+        machine.read(for: 60_000)
+        #expect(machine.believed == machine.wall && machine.stamp == machine.wall)
+        machine.proven = 0
+        machine.read()
+        #expect(machine.believed == machine.truth && machine.stamp == machine.truth)
+        machine.read(for: 60_000)
+        #expect(machine.believed == machine.truth && machine.moment.stampEpoch == 2)
+    }
+
+    /// Whatever is done to the clock, and for however long: what APNs has shown to be right to an hour keeps stamps where phones take
+    /// them, and dates within that hour.
+    @Test(arguments: UInt64(1)...50) func withAProofNoStepsTakeStampsOutOfWhatPhonesTake(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var machine = Machine()
+        machine.proven = Int64.random(in: 0...Self.hour, using: &random)
+        for reading in 0..<5000 {
+            machine.pass(Int64.random(in: 0...2000, using: &random))
+            if random.next() % 50 == 0 {
+                let most = [2000, Machine.hour, 10 * Machine.hour, 900 * Machine.hour][Int(random.next() % 4)]
+                machine.wall += Int64.random(in: -most...most, using: &random)
+            }
+            machine.read()
+            let (stamp, believed) = (machine.stamp - machine.truth, machine.believed - machine.truth)
+            guard (-25_000...8 * Self.hour).contains(stamp), abs(believed) <= 2 * Self.hour + 25_000 else {
+                Issue.record("seed \(seed), reading \(reading): stamps \(stamp) ms ahead, dates \(believed)")
+                return
+            }
+        }
+        #expect(machine.moment.stampEpoch < 300)
+    }
+
     /// A time service slews by up to 500 ppm; a machine without one drifts by less.
     @Test(arguments: [-500, 500]) func driftIsFollowed(partsPerMillion: Int64) {
         var machine = Machine()
@@ -274,7 +365,9 @@ private struct Machine {
             let wall =
                 random.next() % 2 == 0 ? extremes.randomElement(using: &random)! : Int64(bitPattern: random.next())
             let monotonic = extremes.randomElement(using: &random)!
-            let moment = estimate.read(wallMilliseconds: wall, monotonicNanoseconds: monotonic)
+            let moment = estimate.read(
+                wallMilliseconds: wall, monotonicNanoseconds: monotonic,
+                provenOrigin: random.next() % 2 == 0 ? nil : extremes.randomElement(using: &random))
             #expect((0...7_258_118_400_000).contains(moment.wallMilliseconds))
             #expect((0...7_258_118_400_000).contains(moment.stampMilliseconds))
             let before = log.now

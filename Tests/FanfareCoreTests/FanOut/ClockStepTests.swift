@@ -42,9 +42,13 @@ import Testing
         var error: Int64 = 0 { didSet { read() } }
         /// As a thread has it; `nil`: the shard believes its clock.
         private var estimate: WallEstimate?
+        /// APNs has accepted a JWT by a clock that is so far ahead; seconds.
+        var proven: Int64?
         private var believed = Moment(wallMilliseconds: 0, monotonicNanoseconds: 0)
-        private var now: Int64 = 1_790_000_000
-        private var monotonic: Int64 = 1_000_000_000
+        private static let start: Int64 = 1_790_000_000
+        private static let startedAt: Int64 = 1_000_000_000
+        private var now = Stage.start
+        private var monotonic = Stage.startedAt
         private var serial: UInt64 = 0
         private(set) var phones: [UInt8: Phone] = [:]
         private(set) var starts = 0
@@ -66,10 +70,15 @@ import Testing
                 ? Moment(wallMilliseconds: (now + error) * 1000, monotonicNanoseconds: monotonic) : believed
         }
 
+        /// Of phones.
+        var truth: Int64 { now }
+
         private func read() {
             guard estimate != nil else { return }
             believed =
-                estimate?.read(wallMilliseconds: (now + error) * 1000, monotonicNanoseconds: monotonic) ?? believed
+                estimate?.read(
+                    wallMilliseconds: (now + error) * 1000, monotonicNanoseconds: monotonic,
+                    provenOrigin: proven.map { (Stage.start + $0) * 1_000_000_000 - Stage.startedAt }) ?? believed
         }
 
         func pass(seconds: Int64) {
@@ -210,6 +219,28 @@ import Testing
         for round in 0..<100 {
             stage.publish()
             stage.settle()
+            #expect(stage.shows(1) && stage.shows(2), "round \(round)")
+            stage.pass(seconds: 97)
+        }
+    }
+
+    /// By so much that phones of the one clock drop what is stamped by the other. APNs has accepted a JWT of the one before, so that is
+    /// the one they have; and it may be an hour wrong.
+    @Test(arguments: [-720, -26, -9, -8, -7, 8, 9, 26, 720] as [Int64], [0, 3599])
+    func aClockThatIsSetFurtherThanPhonesTakeKeepsNothingFromAnybody(by hours: Int64, proven: Int64) {
+        let stage = Stage(startingAhead: 0)
+        stage.follow(1)
+        stage.follow(2, .lineup([TopicID("match"), TopicID("other")]))
+        stage.publish()
+        stage.settle()
+        stage.proven = proven
+        stage.pass(seconds: 10)
+        stage.error = hours * 3600 + (hours < 0 ? -1 : 1)
+        for round in 0..<100 {
+            stage.publish()
+            for payload in stage.settle() {
+                #expect(abs((payload.staleDate ?? 0) - stage.truth - 600) <= 3600, "round \(round)")
+            }
             #expect(stage.shows(1) && stage.shows(2), "round \(round)")
             stage.pass(seconds: 97)
         }
