@@ -36,7 +36,9 @@ final class ShardThread {
                 let shard = Shard(lineups: options.lineups, limits: options.limits)
                 try load(shard, clock.now())
                 let driver = try Driver(loop, rings, shard, clock, core)
-                let context = TransportContext(clock: clock.now) { [unowned driver] in driver.turn.report($0) }
+                let context = TransportContext(clock: clock.now, proof: options.clock.proof) { [unowned driver] in
+                    driver.turn.report($0)
+                }
                 driver.turn.open(try makeTransport(loop, shard, context))
                 started.succeed(driver.signal)
                 loop.run()
@@ -110,6 +112,8 @@ typealias TransportFactory = @Sendable (Loop, Shard, TransportContext) throws ->
 /// What a transport is given beside its loop and its shard. Confined to the shard's thread.
 struct TransportContext {
     let clock: () -> Moment
+    /// For whoever can show what time it is.
+    let proof: WallProof
     /// Takes a line for operators.
     let report: (String) -> Void
 }

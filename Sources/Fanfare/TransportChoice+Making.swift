@@ -49,7 +49,7 @@ extension TransportChoice {
                 return { [configuration] loop, shard, context in
                     try ConnectionPool(
                         loop: loop, source: shard, credentials: token, configuration: configuration,
-                        clock: context.clock,
+                        clock: context.clock, proof: context.proof,
                         onReport: { context.report(others.isEmpty ? $0 : "\(options.app): \($0)") })
                 }
             }

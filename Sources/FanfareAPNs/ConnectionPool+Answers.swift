@@ -29,6 +29,14 @@ extension ConnectionPool {
         gate.answered()
         if !suspects.isEmpty { suspects.clear(request.slot) }
         if trouble != nil || connectionsInVain > 0 { (trouble, connectionsInVain) = (nil, 0) }
+        if request.tokenSerial != acceptedTokenSerial { prove(request) }
+    }
+
+    /// Its JWT is good, and so is the time that it says.
+    private func prove(_ request: RequestTable.Request) {
+        acceptedTokenSerial = request.tokenSerial
+        credentials.accepted(serial: request.tokenSerial)
+        if let origin = credentials.provenOrigin { proof.origin = origin }
     }
 
     func notProcessed(_ request: RequestTable.Request) { notProcessed(request, .notProcessed) }
@@ -107,12 +115,20 @@ extension ConnectionPool {
             if isFirst { report("\(answer); the connection is replaced", at: now) }
             replaceInVain(connection, answer, status == 403 ? .configuration : .service, at: moment)
         case .refreshToken:
-            refreshToken(request, on: connection, answer, at: moment)
+            notProcessed(request)
+            if replaceToken(of: request, as: .expired, on: connection, answer, at: moment) { return }
+            if gate.fault(isEvidence: true, at: now, using: &random) {
+                stopped("\(answer) to a JWT minted just now: check this machine's clock", at: now)
+            }
         case .configurationFault where request.tokenSerial <= formerKeysTokenSerial:
             // Sent before the key was changed: that one's faults say nothing of this one.
             notProcessed(request)
         case .configurationFault, .stranger:
-            if rule.class == .configurationFault { credentials.refused(serial: request.tokenSerial) }
+            if rule.mayBeForTheTime,
+                replaceToken(of: request, as: .invalid, on: connection, answer, at: moment)
+            {
+                return notProcessed(request)
+            }
             // Nothing was processed. All that came back is owed again, and the gate sees to it that it does not go at once.
             let evidence = suspects.fail(request.slot, on: connection.serial)
             let isEvidence = evidence == .service || servesNobody(at: now)
@@ -137,21 +153,30 @@ extension ConnectionPool {
         }
     }
 
-    private func refreshToken(
-        _ request: RequestTable.Request, on connection: Connection, _ answer: String, at moment: Moment
-    ) {
-        let now = moment.monotonicNanoseconds
-        notProcessed(request)
+    /// APNs refuses the request's JWT.
+    /// - Returns: whether there is another one to try; `false` leaves it to people.
+    private func replaceToken(
+        of request: RequestTable.Request, as refusal: ProviderToken.Refusal, on connection: Connection,
+        _ answer: String, at moment: Moment
+    ) -> Bool {
+        acceptedTokenSerial = 0
+        defer { proof.origin = credentials.provenOrigin }
         do {
-            if try credentials.expired(serial: request.tokenSerial, at: moment) {
-                // Some of APNs' servers go on refusing on a connection that has seen an expired JWT (spec §7).
-                replace(connection, at: moment)
-            } else if gate.fault(isEvidence: true, at: now, using: &random) {
-                stopped("\(answer) to a JWT minted just now: check this machine's clock", at: now)
+            switch try credentials.refused(serial: request.tokenSerial, as: refusal, at: moment) {
+            case .none: return false
+            case .newIssue: break
+            case .anotherTime:
+                let text = "\(answer): pushes go by another time than before; check this machine's clock"
+                report(text, at: moment.monotonicNanoseconds)
+                timeChangedAt = moment.monotonicNanoseconds
             }
+            // Some of APNs' servers go on refusing on a connection that has seen an expired JWT (spec §7), and none wants to see several
+            // in a short time.
+            replace(connection, at: moment)
         } catch {
-            couldNotSign(error, at: now)
+            couldNotSign(error, at: moment.monotonicNanoseconds)
         }
+        return true
     }
 
     // MARK: Connections in doubt

@@ -75,11 +75,18 @@ public final class ConnectionPool: Transport {
     unowned let source: any DeliverySource
     let credentials: ProviderToken
     private let clock: () -> Moment
+    let proof: WallProof
     let onReport: (String) -> Void
     @exclusivity(unchecked) private var requestFields: RequestFields
     /// Of the key that the connections belong to; 0 before the first push.
     private var keySerial: UInt64 = 0
-    /// Of the JWT sent last, and of the last one of the key before.
+    /// Of the JWT sent last, of the one that APNs accepted last since it refused any, and of the newest one, of this key and of the key
+    /// before.
+    private var tokenSerial: UInt64 = 0
+    @exclusivity(unchecked) var acceptedTokenSerial: UInt64 = 0
+    /// Monotonic nanoseconds; of the moment at which pushes went over to another time. What is sent has to be of a later reading of the
+    /// clocks: stamped by the time before, it would be accepted now, and phones would drop it.
+    var timeChangedAt = Int64.min
     private var newestTokenSerial: UInt64 = 0
     private(set) var formerKeysTokenSerial: UInt64 = 0
     var random = SystemRandomNumberGenerator()
@@ -141,12 +148,15 @@ public final class ConnectionPool: Transport {
     /// Opens its connections at once.
     ///
     /// - Parameters:
+    ///   - clock: the same for all that share the credentials, or they take each other's JWTs for wrong.
+    ///   - proof: told which time APNs goes by; what `clock` says may follow it.
     ///   - onReport: one line for operators, on the loop's thread. Never holds a token or a key; equal lines come once a
     ///     minute.
     /// - Throws: `LoopError` for a CA file that cannot be used, `CredentialsFault` for a bundle id that cannot be sent.
     public init(
         loop: Loop, source: any DeliverySource, credentials: ProviderToken, configuration: Configuration,
-        clock: @escaping () -> Moment = ConnectionPool.systemClock, onReport: @escaping (String) -> Void
+        clock: @escaping () -> Moment = ConnectionPool.systemClock, proof: WallProof = WallProof(),
+        onReport: @escaping (String) -> Void
     ) throws {
         let bundleID = configuration.bundleID
         guard !bundleID.isEmpty, bundleID.utf8.allSatisfy({ (0x21..<0x7f).contains($0) }) else {
@@ -157,13 +167,16 @@ public final class ConnectionPool: Transport {
         self.credentials = credentials
         self.configuration = configuration
         self.clock = clock
+        self.proof = proof
         self.onReport = onReport
         context = try TLSContext.client(caFile: configuration.endpoint.caFile)
         size = PoolSize(configuration.sizeLimits)
         seats = Array(repeating: Seat(), count: size.count)
         requestFields = RequestFields(endpoint: configuration.endpoint, bundleID: bundleID)
         timer = LoopTimer(loop: loop) { [unowned self] in self.timerFired() }
-        turn(at: clock())
+        let moment = clock()
+        credentials.note(moment)
+        turn(at: moment)
     }
 
     deinit { timer?.close() }
@@ -249,7 +262,11 @@ public final class ConnectionPool: Transport {
     private func pull(at moment: Moment) -> Bool {
         guard sourceMayHaveWork, !isClosing else { return false }
         let now = moment.monotonicNanoseconds
-        if gate.closedUntil != nil, keySerial != 0 { noticeMendedKey(at: moment) }
+        guard now > timeChangedAt else {
+            wasCutShort = true
+            return false
+        }
+        if gate.closedUntil != nil, keySerial != 0 { noticeMended(at: moment) }
         let gateRoom = gate.room(inFlight: inFlight, at: now)
         guard gateRoom > 0 else { return false }
         let (connection, room) = roomiest(at: now)
@@ -331,7 +348,10 @@ public final class ConnectionPool: Transport {
                 return nil
             }
             keySerial = issue.keySerial
-            newestTokenSerial = issue.serial
+            if tokenSerial != issue.serial { (tokenSerial, acceptedTokenSerial) = (issue.serial, 0) }
+            newestTokenSerial = max(newestTokenSerial, issue.serial)
+            // Refusals take it back; here somebody else's may have, who shares no key with us.
+            if let origin = issue.provenOrigin { proof.origin = origin }
             return requestFields.authorization(issue)
         } catch {
             couldNotSign(error, at: moment.monotonicNanoseconds)
@@ -353,13 +373,20 @@ public final class ConnectionPool: Transport {
         }
     }
 
-    /// While nothing is sent nobody asks for a JWT, and it may be the key that has to be mended: then nobody waits on.
-    private func noticeMendedKey(at moment: Moment) {
+    /// While nothing is sent nobody asks for a JWT, and it may be the key that has to be mended, or the machine's clock: then nobody
+    /// waits on.
+    private func noticeMended(at moment: Moment) {
         let serial = credentials.keySerial(at: moment)
-        guard serial != keySerial else { return }
-        changeKey(to: serial, at: moment)
+        if serial != keySerial {
+            changeKey(to: serial, at: moment)
+        } else if !credentials.knowsAnotherTime(at: moment) {
+            return
+        }
         gate.tryNow()
     }
+
+    /// Between two looks at what may have been mended, while nothing is sent.
+    private static let noticeInterval = Duration.seconds(1)
 
     private func finish(_ run: Range<Int>, _ outcome: DeliveryOutcome) {
         for delivery in batch.deliveries[run] {
@@ -571,7 +598,7 @@ public final class ConnectionPool: Transport {
         for connection in draining { due = min(due, connection.nextDeadline) }
         // Once it may open, the next event that finds work opens it.
         if let closedUntil = gate.closedUntil, closedUntil > moment.monotonicNanoseconds, !isClosing {
-            due = min(due, closedUntil, moment.monotonicNanoseconds + ProviderToken.lookInterval.nanoseconds)
+            due = min(due, closedUntil, moment.monotonicNanoseconds + ConnectionPool.noticeInterval.nanoseconds)
         }
         if let review = nextReview(at: moment.monotonicNanoseconds), !isClosing { due = min(due, review) }
         if let opens = gate.opensWhollyAt, opens > moment.monotonicNanoseconds, !isClosing { due = min(due, opens) }

@@ -9,6 +9,9 @@ import FanfareLoop
 /// The key file is looked at again and again, and another key in it signs from then on. The new key's JWT must not meet
 /// connections that know the old one (spec §9.2): `Issue.keySerial` tells them apart.
 ///
+/// APNs judges `iat` by a clock of its own and bears an hour. So what it accepts and refuses shows which time it goes by: the wall's as
+/// it is now, or one from before somebody set that, carried on by the monotonic clock. Of the two, JWTs are of the one that it accepts.
+///
 /// Any thread may ask; the lock is held for a field read, and every 45 minutes for one signature, so whatever is to be renewed
 /// is renewed once. Files are read on a thread of their own: a file system that hangs stops nobody.
 public final class ProviderToken: Sendable {
@@ -26,23 +29,36 @@ public final class ProviderToken: Sendable {
         public let issuedAt: Int64
         /// Monotonic nanoseconds. Its age is measured by this: the wall's clock may step.
         let mintedAt: Int64
-        /// APNs has refused it: a new one cannot make it worse.
-        var isRefused = false
+        /// `ProviderToken.provenOrigin`, when it was asked for.
+        var provenOrigin: Int64?
 
         func age(at moment: Moment) -> Int64 { (moment.monotonicNanoseconds - mintedAt) / 1_000_000_000 }
-
-        /// Seconds by which another clock would have the issue made later than it says.
-        func step(to clock: Int64, at moment: Moment) -> Int64 { clock - issuedAt - age(at: moment) }
     }
 
     /// Seconds. In the middle of the 40 to 50 minutes the spec recommends.
     public static let refreshAge: Int64 = 45 * 60
     /// Seconds. Minting sooner than this after the last time makes APNs refuse the connection.
     public static let refreshAgeMin: Int64 = 20 * 60
-    /// Seconds by which the clock may have been set since the minting. APNs compares `iat` with a clock of its own and bears an hour,
-    /// so after a greater step either the old `iat` is wrong or the new one. Which of them, APNs knows: a new one is minted once it
-    /// refuses the old one, or when that has reached `refreshAgeMin`.
-    static let stepMax: Int64 = 5 * 60
+    /// Two clocks that are no further apart are one: nobody mints for a step so small.
+    static let stepMax = Duration.seconds(5 * 60)
+    /// Of times that are all refused, how long each is kept to. Less than the minute between two tries of a pool whose pushes all fail.
+    static let turnMin = Duration.seconds(30)
+
+    /// How APNs refuses an issue.
+    enum Refusal {
+        /// It is too old, by APNs' clock.
+        case expired
+        /// Something about it is wrong: its time lies in the future, or the key is not known.
+        case invalid
+    }
+
+    /// What there is instead of an issue that was refused.
+    enum Remedy {
+        case none
+        case newIssue
+        /// An issue, new or not, of another clock: this machine's was set.
+        case anotherTime
+    }
 
     /// Between two looks at the key file: one costs some ten microseconds, and nobody waits for a rotation.
     static let lookInterval = Duration.seconds(10)
@@ -58,22 +74,87 @@ public final class ProviderToken: Sendable {
         let sign: @Sendable ([UInt8]) throws -> [UInt8]
     }
 
+    /// What a clock said once, carried on by the monotonic one.
+    private struct Time {
+        /// Unix nanoseconds when the monotonic clock began.
+        var origin: Int64
+        /// The newest of this time.
+        var issue: Issue?
+        /// APNs has accepted an issue of it.
+        var isProven = false
+        /// Monotonic nanoseconds; `nil`: APNs has refused none since it accepted one.
+        var refusedAt: Int64?
+    }
+
     private struct State {
         var key: Key
         var keySerial: UInt64 = 1
         var minted: UInt64 = 0
-        /// `nil` before the first, and after a change of key.
-        var newest: Issue?
-        /// APNs has called the wall clock's time expired: the clock was set back, and the time of stamps did not go with it.
-        var goesByStamps = false
+        /// The one in use first.
+        var times: [Time] = []
+        /// Monotonic nanoseconds; how long the issue in use has been so.
+        var usedSince: Int64 = 0
         /// Monotonic nanoseconds; `nil` before anybody has asked.
         var lookedAt: Int64?
         var isLooking = false
         var complaint: String?
 
-        /// Unix seconds.
-        func clock(at moment: Moment) -> Int64 {
-            goesByStamps ? moment.stampMilliseconds / 1000 : moment.wallSeconds
+        /// The wall, the time of stamps, and two that were proven before.
+        private static let timesMax = 4
+
+        var provenOrigin: Int64? {
+            // What is tried instead of a time that was refused is gone by from its first push on: that one is stamped, too.
+            if let time = times.first, time.refusedAt == nil, times.contains(where: { $0.refusedAt != nil }) {
+                return time.origin
+            }
+            return times.first { $0.isProven && $0.refusedAt == nil }?.origin
+        }
+
+        /// - Returns: where a clock's time is kept, from now on if it is a new one.
+        @discardableResult
+        mutating func meet(_ origin: Int64) -> Int {
+            if let known = times.firstIndex(where: { $0.origin.isNear(origin, by: ProviderToken.stepMax) }) {
+                return known
+            }
+            if times.count == State.timesMax {
+                times.remove(at: times.indices.dropFirst().first { !times[$0].isProven } ?? 1)
+            }
+            times.append(Time(origin: origin))
+            return times.count - 1
+        }
+
+        /// Whose time is to be gone by: the wall's as it is now, unless APNs has shown that it is wrong; then the other's that it has
+        /// accepted. Where it refuses all that there are, they have their turns.
+        mutating func choose(at moment: Moment) -> Int {
+            if moment.stampLead > 0 { meet(moment.stampOrigin) }
+            let wall = meet(moment.origin)
+            let proven = times.firstIndex { $0.isProven && $0.refusedAt == nil }
+            if let proven, !times[proven].origin.isNear(moment.origin, by: WallProof.tolerance) { return proven }
+            if times[wall].refusedAt == nil { return wall }
+            if let other = proven ?? times.firstIndex(where: { $0.refusedAt == nil }) { return other }
+            let turn = times[0].refusedAt ?? 0
+            guard moment.monotonicNanoseconds - turn >= ProviderToken.turnMin.nanoseconds else { return 0 }
+            return times.indices.min { times[$0].refusedAt ?? 0 < times[$1].refusedAt ?? 0 } ?? 0
+        }
+
+        /// - Returns: an issue of that time which is good for as long as a new one would have to be.
+        mutating func use(_ index: Int, at moment: Moment) -> Issue? {
+            var ageMax = ProviderToken.refreshAge
+            if index > 0 {
+                times.insert(times.remove(at: index), at: 0)
+                usedSince = moment.monotonicNanoseconds
+                // Of those that are tried in their turns none is to be minted for each try.
+                if times[0].refusedAt == nil { ageMax -= ProviderToken.refreshAgeMin }
+            }
+            guard let issue = times[0].issue, issue.age(at: moment) < ageMax else { return nil }
+            return issue
+        }
+
+        /// Whether a change from the issue in use to another one would come too soon for APNs.
+        func mustStay(at moment: Moment) -> Bool {
+            guard let time = times.first, time.refusedAt == nil, let issue = time.issue else { return false }
+            return issue.age(at: moment) < ProviderToken.refreshAge
+                && (moment.monotonicNanoseconds - usedSince) / 1_000_000_000 < ProviderToken.refreshAgeMin
         }
     }
 
@@ -107,19 +188,17 @@ public final class ProviderToken: Sendable {
         self.runLook = runLook
     }
 
-    /// The JWT to use now; minted when there is none, when the newest has reached `refreshAge`, when the clock has been set since
-    /// and the newest is not too young or is refused, or when the key file held another key.
+    /// The JWT to use now; minted when there is none, when the newest has reached `refreshAge`, when another time is to be gone by
+    /// since and the newest is not too young or is refused, or when the key file held another key.
     public func current(at moment: Moment) throws -> Issue {
         lookIfDue(at: moment)
         return try state.withLock { state in
-            if var newest = state.newest, newest.age(at: moment) < ProviderToken.refreshAge,
-                abs(newest.step(to: state.clock(at: moment), at: moment)) <= ProviderToken.stepMax
-                    || newest.age(at: moment) < ProviderToken.refreshAgeMin && !newest.isRefused
-            {
-                newest.complaint = state.complaint
-                return newest
-            }
-            return try mint(&state, at: moment)
+            let chosen = state.choose(at: moment)
+            let known = state.use(state.mustStay(at: moment) ? 0 : chosen, at: moment)
+            var issue = try known ?? mint(&state, at: moment)
+            issue.complaint = state.complaint
+            issue.provenOrigin = state.provenOrigin
+            return issue
         }
     }
 
@@ -129,31 +208,51 @@ public final class ProviderToken: Sendable {
         return state.withLock { $0.keySerial }
     }
 
-    /// APNs says that an issue has expired. The first connection to say so mints the next one; those that used the same
-    /// issue then find it replaced already.
-    /// - Returns: `false` when the issue is too young to have expired: minting more would make it worse, and this machine's
-    ///   clock is the likely cause.
-    public func expired(serial: UInt64, at moment: Moment) throws -> Bool {
-        try state.withLock { state in
-            guard let current = state.newest, current.serial == serial else { return true }
-            if current.age(at: moment) < ProviderToken.refreshAgeMin {
-                guard current.step(to: moment.stampMilliseconds / 1000, at: moment) > ProviderToken.stepMax else {
-                    state.newest?.isRefused = true
-                    return false
-                }
-                state.goesByStamps = true
-            }
-            _ = try mint(&state, at: moment)
-            return true
+    // MARK: Which time APNs goes by
+
+    /// Before anything is sent: should somebody set the clock until then, this is the time before.
+    func note(_ moment: Moment) { state.withLock { _ = $0.meet(moment.origin) } }
+
+    /// APNs has answered a push for what it was, so it believes its issue.
+    func accepted(serial: UInt64) {
+        state.withLock { state in
+            // An answer from before says nothing of now: APNs has refused that issue since, and a machine may have stood still.
+            guard let time = state.times.first, time.issue?.serial == serial else { return }
+            state.times[0].isProven = true
+            state.times[0].refusedAt = nil
+            state.times.removeAll { !$0.isProven && $0.refusedAt == nil }
         }
     }
 
-    /// APNs does not believe an issue, perhaps for its time.
-    func refused(serial: UInt64) {
+    /// What the clock said when the monotonic one began, by which APNs has taken JWTs and has refused none since, or that is tried
+    /// instead of one that it refused: it is right to `WallProof.tolerance`, or its pushes are refused. Unix nanoseconds.
+    var provenOrigin: Int64? { state.withLock { $0.provenOrigin } }
+
+    /// Whether the issue in use is refused, and there is a time now of which none has been.
+    func knowsAnotherTime(at moment: Moment) -> Bool {
         state.withLock { state in
-            guard state.newest?.serial == serial else { return }
-            state.newest?.isRefused = true
-            state.goesByStamps = false
+            guard let time = state.times.first, time.refusedAt != nil else { return false }
+            return state.times[state.choose(at: moment)].refusedAt == nil
+        }
+    }
+
+    /// APNs refuses an issue, perhaps for its time. The first connection to say so has another one made, if there is a way; those that
+    /// used the same issue then find it replaced already.
+    func refused(serial: UInt64, as refusal: Refusal, at moment: Moment) throws -> Remedy {
+        try state.withLock { state in
+            guard let current = state.times.first?.issue, current.serial == serial else { return .newIssue }
+            state.times[0].refusedAt = moment.monotonicNanoseconds
+            let isAged = refusal == .expired && current.age(at: moment) >= ProviderToken.refreshAgeMin
+            let other = state.choose(at: moment)
+            if state.times[other].refusedAt == nil, state.times[other].isProven || !isAged {
+                if state.use(other, at: moment) == nil { _ = try mint(&state, at: moment) }
+                return .anotherTime
+            }
+            // Young and refused, another one of the same time would fare no better.
+            guard isAged else { return .none }
+            state.times[0].refusedAt = nil
+            _ = try mint(&state, at: moment)
+            return .newIssue
         }
     }
 
@@ -188,8 +287,10 @@ public final class ProviderToken: Sendable {
                 if let key = try found.get() {
                     state.key = key
                     state.keySerial += 1
-                    // Minted anew, however young the last one is: that limit is a key's own.
-                    state.newest = nil
+                    // Minted anew, however young the last one is: that limit is a key's own. What time it is is not.
+                    for index in state.times.indices {
+                        (state.times[index].issue, state.times[index].refusedAt) = (nil, nil)
+                    }
                 }
                 state.complaint = nil
             } catch {
@@ -202,10 +303,14 @@ public final class ProviderToken: Sendable {
 
     // MARK: Minting
 
+    /// Of the time in use.
     private func mint(_ state: inout State, at moment: Moment) throws -> Issue {
         let header = Base64URL.encode(Array(#"{"alg":"ES256","kid":"\#(state.key.id)"}"#.utf8))
         var claims = claimsBeforeTime
-        let issuedAt = state.clock(at: moment)
+        var origin = state.times[0].origin
+        // As the wall is now, to the second.
+        if origin.isNear(moment.origin, by: ProviderToken.stepMax) { origin = moment.origin }
+        let issuedAt = (moment.monotonicNanoseconds &+ origin) / 1_000_000_000
         claims.append(decimal: issuedAt)
         claims.append("}")
         let signed = header + [UInt8(ascii: ".")] + Base64URL.encode(claims)
@@ -215,7 +320,9 @@ public final class ProviderToken: Sendable {
             serial: state.minted + 1, keySerial: state.keySerial, complaint: state.complaint,
             issuedAt: issuedAt, mintedAt: moment.monotonicNanoseconds)
         state.minted = issue.serial
-        state.newest = issue
+        state.times[0].origin = origin
+        state.times[0].issue = issue
+        state.usedSince = moment.monotonicNanoseconds
         return issue
     }
 
@@ -235,6 +342,19 @@ public final class ProviderToken: Sendable {
 public struct CredentialsFault: Error, Sendable, Equatable, CustomStringConvertible {
     public let description: String
     init(_ description: String) { self.description = description }
+}
+
+extension Moment {
+    /// What the wall, or the time of stamps, said when the monotonic clock began: Unix nanoseconds.
+    fileprivate var origin: Int64 { wallMilliseconds &* 1_000_000 &- monotonicNanoseconds }
+    fileprivate var stampOrigin: Int64 { stampMilliseconds &* 1_000_000 &- monotonicNanoseconds }
+}
+
+extension Int64 {
+    /// Nanoseconds.
+    fileprivate func isNear(_ other: Int64, by distance: Duration) -> Bool {
+        (self &- other).magnitude <= distance.nanoseconds.magnitude
+    }
 }
 
 /// RFC 4648 §5 without padding, as JOSE wants it.

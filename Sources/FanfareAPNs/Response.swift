@@ -36,6 +36,9 @@ public struct ResponseRule: Sendable, Equatable {
         self.advice = advice
     }
 
+    /// APNs says so of a JWT from its future, as of one that was signed by an unknown key.
+    var mayBeForTheTime: Bool { status == 403 && reason == "InvalidProviderToken" }
+
     /// Every status and reason Apple documents for the device path, and the spellings clients have met.
     public static let table: [ResponseRule] = [
         ResponseRule(400, "BadDeviceToken", .deadToken),

@@ -1,12 +1,13 @@
-import APNsSimulator
-import FanfareAPNs
 import FanfareLoop
 import Testing
 
+@testable import APNsSimulator
+@testable import FanfareAPNs
 @testable import FanfareCore
 
 /// A shard, its connections and the simulator on one loop. Their time stands still, however long the machine takes for something,
-/// but for what a test lets pass: who has to wait for anything waits for ever. The simulator's own time goes on.
+/// but for what a test lets pass: who has to wait for anything waits for ever. The simulator's own time goes on, and its date passes
+/// with theirs.
 final class DeliveryStage {
     static let topic = TopicID("match/1")
 
@@ -16,6 +17,11 @@ final class DeliveryStage {
     private let scratch: Scratch
     private(set) var pool: ConnectionPool! = nil  // set in `init`, whose callbacks need `self`
     private let time = LoopTime(goesOn: false)
+    /// Somebody has set the machine's wall clock. APNs and phones have clocks of their own.
+    var wallError = Duration.zero
+    private var estimate: WallEstimate
+    private let proof = WallProof()
+    private var credentials: ProviderToken
     /// What passes with each look at what is due, which is every few milliseconds.
     var leap = Duration.zero
     private var nudge: LoopTimer?
@@ -33,13 +39,17 @@ final class DeliveryStage {
             bundleID: "com.example.app")
         // Nothing is answered while time leaps.
         configuration.waitForEver()
+        configuration.pingTimeout = .seconds(86_400)
+        estimate = WallEstimate(
+            wallMilliseconds: time.now.wallMilliseconds, monotonicNanoseconds: time.now.monotonicNanoseconds)
+        credentials = try ProviderToken(
+            keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789")
         pool = try ConnectionPool(
-            loop: loop, source: shard,
-            credentials: ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"),
-            configuration: configuration, clock: { [unowned self] in now },
+            loop: loop, source: shard, credentials: credentials, configuration: configuration,
+            clock: { [unowned self] in now }, proof: proof,
             onReport: { [unowned self] in reports.append($0) })
         nudge = LoopTimer(loop: loop) { [unowned self] in
-            time.leap(leap)
+            pass(leap)
             // The core's part.
             _ = shard.takeFeedback()
             shard.wakeDue(at: now)
@@ -51,7 +61,26 @@ final class DeliveryStage {
 
     deinit { loop.close() }
 
-    var now: Moment { time.now }
+    /// As an engine's thread reads its clocks.
+    var now: Moment {
+        let moment = time.now
+        return estimate.read(
+            wallMilliseconds: moment.wallMilliseconds + wallError.milliseconds,
+            monotonicNanoseconds: moment.monotonicNanoseconds, provenOrigin: proof.origin)
+    }
+
+    /// Time passes everywhere.
+    private func pass(_ duration: Duration) {
+        time.leap(duration)
+        simulator.clock.aheadMilliseconds += duration.milliseconds
+    }
+
+    /// The machine stands still while time passes elsewhere, and its monotonic clock does not notice: as a virtual machine's that is
+    /// moved. The wall clock is put right then.
+    func standStill(for duration: Duration) {
+        wallError += duration
+        simulator.clock.aheadMilliseconds += duration.milliseconds
+    }
 
     func follow(_ person: Int, token: [UInt8]) {
         shard.apply(.follow(ActivityID(UInt64(person)), .topic(Self.topic), token: token), at: now)

@@ -76,10 +76,12 @@ import Testing
         let token = try signer.token()
         let first = try token.current(at: moment(Self.start))
         #expect(try token.current(at: moment(Self.start + 10 + step, after: 10)).serial == first.serial)
-        token.refused(serial: first.serial)
-        let issue = try token.current(at: moment(Self.start + 20 + step, after: 20))
+        let now = moment(Self.start + 20 + step, after: 20)
+        #expect(try token.refused(serial: first.serial, as: .invalid, at: now) == .anotherTime)
+        let issue = try token.current(at: now)
         #expect(issue.issuedAt == Self.start + 20 + step && signer.count == 2)
-        token.refused(serial: first.serial)
+        // Those that were on their way with the old one have it back later.
+        #expect(try token.refused(serial: first.serial, as: .invalid, at: now) == .newIssue)
         #expect(try token.current(at: moment(Self.start + 30 + step, after: 30)).serial == issue.serial)
     }
 
@@ -95,7 +97,8 @@ import Testing
         #expect((2...7).contains(signer.count), "\(signer.count)")
     }
 
-    /// A clock that somebody sets back by an hour, and leaves so. Its own time has expired for APNs, that of stamps has not.
+    /// A clock that somebody sets back by an hour, and leaves so, before anything was sent. Its own time has expired for APNs, that of
+    /// stamps has not.
     @Test func anIssueOfAClockThatIsAnHourBehindIsReplacedByOneOfTheTimeOfStamps() throws {
         let signer = Signer()
         let token = try signer.token()
@@ -106,26 +109,130 @@ import Testing
         }
         let first = try token.current(at: at(0))
         #expect(first.issuedAt == Self.start - 3601)
-        #expect(try token.expired(serial: first.serial, at: at(1)))
+        #expect(try token.refused(serial: first.serial, as: .expired, at: at(1)) == .anotherTime)
         #expect(try token.current(at: at(2)).issuedAt == Self.start + 1)
         #expect(try token.current(at: at(2702)).issuedAt == Self.start + 2702)
         #expect(signer.count == 3)
     }
 
-    /// The other way round: it was ahead, and is right now.
-    @Test func anIssueOfTheTimeOfStampsThatIsRefusedIsReplacedByOneOfTheWall() throws {
-        let token = try Signer().token()
-        func at(_ seconds: Int64) -> Moment {
-            Moment(
-                wallMilliseconds: (Self.start + seconds) * 1000, monotonicNanoseconds: seconds * 1_000_000_000,
-                stampMilliseconds: (Self.start + seconds + 7200) * 1000)
+    // MARK: Two times, of which APNs takes one
+
+    /// The clock as it was when the engine began is the other time, before APNs has accepted any.
+    @Test(arguments: [-86_400, -7200, 7200, 86_400] as [Int64])
+    func aStepBeforeTheFirstAnswerIsUndoneWhereAPNsRefusesIt(step: Int64) throws {
+        let signer = Signer()
+        let token = try signer.token()
+        token.note(moment(Self.start))
+        func at(_ seconds: Int64) -> Moment { moment(Self.start + seconds + step, after: seconds) }
+        let wrong = try token.current(at: at(600))
+        #expect(wrong.issuedAt == Self.start + 600 + step)
+        let refusal: ProviderToken.Refusal = step < 0 ? .expired : .invalid
+        #expect(try token.refused(serial: wrong.serial, as: refusal, at: at(601)) == .anotherTime)
+        let right = try token.current(at: at(601))
+        #expect(right.issuedAt == Self.start + 601)
+        token.accepted(serial: right.serial)
+        // The wall's time is not tried again, however long it lasts.
+        #expect(try token.current(at: at(601 + 2700)).issuedAt == Self.start + 601 + 2700)
+        #expect(token.provenOrigin == Self.start * 1_000_000_000)
+    }
+
+    /// A revoked key, and a clock that was set: nobody knows whether it is for the one or the other. Each time is tried in turn, with
+    /// the issue that there is of it.
+    @Test func whereBothTimesAreRefusedTheyAreTriedInTurnAndNotMintedForEachTry() throws {
+        let signer = Signer()
+        let token = try signer.token()
+        token.accepted(serial: try token.current(at: moment(Self.start)).serial)
+        var times: [Bool] = []
+        for second in stride(from: 60 as Int64, through: 3 * 3600, by: 60) {
+            let now = moment(Self.start + second + 7200, after: second)
+            let issue = try token.current(at: now)
+            times.append(issue.issuedAt > Self.start + second)
+            let remedy = try token.refused(serial: issue.serial, as: .invalid, at: now)
+            #expect(remedy == (second == 60 ? .anotherTime : .none), "\(second)")
+            // The others that were on their way.
+            if remedy == .none {
+                #expect(try token.refused(serial: issue.serial, as: .invalid, at: now) == .none)
+                #expect(try token.current(at: now).serial == issue.serial)
+            }
         }
-        let first = try token.current(at: at(0))
-        #expect(try token.expired(serial: first.serial, at: at(1)))
-        let second = try token.current(at: at(2))
-        #expect(second.issuedAt == Self.start + 7201)
-        token.refused(serial: second.serial)
-        #expect(try token.current(at: at(3)).issuedAt == Self.start + 3)
+        #expect(times.prefix(6) == [false, true, false, true, false, true])
+        #expect(signer.count <= 10, "\(signer.count)")
+        #expect(token.provenOrigin == nil, "what was proven is in doubt")
+    }
+
+    /// A machine that stood still for longer than an issue is good, and whose monotonic clock did not notice.
+    @Test func aTimeThatWasProvenGivesWayToTheWallWhenItIsRefused() throws {
+        let token = try Signer().token()
+        let first = try token.current(at: moment(Self.start))
+        token.accepted(serial: first.serial)
+        let now = moment(Self.start + 60 + 9 * 3600, after: 60)
+        #expect(try token.current(at: now).serial == first.serial)
+        #expect(try token.refused(serial: first.serial, as: .expired, at: now) == .anotherTime)
+        let second = try token.current(at: now)
+        #expect(second.issuedAt == now.wallSeconds)
+        let wall = (Self.start + 9 * 3600) * 1_000_000_000
+        #expect(token.provenOrigin == wall, "the first push of that time is stamped by it")
+        token.accepted(serial: first.serial)
+        #expect(token.provenOrigin == wall, "an answer from before")
+        token.accepted(serial: second.serial)
+        #expect(token.provenOrigin == wall)
+    }
+
+    /// Nothing can be tried but to wait for somebody to set the clock; then nobody waits on.
+    @Test func aClockThatIsPutRightIsAnotherTime() throws {
+        let token = try Signer().token()
+        let first = try token.current(at: moment(Self.start - 7200, after: 0))
+        #expect(try token.refused(serial: first.serial, as: .expired, at: moment(Self.start - 7199, after: 1)) == .none)
+        #expect(!token.knowsAnotherTime(at: moment(Self.start - 7100, after: 100)))
+        #expect(token.knowsAnotherTime(at: moment(Self.start + 101, after: 101)))
+        #expect(try token.current(at: moment(Self.start + 101, after: 101)).issuedAt == Self.start + 101)
+        #expect(!token.knowsAnotherTime(at: moment(Self.start + 102, after: 102)))
+    }
+
+    /// How far a wall is ahead of APNs' clock at first, from ten minutes on, and from three hours on.
+    struct Story: Sendable, CustomTestStringConvertible {
+        let walls: [Int64]
+        var testDescription: String { "\(walls) s" }
+    }
+
+    private static let stories: [Story] = [-1800, 0, 1800].flatMap { first in
+        [-93_600, -7200, -3660, -3540, -2400, -600, 0, 600, 2400, 3540, 3660, 7200, 93_600].flatMap { second in
+            [0, second].map { Story(walls: [first, second, $0]) }
+        }
+    }
+
+    /// Whatever is done to a clock that APNs took at first, once or twice, for good: pushes go on with the next one, and an issue gives
+    /// way to another one only after twenty minutes or a refusal.
+    @Test(arguments: stories) func noStepKeepsPushesFromAPNsForLong(_ story: Story) throws {
+        let token = try Signer().token()
+        var refusals = 0
+        var used: (serial: UInt64, since: Int64, isRefused: Bool) = (0, -1200, false)
+        for second: Int64 in 0..<6 * 3600 {
+            let wall = story.walls[second < 600 ? 0 : second < 3 * 3600 ? 1 : 2]
+            let now = moment(Self.start + second + wall, after: second)
+            for attempt in 1... {
+                let issue = try token.current(at: now)
+                if issue.serial != used.serial {
+                    #expect(used.isRefused || second - used.since >= 1200, "second \(second): too soon")
+                    used = (issue.serial, second, false)
+                }
+                let age = Self.start + second - issue.issuedAt
+                if abs(age) <= 3600 {
+                    token.accepted(serial: issue.serial)
+                    break
+                }
+                refusals += 1
+                used.isRefused = true
+                guard try token.refused(serial: issue.serial, as: age > 0 ? .expired : .invalid, at: now) != .none,
+                    attempt < 4
+                else {
+                    Issue.record("second \(second): pushing stops")
+                    return
+                }
+            }
+        }
+        // A clock that is forty minutes late makes issues that last twenty.
+        #expect(refusals <= 20, "\(refusals)")
     }
 
     @Test func theAgeIsOfTimePassedWhateverTheWallSays() throws {
@@ -140,7 +247,8 @@ import Testing
     @Test func anExpiredTokenIsReplacedAlthoughTheWallWasSetBack() throws {
         let token = try Signer().token()
         let issue = try token.current(at: moment(Self.start))
-        #expect(try token.expired(serial: issue.serial, at: moment(Self.start + 3600 - 2640, after: 3600)))
+        let now = moment(Self.start + 3600 - 2640, after: 3600)
+        #expect(try token.refused(serial: issue.serial, as: .expired, at: now) != .none)
         let fresh = try token.current(at: moment(Self.start + 3600 - 2640, after: 3600))
         #expect(fresh.serial == issue.serial + 1)
     }
@@ -149,7 +257,10 @@ import Testing
         let signer = Signer()
         let token = try signer.token()
         let issue = try token.current(at: moment(Self.start))
-        for _ in 0..<100 { #expect(try token.expired(serial: issue.serial, at: moment(Self.start + 1500))) }
+        for _ in 0..<100 {
+            let remedy = try token.refused(serial: issue.serial, as: .expired, at: moment(Self.start + 1500))
+            #expect(remedy == .newIssue)
+        }
         #expect(signer.count == 2)
         #expect(try token.current(at: moment(Self.start + 1500)).serial == issue.serial + 1)
     }
@@ -158,7 +269,7 @@ import Testing
         let signer = Signer()
         let token = try signer.token()
         let issue = try token.current(at: moment(Self.start))
-        #expect(try !token.expired(serial: issue.serial, at: moment(Self.start + 1199)))
+        #expect(try token.refused(serial: issue.serial, as: .expired, at: moment(Self.start + 1199)) == .none)
         #expect(signer.count == 1)
     }
 

@@ -2,7 +2,9 @@ internal import LoadJSON
 
 extension Ledger {
     /// Writes everything as NDJSON; the format is fixed by `Load/apns-simulator/README.md`.
-    func dump(to path: String, statistics: Statistics, seed: UInt64) throws(FileError) {
+    func dump(
+        to path: String, statistics: Statistics, seed: UInt64, startedNanoseconds: Int64 = 0
+    ) throws(FileError) {
         var file = try LineWriter(path: path)
         let stateNames = states.map { name(of: $0) }
         for (state, name) in zip(states, stateNames) {
@@ -39,7 +41,8 @@ extension Ledger {
             }
         }
         let counters: JSON = [
-            "type": "counters", "seed": .string(String(seed)), "tokens": .int(Int64(tokens.count)),
+            "type": "counters", "seed": .string(String(seed)), "startedNanoseconds": .int(startedNanoseconds),
+            "tokens": .int(Int64(tokens.count)),
             "accepted": .int(Int64(entryCount)), "unrecorded": .int(Int64(unrecorded)), "counts": statistics.json,
         ]
         try file.line { counters.write(to: &$0) }

@@ -12,13 +12,13 @@ struct Instant {
 struct OwnClock {
     let startedNanoseconds = Clock.monotonicNanoseconds()
     private let wallMilliseconds = Clock.wallMilliseconds()
-    /// It is ahead of the machine's.
-    let aheadSeconds: Int64
+    /// It is ahead of the machine's. Tests let time pass by it.
+    var aheadMilliseconds: Int64
 
     var now: Instant {
         let milliseconds = (Clock.monotonicNanoseconds() - startedNanoseconds) / 1_000_000
         return Instant(
-            unixSeconds: (wallMilliseconds + milliseconds) / 1000 + aheadSeconds,
+            unixSeconds: (wallMilliseconds + milliseconds + aheadMilliseconds) / 1000,
             sinceStartMilliseconds: UInt32(truncatingIfNeeded: milliseconds))
     }
 }

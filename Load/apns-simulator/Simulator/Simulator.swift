@@ -31,7 +31,7 @@ public final class Simulator: APNsStandIn {
     let service: Service
     var sessionSettings: Session.Settings
     let sessionMemory = SessionMemory()
-    let clock: OwnClock
+    var clock: OwnClock
     private(set) var now: Instant
 
     private var listener: TCPListener?
@@ -76,7 +76,7 @@ public final class Simulator: APNsStandIn {
             providerToken: ProviderTokenCheck(keyID: options.keyID, teamID: options.teamID) {
                 publicKey.verify($1, of: $0)
             }, stampAgeMaxSeconds: options.stampAgeMaxSeconds)
-        let clock = OwnClock(aheadSeconds: Int64(options.clockAheadSeconds))
+        let clock = OwnClock(aheadMilliseconds: Int64(options.clockAheadSeconds) * 1000)
         self.clock = clock
         now = clock.now
         sessionSettings = Session.Settings(
@@ -125,7 +125,8 @@ public final class Simulator: APNsStandIn {
     }
 
     public func writeDump(to path: String) throws {
-        try service.ledger.dump(to: path, statistics: service.statistics, seed: options.seed)
+        try service.ledger.dump(
+            to: path, statistics: service.statistics, seed: options.seed, startedNanoseconds: clock.startedNanoseconds)
     }
 
     // MARK: - Called by connections

@@ -1,0 +1,86 @@
+import FanfareAPNs
+import Testing
+
+@testable import APNsSimulator
+@testable import FanfareCore
+
+/// A machine whose clock is set for good, and APNs and phones, whose clocks are right: the simulator judges JWTs by its own time, and
+/// refuses the stamps that phones drop.
+@Suite struct ClockDeliveryTests {
+    private static let people = 10
+
+    private func stage() throws -> DeliveryStage {
+        let stage = try DeliveryStage { _ in }
+        for person in 0..<Self.people {
+            stage.follow(person, token: [1, UInt8(person)] + [UInt8](repeating: 9, count: 78))
+        }
+        return stage
+    }
+
+    /// Nothing is sent meanwhile.
+    private func wait(_ duration: Duration, on stage: DeliveryStage) throws {
+        let until = stage.now.monotonicNanoseconds + duration.milliseconds * 1_000_000
+        stage.leap = .seconds(10)
+        try stage.run("\(duration)") { stage.now.monotonicNanoseconds >= until && stage.shard.inFlight == 0 }
+        stage.leap = .zero
+    }
+
+    /// - Parameter limit: for everybody to have it.
+    private func goal(_ number: UInt32, within limit: Duration, on stage: DeliveryStage) throws {
+        let before = stage.now.monotonicNanoseconds
+        stage.publish(number)
+        try stage.run("goal \(number)") {
+            stage.simulator.delivered == Self.people * Int(number) && stage.shard.inFlight == 0
+        }
+        let duration = Duration.nanoseconds(stage.now.monotonicNanoseconds - before)
+        #expect(duration < limit, "goal \(number) took \(duration): \(stage.reports)")
+        #expect(stage.pool.trouble == nil)
+        #expect(stage.simulator.statistics[.badRequestPayload] == 0, "\(stage.simulator.statistics.payloadFaults)")
+    }
+
+    /// Two hours are a time zone that somebody has set wrong. For three hours every goal arrives, and APNs never sees a JWT of the
+    /// wrong time.
+    @Test(arguments: [-26, -2, 2, 26]) func aClockThatIsSetForGoodStopsNoPush(by hours: Int) throws {
+        let stage = try stage()
+        try goal(1, within: .seconds(5), on: stage)
+        stage.wallError = .seconds(hours * 3600)
+        for number: UInt32 in 2...18 {
+            try goal(number, within: .seconds(5), on: stage)
+            try wait(.seconds(660), on: stage)
+        }
+        let statistics = stage.simulator.statistics
+        #expect(statistics[.invalidProviderToken] == 0 && statistics[.expiredProviderToken] == 0)
+        #expect(statistics[.tooManyProviderTokenUpdates] == 0)
+        try stage.close()
+    }
+
+    /// Nothing has been sent yet, so nothing shows which clock is right: the wall is tried, then the clock of the start.
+    @Test(arguments: [-26, -2, 2, 26]) func aClockThatIsSetForGoodBeforeTheFirstPushStopsNone(by hours: Int) throws {
+        let stage = try stage()
+        stage.wallError = .seconds(hours * 3600)
+        try wait(.seconds(600), on: stage)
+        for number: UInt32 in 1...8 {
+            try goal(number, within: .seconds(5), on: stage)
+            try wait(.seconds(660), on: stage)
+        }
+        let statistics = stage.simulator.statistics
+        let refused = statistics[.invalidProviderToken] + statistics[.expiredProviderToken]
+        #expect((1...2).contains(refused), "\(statistics)")
+        #expect(stage.reports.contains { $0.contains("check this machine's clock") }, "\(stage.reports)")
+        try stage.close()
+    }
+
+    /// A virtual machine that is moved to another host. The time before it, which APNs had taken, has gone by.
+    @Test(arguments: [2, 9, 26]) func aMachineThatStoodStillGoesOnWithinSeconds(hours: Int) throws {
+        let stage = try stage()
+        try goal(1, within: .seconds(5), on: stage)
+        stage.standStill(for: .seconds(hours * 3600))
+        // The clock is in doubt for five seconds of them.
+        try goal(2, within: .seconds(10), on: stage)
+        for number: UInt32 in 3...8 {
+            try wait(.seconds(660), on: stage)
+            try goal(number, within: .seconds(5), on: stage)
+        }
+        try stage.close()
+    }
+}
