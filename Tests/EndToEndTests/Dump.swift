@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// What a simulator accepted, as its dump has it.
 struct Dump {
@@ -8,6 +9,8 @@ struct Dump {
         let state: [String: Any]
     }
 
+    /// When the simulator started; milliseconds, as `now` has them.
+    private(set) var started = 0
     /// By token, in the order of arrival.
     private(set) var accepted: [String: [Push]] = [:]
 
@@ -16,11 +19,19 @@ struct Dump {
         for line in try Data(contentsOf: URL(fileURLWithPath: file)).split(separator: UInt8(ascii: "\n")) {
             guard let line = try JSONSerialization.jsonObject(with: line) as? [String: Any] else { continue }
             if let hash = line["hash"] as? String { states[hash] = line["state"] as? [String: Any] }
+            if let start = line["startedNanoseconds"] as? Int { started = start / 1_000_000 }
             guard let token = line["token"] as? String, let pushes = line["accepted"] as? [[Any]] else { continue }
             accepted[token] = pushes.compactMap { push in
                 (push[0] as? Int).map { Push(arrival: $0, state: (push[1] as? String).flatMap { states[$0] } ?? [:]) }
             }
         }
+    }
+
+    /// Milliseconds of the clock that all programs on this machine share.
+    static func now() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
     }
 
     /// When each token accepted this state first.

@@ -4,38 +4,55 @@ import Testing
 /// What has kept people from a goal, tried from outside.
 @Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(5)))
 struct IncidentTests {
-    /// One token of a thousand is answered so for good.
-    @Test(arguments: ["InternalServerError", "REFUSED_STREAM", "INTERNAL_ERROR"])
-    func aTokenThatAlwaysFailsKeepsNoGoalFromTheOthersForASecond(failure: String) throws {
+    /// A live match to a thousand, and what each goal takes to reach nearly all of them.
+    ///
+    /// - Parameters:
+    ///   - failure: how one token of the thousand is answered for good; `nil`: none is.
+    ///   - count: of whom the slowest counts.
+    /// - Returns: milliseconds from a goal's being written to the replay to its being taken by APNs, and the replay's summary.
+    private func goals(failure: String?, toReach count: Int) throws -> (milliseconds: [Int], summary: Summary) {
         let folder = try Folder()
-        let simulator = try Simulator(["--answer", "ff00=\(failure)"], folder: folder)
+        let simulator = try Simulator(failure.map { ["--answer", "ff00=\($0)"] } ?? [], folder: folder)
         let people = (0..<1000).map { LiveMatch.follower($0, prefix: $0 == 417 ? "ff00" : "01") }
         let subscribers = try folder.write("subscribers", people.joined())
         let fanfare = try Program(
             .fanfare, ["replay", "-", "--subscribers", subscribers, "--patience", "0", "--json"] + simulator.options(),
             folder: folder, hasInput: true)
+        let toGo = failure == nil ? 0 : 1
         try fanfare.write(LiveMatch.kickOff)
-        try fanfare.waitUntil(updates: 1, toGo: 1)
+        try fanfare.waitUntil(updates: 1, toGo: toGo)
+        var written: [Int] = []
         for goal in 1...2 {
+            written.append(Dump.now())
             try fanfare.write(LiveMatch.goal(goal))
-            try fanfare.waitUntil(updates: 1 + goal, toGo: 1)
+            try fanfare.waitUntil(updates: 1 + goal, toGo: toGo)
         }
         try fanfare.closeInput()
         let end = try fanfare.wait()
-        #expect(end.status == 1)
-        let summary = try Summary(end)
+        #expect(end.status == (failure == nil ? 0 : 1))
+        let dump = try Dump(simulator.dump())
+        let milliseconds = try (1...2).map { goal in
+            let arrivals = dump.arrivals { $0["homeScore"] as? Int == goal }.sorted()
+            try #require(arrivals.count >= count)
+            return dump.started + arrivals[count - 1] - written[goal - 1]
+        }
+        return (milliseconds, try Summary(end))
+    }
+
+    /// One token of a thousand is answered so for good. The others have each goal within a second of its being told: that is what is
+    /// promised of a release build on a machine that has the time. One that has not, because it runs other tests, needs longer though
+    /// nobody is sick, too: there a goal may take five times what it takes without the sick token. Whoever waits for that token waits
+    /// for as long as it is tried, by far more than either.
+    @Test(arguments: ["InternalServerError", "REFUSED_STREAM", "INTERNAL_ERROR"])
+    func aTokenThatAlwaysFailsKeepsNoGoalFromTheOthersForASecond(failure: String) throws {
+        let well = try goals(failure: nil, toReach: 999).milliseconds
+        // Where requests are taken and reset, the thousandth has it, whenever that was.
+        let (sick, summary) = try goals(failure: failure, toReach: 999)
         #expect(summary.undelivered == 1)
         #expect(summary.goals.count == 2 && summary.goals.allSatisfy { $0.seconds == nil }, "one lacks them")
-        let dump = try Dump(simulator.dump())
-        for goal in 1...2 {
-            let arrivals = dump.arrivals { $0["homeScore"] as? Int == goal }.sorted()
-            let count = arrivals.count
-            try #require(count >= 999)
-            // Where requests are taken and reset, the thousandth has it, whenever that was.
-            let spread = arrivals[998] - arrivals[0]
-            print("told: \(failure): goal \(goal) reached 999 within \(spread) ms")
-            #expect(spread <= 1000)
-        }
+        let bound = max(1000, 5 * (well.max() ?? 0))
+        print("told: \(failure): goals reached 999 after \(sick) ms; \(well) ms where nobody is sick")
+        for (goal, time) in zip(1..., sick) { #expect(time <= bound, "goal \(goal)") }
     }
 
     /// One record of the decision log.
