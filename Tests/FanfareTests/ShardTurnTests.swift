@@ -13,15 +13,18 @@ import Testing
             staleAfter: nil, dismissAfter: nil)
     }
 
-    /// A backend brings preferences that change nothing anybody is told of: so nothing but room is to be told.
+    /// A backend takes back what nobody follows, of which nobody is told anything: so nothing but room is to be told.
     @Test func aCoreThatFoundNoRoomIsToldOfIt() {
         let engine = OneThread()
+        // The shard tells once that it is there.
+        engine.link.send(.unfollow(ActivityID(1)))
+        engine.settle()
         var sent = 0
         while !engine.core.isCongested {
-            engine.link.send(.prefer(ActivityID(UInt64(sent)), Preferences()))
+            engine.link.send(.unfollow(ActivityID(UInt64(sent))))
             sent += 1
         }
-        for _ in 0..<64 { engine.link.send(.prefer(ActivityID(1), Preferences())) }
+        for _ in 0..<64 { engine.link.send(.unfollow(ActivityID(1))) }
         var relieved = 0
         engine.core.onRelief = { relieved += 1 }
         #expect(sent == ShardRings.commandsMax + 1)
@@ -52,18 +55,22 @@ import Testing
     /// The same over threads; the shard's is held up until everything is full.
     @Test(.timeLimit(.minutes(4))) func aCoreThatFoundNoRoomIsToldOfItOverThreads() throws {
         let loop = try Loop()
-        let isOpen = Atomic(false)
+        let isOpen = Atomic(true)
         let core = try EngineCore(
             loop: loop, shards: 1,
             makeTransports: [{ _, _, _ in HeldUpTransport { while !isOpen.load(ordering: .acquiring) { continue } } }])
-        while !core.isCongested { core.broadcast(.prefer(ActivityID(1), Preferences())) }
+        let watchdog = LoopTimer(loop: loop) { loop.stop() }
+        watchdog.start(after: .seconds(120))
+        // It tells once that it is there.
+        core.onReady = { loop.stop() }
+        loop.run()
+        isOpen.store(false, ordering: .releasing)
+        while !core.isCongested { core.broadcast(.unfollow(ActivityID(1))) }
         var isRelieved = false
         core.onRelief = {
             isRelieved = true
             loop.stop()
         }
-        let watchdog = LoopTimer(loop: loop) { loop.stop() }
-        watchdog.start(after: .seconds(120))
         isOpen.store(true, ordering: .releasing)
         loop.run()
         watchdog.close()
