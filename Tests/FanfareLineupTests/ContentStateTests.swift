@@ -78,12 +78,15 @@ typealias Content = LineupContentState<AnyState>
     }
 
     /// The same version, with an alert and without: one has the stamp of the other, and the topics of a card do not come and go.
-    @Test func whatFindsRoomIsTheSameWhateverAlertComesAlong() throws {
+    /// A state that highlights nothing, as the first one after a topic has begun again, goes on to do so.
+    @Test(arguments: [true, false]) func whatFindsRoomIsTheSameWhateverAlertComesAlong(highlights: Bool) throws {
         func topic(_ number: Int, limit: Int) -> LineupTopic {
-            LineupTopic(
+            var state: JSONObject = ["awayScore": 1, "homeScore": 2, "period": "1H"]
+            if highlights { state["highlight"] = "period" }
+            return LineupTopic(
                 Publication(
                     serial: 1, topicID: TopicID("match/\(number)"), topicKind: .football, version: 1, event: .update,
-                    state: EncodedState(["awayScore": 1, "homeScore": 2, "highlight": "period", "period": "1H"]),
+                    state: EncodedState(state),
                     priority: .immediate, alert: nil,
                     short: ShortForms(compactLeading: "HOM 2", compactTrailing: "1 AWA", minimal: "2–1"),
                     stateBytesMax: limit, staleAfter: nil, dismissAfter: nil))
@@ -95,7 +98,7 @@ typealias Content = LineupContentState<AnyState>
                 let bytes = composed(display, highlighting: highlighted)
                 #expect(bytes.count <= limit)
                 let content = try JSONDecoder().decode(Content.self, from: Data(bytes))
-                if let highlighted { #expect(content.highlight == highlighted) }
+                if let highlighted { #expect(content.highlight == (highlights ? highlighted : nil)) }
                 return content.topics.count
             }
             #expect(Set(shown).count == 1, "\(shown) in \(limit) bytes")

@@ -202,7 +202,8 @@ struct EncodedFrame: Sendable {
         init(_ lit: EncodedState, _ row: EncodedRow, highlighting key: String? = nil) {
             var bytes = lit.bytes
             var highlight = lit.highlight.map { lit.bytes[$0] } ?? []
-            if let key, key != lit.highlightedKey {
+            // A state that highlights nothing has no room for it, and the alert is of what was before.
+            if let key, lit.highlight != nil, key != lit.highlightedKey {
                 bytes = lit.highlighting(key)
                 var value: [UInt8] = []
                 JSONValue.write(key, to: &value)

@@ -135,7 +135,8 @@ extension Shard {
         let hash = lineup.display.hash
         let isNew = hash != audience.ledger.newestDisplay
         lineup.lit = wanted
-        let isSeen = audience.target == 0 || isNew || alerting != nil || isOver
+        // What goes on after its end must be a version, however much it looks like the end: until then that goes on to be sent.
+        let isSeen = audience.target == 0 || isNew || alerting != nil || isOver || audience.event == .end
         if isSeen {
             let now = moment.monotonicNanoseconds
             let isGathering = lineup.isGathering(at: now)

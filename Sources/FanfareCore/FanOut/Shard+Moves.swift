@@ -20,7 +20,8 @@ extension Shard {
             return
         }
         guard store[slot].audience != UInt32(index) else { return }
-        let shown = Set(audiences[index].topics.map { topics[$0].id })
+        // An audience without a version is of topics that are over, or unheard of: it waits for what has not been published.
+        let shown = audiences[index].target > 0 ? Set(audiences[index].topics.map { topics[$0].id }) : []
         let missed = alertsMissed(by: slot).filter { shown.contains($0.topic) && $0.isCarried(at: moment) }
         leaveAudience(slot, at: moment)
         join(slot, index)

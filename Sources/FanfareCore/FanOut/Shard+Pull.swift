@@ -154,8 +154,9 @@ extension Shard {
             awaitClock(slot, at: moment)
             return
         }
+        // What is of topics that are over, or unheard of, has no last state.
         let payload =
-            if let last = lastStates[slot] {
+            if let last = lastStates[slot], audiences[last].target > 0 {
                 makePayload(.end, for: audiences[last], stamp: stamp, at: moment, into: &batch)
             } else {
                 // A dismissal date in the past removes the card at once (spec §3.4, documented), and it is to be in the past for the

@@ -31,6 +31,25 @@ import Testing
         #expect(stage.passUntilPush(seconds: 3 * hour).pushes.map(\.token) == [[2]], "the other one's time comes too")
     }
 
+    /// Nothing has come of what it follows, or what has come was another guest's, whose state is nobody else's business.
+    @Test(arguments: [true, false], [true, false])
+    func L1_whatHasNothingToShowEndsWithoutAState(inLineup: Bool, afterAnother: Bool) {
+        if afterAnother {
+            stage.publish(1)
+            stage.publish(2, event: .end)
+            stage.shard.apply(.forget(stage.topic), at: stage.moment)
+        }
+        let key = inLineup ? AudienceKey.lineup([stage.topic]) : .topic(stage.topic)
+        stage.shard.apply(.follow(ActivityID(hashing: "card"), key, token: [1]), at: stage.moment)
+        let (after, pushes) = stage.passUntilPush(seconds: 9 * hour)
+        #expect((8 * hour - 600...8 * hour - 299).contains(after + 1), "\(after) s")
+        #expect(pushes.map(\.event) == [.end] && pushes.map(\.state) == [""])
+        #expect(pushes.allSatisfy { $0.payload.dismissalDate ?? .max < stage.moment.wallSeconds })
+        stage.answer(pushes, .accepted)
+        #expect(stage.fates() == [.expired])
+        #expect(stage.shard.statistics.activities == 0 && stage.shard.violatedInvariant() == nil)
+    }
+
     /// The app started it, and the backend hears of it hours later.
     @Test func L1_anActivityIsAsOldAsItsPhoneSays() {
         stage.publish(1)

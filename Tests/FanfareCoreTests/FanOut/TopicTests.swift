@@ -117,6 +117,26 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
+    /// Somebody has missed an alert of a topic that is over, and then waits for what comes under its id.
+    @Test(arguments: [true, false])
+    func whatWasMissedOfATopicThatIsOverIsNotToldWithTheNextOne(inLineup: Bool) {
+        follow(lineup: [stage.topic, TopicID("live")])
+        for topic in [stage.topic, TopicID("live")] { stage.publish(1, in: topic) }
+        stage.pass(seconds: 5)
+        _ = stage.settle()
+        stage.publish(2, alert: "full time", event: .end)
+        forget(stage.topic)
+        stage.shard.apply(
+            .move(ActivityID(hashing: "card"), inLineup ? .lineup([stage.topic]) : .topic(stage.topic)),
+            at: stage.moment)
+        #expect(stage.shard.violatedInvariant() == nil)
+        #expect(stage.settle().isEmpty)
+        stage.publish(3)
+        let pushes = stage.settle()
+        #expect(pushes.count == 1 && pushes.allSatisfy { $0.payload.alert == nil })
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
     /// Lineups are of ids: they show what comes again under one.
     @Test func aLineupOfForgottenTopicsWaitsForTheNextOnesThoughOtherLineupsShowThem() {
         follow(lineup: [stage.topic, TopicID("live")], "straggler", token: 1)
@@ -174,6 +194,24 @@ import Testing
         #expect(pushes.map(\.event) == [.update] && pushes.map(\.state) == [#"{"score":2}"#])
         stage.answer(pushes, .accepted)
         #expect(stage.shard.statistics.activities == 1 && stage.shard.isQuiet)
+    }
+
+    /// Its end comes back; then one of its topics goes on, and looks as it did.
+    @Test func aLineupThatGoesOnIsNotEndedThoughItLooksTheSame() {
+        let other = TopicID("other")
+        follow(lineup: [stage.topic, other])
+        for topic in [stage.topic, other] { stage.publish(1, in: topic) }
+        stage.pass(seconds: 5)
+        _ = stage.settle()
+        for topic in [stage.topic, other] { stage.publish(1, in: topic, event: .end) }
+        let end = stage.pull()
+        #expect(end.map(\.event) == [.end])
+        stage.answer(end, .throttled)
+        stage.publish(1)
+        stage.pass(seconds: 5)
+        #expect(stage.settle().allSatisfy { $0.event == .update })
+        #expect(stage.shard.statistics.activities == 1)
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
     @Test func aLineupKeepsItsTopicsUntilItsLastMemberLeaves() {
