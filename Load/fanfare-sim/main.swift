@@ -4,8 +4,8 @@ import Simulation
 // Runs simulated worlds, one after the other, until one of them shows a violation or the budget is used up.
 
 let usage = """
-    usage: fanfare-sim [--seed N] [--seeds M] [--steps S] [--seconds T] [--activities N] [--topics N] [--with TROUBLE]…
-                       [--announce] [--troubles]
+    usage: fanfare-sim [--seed N] [--seeds M] [--steps S] [--seconds T] [--activities N] [--topics N] [--without TROUBLE]…
+                       [--announce] [--tell] [--troubles]
 
       --seed N         the first world's seed (default 1); the following ones count up
       --seeds M        how many worlds (default 50)
@@ -13,9 +13,9 @@ let usage = """
       --seconds T      begins no further world after so many seconds
       --activities N   activities per world at a time, at most; otherwise each seed chooses
       --topics N       topics per world; otherwise each seed chooses
-      --with TROUBLE   worlds that have it, or (--without) do not: refusals, ids, order, comebacks, forgetting, environments,
-                       hand-overs
+      --without TROUBLE  worlds that do not have it: refusals, ids, order, comebacks, forgetting, environments, hand-overs
       --troubles       prints how often each kind of trouble met a goal, an end, a start or a hand-over
+      --tell           tells everything that happens: for one world
       --announce       names each world on standard error before it runs: for faults that crash
 
     A world is its seed, its steps and its options: the same ones show the same again.
@@ -31,8 +31,9 @@ func refuse(_ problem: String) -> Never {
 }
 
 var numbers: [String: UInt64] = [:]
-var extras = World.Options.Extra.usual
+var extras = Set(World.Options.Extra.allCases)
 var announces = false
+var tells = false
 var printsTroubles = false
 var arguments = CommandLine.arguments.dropFirst()
 while let option = arguments.popFirst() {
@@ -41,12 +42,13 @@ while let option = arguments.popFirst() {
         print(usage)
         exit(0)
     case "--announce": announces = true
+    case "--tell": tells = true
     case "--troubles": printsTroubles = true
-    case "--with", "--without":
+    case "--without":
         guard let trouble = arguments.popFirst().flatMap(World.Options.Extra.init) else {
             refuse("\(option) needs one of \(World.Options.Extra.allCases.map(\.rawValue).joined(separator: ", "))")
         }
-        if option == "--with" { extras.insert(trouble) } else { extras.remove(trouble) }
+        extras.remove(trouble)
     case "--seed", "--seeds", "--steps", "--seconds", "--activities", "--topics":
         // So that sums stay within 64 bits.
         let most: UInt64 = option == "--seed" ? 1 << 62 : 1 << 40
@@ -79,6 +81,7 @@ for seed in first..<first + (numbers["--seeds"] ?? 50) {
     if let activities = numbers["--activities"] { options.activitiesMax = Int(activities) }
     if let topics = numbers["--topics"] { options.topics = Int(topics) }
     let world = World(seed: seed, options: options)
+    if tells { world.onHappening = { print($0) } }
     let violation = world.run(steps: steps)
     worlds += 1
     stepsSeen += world.steps

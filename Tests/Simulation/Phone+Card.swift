@@ -36,7 +36,8 @@ extension Phone {
         if outcome != .accepted, outcome != .unknown { card?.isOut = false }
     }
 
-    mutating func registered(_ token: [UInt8]) {
+    mutating func registered(_ token: [UInt8], at now: Int64) {
+        if !hasToken { isMember(since: now) }
         card?.isRegistered = true
         serves(token)
         accepted = accepted ?? lastState
@@ -52,6 +53,13 @@ extension World {
         phones.firstIndex { $0.card?.renews == index && !$0.hasToken && !$0.isGone && $0.served != nil }
     }
 
+    /// It takes another card's place, or another one its, and that is not over: the start, all that the old card gets until the new one's
+    /// token has come, its end then, and the first state of the new one.
+    func isHandedOver(_ index: Int) -> Bool {
+        if let old = phones[index].card?.renews { return !phones[index].hasToken || !phones[old].isGone }
+        return phones[index].isReplaced || successor(of: index) != nil
+    }
+
     /// The engine is about to end it, or has: what comes from outside would meet it half gone, and nobody can say when. A card
     /// whose successor is on its way is left as it is, and then its name means that one.
     func isTooOld(_ index: Int) -> Bool {
@@ -60,8 +68,8 @@ extension World {
         return phones[index].isExpired || isAlmostOver(phones[index])
     }
 
-    func isOver(_ audience: AudienceKey, node: Node) -> Bool {
-        audience.topics.allSatisfy { node.latest[$0]?.event == .end }
+    func isOver(_ audience: AudienceKey, for phone: Phone, node: Node) -> Bool {
+        audience.topics.allSatisfy { node.newest($0, for: phone)?.event == .end }
     }
 
     /// Who follows something without having a card of it.
@@ -104,7 +112,7 @@ extension World {
         guard age(of: phones[old]) >= lifetime / 16 * 15 - 1_000_000_000 else { return nil }
         var phone = Phone(renewing: phones[old], id: ActivityID(hashing: name))
         phone.card = Phone.Card(name, edition: edition, renews: old)
-        phone.joined(served, at: moment.monotonicNanoseconds)
+        phone.joined(served, turn: phones[old].turn, isWaited: false, at: moment.monotonicNanoseconds)
         phones.append(phone)
         return phones.count - 1
     }
@@ -118,14 +126,14 @@ extension World {
         if payload.alert?.title != "Start" || payload.priority != .immediate || payload.start?.collapseID == nil {
             return "a start that phones ignore"
         }
-        if isOver(served, node: node) { return "a start of what is over" }
+        if isOver(served, for: phone, node: node) { return "a start of what is over" }
         return judgeState(of: payload, shown: served, for: phone, from: node)
     }
 
     /// What goes on ends for its age alone, and not while its successor has no token.
     func judgeEnd(of index: Int, served: AudienceKey, from node: Node) -> String? {
         // It is the end of what it showed when another card took its name.
-        if isOver(served, node: node) || phones[index].isNameless { return nil }
+        if isOver(served, for: phones[index], node: node) || phones[index].isNameless { return nil }
         if let successor = successor(of: index), phones[successor].card?.isOut == true {
             return "it ends before the new card has its token (L1)"
         }
@@ -151,12 +159,12 @@ extension World {
     /// - Returns: whether it is. What is late is not sent at all: alerts must not grow stale, nor the activity too old.
     func register(_ index: Int, _ token: [UInt8]) -> Bool {
         guard !phones[index].isGone, !isTooOld(index), age(of: phones[index]) < 60_000_000_000 else { return false }
-        phones[index].registered(token)
+        phones[index].registered(token, at: moment.monotonicNanoseconds)
         guard phones[index].served != nil, let card = phones[index].card, let old = card.renews else { return true }
         phones[old].isReplaced = true
         if phones[old].served != nil, !phones[old].isGone {
             phones[old].hasLeft = true
-            phones[old].joined(nil, at: moment.monotonicNanoseconds)
+            join(old, nil)
         }
         return true
     }
@@ -185,15 +193,15 @@ extension World {
             hashing: StartRequest.name(String(card.name.split(separator: "~")[0]), edition: edition))
     }
 
-    /// Of those that had a name one after the other the first about whom this can be said.
+    /// Of those that had a name one after the other the last about whom this can be said.
     func isMeant(_ phone: Phone, by fate: ActivityFate) -> Bool {
         if phone.card != nil
             || phones.lastIndex(where: { $0.id == phone.id }) == phones.firstIndex(where: { $0.id == phone.id })
         {
             return true
         }
-        if case .expired = fate { return !phone.isNameless && !phone.isExpired && isAlmostOver(phone) }
-        return !phone.isNameless
+        if case .expired = fate, phone.isExpired || !isAlmostOver(phone) { return false }
+        return phone.isIntroduced && !phone.isNameless
     }
 
     /// - Returns: what is wrong with what the shard says has become of an activity.
@@ -224,7 +232,7 @@ extension World {
         }
         let successor = successor(of: index)
         for index in [index, successor].compactMap(\.self) where phones[index].served != nil {
-            phones[index].joined(audience, at: moment.monotonicNanoseconds)
+            join(index, audience)
             if let audience { phones[index].audience = audience } else { leave(index) }
         }
         return true

@@ -8,6 +8,8 @@ struct Phone {
     /// What the person chose last, and what the shard has been told of so far (`nil` before, and after an unfollow).
     var audience: AudienceKey
     private(set) var served: AudienceKey?
+    /// Of the topic that it follows, where that is not a lineup.
+    private(set) var turn = 0
     /// The app's current token, the one the shard knows, and every one it ever had.
     private(set) var token: [UInt8]
     private(set) var servedToken: [UInt8]
@@ -38,6 +40,10 @@ struct Phone {
     var wasHeld = false
     /// The service has refused the newest state for good: there is nothing to be done before a newer one has come.
     private(set) var refusedSerial: UInt64?
+    /// What was sent last is owed to it once more, whatever the answer.
+    private var isOwedAgain = false
+    /// Newest publication of what it shows when the last push that was accepted left.
+    private(set) var acceptedSerial: UInt64 = 0
 
     /// What is wrong with its token.
     var sickness: Sickness?
@@ -69,6 +75,8 @@ struct Phone {
     private(set) var lastAlertStandsAlone = false
     /// When it came to what it shows, and pushes since for which nothing but the rotation can have asked.
     private(set) var joinedAt: Int64 = 0
+    /// Since when what is published waits for it: not while its card has no token.
+    private(set) var memberSince: Int64 = 0
     var rotationPushes: Int64 = 0
     var alertsTried: Set<AlertText> = []
     /// Alerts published since this phone showed their topic that have not had their chance yet, and those whose chance is on its
@@ -144,27 +152,52 @@ struct Phone {
     func hasUsed(_ token: [UInt8]) -> Bool { tokens.contains(token) }
 
     /// The shard has been told whose member this phone is.
-    mutating func joined(_ audience: AudienceKey?, at now: Int64) {
+    ///
+    /// - Parameters:
+    ///   - turn: of the topic that it follows.
+    ///   - isWaited: there is nothing to be seen of it yet.
+    mutating func joined(_ audience: AudienceKey?, turn: Int, isWaited: Bool, at now: Int64) {
         // With its end on the way, an activity neither moves nor leaves.
         guard !isGone, !isEnding, served != audience else { return }
         served = audience
+        self.turn = turn
         joinedAt = now
+        memberSince = now
         refusedSerial = nil
         rotationPushes = 0
         lastLineup = nil
         // The person changed something, and gets one push for it even where the content happens to be the same.
         lastMayRepeat = true
         // What it missed of a topic that it shows as before is still to come; but a card without a token takes nothing along.
-        let shown = hasToken ? Set(audience?.topics ?? []) : []
+        var shown = hasToken ? Set(audience?.topics ?? []) : []
+        if isWaited {
+            // Nothing has been missed of what is yet to come. A lineup may be there already, with members of whom nobody can say.
+            if case .topic = audience { shown = [] }
+            forgiveMissed()
+        }
         missed.removeAll { !shown.contains($0.topic) }
         missedInFlight.removeAll { !shown.contains($0.topic) }
         awaitsAlert = awaitsAlert && !missed.allSatisfy(\.isRevoked)
+    }
+
+    private mutating func forgiveMissed() {
+        noteSettled()
+        for index in missedInFlight.indices { missedInFlight[index].mayBeSettled = true }
+        awaitsAlert = false
     }
 
     /// Devices drop what was stamped half a minute before their own time, and what is eight hours ahead of it.
     static func takes(_ stamp: Int64, at truth: Moment) -> Bool {
         stamp > truth.wallSeconds - 30 && stamp <= truth.wallSeconds + 8 * 3600
     }
+
+    /// Everybody gets the newest state once more, whoever has refused it too.
+    mutating func isOwedWhatItRefused() {
+        refusedSerial = nil
+        isOwedAgain = flying > 0
+    }
+
+    mutating func isMember(since now: Int64) { memberSince = now }
 
     mutating func prefers(_ subscriber: Subscriber) { self.subscriber = subscriber }
 
@@ -174,9 +207,7 @@ struct Phone {
     mutating func noteSettled() { for index in missed.indices { missed[index].mayBeSettled = true } }
 
     mutating func noteAlert(of publication: Publication, at now: Int64) {
-        guard !isNameless, let alert = publication.alert, let served, served.topics.contains(publication.topicID) else {
-            return
-        }
+        guard !isNameless, let alert = publication.alert else { return }
         missed.append(
             Missed(
                 topic: publication.topicID, alert: alert, staleAt: now + alert.freshFor.milliseconds * 1_000_000))
@@ -220,6 +251,7 @@ struct Phone {
         isThrottled = false
         isEnding = payload.event == .end
         refusedSerial = nil
+        isOwedAgain = false
         lastSerial = serial
         lastSentAt = now
         if case .lineup = served { lastLineup = LineupContentState<Match>(payload) }
@@ -250,6 +282,7 @@ struct Phone {
         switch flight.outcome {
         case .accepted:
             accepted = flight.payload.state
+            acceptedSerial = lastSerial
             if flight.payload.event == .end {
                 hasEnded = true
                 isGone = true
@@ -275,7 +308,9 @@ struct Phone {
             // It stays on the phone until the system ends it.
             isGone = true
         case .refused:
-            refusedSerial = lastSerial
+            if !isOwedAgain { refusedSerial = lastSerial }
+            // Not before there is something newer; but that may look the same.
+            lastMayRepeat = true
             notCharged(for: flight)
         }
     }

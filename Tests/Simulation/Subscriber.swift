@@ -92,13 +92,18 @@ extension World {
     func noteClockStep(of node: Node) {
         guard !node.shard.isHeldUp, node.stampEpoch != node.clock.moment.stampEpoch else { return }
         node.stampEpoch = node.clock.moment.stampEpoch
-        for index in phones.indices where nodes[phones[index].node] === node { phones[index].lastMayRepeat = true }
+        for index in phones.indices where nodes[phones[index].node] === node {
+            phones[index].lastMayRepeat = true
+            let isOver = phones[index].served.map { self.isOver($0, for: phones[index], node: node) } ?? true
+            if !isOver { phones[index].isOwedWhatItRefused() }
+        }
     }
 
     /// Before a pull. Who may be given no alert now, and shows the newest state already, is settled without a push.
     func noteSettled(by node: Node) {
         let now = moment.monotonicNanoseconds
-        for index in phones.indices where nodes[phones[index].node] === node && phones[index].flying == 0 {
+        for index in phones.indices
+        where !phones[index].missed.isEmpty && nodes[phones[index].node] === node && phones[index].flying == 0 {
             guard let highest = phones[index].stillMissed(at: now).map(\.alert.class).max(),
                 phones[index].sickness != nil
                     || !mayAlert(
@@ -131,7 +136,7 @@ extension World {
         let affords = phone.budget.has(phone.budgetSize, at: payload.stamp)
         if payload.priority == .immediate, !affords { return "priority 10 on a spent budget" }
         if case .topic(let topic) = phone.served, payload.priority == .conserving, affords,
-            node.latest[topic]?.priority == .immediate
+            node.newest(topic, for: phone)?.priority == .immediate
         {
             return "priority 5 though the budget is not spent"
         }

@@ -22,6 +22,11 @@ extension World {
         if payload.event == .update, payload.alert == nil, payload.state == phone.lastState, !phone.lastMayRepeat {
             return "the same state twice (5)"
         }
+        if payload.event == .update, case .topic = phone.served, let refused = phone.refusedSerial,
+            refused == newestSerial(for: phone, node: node)
+        {
+            return "what was refused is sent again"
+        }
         // A push that is on its way at the limit is waited for.
         let outlived = moment.monotonicNanoseconds - max(phone.beganAt + lifetime, phone.answeredAt)
         if outlived > 15_000_000_000, payload.event == .update {
@@ -39,6 +44,13 @@ extension World {
             if payload.event == .end {
                 if let violation = judgeEnd(of: index, served: served, from: node) { return violation }
                 isExpiring = isAlmostOver(phone)
+            }
+            if payload.event == .end, payload.state.isEmpty {
+                // For its age, and there has never been anything to show.
+                guard !node.hasNews(for: phone), payload.dismissalDate ?? .max < moment.wallSeconds else {
+                    return "an end without a state"
+                }
+                return nil
             }
             if let violation = judgeState(of: payload, shown: served, for: phone, from: node) { return violation }
             if case .lineup(let topics, _) = served, !isExpiring,
@@ -86,11 +98,11 @@ extension World {
         if case .lineup = phone.served {
             return LineupContentState<Match>(payload)?.withoutHighlight == phone.lastLineup?.withoutHighlight
         }
-        return newestSerial(of: phone.served, node: node) == phone.lastSerial
+        return newestSerial(for: phone, node: node) == phone.lastSerial
     }
 
-    func newestSerial(of audience: AudienceKey?, node: Node) -> UInt64 {
-        audience?.topics.compactMap { node.latest[$0]?.serial }.max() ?? 0
+    func newestSerial(for phone: Phone, node: Node) -> UInt64 {
+        phone.served?.topics.compactMap { node.newest($0, for: phone)?.serial }.max() ?? 0
     }
 
     /// What an audience's members must be shown by this shard now: written apart from the engine, as plainly as possible.
@@ -100,7 +112,7 @@ extension World {
         let carried = payload.alert.flatMap(feed.told)?.first.flatMap { feed.alerts[$0] }
         switch audience {
         case .topic(let topic):
-            guard let newest = node.latest[topic] else { return "a state of nothing" }
+            guard let newest = node.newest(topic, for: phone) else { return "a state of nothing" }
             let state = carried?.alert.highlight.map(newest.state.highlighting) ?? newest.state.bytes
             guard payload.state == state else {
                 return "not the newest state: \(String(decoding: payload.state, as: UTF8.self)) (1)"
@@ -116,9 +128,7 @@ extension World {
         if let lost = feed.pendingChange() { return lost }
         for phone in phones where !phone.isGone && !phone.isExpired && !isBetweenCards(phone) {
             guard phone.hasToken else {
-                if let card = phone.card, !card.isOut, let served = phone.served,
-                    served.topics.contains(where: { nodes[phone.node].latest[$0] != nil })
-                {
+                if let card = phone.card, !card.isOut, nodes[phone.node].hasNews(for: phone) {
                     return "\(card.name) was never started (L7)"
                 }
                 continue
@@ -128,14 +138,14 @@ extension World {
                 return "activity \(phone.id.rawValue) left and was never ended (3)"
             }
             let node = nodes[phone.node]
-            let shown = served.topics.contains { node.latest[$0] != nil }
-            if shown, phone.accepted == nil, phone.refusedSerial == nil {
+            guard node.hasNews(for: phone) else { continue }
+            if phone.accepted == nil, phone.refusedSerial == nil {
                 return "activity \(phone.id.rawValue) never got a state (1)"
             }
             // What was refused is owed to nobody before something newer has come.
             if phone.refusedSerial != nil { continue }
             for state in [phone.accepted, phone.shown].compactMap(\.self) {
-                if let violation = stale(state, beside: served, node: node) {
+                if let violation = stale(state, of: phone, beside: served, node: node) {
                     return "activity \(phone.id.rawValue) shows \(violation) (1)"
                 }
             }
@@ -157,7 +167,7 @@ extension World {
                 return "operators were told \(node.alarmsHeard) and \(node.resumptionsHeard) times of dead tokens"
             }
             let (lacked, doubtful) = refused(by: node)
-            for serial in node.published where !doubtful.contains(serial) || node.completed[serial] ?? 0 > 1 {
+            for serial in node.published.keys where !doubtful.contains(serial) || node.completed[serial] ?? 0 > 1 {
                 let isComplete = !node.overtaken.contains(serial) && !lacked.contains(serial)
                 if node.completed[serial] ?? 0 == (isComplete ? 1 : 0) { continue }
                 return "publication \(serial) was reported complete \(node.completed[serial] ?? 0) times"
@@ -172,10 +182,11 @@ extension World {
         var (lacked, doubtful): (Set<UInt64>, Set<UInt64>) = ([], [])
         for phone in phones where nodes[phone.node] === node && !phone.isGone {
             guard let serial = phone.refusedSerial, let served = phone.served else { continue }
-            let publication = served.topics.lazy.compactMap { node.told[$0]?.last { $0.publication.serial == serial } }
-                .first
-            // Of what had come before it, a member that is new may get the rest without anybody's waiting for that.
-            if case .topic = served, !phone.isExpired, let publication, phone.joinedAt < publication.at {
+            // Of what had come before it, a member that is new may get the rest without anybody's waiting for that; nor does anybody
+            // wait for what is shown again because a clock was wrong.
+            if case .topic = served, !phone.isExpired, let at = node.published[serial], phone.memberSince < at,
+                phone.acceptedSerial < serial
+            {
                 lacked.insert(serial)
             }
             for topic in served.topics {
@@ -186,10 +197,10 @@ extension World {
     }
 
     /// The accepted state must be the newest version; which key is highlighted is the alert's choice.
-    func stale(_ accepted: [UInt8], beside audience: AudienceKey, node: Node) -> String? {
+    func stale(_ accepted: [UInt8], of phone: Phone, beside audience: AudienceKey, node: Node) -> String? {
         switch audience {
         case .topic(let topic):
-            guard let newest = node.latest[topic] else { return nil }
+            guard let newest = node.newest(topic, for: phone) else { return nil }
             let keys = [
                 "homeScore", "awayScore", "homeYellow", "awayYellow", "homeRed", "awayRed", "period", "lastEvent",
             ]

@@ -24,10 +24,15 @@ extension World {
         /// Per topic everything it was told, and when the topic ended.
         var told: [TopicID: [Told]] = [:]
         var endedAt: [TopicID: Int64] = [:]
+        /// The turn of each topic's id that was published last, and what was published last of each turn.
+        var turns: [TopicID: Int] = [:]
+        var lastOfTurn: [Turn: Publication] = [:]
         /// Those of them that the core publishes no more, and somebody still looks at.
         var forgotten: Set<TopicID> = []
         /// Lineups that somebody has had, and since when.
         var lineups: [AudienceKey: Int64] = [:]
+        /// Of those the ones in which nothing has been published since they began.
+        var waitingLineups: Set<AudienceKey> = []
         var deadTokens: DeadTokenJudge
         /// Told of dead tokens, and that they are few again.
         var alarmsHeard = 0
@@ -35,7 +40,8 @@ extension World {
         var revoked: Set<String> = []
         var completed: [UInt64: Int] = [:]
         var overtaken: Set<UInt64> = []
-        var published: Set<UInt64> = []
+        /// When it was told of each, monotonic nanoseconds.
+        var published: [UInt64: Int64] = [:]
 
         init(_ index: Int, _ options: Options, at moment: Moment) {
             self.index = index

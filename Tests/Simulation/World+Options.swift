@@ -52,19 +52,16 @@ extension World {
         var isMisconfigurable: Bool { deadTokenAnswers.lowerBound < 100 }
         public init() {}
 
-        /// Troubles that a world may be told to have, or not.
+        /// Troubles that a world may be told not to have. Each of them is in some worlds only: the seed says in which.
         public enum Extra: String, CaseIterable, Sendable {
             case refusals, ids, order, comebacks, forgetting
             /// Lineups, starts and old age where every token looks dead now and then.
             case environments
             case handOvers = "hand-overs"
-
-            /// Those that worlds have unless they are told otherwise: nothing is known to be found with them.
-            public static let usual: Set<Extra> = []
         }
 
         /// A world of the seed's own kind. Of every size: the smallest make the rarest meetings.
-        public init(varying seed: UInt64, having extras: Set<Extra> = Extra.usual) {
+        public init(varying seed: UInt64, having extras: Set<Extra> = Set(Extra.allCases)) {
             func pick<Value>(_ values: [Value], _ salt: UInt64) -> Value {
                 values[Int((seed &+ salt << 32).mixed % UInt64(values.count))]
             }
@@ -89,9 +86,9 @@ extension World {
             lifetime = isSimple ? .seconds(8 * 3600) : pick([.seconds(8 * 3600), .seconds(144)], 14)
             if handsOver { lifetime = .seconds(144) }
             renews = handsOver || pick([false, true], 15)
-            reusesIDs = extras.contains(.ids)
-            disordersEvents = extras.contains(.order)
-            if extras.contains(.refusals) { refused = pick([0, 0, 0.03], 20) }
+            reusesIDs = extras.contains(.ids) && pick([false, true], 23)
+            disordersEvents = extras.contains(.order) && pick([false, true], 24)
+            if extras.contains(.refusals) { refused = pick([0, 0.03], 20) }
             if extras.contains(.comebacks) { reopens = pick([.never, .afresh, .resumed], 21) }
             // Where cards grow old, nobody can say whether somebody still looks at a topic.
             if extras.contains(.forgetting), lifetime > .seconds(3600) {

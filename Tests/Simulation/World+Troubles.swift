@@ -98,7 +98,7 @@ extension World {
 
     /// Counts what this push has met.
     func note(_ payload: Payload, to index: Int, _ fate: Fate, from node: Node) {
-        let isHandOver = phones[index].card?.renews != nil || successor(of: index) != nil
+        let isHandOver = isHandedOver(index)
         let meeting: Meeting
         switch payload.event {
         case .start: meeting = isHandOver ? .handOver : .start
@@ -146,8 +146,8 @@ extension World {
                 if isLetGo(phone) { continue }
                 return "activity \(phone.id.rawValue) left and waits for its end (10)"
             }
-            guard served.topics.contains(where: { node.latest[$0] != nil }) else { continue }
-            guard let accepted = phone.accepted, stale(accepted, beside: served, node: node) == nil else {
+            guard node.hasNews(for: phone) else { continue }
+            guard let accepted = phone.accepted, stale(accepted, of: phone, beside: served, node: node) == nil else {
                 return "activity \(phone.id.rawValue) waits for the newest state, for another's trouble or a clock (10)"
             }
         }

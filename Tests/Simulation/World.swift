@@ -53,6 +53,8 @@ public final class World {
     public internal(set) var troublesMet = TroublesMet()
     /// Of all pushes and answers, and their moments: the same for a seed in every process.
     public private(set) var digest: UInt64 = 0
+    /// Takes a line for each thing that happens, for whoever looks for the cause of a violation.
+    public var onHappening: ((String) -> Void)?
     /// What a shard has said of an activity's fate, and was wrong.
     private var falseFate: String?
 
@@ -227,7 +229,7 @@ public final class World {
         guard !phones[index].isGone else { return false }
         if phones[index].isIntroduced {
             guard !phones[index].isNameless, !isTooOld(index) else { return false }
-            guard !phones[index].isEnding || token == phones[index].servedToken else { return false }
+            guard !isEnding(index, named: audience) || token == phones[index].servedToken else { return false }
             if phones[index].served == nil, !phones[index].isEnding {
                 // An unfollow is taken back by the card that it was of.
                 guard token == phones[index].servedToken else { return false }
@@ -235,7 +237,7 @@ public final class World {
                 phones[index].hasLeft = false
             }
             phones[index].serves(token)
-            phones[index].joined(audience, at: now)
+            join(index, audience)
             return true
         }
         if let former = named(phones[index].id), former != index, !phones[former].isGone {
@@ -247,8 +249,25 @@ public final class World {
         }
         phones[index].isIntroduced = true
         phones[index].beganAt = now
-        phones[index].joined(audience, at: now)
+        join(index, audience)
         return true
+    }
+
+    /// It is on its way out, or lacks only the end of what was before under the id that it is to follow.
+    private func isEnding(_ index: Int, named audience: AudienceKey) -> Bool {
+        let phone = phones[index]
+        if phone.isEnding { return true }
+        guard case .topic(let topic) = audience, phone.served == audience else { return false }
+        return phone.turn < nodes[phone.node].turn(of: topic)
+    }
+
+    /// The shard is told what the phone shows from now on.
+    func join(_ index: Int, _ audience: AudienceKey?) {
+        let node = nodes[phones[index].node]
+        var turn = 0
+        if case .topic(let topic) = audience { turn = node.turn(of: topic) }
+        phones[index].joined(
+            audience, turn: turn, isWaited: audience.map(node.isWaited) == true, at: moment.monotonicNanoseconds)
     }
 
     /// - Returns: whether there was one, and the shard in a state to take it.
@@ -257,15 +276,12 @@ public final class World {
         guard !node.shard.isHeldUp, node.commands.drain(limit: 1, { next = $0 }) == 1, let command = next else {
             return false
         }
+        happens("\(command.summary)", at: node)
         switch command {
         case .publish(let publication):
-            node.latest[publication.topicID] = publication
-            node.told[publication.topicID, default: []].append(
-                Told(publication: publication, at: moment.monotonicNanoseconds))
-            node.endedAt[publication.topicID] = publication.event == .end ? moment.monotonicNanoseconds : nil
-            node.forgotten.remove(publication.topicID)
-            node.published.insert(publication.serial)
-            for index in phones.indices where isServed(index, by: node) {
+            node.note(publication, at: moment.monotonicNanoseconds)
+            for index in phones.indices
+            where isServed(index, by: node) && node.shows(publication.topicID, to: phones[index]) {
                 phones[index].noteAlert(of: publication, at: moment.monotonicNanoseconds)
             }
         case .revokeAlert(_, let cause):
@@ -275,7 +291,7 @@ public final class World {
             if let index = phones.lastIndex(where: { $0.id == id && $0.hasUsed(token) }) {
                 if phones[index].card != nil {
                     guard register(index, token) else { return true }
-                    if phones[index].served != nil { phones[index].joined(audience, at: moment.monotonicNanoseconds) }
+                    if phones[index].served != nil { join(index, audience) }
                 } else {
                     guard followed(index, audience, token) else { return true }
                 }
@@ -285,7 +301,7 @@ public final class World {
             if let index = phones.firstIndex(where: { $0.card?.name == request.activity }) {
                 phones[index].isIntroduced = true
                 phones[index].beganAt = moment.monotonicNanoseconds
-                phones[index].joined(audience, at: moment.monotonicNanoseconds)
+                join(index, audience)
                 note(phones[index].served, of: node)
             }
         case .move(let id, let audience):
@@ -315,7 +331,7 @@ public final class World {
 
     private func note(_ audience: AudienceKey?, of node: Node) {
         if case .lineup = audience, let audience, node.lineups[audience] == nil {
-            node.lineups[audience] = moment.monotonicNanoseconds
+            node.begin(audience, at: moment.monotonicNanoseconds)
         }
     }
 
@@ -326,15 +342,17 @@ public final class World {
                 self.nodes[$0.node] === node && !$0.isGone && $0.hasToken && self.age(of: $0) < self.lifetime
             }.compactMap(\.served))
         node.lineups = node.lineups.filter { served.contains($0.key) }
+        if !node.waitingLineups.isEmpty {
+            node.waitingLineups.formIntersection(
+                phones.lazy.filter { self.nodes[$0.node] === node && !$0.isGone }.compactMap(\.served))
+        }
         guard !node.forgotten.isEmpty else { return }
         // What the core has forgotten is remembered for those who look at it.
-        let looked = Set(
-            phones.lazy.filter { self.nodes[$0.node] === node && !$0.isGone }.compactMap(\.served).flatMap(\.topics))
-        for topic in node.forgotten where !looked.contains(topic) {
-            node.latest[topic] = nil
-            node.told[topic] = nil
-            node.endedAt[topic] = nil
+        var looked: Set<TopicID> = []
+        for phone in phones where nodes[phone.node] === node && !phone.isGone {
+            for topic in phone.served?.topics ?? [] where node.shows(topic, to: phone) { looked.insert(topic) }
         }
+        for topic in node.forgotten where !looked.contains(topic) { node.drop(topic) }
         node.forgotten.formIntersection(looked)
     }
 
@@ -363,11 +381,15 @@ public final class World {
                 return "activity \(phones[phone].id.rawValue): \(violation)"
             }
             let fate = fate(of: phone, from: node)
+            happens(
+                "\(payload.event) to phone \(phone): \(fate.outcome) \(fate.arrives), stamp \(payload.stamp), "
+                    + "\(payload.alert.map { "\($0.title) \($0.body)" } ?? "silent"), "
+                    + "\(String(decoding: payload.state, as: UTF8.self))", at: node)
             digest(UInt64(phone), UInt64(payload.stamp), payload.state.fnv1a)
             note(payload, to: phone, fate, from: node)
             let told = payload.alert.flatMap(feed.told) ?? []
             phones[phone].sent(
-                payload, telling: told, newest: newestSerial(of: phones[phone].served, node: node),
+                payload, telling: told, newest: newestSerial(for: phones[phone], node: node),
                 at: moment.monotonicNanoseconds)
             if isStart {
                 phones[phone].sentStart(
@@ -389,15 +411,24 @@ public final class World {
         // A token that was replaced while its push was on the way may be dead by now.
         let isStart = flight.payload.event == .start
         if !isStart, flight.token != phones[flight.phone].servedToken, flight.outcome == .accepted, random.chance(0.5) {
-            flight.outcome = .deadToken
+            (flight.outcome, flight.arrives) = (.deadToken, false)
         }
+        happens("answer to phone \(flight.phone): \(flight.outcome)", at: node)
         if isStart { phones[flight.phone].answeredStart(flight.outcome) }
+        let completion = Completion(
+            slot: flight.delivery.slot, generation: flight.delivery.generation, outcome: flight.outcome)
+        let activities = node.shard.statistics.activities
+        node.shard.complete([completion], at: node.clock.moment)
         var isHeld = false
         if flight.outcome == .accepted {
             node.deadTokens.answered(dead: false)
         } else if flight.outcome == .deadToken, flight.token == phones[flight.phone].servedToken {
             node.deadTokens.answered(dead: true)
-            isHeld = node.deadTokens.isShut && phones[flight.phone].served != nil
+            // Of what is ended for its age nobody can say from outside that it is on its way out, and so to go.
+            let mayGo = flight.payload.event == .end && isAlmostOver(phones[flight.phone])
+            isHeld =
+                node.deadTokens.isShut && phones[flight.phone].served != nil
+                && !(mayGo && node.shard.statistics.activities < activities)
             if isHeld { node.deadTokens.hold(at: moment.monotonicNanoseconds) }
         }
         node.service.answered(flight.outcome, at: moment.monotonicNanoseconds)
@@ -409,15 +440,16 @@ public final class World {
         if phones[flight.phone].isGone, age(of: phones[flight.phone]) < lifetime - 1_000_000_000 {
             phones[flight.phone].isEndedEarly = true
         }
-        let completion = Completion(
-            slot: flight.delivery.slot, generation: flight.delivery.generation, outcome: flight.outcome)
-        node.shard.complete([completion], at: node.clock.moment)
         forgetEmptyLineups(of: node)
         if phones[flight.phone].isGone, random.chance(options.echo) { node.echoes.append(completion) }
         if random.chance(0.1), let echo = node.echoes.popLast() {
             node.shard.complete([echo], at: node.clock.moment)
         }
         tell(node)
+    }
+
+    private func happens(_ what: @autoclosure () -> String, at node: Node) {
+        onHappening?("\(steps) \(moment.monotonicNanoseconds / 1_000_000) ms, node \(node.index): \(what())")
     }
 
     private func digest(_ numbers: UInt64...) {
@@ -434,6 +466,7 @@ public final class World {
         var heard = 0
         while heard < limit, let fact = node.feedback.pop() {
             heard += 1
+            happens("the shard says \(fact)", at: node)
             switch fact {
             case .completed(let serial, _): node.completed[serial, default: 0] += 1
             case .overtaken(let serial): node.overtaken.insert(serial)
@@ -446,7 +479,7 @@ public final class World {
                 if line.contains("went to dead tokens") { node.alarmsHeard += 1 }
                 if line.contains("dead tokens are few again") { node.resumptionsHeard += 1 }
             case .fate(let id, let fate):
-                guard let index = phones.firstIndex(where: { $0.id == id && isMeant($0, by: fate) }) else { break }
+                guard let index = phones.lastIndex(where: { $0.id == id && isMeant($0, by: fate) }) else { break }
                 falseFate = falseFate ?? judgeFate(fate, of: index).map { "activity \(id.rawValue): \($0)" }
                 switch fate {
                 case .expired: phones[index].isExpired = true
@@ -514,5 +547,21 @@ public final class World {
         for node in nodes { if let violation = node.shard.violatedInvariant() { return violation } }
         if let falseFate { return falseFate }
         return feed.violatedInvariant()
+    }
+}
+
+extension ShardCommand {
+    /// Without what is as long as it is dull.
+    fileprivate var summary: String {
+        switch self {
+        case .publish(let publication):
+            "publish \(publication.serial) \(publication.topicID), \(publication.event), "
+                + "\(String(decoding: publication.state.bytes, as: UTF8.self)), "
+                + "\(publication.alert.map { "\($0.class) \($0.text.title) \($0.text.body)" } ?? "silent")"
+        case .follow(let id, let key, let token, _, _): "follow \(id.rawValue), \(key), token \(token.prefix(4))"
+        case .start(let request, let key): "start \(request.activity), \(key)"
+        case .replaceToken(let id, let token): "replace the token of \(id.rawValue) by \(token.prefix(4))"
+        default: "\(self)"
+        }
     }
 }

@@ -14,15 +14,34 @@ import Testing
 
     /// Worlds that have shown a fault once, of the engine or of its judges: cards that outlived their limit, a version that showed more
     /// or less with an alert, ordinary alerts in the place of an essential one, a dead token that a shut guard held for ever, and an
-    /// alert that outlived a weightier one of its topic which others had crowded out. A world that has changed since goes another way,
-    /// so each of the engine's faults has a test of its own, too.
+    /// alert that outlived a weightier one of its topic which others had crowded out; then, with more trouble, alerts and ends of what was
+    /// over when somebody waited for the next turn, a lineup that went on and was ended, fates of the second card of a name, and what
+    /// was refused after it had been shown. A world that has changed since goes another way, so each of the engine's faults has a test of
+    /// its own, too, and each world the troubles that it had.
     @Test(
         arguments: [
-            777_007_520, 123_005_523, 123_017_857, 123_030_813, 123_023_659, 123_030_026, 456_017_473, 456_028_434,
-            456_035_126, 1986, 708, 4973,
-        ] as [UInt64])
-    func whatWasFoundOnceStaysMended(seed: UInt64) {
-        #expect(World(seed: seed, options: World.Options(varying: seed)).run(steps: 2000) == nil, "seed \(seed)")
+            (
+                [],
+                [
+                    777_007_520, 123_005_523, 123_017_857, 123_030_813, 123_023_659, 123_030_026, 456_017_473,
+                    456_028_434, 456_035_126, 1986, 708, 4973,
+                ]
+            ),
+            ([.environments], [400_116]), ([.forgetting], [500_314]), ([.handOvers], [501_264]),
+            (
+                [.comebacks],
+                [400_001, 600_001, 600_338, 600_402, 600_405, 600_414, 600_469, 600_681, 600_870, 600_999]
+            ),
+            (
+                Set(World.Options.Extra.allCases),
+                [20_840, 20_971, 20_989, 23_178, 50_038, 50_095, 60_047, 700_130, 700_290, 700_810, 800_687]
+            ),
+        ] as [(Set<World.Options.Extra>, [UInt64])])
+    func whatWasFoundOnceStaysMended(having extras: Set<World.Options.Extra>, seeds: [UInt64]) {
+        for seed in seeds {
+            let world = World(seed: seed, options: World.Options(varying: seed, having: extras))
+            #expect(world.run(steps: 2000) == nil, "seed \(seed)")
+        }
     }
 
     /// Each process hashes names under a key of its own, which must decide nothing.
