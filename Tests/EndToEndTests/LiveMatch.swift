@@ -24,7 +24,7 @@ struct LiveMatch {
 
 extension Program {
     /// Waits for a line of progress that knows of so many updates, and of so many activities that lack the newest.
-    func waitUntil(updates: Int, toGo: Int, within seconds: Double = 60) throws {
+    func waitUntil(updates: Int, toGo: Int, within seconds: Double = 120) throws {
         let formatter = NumberFormatter()
         formatter.numberStyle = .decimal
         formatter.locale = Locale(identifier: "en_US")

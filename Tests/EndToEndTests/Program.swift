@@ -112,7 +112,7 @@ final class Program: @unchecked Sendable {
     /// Waits until something is true of what the program has said. Its outputs are files, and a file tells nobody when it
     /// grows: hence the short naps.
     func waitUntil(
-        _ what: String, within seconds: Double = 20, _ isTrue: (_ output: String, _ errors: String) -> Bool
+        _ what: String, within seconds: Double = 120, _ isTrue: (_ output: String, _ errors: String) -> Bool
     ) throws {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while !isTrue(outputSoFar, errorsSoFar) {
