@@ -132,6 +132,7 @@ struct Phone {
         servedToken = token
         tokens = [token]
         isIntroduced = true
+        wasHeld = old.wasHeld
     }
 
     private static func makeToken(using random: inout SplitMix64) -> [UInt8] {
@@ -163,7 +164,7 @@ struct Phone {
         self.turn = turn
         joinedAt = now
         memberSince = now
-        refusedSerial = nil
+        isOwedWhatItRefused()
         rotationPushes = 0
         lastLineup = nil
         // The person changed something, and gets one push for it even where the content happens to be the same.
@@ -191,7 +192,7 @@ struct Phone {
         stamp > truth.wallSeconds - 30 && stamp <= truth.wallSeconds + 8 * 3600
     }
 
-    /// Everybody gets the newest state once more, whoever has refused it too.
+    /// It gets the newest state once more, whatever becomes of what is on its way.
     mutating func isOwedWhatItRefused() {
         refusedSerial = nil
         isOwedAgain = flying > 0

@@ -184,13 +184,13 @@ extension World {
             guard let serial = phone.refusedSerial, let served = phone.served else { continue }
             // Of what had come before it, a member that is new may get the rest without anybody's waiting for that; nor does anybody
             // wait for what is shown again because a clock was wrong.
-            if case .topic = served, !phone.isExpired, let at = node.published[serial], phone.memberSince < at,
+            if case .topic = served, !phone.isExpired, let at = node.published[serial]?.at, phone.memberSince < at,
                 phone.acceptedSerial < serial
             {
                 lacked.insert(serial)
             }
-            for topic in served.topics {
-                for told in node.told[topic] ?? [] { doubtful.insert(told.publication.serial) }
+            for (serial, published) in node.published where served.topics.contains(published.topic) {
+                doubtful.insert(serial)
             }
         }
         return (lacked, doubtful.subtracting(lacked))

@@ -40,8 +40,8 @@ extension World {
         var revoked: Set<String> = []
         var completed: [UInt64: Int] = [:]
         var overtaken: Set<UInt64> = []
-        /// When it was told of each, monotonic nanoseconds.
-        var published: [UInt64: Int64] = [:]
+        /// Of which topic each was, and when it was told of it, monotonic nanoseconds.
+        var published: [UInt64: (topic: TopicID, at: Int64)] = [:]
 
         init(_ index: Int, _ options: Options, at moment: Moment) {
             self.index = index

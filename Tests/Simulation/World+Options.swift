@@ -82,7 +82,7 @@ extension World {
                     [.init(burst: 4, refill: .seconds(60)), .init(burst: 1, refill: .seconds(600))], 12))
             let isSimple = isMisconfigurable && !extras.contains(.environments)
             (lineups, starts) = (!isSimple, !isSimple)
-            handsOver = !isSimple && extras.contains(.handOvers) && pick([false, false, false, true], 19)
+            handsOver = !isSimple && extras.contains(.handOvers) && pick([false, false, true], 19)
             lifetime = isSimple ? .seconds(8 * 3600) : pick([.seconds(8 * 3600), .seconds(144)], 14)
             if handsOver { lifetime = .seconds(144) }
             renews = handsOver || pick([false, true], 15)

@@ -7,7 +7,7 @@ extension World {
         let node = nodes.randomElement(using: &random)!
         let now = moment.monotonicNanoseconds
         let live = phones.indices.filter { phones[$0].isLive && nodes[phones[$0].node] === node }
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<9, using: &random) {
         case 0: if options.stepsClocks { node.clock.set(at: moment, using: &random) }
         case 1:
             if options.sickens, let index = live.randomElement(using: &random) {

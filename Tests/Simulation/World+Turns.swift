@@ -24,7 +24,7 @@ extension World.Node {
         told[topic, default: []].append(World.Told(publication: publication, at: now))
         endedAt[topic] = publication.event == .end ? now : nil
         forgotten.remove(topic)
-        published[publication.serial] = now
+        published[publication.serial] = (topic, now)
         waitingLineups = waitingLineups.filter { !$0.topics.contains(topic) }
     }
 
@@ -58,9 +58,11 @@ extension World.Node {
     }
 
     /// Whoever has nothing but topics that are over from now on waits for what comes under their ids; in a lineup, where nobody else
-    /// has that already.
+    /// has that already. Whether the shard still knows what the core has forgotten, nobody can say where cards grow old.
     func isWaited(_ audience: AudienceKey) -> Bool {
-        lineups[audience] == nil ? audience.topics.allSatisfy(isOver) : waitingLineups.contains(audience)
+        guard lineups[audience] == nil else { return waitingLineups.contains(audience) }
+        return audience.topics.allSatisfy(isOver)
+            || audience.topics.allSatisfy { forgotten.contains($0) || latest[$0] == nil }
     }
 
     /// Somebody is the first to have this lineup.
