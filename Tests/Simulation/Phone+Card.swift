@@ -151,6 +151,12 @@ extension World {
         }
     }
 
+    /// The system has ended it, and the person has let go of the card that was to take its place: nobody is told of either.
+    func isOutlivedAndLetGo(_ phone: Phone) -> Bool {
+        guard options.renews, age(of: phone) >= lifetime - 1_000_000_000 else { return false }
+        return phones.contains { $0.hasLeft && $0.card?.renews.map { phones[$0].id } == phone.id }
+    }
+
     /// Its time has come, or will within the second that the engine counts in.
     func isAlmostOver(_ phone: Phone) -> Bool { age(of: phone) >= lifetime / 48 * 47 - 1_000_000_000 }
 

@@ -126,7 +126,8 @@ extension World {
     /// What must hold once the feed is quiet and the network has answered everything.
     func globallyViolated() -> String? {
         if let lost = feed.pendingChange() { return lost }
-        for phone in phones where !phone.isGone && !phone.isExpired && !isBetweenCards(phone) {
+        for phone in phones
+        where !phone.isGone && !phone.isExpired && !isBetweenCards(phone) && !isOutlivedAndLetGo(phone) {
             guard phone.hasToken else {
                 if let card = phone.card, !card.isOut, nodes[phone.node].hasNews(for: phone) {
                     return "\(card.name) was never started (L7)"
