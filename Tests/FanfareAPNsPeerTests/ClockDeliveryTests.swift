@@ -10,7 +10,7 @@ import Testing
     private static let people = 10
 
     private func stage() throws -> DeliveryStage {
-        let stage = try DeliveryStage { _ in }
+        let stage = try DeliveryStage(goesOn: true) { _ in }
         for person in 0..<Self.people {
             stage.follow(person, token: [1, UInt8(person)] + [UInt8](repeating: 9, count: 78))
         }

@@ -16,7 +16,7 @@ final class DeliveryStage {
     let simulator: Simulator
     private let scratch: Scratch
     private(set) var pool: ConnectionPool! = nil  // set in `init`, whose callbacks need `self`
-    private let time = LoopTime(goesOn: false)
+    private let time: LoopTime
     /// Somebody has set the machine's wall clock. APNs and phones have clocks of their own.
     var wallError = Duration.zero
     private var estimate: WallEstimate
@@ -27,12 +27,15 @@ final class DeliveryStage {
     private var nudge: LoopTimer?
     private(set) var reports: [String] = []
 
-    init(simulator change: (inout SimulatorOptions) -> Void) throws {
+    /// - Parameter goesOn: time goes on as the loop does, where something has to be of a later moment than something else.
+    init(goesOn: Bool = false, simulator change: (inout SimulatorOptions) -> Void) throws {
+        time = LoopTime(goesOn: goesOn)
         scratch = try Scratch()
         try scratch.makeCertificates()
         var options = scratch.simulatorOptions
         change(&options)
         loop = try Loop()
+        time.run(on: loop)
         simulator = try Simulator(options, loop: loop)
         var configuration = ConnectionPool.Configuration(
             endpoint: Endpoint(host: "localhost", port: simulator.port, caFile: scratch.path("ca.pem")),
