@@ -142,6 +142,8 @@ extension World {
             result.append(told.publication)
             if told.isUrgent || told.at + interval <= moment.monotonicNanoseconds { break }
         }
+        // The core has forgotten it, and perhaps the shard has not.
+        if result.isEmpty, let last = node.last(of: topic) { result.append(last) }
         return result
     }
 

@@ -72,6 +72,14 @@ extension World {
         audience.topics.allSatisfy { node.newest($0, for: phone)?.event == .end }
     }
 
+    /// What the core has forgotten was over. Whether a shard still knows that, and ends a lineup of it, nobody can say from outside.
+    private func mayBeOver(_ audience: AudienceKey, for phone: Phone, node: Node) -> Bool {
+        guard case .lineup(let topics, _) = audience else { return false }
+        return topics.allSatisfy { topic in
+            node.newest(topic, for: phone).map { $0.event == .end } ?? (node.turns[topic] != nil)
+        }
+    }
+
     /// Who follows something without having a card of it.
     func start() {
         guard phones.count(where: \.isLive) < options.activitiesMax else { return }
@@ -134,6 +142,7 @@ extension World {
     func judgeEnd(of index: Int, served: AudienceKey, from node: Node) -> String? {
         // It is the end of what it showed when another card took its name.
         if isOver(served, for: phones[index], node: node) || phones[index].isNameless { return nil }
+        if mayBeOver(served, for: phones[index], node: node) { return nil }
         if let successor = successor(of: index), phones[successor].card?.isOut == true {
             return "it ends before the new card has its token (L1)"
         }

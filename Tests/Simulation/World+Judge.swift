@@ -181,7 +181,7 @@ extension World {
     /// something: each may have been complete before, or not.
     private func refused(by node: Node) -> (lacked: Set<UInt64>, doubtful: Set<UInt64>) {
         var (lacked, doubtful): (Set<UInt64>, Set<UInt64>) = ([], [])
-        for phone in phones where nodes[phone.node] === node && !phone.isGone {
+        for phone in phones where nodes[phone.node] === node && !phone.isGone && !isOutlivedAndLetGo(phone) {
             guard let serial = phone.refusedSerial, let served = phone.served else { continue }
             // Of what had come before it, a member that is new may get the rest without anybody's waiting for that; nor does anybody
             // wait for what is shown again because a clock was wrong.

@@ -34,6 +34,12 @@ extension World.Node {
         (latest[topic], told[topic], endedAt[topic]) = (nil, nil, nil)
     }
 
+    /// What was published last of it, be it forgotten.
+    func last(of topic: TopicID) -> Publication? {
+        guard let turn = turns[topic] else { return nil }
+        return lastOfTurn[Turn(topic: topic, number: turn)] ?? lastOfTurn[Turn(topic: topic, number: turn - 1)]
+    }
+
     /// What the phone is to see of a topic.
     func newest(_ topic: TopicID, for phone: Phone) -> Publication? {
         switch phone.served {
