@@ -161,6 +161,12 @@ extension ConnectionPool {
     ) -> Bool {
         acceptedTokenSerial = 0
         defer { proof.origin = credentials.provenOrigin }
+        // Who has mended the key waits for no connection to ask about it.
+        let key = credentials.keySerial(at: moment)
+        guard key == keySerial else {
+            changeKey(to: key, at: moment)
+            return true
+        }
         do {
             switch try credentials.refused(serial: request.tokenSerial, as: refusal, at: moment) {
             case .none: return false

@@ -79,7 +79,7 @@ public final class ConnectionPool: Transport {
     let onReport: (String) -> Void
     @exclusivity(unchecked) private var requestFields: RequestFields
     /// Of the key that the connections belong to; 0 before the first push.
-    private var keySerial: UInt64 = 0
+    private(set) var keySerial: UInt64 = 0
     /// Of the JWT sent last, of the one that APNs accepted last since it refused any, and of the newest one, of this key and of the key
     /// before.
     private var tokenSerial: UInt64 = 0
@@ -360,7 +360,7 @@ public final class ConnectionPool: Transport {
     }
 
     /// A connection belongs to the key that was first used on it (spec §9.2, documented).
-    private func changeKey(to serial: UInt64, at moment: Moment) {
+    func changeKey(to serial: UInt64, at moment: Moment) {
         keySerial = serial
         formerKeysTokenSerial = newestTokenSerial
         gate.changeKey()
