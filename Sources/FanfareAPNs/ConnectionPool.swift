@@ -401,7 +401,7 @@ public final class ConnectionPool: Transport {
         var index = 0
         // A seat whose connection fails at once may be given up.
         while index < seats.count {
-            if mayDial(index) { open(index, at: moment) }
+            if wantsDialing(index, at: moment.monotonicNanoseconds), mayDial(index) { open(index, at: moment) }
             index += 1
         }
     }
@@ -417,10 +417,12 @@ public final class ConnectionPool: Transport {
         return seats.count { $0.connection?.isDialing == true } < ConnectionPool.dialsMax
     }
 
+    private func wantsDialing(_ index: Int, at now: Int64) -> Bool {
+        seats[index].opensAt <= now && (seats[index].connection == nil || seats[index].isInDoubt)
+    }
+
     private func open(_ index: Int, at moment: Moment) {
-        guard seats[index].opensAt <= moment.monotonicNanoseconds else { return }
         if let doubted = seats[index].connection {
-            guard seats[index].isInDoubt else { return }
             seats[index].connection = nil
             seats[index].isInDoubt = false
             leave(doubted, at: moment)
