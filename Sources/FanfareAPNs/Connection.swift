@@ -68,15 +68,15 @@ final class Connection {
     /// When the peer has allowed no streams for too long; `.max` while it allows some.
     private var noStreamsEnds = Int64.max
     private(set) var roundTrip = RoundTrip(memory: .seconds(10))
-    /// The same of the last moments, queues and all.
+    /// The same of the last moments, of answers to pushes alone, queues and all.
     private(set) var pace = RoundTrip(memory: .seconds(1))
     /// Requests that the peer has allowed at once, at most.
     private var streamsMost = 0
     /// When the PING left whose answer is awaited; kept when anything else is heard.
     private var timedPing: Int64?
-    /// Since when its answers take far longer than those of the others.
-    var slowSince: Int64?
-    var isSlow: Bool { slowSince != nil }
+    /// How its answers come beside those of the others.
+    var slowness = Slowness()
+    var isSlow: Bool { slowness.isSlow }
     /// A push with our JWT has been processed.
     private(set) var isProved = false
     /// Pushes that were processed.
@@ -382,7 +382,6 @@ final class Connection {
     private func timePong(at now: Int64) {
         guard let sent = timedPing.take() else { return }
         roundTrip.note(now - sent, at: now)
-        pace.note(now - sent, at: now)
         pool.reviewDue = .min
     }
 

@@ -23,22 +23,20 @@ extension ConnectionPool {
     /// longer than a dead connection passes for a live one while it is asked.
     private static let refusalsMax = 3
     private static let refusalTime: Int64 = 10 * 1_000_000_000
-    /// Of its time: a thread that sleeps less is what everybody waits for, or the machine is, which does not let it run.
+    /// Of its time. A thread that sleeps less is what everybody waits for, or the machine is, which does not let it run.
     private static let idleShare = 0.2
-    /// A connection is slow if an answer takes so many times as long as with the others, and so much longer; and is replaced after a time.
+    /// A connection is slow if an answer takes so many times as long as with the others, and so much longer.
     private static let slowFactor: Int64 = 4
     private static let slowMargin: Int64 = 20_000_000
-    private static let slowTime: Int64 = 10 * 1_000_000_000
     /// Of its answers: a peer that takes fewer pushes than that is what everybody waits for.
     private static let takenShare = 0.9
-    /// Nobody waits longer for a pool that is not as large as it wants to be.
+    /// After it a pool is ready though it is not as large as it wants to be.
     private static let readyTime: Int64 = 10 * 1_000_000_000
 
-    /// As many connections are open as are wanted, as far as can be known by now.
+    /// There are as many seats as are wanted, as far as can be known by now.
     var isLargeEnough: Bool {
-        let now = now().monotonicNanoseconds
-        if size.isFixed || source.demand == 0 || readyBy.map({ now >= $0 }) ?? false { return true }
-        return plannedPath != nil && connectionsOpen == seats.count && !(size.isGrowing(at: now) && mayGrow)
+        if size.isFixed || source.demand == 0 { return true }
+        return plannedPath != nil && !(size.isGrowing(at: now().monotonicNanoseconds) && mayGrow)
     }
 
     /// Where the service is in trouble, or wants us to be slower, more connections make it worse.
@@ -96,16 +94,12 @@ extension ConnectionPool {
     private func judgePace(at moment: Moment) {
         let now = moment.monotonicNanoseconds
         let open = seats.compactMap(\.connection).filter(\.isOpen)
-        let middle = ConnectionPool.middle(open.compactMap(\.pace.least)) ?? 0
-        let limit = max(middle * ConnectionPool.slowFactor, middle + ConnectionPool.slowMargin)
+        let known = open.filter { $0.pace.notedAt.map { now - $0 < Slowness.memory } ?? false }
+        let middle = known.count > 2 ? ConnectionPool.middle(known.compactMap(\.pace.least)) : nil
+        let limit = middle.map { max($0 * ConnectionPool.slowFactor, $0 + ConnectionPool.slowMargin) }
         for connection in open {
-            guard open.count > 2, connection.pace.least ?? 0 > limit else {
-                connection.slowSince = nil
-                continue
-            }
-            let since = connection.slowSince ?? now
-            connection.slowSince = since
-            guard now - since >= ConnectionPool.slowTime, replaceLater(connection, at: now) else { continue }
+            connection.slowness.judge(connection.pace, limit: limit, at: now)
+            guard connection.slowness.stays(at: now), replaceLater(connection, at: now) else { continue }
             report(
                 "\(configuration.endpoint) answers far more slowly on a connection than on others; it is replaced",
                 at: now)

@@ -17,7 +17,9 @@ public final class ConnectionPool: Transport {
         public var bundleID: String
         /// `nil`: as many as bring what is owed at once to the last activity within `reach`, and `connectionsMax` at most.
         public var connections: Int?
+        /// From a change to the last activity of the largest audience.
         public var reach: Duration = .seconds(2)
+        /// Of this pool: a shard's part of what the app may have.
         public var connectionsMax = 64
         /// After this a request's outcome is unknown and its activity free again.
         public var requestTimeout: Duration = .seconds(10)
@@ -101,7 +103,7 @@ public final class ConnectionPool: Transport {
     var reviewDue = Int64.min
     /// As it is without a queue.
     var plannedPath: PoolSize.Path?
-    /// Until then it is not ready while it may still grow; set with the first review.
+    /// Monotonic nanoseconds. Until then it is not ready while it may still grow; set with the first review.
     var readyBy: Int64?
     /// Connections that take no new requests and wait for their last answers, or for the peer's farewell.
     private var draining: [Connection] = []
@@ -202,7 +204,12 @@ public final class ConnectionPool: Transport {
         return figures
     }
 
-    public var isReady: Bool { connectionsOpen == seats.count && isLargeEnough }
+    /// As many connections are open as are wanted; or, after a while, as few as any pool has: nobody waits for the last of many.
+    public var isReady: Bool {
+        if connectionsOpen == seats.count, isLargeEnough { return true }
+        guard !size.isFixed, let readyBy else { return false }
+        return connectionsOpen >= size.limits.leastHad && clock().monotonicNanoseconds >= readyBy
+    }
 
     public func workAvailable() {
         sourceMayHaveWork = true

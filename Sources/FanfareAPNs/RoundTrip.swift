@@ -7,6 +7,8 @@ struct RoundTrip {
     private var current = Int64.max
     private var former = Int64.max
     private var turnsAt = Int64.min
+    /// When the newest was seen.
+    private(set) var notedAt: Int64?
 
     init(memory: Duration) { self.memory = memory.nanoseconds }
 
@@ -24,5 +26,6 @@ struct RoundTrip {
             turnsAt = now + memory
         }
         current = min(current, max(0, time))
+        notedAt = now
     }
 }

@@ -63,12 +63,51 @@ import Testing
         harness.close()
     }
 
+    /// Far away, sixty handshakes one after the other take half a minute: pushes begin before.
+    @Test func aPoolThatStillGrowsIsReadyAfterAWhile() throws {
+        let (server, harness) = try world(activities: 1, demand: 10_000_000)
+        harness.run("the first connections") { harness.pool.figures.connections >= 2 }
+        #expect(!harness.pool.isReady)
+        harness.time.leap(.seconds(11))
+        #expect(harness.pool.isReady && server.connections < 64, "\(server.connections)")
+        harness.close()
+    }
+
+    /// One of four answers thirty times as late as the others, for ten seconds: it is replaced, and pushes go to the others meanwhile.
+    @Test func aConnectionThatStaysSlowIsReplaced() throws {
+        var late: [AnsweringServer.Request] = []
+        let (server, harness) = try world(activities: 60_000, demand: 0, connections: 4) {
+            guard $0.connection == 0, $0.number > 0 else { return AnsweringServer.accepted($0) }
+            late.append($0)
+            return []
+        }
+        let answers = LoopTimer(loop: harness.loop) {
+            for request in late { server.write(AnsweringServer.accepted(request), on: 0) }
+            late = []
+        }
+        answers.start(after: .milliseconds(300), repeating: .milliseconds(300))
+        harness.run("being ready") { harness.pool.isReady }
+        var round = 0
+        while server.connections < 5, round < 150 {
+            round += 1
+            harness.source.mayHandOut = round * 400
+            harness.pool.workAvailable()
+            harness.run("round \(round)") { harness.source.settled == round * 400 }
+            harness.time.leap(.milliseconds(500))
+        }
+        #expect(server.connections == 5)
+        #expect(harness.reports.contains { $0.contains("far more slowly on a connection") }, "\(harness.reports)")
+        #expect(harness.source.count(.unknown) == 0)
+        answers.close()
+        harness.close()
+    }
+
     @Test func aPeerThatRefusesTheNinthConnectionIsServedWithEight() throws {
         let (server, harness) = try world(activities: 20_000, demand: 1_000_000)
         server.connectionsMax = 8
+        harness.run("being refused") { harness.reports.contains { $0.hasSuffix("takes no more than 8 connections") } }
         harness.run("being ready") { harness.pool.isReady }
         #expect(harness.pool.figures.connections == 8)
-        #expect(harness.reports.contains { $0.hasSuffix("takes no more than 8 connections") }, "\(harness.reports)")
         #expect(server.turnedAway <= 16, "it is asked a few times, and then left alone: \(server.turnedAway)")
         harness.source.mayHandOut = .max
         harness.pool.workAvailable()

@@ -160,6 +160,23 @@ import Testing
         #expect(throws: Never.self) { try parse("- --format native") }
     }
 
+    @Test func connectionsFollowFromWhatIsWantedUnlessTheyAreCounted() throws {
+        let line = "f --transport apns://h:1 --key k --team-id T --bundle-id b"
+        func apns(_ more: String) throws -> APNsOptions? {
+            guard case .apns(let options, _) = try parse("\(line) \(more)").options.transport else { return nil }
+            return options
+        }
+        #expect(try apns("")?.connectionsPerShard == nil)
+        let chosen = try apns("--reach 1.5 --connections-max 16")
+        #expect(chosen?.reach == .milliseconds(1500) && chosen?.connectionsMax == 16)
+        #expect(try apns("--connections 3")?.connectionsPerShard == 3)
+        #expect { try parse("\(line) --connections 3 --reach 1") } throws: {
+            "\($0)".contains("mean nothing beside it")
+        }
+        #expect { try parse("\(line) --reach 0") } throws: { "\($0)".contains("--reach 0") }
+        #expect { try parse("f --reach 1") } throws: { "\($0)".contains("only means something") }
+    }
+
     @Test func aBundleIDMayNameItsEnvironment() throws {
         let command = try parse("f --transport apns://h:1 --key k --team-id T --bundle-id com.example/development")
         guard case .apns(let options, _) = command.options.transport else {

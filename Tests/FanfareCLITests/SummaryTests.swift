@@ -144,6 +144,8 @@ import Testing
         #expect(object["seconds"] as? Double == 12.5)
         #expect(object["delivery_seconds"] as? Double == 10.2)
         #expect(object["schema"] as? Int == 3)
+        let transport = object["transport"] as? [String: Any]
+        #expect(transport?["limit"] as? String == "nothing" && transport?["roundTripSeconds"] is NSNull)
         #expect(object["cpu_us_per_push"] as? Double == 3.456)
         #expect(object["peak_rss_bytes"] as? Int == 104_857_600)
     }

@@ -127,6 +127,7 @@ import Testing
     @Test func whatWaitsForAShardIsBounded() {
         let queue = LoadingQueue()
         let source = CountedSource(200_000)
+        // Changed on the shard's thread; read here when that has been joined.
         nonisolated(unsafe) var taken = 0
         nonisolated(unsafe) var waitingMost = 0
         let thread = try? LoopThread(name: "shard") { _ in

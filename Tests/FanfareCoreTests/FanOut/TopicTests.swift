@@ -19,6 +19,18 @@ import Testing
         _ = stage.settle()
     }
 
+    /// A transport makes itself wide enough for a goal before that comes.
+    @Test func howManyTheNextChangeMayBeForIsKnownBefore() {
+        for number in 0..<100 { stage.follow("card \(number)", in: other) }
+        stage.follow("alone")
+        #expect(stage.shard.demand == 100)
+        for number in 0..<70 { stage.unfollow("card \(number)") }
+        #expect(stage.shard.demand == 30)
+        for number in 0..<200 { follow(lineup: [TopicID("\(number)"), other], "lineup \(number)") }
+        #expect(stage.shard.demand == 200)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
     @Test func nothingIsLeftOfTenThousandTopicsThatNobodyFollowed() {
         for number in 0..<10_000 {
             let topic = TopicID("order/\(number)")

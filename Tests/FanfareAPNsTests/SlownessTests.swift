@@ -1,0 +1,48 @@
+import Testing
+
+@testable import FanfareAPNs
+
+@Suite struct SlownessTests {
+    private static let millisecond: Int64 = 1_000_000
+    private static let limit: Int64? = 100 * millisecond
+    private var pace = RoundTrip(memory: .seconds(1))
+    private var slowness = Slowness()
+
+    /// An answer comes in that many milliseconds, and is judged.
+    private mutating func answer(in milliseconds: Int64, at seconds: Int64, limit: Int64? = SlownessTests.limit) {
+        pace.note(milliseconds * Self.millisecond, at: seconds * 1000 * Self.millisecond)
+        slowness.judge(pace, limit: limit, at: seconds * 1000 * Self.millisecond)
+    }
+
+    @Test mutating func whatStaysSlowForTenSecondsMayGo() {
+        for second in 0..<10 as Range<Int64> {
+            answer(in: 500, at: second)
+            #expect(slowness.isSlow && !slowness.stays(at: second * 1000 * Self.millisecond))
+        }
+        answer(in: 500, at: 10)
+        #expect(slowness.stays(at: 10_000 * Self.millisecond))
+    }
+
+    /// A push now and then, and one of them late: no reason for a handshake, however long nothing else comes.
+    @Test mutating func oneLateAnswerIsNoReason() {
+        answer(in: 500, at: 0)
+        for second in 1..<3600 as Range<Int64> {
+            let now = second * 1000 * Self.millisecond
+            slowness.judge(pace, limit: Self.limit, at: now)
+            #expect(!slowness.stays(at: now))
+            #expect(slowness.isSlow == (second < 2), "it gets pushes again, to be measured")
+        }
+    }
+
+    @Test mutating func anAnswerInTimeForgetsTheLateOnes() {
+        for second in 0..<60 as Range<Int64> {
+            answer(in: second % 7 == 6 ? 10 : 500, at: second)
+            #expect(!slowness.stays(at: second * 1000 * Self.millisecond))
+        }
+    }
+
+    @Test mutating func besideTooFewNobodyIsSlow() {
+        for second in 0..<60 as Range<Int64> { answer(in: 500, at: second, limit: nil) }
+        #expect(!slowness.isSlow && !slowness.stays(at: 60_000 * Self.millisecond))
+    }
+}
