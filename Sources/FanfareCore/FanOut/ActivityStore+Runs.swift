@@ -115,6 +115,8 @@ extension Activity {
         let delivered: UInt32
         let alerted: UInt32
         let flags: Flags
+        /// Its card does not show what it was sent last.
+        let wasRefused: Bool
     }
 
     fileprivate mutating func depart(
@@ -127,7 +129,9 @@ extension Activity {
         self.spent = spent
     }
 
-    var standing: Standing { Standing(delivered: delivered, alerted: alerted, flags: flags) }
+    var standing: Standing {
+        Standing(delivered: delivered, alerted: alerted, flags: flags, wasRefused: sendingAlert == .refused)
+    }
 
     /// It has had no other state with this stamp, nor a later one.
     fileprivate func takes(_ version: UInt32, stamped: UInt32) -> Bool {

@@ -159,6 +159,21 @@ import Testing
         #expect(service.accepted.count == before + 2)
     }
 
+    /// Who follows after one that was refused has seen what goes back to how it was.
+    @Test func onlyWhoWasRefusedGetsWhatGoesBackToHowItWas() {
+        let service = ScriptedService(members: 0..<3)
+        service.answer = { member, _ in member == 0 ? .refused : .accepted }
+        service.publish(state: ["score": 1])
+        service.run()
+        #expect(service.accepted.count == 2)
+        service.answer = { _, _ in .accepted }
+        service.publish(state: ["score": 2])
+        service.publish(state: ["score": 1])
+        service.run()
+        #expect(service.accepted.count == 3, "two of three show it")
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
     /// A person is counted as lacking the newest state from the refusal on until a newer one is out, or the person looks elsewhere.
     @Test func whoWasRefusedTheNewestStateIsCounted() {
         let service = ScriptedService(members: 0..<5)
