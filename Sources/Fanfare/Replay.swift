@@ -251,7 +251,7 @@ public final class Replay {
         switch item {
         case .event(let event):
             welcome(event.topic)
-            engine.apply(event, now: now)
+            engine.apply(event, now: now, wall: source.wall)
         case .rejected(let rejection):
             engine.reject(rejection, now: now)
         case .noticed: break  // said above

@@ -14,6 +14,8 @@ protocol ReplaySource {
     func close()
     /// Log time where it goes on without items; `nil` where it only comes with them.
     mutating func clockTime() -> FeedTime?
+    /// The wall clock when log time was last asked for, which may be ahead of it; `nil` where there is none.
+    var wall: FeedTime? { get }
 }
 
 /// Files: always there.
@@ -33,6 +35,7 @@ struct RecordedFeed: ReplaySource {
     func start() {}
     func close() {}
     func clockTime() -> FeedTime? { nil }
+    var wall: FeedTime? { nil }
 }
 
 /// Standard input, line by line as it is written.
@@ -75,6 +78,7 @@ final class LiveInput: ReplaySource {
     var isAtEnd: Bool { lines.isAtEnd }
     func close() { bytes.close() }
     func clockTime() -> FeedTime? { lines.now() }
+    var wall: FeedTime? { lines.wall }
 }
 
 /// Lines as somebody writes them. Their log time is when they are looked at, by the clock that an engine has (`LogClock`): what they
@@ -86,6 +90,8 @@ struct LiveLines {
     private(set) var hasEnded = false
     private let clock: ThreadClock
     private var log: LogClock
+    /// As it is believed, when log time was last asked for.
+    private(set) var wall: FeedTime?
 
     init(clock: ClockSource, lineBytesMax: Int = FeedOptions.lineBytesMaxDefault) {
         decoder = NativeLineDecoder(name: "-", lineBytesMax: lineBytesMax)
@@ -108,7 +114,11 @@ struct LiveLines {
         if let failure { items.append(.rejected(FeedRejection(place: "-", reason: failure))) }
     }
 
-    mutating func now() -> FeedTime { log.advance(to: clock.now()) }
+    mutating func now() -> FeedTime {
+        let moment = clock.now()
+        wall = FeedTime(milliseconds: moment.wallMilliseconds)
+        return log.advance(to: moment)
+    }
 
     mutating func peek() -> (now: FeedTime, item: FeedItem)? {
         position < items.count ? (now(), items[position]) : nil

@@ -73,6 +73,22 @@ import Testing
         #expect(versions >= 5, "of 20 lines in 10 s; \(log)")
     }
 
+    /// The machine's clock was an hour behind, and is put right. Log time follows for hours; what the feed says of its own times is
+    /// compared with the clock as it is.
+    @Test func aClockThatIsPutRightMakesNoLineEarly() throws {
+        let lines = (0..<30).map { board($0, at: Double(Self.start) + 3600 + Double($0)) }
+        var isSet = false
+        let log = try log(of: lines) { clock in
+            clock.pass(.seconds(1))
+            if !isSet { clock.set(by: .seconds(3600)) }
+            isSet = true
+        }
+        let events = log.filter { $0.hasPrefix(#"{"type":"event""#) }
+        #expect(events.count == 30)
+        #expect(events[0].contains("ahead, so it counts as now"), "nothing speaks for it: \(events[0])")
+        #expect(events[10...].allSatisfy { !$0.contains(" ahead, ") }, "\(events)")
+    }
+
     @Test(arguments: 0..<20 as Range<UInt64>) func howTheBytesAreCutChangesNothing(seed: UInt64) {
         var dice = SplitMix64(seed: seed)
         let start = Double(Self.start)

@@ -1,7 +1,7 @@
 /// Log time of an engine that runs live: what its decisions wait by.
 ///
 /// It goes with the monotonic clock, whatever the wall clock does: an interval of two seconds lasts two seconds, and a step of eight
-/// hours is not eight hours in which nothing happened. Where it lies behind the wall it goes at twice the pace, where it lies ahead a
+/// hours is not eight hours in which nothing happened. Where it lies behind the wall it goes a sixteenth faster, where it lies ahead a
 /// sixteenth more slowly, until the two agree again. It never goes back.
 public struct LogClock: Sendable {
     // Nanoseconds: Unix time, and from the monotonic clock's start.
@@ -22,13 +22,15 @@ public struct LogClock: Sendable {
         let elapsed = ClockBounds.elapsed(from: at, to: moment.monotonicNanoseconds)
         let wall = ClockBounds.wall(moment.wallMilliseconds)
         at = max(at, moment.monotonicNanoseconds)
+        let adjustment = elapsed / LogClock.share
         let next =
             wall > log + elapsed
-            ? min(wall, log + 2 * elapsed) : max(wall, log + elapsed - elapsed / LogClock.slowing)
+            ? min(wall, log + elapsed + adjustment) : max(wall, log + elapsed - adjustment)
         log = min(next, ClockBounds.latest)
         return now
     }
 
-    /// What waits a minute waits four seconds longer then, and a lead of an hour is gone after sixteen.
-    private static let slowing: Int64 = 16
+    /// What waits a minute waits four seconds more or less then, and an hour's difference is gone after sixteen. Nobody is in a hurry:
+    /// an event's own time is compared with the wall as well (`DecisionCore.apply`).
+    private static let share: Int64 = 16
 }
