@@ -103,7 +103,7 @@ final class EngineCore {
         decisionCore.apply(event, now: now, wall: wall, into: &decisions)
         hand()
         if let notice = unknownWords.notice(of: event) { onReport?(notice) }
-        if let notice = topicRoom.notice(of: decisionCore.topicCount) { onReport?(notice) }
+        if let notice = topicRoom.notice(of: decisionCore.runningTopicCount) { onReport?(notice) }
     }
 
     func reject(_ rejection: FeedRejection, now: FeedTime) {

@@ -50,7 +50,7 @@ struct TopicRoom {
 
     init(topicsMax: Int) { self.topicsMax = topicsMax }
 
-    /// - Parameter count: topics that are remembered.
+    /// - Parameter count: topics that have not ended; the others give way.
     /// - Returns: one line for people.
     mutating func notice(of count: Int) -> String? {
         let level = TopicRoom.levels.last { count >= share($0) } ?? 0
@@ -62,10 +62,10 @@ struct TopicRoom {
         said = level
         guard level < 100 else {
             return
-                "all \(topicsMax) topics are taken (Rules.Limits.topicsMax): events of others are rejected until one is forgotten"
+                "all \(topicsMax) topics are taken (Rules.Limits.topicsMax): events of others are rejected until one ends"
         }
         return
-            "\(level) % of the \(topicsMax) topics that can be remembered at a time are taken (Rules.Limits.topicsMax)"
+            "\(level) % of the \(topicsMax) topics that can run at a time are taken (Rules.Limits.topicsMax)"
     }
 
     /// Rounded up, without overflow.

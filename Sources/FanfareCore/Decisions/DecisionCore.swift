@@ -11,6 +11,7 @@ public struct DecisionCore: Sendable {
     private let kinds: [TopicKind: KindRules]
     private let other: KindRules
     private var table = TopicTable()
+    private var ends = EndedTopics()
     private var timers = Timers()
     private var serial: UInt64 = 0
     private var clock = FeedTime.plausible.lowerBound
@@ -47,10 +48,18 @@ public struct DecisionCore: Sendable {
         guard event.topic != .every else { return order(event, into: &decisions) }
         let known = table.count
         guard let place = admit(event, into: &decisions) else { return }
+        let decided = decisions.count
+        let before = End(of: table[place])
         table[place].apply(event, now: clock, latest: latest, serial: &serial, into: &decisions)
         // What is refused changes nothing, and begins nothing.
         if table.count > known, case .record(let record)? = decisions.last, record.outcome == .rejected {
             return table.remove(place)
+        }
+        note(End(of: table[place]), after: before, at: place)
+        if table.count > topicsMax {
+            var forgetting: [Decision] = []
+            forgetLongestEnded(into: &forgetting)
+            decisions.insert(contentsOf: forgetting, at: decided)
         }
         schedule(place)
         dropStaleTimers()
@@ -144,6 +153,9 @@ public struct DecisionCore: Sendable {
     /// Of topics that are remembered.
     public var topicCount: Int { table.count }
 
+    /// Of those that have not ended.
+    public var runningTopicCount: Int { table.count - ends.remembered }
+
     /// All topics that are remembered, in the order in which they began to be.
     public var topics: [TopicView] { table.inBirthOrder.map(TopicView.init) }
 
@@ -221,8 +233,8 @@ public struct DecisionCore: Sendable {
             orders.reach(&table[place])
             return place
         }
-        // Places are 32 bits wide.
-        guard table.count < min(other.limits.topicsMax, Int(UInt32.max)) else {
+        // What is remembered of topics that have ended gives way to one that begins.
+        guard table.count < topicsMax || ends.remembered > 0 else {
             refuse(event, "the engine follows \(table.count) topics, and no more", into: &decisions)
             return nil
         }
@@ -295,18 +307,56 @@ public struct DecisionCore: Sendable {
             if timer.kind == .lapse, table[place].isForgottenAtLapse {
                 return forget(place, now: timer.deadline, into: &decisions)
             }
+            let before = End(of: table[place])
             table[place].fire(timer.kind, now: timer.deadline, serial: &serial, into: &decisions)
+            note(End(of: table[place]), after: before, at: place)
         }
         schedule(place)
     }
 
-    private mutating func forget(_ place: Int, now: FeedTime, into decisions: inout [Decision]) {
+    /// - Parameter reason: `nil`: its time is over.
+    private mutating func forget(
+        _ place: Int, now: FeedTime, reason: String? = nil, into decisions: inout [Decision]
+    ) {
         let view = TopicView(table[place])
         // Of one that was never shown the fan-out has heard nothing.
         if view.version > 0 { decisions.append(.forget(view.id)) }
-        decisions.append(.record(table[place].obituary(now: now)))
+        decisions.append(.record(table[place].obituary(now: now, reason: reason)))
         forgotten.append(view)
+        if view.ended { ends.remembered -= 1 }
         table.remove(place)
+        // Topics are mostly forgotten in the order of their ends.
+        while let first = ends.first, !table.isOver(first) { _ = ends.popFirst() }
+    }
+
+    // MARK: - Room
+
+    /// Places are 32 bits wide, and one more topic than may be remembered is there until another has given way to it.
+    private var topicsMax: Int { min(other.limits.topicsMax, Int(UInt32.max) - 1) }
+
+    /// Whether and how a topic has ended; a later end is another version.
+    private struct End: Equatable {
+        let version: UInt32?
+
+        init(of topic: borrowing Topic) { version = topic.ended ? topic.version : nil }
+    }
+
+    private mutating func note(_ end: End, after before: End, at place: Int) {
+        guard end != before else { return }
+        if before.version != nil { ends.remembered -= 1 }
+        guard let version = end.version else { return }
+        ends.remembered += 1
+        ends.append(EndedTopics.Entry(birth: table[place].birth, place: UInt32(place), version: version))
+        guard ends.count > 64 + 2 * table.count else { return }
+        let table = table
+        ends.keep { table.isOver($0) }
+    }
+
+    private mutating func forgetLongestEnded(into decisions: inout [Decision]) {
+        while let end = ends.popFirst() {
+            guard table.isOver(end) else { continue }
+            return forget(Int(end.place), now: clock, reason: "it ended, and its room is another's", into: &decisions)
+        }
     }
 
     /// Sets the timers that the topic wants and does not have.

@@ -22,8 +22,8 @@ public struct Rules: Sendable {
     /// Bounds on what a feed can make the engine remember. Beyond them events are `rejected`, or the oldest is forgotten,
     /// as each says.
     public struct Limits: Sendable, Hashable {
-        /// Topics remembered at a time, ended ones until they are forgotten; events of further ones are rejected. About 1 KB each,
-        /// plus their facts.
+        /// Topics remembered at a time. Where there is no room for another one, the one that ended longest ago is forgotten before its
+        /// time (`TopicRules.forgetAfter`); when none has ended, events of further ones are rejected. About 1 KB each, plus their facts.
         public var topicsMax = 1_000_000
         /// Topic kinds for which an operator's orders stand; orders for further ones are rejected.
         public var orderedKindsMax = 256

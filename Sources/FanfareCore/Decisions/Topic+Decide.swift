@@ -408,12 +408,14 @@ extension Topic {
     var isForgottenAtLapse: Bool { ended || published == nil }
 
     /// What the log says then.
-    func obituary(now: FeedTime) -> DecisionRecord {
-        let reason =
+    ///
+    /// - Parameter reason: `nil`: its lapse has come.
+    func obituary(now: FeedTime, reason: String?) -> DecisionRecord {
+        let lapse =
             ended
             ? "its end was dismissed \(rules.forgetAfter.inSeconds) ago"
             : "its feed has been silent for \(rules.beginsWithin.inSeconds), and nothing is shown"
-        return DecisionRecord(ofTimer: DecisionRecord.forget, in: id, now: now, Verdict(reason: reason))
+        return DecisionRecord(ofTimer: DecisionRecord.forget, in: id, now: now, Verdict(reason: reason ?? lapse))
     }
 
     private mutating func flush(

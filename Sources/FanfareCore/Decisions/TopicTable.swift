@@ -34,6 +34,13 @@ struct TopicTable: Sendable {
     /// The topic born then, where it still lives.
     func isAlive(_ birth: UInt64, at place: Int) -> Bool { places[place]?.birth == birth }
 
+    /// Whether that end is still the last that was heard of its topic.
+    func isOver(_ end: EndedTopics.Entry) -> Bool {
+        let place = Int(end.place)
+        guard isAlive(end.birth, at: place), let topic = places[place] else { return false }
+        return topic.ended && topic.version == end.version
+    }
+
     /// - Parameter topic: of `nextBirth`, with an id that no living topic has.
     mutating func insert(_ topic: Topic) -> Int {
         nextBirth += 1

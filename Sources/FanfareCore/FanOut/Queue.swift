@@ -34,3 +34,5 @@ struct Queue<Element> {
         return first
     }
 }
+
+extension Queue: Sendable where Element: Sendable {}
