@@ -58,6 +58,10 @@ final class EngineCore {
         shardFreshness = Array(repeating: FreshnessReport(), count: shards.count)
         settling = SettleQueue(shards: shards.count)
         unreadyShards = shards.count
+        for shard in shards {
+            shard.waitingMax = appOrders.count > 1 ? ShardLink.waitingBesideOthersMax : 0
+            shard.onOvertaken = { [unowned self] in open[$0] = nil }
+        }
     }
 
     /// With shards on threads of their own, which wake the loop when they have something to tell.
@@ -96,7 +100,8 @@ final class EngineCore {
     var flushesUntil: FeedTime? { decisionCore.flushesUntil }
     var topics: some RandomAccessCollection<DecisionCore.TopicView> { decisionCore.topics }
 
-    /// Full somewhere: hold back the next event until `onRelief`.
+    /// Full somewhere: hold back the next event until `onRelief`. One app's shards hold back those of others only when they are far
+    /// behind.
     var isCongested: Bool { shards.contains { $0.isCongested } }
 
     func apply(_ event: FeedEvent, now: FeedTime, wall: FeedTime? = nil) {

@@ -38,9 +38,18 @@ final class ShardLink {
     private var feedback: RingConsumer<ShardFeedback>
     /// Has the shard take its commands, soon.
     private let wake: () -> Void
-    /// What found the ring full. While anything waits here the core takes no new events, so this holds at most what the timers of
-    /// one turn publish: bounded by topics, not by lag.
-    private var backlog: [ShardCommand] = []
+    /// What found the ring full, but for `next`. While more than `waitingMax` wait here the core takes no new events, so this holds at
+    /// most that and what the timers of one turn publish: bounded by topics, not by lag.
+    private var backlog = CommandQueue()
+    /// The first of them, for which there was no room when it was its turn.
+    private var next: ShardCommand?
+    /// Commands that may wait here without holding anybody back.
+    var waitingMax = 0
+    /// Where another app's events would have to wait: four rings of commands, some 40 MB. A shard that takes nothing is minutes behind
+    /// then, in alerts and commands, for of states only the newest wait.
+    static let waitingBesideOthersMax = 4 * ShardRings.commandsMax
+    /// Told the serial of a publication that is left out, because a newer one waits behind it.
+    var onOvertaken: ((UInt64) -> Void)?
     /// Facts taken from the ring since the shard was last woken.
     private var heard = 0
 
@@ -51,11 +60,17 @@ final class ShardLink {
         self.wake = wake
     }
 
-    /// Full somewhere: no new event may be taken in until this is false again.
-    var isCongested: Bool { !backlog.isEmpty }
+    /// Commands that the ring had no room for.
+    var waiting: Int { backlog.count + (next == nil ? 0 : 1) }
+    /// Full: no new event may be taken in until this is false again.
+    var isCongested: Bool { waiting > waitingMax }
 
     func send(_ command: ShardCommand) {
-        if !backlog.isEmpty || !commands.tryPush(command) { backlog.append(command) }
+        if next != nil {
+            backlog.append(command) { onOvertaken?($0) }
+        } else if !commands.tryPush(command) {
+            next = command
+        }
         wake()
     }
 
@@ -66,8 +81,9 @@ final class ShardLink {
             heard = 0
             wake()
         }
-        guard !backlog.isEmpty else { return }
-        backlog.removeFirst(commands.push(backlog.span))
+        guard let first = next else { return }
+        guard commands.tryPush(first) else { return wake() }
+        repeat { next = backlog.popFirst() } while next.map { commands.tryPush($0) } ?? false
         wake()
     }
 

@@ -1,0 +1,148 @@
+import FanfareCore
+import Testing
+
+@testable import Fanfare
+
+/// Two apps on one core, in one thread. The shard of the first takes nothing for a while: its thread stands still, or has more to do than
+/// it can. That is nothing to the other app.
+@Suite struct AppBehindTests {
+    /// Nothing happens but what a test asks for.
+    private final class TwoApps {
+        let clock = ManualClock()
+        let links: [ShardLink]
+        let core: EngineCore
+        private let inbox = CoreTurn.Inbox(capacity: 1 << 14)
+        private let turn: CoreTurn
+        private let shards: [ShardTurn]
+        let transports: [WillingTransport]
+        private let wakeups = Wakeups()
+
+        /// Who was woken and has not run since.
+        private final class Wakeups {
+            var core = false
+            var shards = [false, false]
+        }
+
+        init() {
+            let source = clock.source
+            let wakeups = wakeups
+            let rings = [ShardRings(), ShardRings()]
+            let shardClock = ThreadClock(source)
+            shards = rings.indices.map { app in
+                ShardTurn(
+                    rings[app], shard: Shard(), clock: shardClock, wake: { wakeups.shards[app] = true },
+                    wakeCore: { wakeups.core = true })
+            }
+            transports = shards.map { WillingTransport($0.shard) { shardClock.now() } }
+            for (shard, transport) in zip(shards, transports) { shard.open(transport) }
+            links = rings.indices.map { app in ShardLink(rings[app]) { wakeups.shards[app] = true } }
+            core = EngineCore(
+                shards: links, perApp: 1, apps: [AppID(bundleID: "behind"), AppID(bundleID: "well")])
+            turn = CoreTurn(core, inbox, clock: ThreadClock(source)) { _ in }
+        }
+
+        /// Whoever is woken runs, until nobody is.
+        ///
+        /// - Parameter app: `nil`: the shards of both.
+        func run(shardsOf app: Int? = nil) {
+            let running = app.map { [$0] } ?? [0, 1]
+            while turn.run() == .again {}
+            while wakeups.core || running.contains(where: { wakeups.shards[$0] }) {
+                for app in running where wakeups.shards[app] {
+                    wakeups.shards[app] = false
+                    shards[app].takeCommands()
+                    _ = shards[app].end()
+                }
+                if wakeups.core {
+                    wakeups.core = false
+                    core.takeFeedback()
+                    while turn.run() == .again {}
+                }
+            }
+        }
+
+        func event(_ kind: String, _ change: FeedEvent.Change) {
+            #expect(
+                inbox.requests.tryPush(
+                    .event(
+                        FeedEvent(
+                            topic: OneThread.match, topicKind: .football, at: clock.truth, kind: kind, change: change)))
+            )
+        }
+
+        func begin() {
+            for app in 0..<2 {
+                core.send(
+                    .follow(ActivityID(1), .topic(OneThread.match), token: [UInt8(app)]), forSubscriber: 1, app: app)
+            }
+            event("teams", .fact(Fact(id: "t", kind: "teams", at: clock.truth, values: ["home": "A", "away": "B"])))
+            event("period", .fact(Fact(id: "k", kind: "period", at: clock.truth, values: ["period": "1H"])))
+            run()
+            clock.pass(.seconds(10))
+            run()
+        }
+
+        /// Visible, silent, and not kept from being left out.
+        func attendance(_ count: Int64) { event("attendance", .patch(["attendance": .int(count)])) }
+
+        func goal(_ number: Int) {
+            event(
+                "goal",
+                .fact(Fact(id: "goal-\(number)", kind: "goal", at: clock.truth, values: ["side": "home"])))
+        }
+
+        /// A backend takes back what nobody follows.
+        func sendToFirstApp(_ count: Int) {
+            for _ in 0..<count { core.send(.unfollow(ActivityID(9)), forSubscriber: 9, app: 0) }
+        }
+
+        /// Since the beginning, which is one.
+        func alerts(_ app: Int) -> Int { transports[app].accepted.count { $0.alert != nil } - 1 }
+    }
+
+    @Test func anAppWhoseShardTakesNothingHoldsBackNoGoalOfAnother() {
+        let apps = TwoApps()
+        apps.begin()
+        apps.sendToFirstApp(ShardRings.commandsMax + 1000)
+        #expect(apps.links[0].waiting >= 1000, "there is no room")
+        apps.goal(1)
+        apps.run(shardsOf: 1)
+        #expect(apps.alerts(1) == 1, "the other app's people have the goal")
+        // A match goes on for hours: what waits are its alerts, and the newest of what else is to be seen.
+        let waiting = apps.links[0].waiting
+        for count: Int64 in 1...1000 {
+            apps.clock.pass(.seconds(10))
+            apps.attendance(count)
+            apps.run(shardsOf: 1)
+        }
+        #expect(apps.transports[1].accepted.last?.state.contains(#""attendance":1000"#) == true)
+        #expect(apps.links[0].waiting <= waiting + 2, "\(apps.links[0].waiting)")
+        // In the end its shard takes what waits, in order, and nothing is owed.
+        var settled: Settlement?
+        apps.core.settle { settled = $0 }
+        apps.goal(2)
+        apps.run(shardsOf: 1)
+        #expect(settled == nil && apps.alerts(1) == 2)
+        apps.run()
+        #expect(settled == .complete)
+        #expect(apps.links.allSatisfy { $0.waiting == 0 })
+        #expect(apps.transports[0].accepted.last?.state == apps.transports[1].accepted.last?.state)
+    }
+
+    /// Full is an answer nevertheless, when an app is so far behind that memory is in question; and it does not stay.
+    @Test func whatWaitsForAShardIsBounded() {
+        let apps = TwoApps()
+        apps.begin()
+        apps.sendToFirstApp(ShardRings.commandsMax + ShardLink.waitingBesideOthersMax)
+        #expect(!apps.core.isCongested)
+        apps.sendToFirstApp(1)
+        #expect(apps.core.isCongested)
+        apps.goal(1)
+        apps.run(shardsOf: 1)
+        #expect(apps.alerts(1) == 0)
+        var relieved = 0
+        apps.core.onRelief = { relieved += 1 }
+        apps.run()
+        #expect(relieved == 1 && apps.alerts(1) == 1)
+    }
+}
