@@ -76,7 +76,7 @@ final class CoreTurn {
         stopsBy = min(stopsBy, inbox.stopsBy.load(ordering: .sequentiallyConsistent))
         let isLate = moment.monotonicNanoseconds >= stopsBy
         advance(to: now)
-        core.withdrawSettles(at: moment.monotonicNanoseconds)
+        withdrawSettles(at: moment.monotonicNanoseconds)
         for _ in 0..<CoreTurn.requestsMax {
             // Full is an answer: requests stay in the mailbox, which then refuses new ones.
             if core.isCongested, !isLate { return next(after: now, moment) }
@@ -95,6 +95,15 @@ final class CoreTurn {
         guard !unflushed.isEmpty else { return }
         for waiting in unflushed where waiting.flush <= now { core.settle(until: waiting.until, waiting.settled) }
         unflushed.removeAll { $0.flush <= now }
+    }
+
+    /// Whoever has waited for long enough is told so, for an interval of hours as well.
+    private func withdrawSettles(at now: Int64) {
+        core.withdrawSettles(at: now)
+        guard unflushed.contains(where: { $0.until <= now }) else { return }
+        let late = unflushed.filter { $0.until <= now }
+        unflushed.removeAll { $0.until <= now }
+        for waiting in late { waiting.settled(.unknown) }
     }
 
     /// A congested core has its next turn when a shard tells of room; until then only time goes on.

@@ -188,6 +188,27 @@ import Testing
         #expect(answers.last == true)
     }
 
+    /// What they ask about waits for its topic's interval, which the rules may make hours.
+    @Test func whoAsksInVainWhetherAChangeHasLeftIsForgottenWhenTheTimeIsOver() {
+        var rules = Rules.builtIn
+        rules.kinds[.football]?.minimumInterval = .seconds(3600)
+        let engine = OneThread(rules: rules)
+        engine.begin()
+        engine.card(1)
+        engine.pass(.seconds(1))
+        // The turn that answers runs in the test's own thread.
+        nonisolated(unsafe) var answers: [Settlement] = []
+        let until = engine.clock.source.monotonicNanoseconds() + 1_000_000_000
+        for _ in 0..<3000 { #expect(engine.ask(.settle(until: until) { answers.append($0) })) }
+        #expect(engine.ask(.settle(until: .max) { answers.append($0) }))
+        engine.pass(.milliseconds(900))
+        #expect(answers.isEmpty)
+        engine.pass(.milliseconds(100))
+        #expect(answers == Array(repeating: .unknown, count: 3000))
+        engine.pass(.seconds(3600))
+        #expect(answers.count == 3001 && answers.last == .complete)
+    }
+
     /// One phone is refused the goal, and nothing sends it again.
     @Test func nothingIsSettledWhileSomebodyLacksWhatWasRefused() {
         let engine = OneThread()
