@@ -38,6 +38,36 @@ import Testing
         }
     }
 
+    /// Two threads of a backend publish one topic's states: each has the time at which the core takes it, so none is older than the
+    /// one before.
+    @Test(.timeLimit(.minutes(5))) func statesOfTwoThreadsAreAllPublishedInOrder() throws {
+        struct Count: Codable, Hashable, Sendable { var thread, number: Int }
+        let records = Mutex<[DecisionRecord]>([])
+        var observer = Engine.Observer()
+        observer.decided = { record in records.withLock { $0.append(record) } }
+        var rules = TopicRules()
+        rules.minimumInterval = .zero
+        var options = Engine.Options(transport: .discard)
+        options.rules = Rules(kinds: [:], other: rules)
+        let engine = try Engine(options, observer: observer)
+        let threads = (0..<2).map { thread in
+            Background {
+                for number in 0..<1000 {
+                    let state = Count(thread: thread, number: number)
+                    // Full is an answer.
+                    while (try? engine.publish(state, for: TopicID("ride/1")))?.isTaken == false { sched_yield() }
+                }
+            }
+        }
+        for thread in threads { #expect(thread.join()) }
+        #expect(engine.settle(within: .seconds(120)))
+        engine.stop()
+        let decided = records.withLock { $0 }.filter { $0.origin == .event }
+        #expect(decided.count == 2000)
+        #expect(decided.allSatisfy { $0.outcome == .published })
+        #expect(decided.map(\.version) == (1...2000).map { UInt32($0) })
+    }
+
     @Test func datesCountFrom2001() throws {
         struct Clock: Codable, Hashable { var end: Date }
         let state = Clock(end: Date(timeIntervalSince1970: 1_790_000_000))
