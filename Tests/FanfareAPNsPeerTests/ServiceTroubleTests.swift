@@ -358,6 +358,34 @@ import Testing
         harness.close()
     }
 
+    /// A server that goes tells all its clients, and each of them on all of its connections: those of this one come back spread over a
+    /// second, which is fifty milliseconds for each of twenty.
+    @Test func connectionsThatAreToldToGoTogetherComeBackOneAfterTheOther() throws {
+        let connections = 20
+        let (server, harness) = try world(activities: 20_000, connections: connections) {
+            AnsweringServer.accepted($0)
+        }
+        // Each has been of use by then: one that has not waits behind those before it.
+        harness.run("some pushes on each") {
+            server.connections == connections && server.requestsByConnection.allSatisfy { $0 >= 200 }
+        }
+        let goesAway = harness.time.passed
+        server.goAway()
+        var returns: [Duration] = []
+        harness.run("the connections that come instead") {
+            while returns.count < server.connections - connections {
+                returns.append(harness.time.passed - goesAway)
+            }
+            return returns.count == connections
+        }
+        let first = try #require(returns.first)
+        let last = try #require(returns.last)
+        print("told: \(connections) connections that were told to go came back within \(first) to \(last)")
+        // Twenty draws from a second lie in a third of it once in a hundred million times.
+        #expect(last - first > .milliseconds(330))
+        harness.close()
+    }
+
     /// A connection is to be replaced at each answer, and the next one says the same: people must hear that nothing is delivered.
     @Test(arguments: [
         (403, "UnrelatedKeyIdInToken", ConnectionPool.Trouble.Kind.configuration),
