@@ -1,4 +1,6 @@
 import FanfareLoop
+import Foundation
+import LoadJSON
 import Testing
 
 @testable import APNsSimulator
@@ -25,10 +27,14 @@ final class DeliveryStage {
     /// What passes with each look at what is due, which is every few milliseconds.
     var leap = Duration.zero
     private var nudge: LoopTimer?
+    private var newKey: String?
     private(set) var reports: [String] = []
 
     /// - Parameter goesOn: time goes on as the loop does, where something has to be of a later moment than something else.
-    init(goesOn: Bool = false, simulator change: (inout SimulatorOptions) -> Void) throws {
+    init(
+        goesOn: Bool = false, pool configure: (inout ConnectionPool.Configuration) -> Void = { _ in },
+        simulator change: (inout SimulatorOptions) -> Void
+    ) throws {
         time = LoopTime(goesOn: goesOn)
         scratch = try Scratch()
         try scratch.makeCertificates()
@@ -43,6 +49,7 @@ final class DeliveryStage {
         // Nothing is answered while time leaps.
         configuration.waitForEver()
         configuration.pingTimeout = .seconds(86_400)
+        configure(&configuration)
         estimate = WallEstimate(
             wallMilliseconds: time.now.wallMilliseconds, monotonicNanoseconds: time.now.monotonicNanoseconds)
         credentials = try ProviderToken(
@@ -90,15 +97,48 @@ final class DeliveryStage {
     }
 
     /// A goal.
-    func publish(_ version: UInt32) {
+    func publish(
+        _ version: UInt32, of topic: TopicID = DeliveryStage.topic, _ event: Publication.Event = .update
+    ) {
         let publication = Publication(
-            serial: UInt64(version), topicID: Self.topic, topicKind: .football, version: version, event: .update,
+            serial: UInt64(version), topicID: topic, topicKind: .football, version: version, event: event,
             state: EncodedState(["version": .int(Int64(version))]), priority: .immediate,
             alert: Alert(
-                cause: "goal \(version)", class: .essential, text: AlertText(title: "Goal", body: ""),
-                freshFor: .seconds(3600), highlight: "version"), staleAfter: nil, dismissAfter: nil)
+                cause: "goal \(version)", class: .essential, text: AlertText(title: "Goal \(version)", body: ""),
+                freshFor: .seconds(3600), highlight: "version"), staleAfter: nil,
+            dismissAfter: event == .end ? .zero : nil)
         shard.apply(.publish(publication), at: now)
         pool.workAvailable()
+    }
+
+    /// The key in use is good no more; another one is, which nobody here has yet.
+    func revokeKey() throws {
+        let key = try ES256PrivateKey.generate()
+        newKey = try key.pem()
+        simulator.service.trust(key.publicKey)
+    }
+
+    /// That one is put in its place.
+    func mendKey() throws { try newKey?.write(toFile: scratch.path("apns.p8"), atomically: false, encoding: .utf8) }
+
+    /// What the simulator has accepted, by token and in order. Nothing more happens here afterwards.
+    func accepted() throws -> [[Accepted]] {
+        let dump = scratch.path("dump.ndjson")
+        try simulator.writeDump(to: dump)
+        return try String(contentsOfFile: dump, encoding: .utf8).split(separator: "\n").compactMap { line in
+            guard let pushes = try JSON(parsing: Array(line.utf8))["accepted"]?.arrayValue else { return nil }
+            return pushes.compactMap(\.arrayValue).map {
+                Accepted(
+                    state: $0[1].stringValue, event: $0[3].stringValue ?? "", alert: $0[5].stringValue)
+            }
+        }
+    }
+
+    /// State and alert by their hashes.
+    struct Accepted {
+        let state: String?
+        let event: String
+        let alert: String?
     }
 
     /// Runs the loop until the condition holds after some turn.

@@ -1,0 +1,69 @@
+import FanfareAPNs
+import Testing
+
+@testable import APNsSimulator
+@testable import FanfareCore
+
+/// The key is revoked in the middle of an end that alerts, and of starts; minutes later another one is put in its place.
+@Suite struct RevokedKeyDeliveryTests {
+    private static let people = 2000
+    private static let starts = 50
+    private static let other = TopicID("match/2")
+
+    private func wait(_ duration: Duration, on stage: DeliveryStage) throws {
+        let until = stage.now.monotonicNanoseconds + duration.milliseconds * 1_000_000
+        stage.leap = .seconds(1)
+        try stage.run("\(duration)") { stage.now.monotonicNanoseconds >= until && stage.shard.inFlight == 0 }
+        stage.leap = .zero
+    }
+
+    @Test func everyEndEveryAlertAndEveryStartArrivesOnceWhenTheKeyIsMended() throws {
+        let stage = try DeliveryStage { _ in }
+        let simulator = stage.simulator
+        for person in 0..<Self.people {
+            stage.follow(
+                person, token: [1, UInt8(person >> 8), UInt8(person & 255)] + [UInt8](repeating: 9, count: 77))
+        }
+        stage.publish(1)
+        stage.publish(2, of: Self.other)
+        try stage.run("the first state") { simulator.delivered == Self.people && stage.shard.inFlight == 0 }
+
+        stage.publish(3, .end)
+        for person in 0..<Self.starts {
+            let start = StartRequest(
+                activity: "card of \(person)", token: [2, UInt8(person)] + [UInt8](repeating: 9, count: 78),
+                attributesType: "MatchAttributes", alert: AlertText(title: "It begins", body: ""))
+            stage.shard.apply(.start(start, .topic(Self.other)), at: stage.now)
+        }
+        stage.pool.workAvailable()
+        try stage.run("a part of the sweep") { simulator.delivered >= Self.people + 300 }
+        try stage.revokeKey()
+        try stage.run("the stop") { stage.pool.trouble != nil && stage.shard.inFlight == 0 }
+        let refused = simulator.statistics[.invalidProviderToken]
+        let delivered = simulator.delivered
+        print("told: revoked key: \(delivered - Self.people) of 2,050 were taken before, and \(refused) refused")
+        #expect(delivered < 2 * Self.people && refused > 0)
+
+        try wait(.seconds(180), on: stage)
+        #expect(stage.pool.trouble?.kind == .configuration)
+        #expect(simulator.delivered == delivered)
+        try stage.mendKey()
+        stage.leap = .milliseconds(100)
+        try stage.run("the rest") {
+            simulator.delivered >= 2 * Self.people + Self.starts && stage.shard.inFlight == 0
+        }
+        try wait(.seconds(600), on: stage)
+        #expect(stage.pool.trouble == nil)
+        #expect(stage.shard.statistics.activities == Self.starts, "those whose update tokens are not known yet")
+        try stage.close()
+
+        let accepted = try stage.accepted()
+        #expect(accepted.count == Self.people + Self.starts)
+        let started = accepted.filter { $0.first?.event == "s" }
+        #expect(started.count == Self.starts && started.allSatisfy { $0.count == 1 }, "one start each")
+        let ended = accepted.filter { $0.first?.event == "u" }
+        #expect(ended.count == Self.people)
+        #expect(ended.allSatisfy { $0.map(\.event) == ["u", "e"] }, "the goal, and one end")
+        #expect(ended.allSatisfy { $0[0].alert != nil && $0[1].alert != nil && $0[0].alert != $0[1].alert })
+    }
+}
