@@ -113,6 +113,19 @@ struct BadInputTests {
         #expect(try Summary(end).decisions["rejected"] == 10_000)
     }
 
+    /// A line break, and what clears a terminal: in a name that operators are told of.
+    @Test func wordsOfAFeedMoveNoCursorWhereOperatorsReadThem() throws {
+        let folder = try Folder()
+        let file = try folder.write(
+            "feed.ndjson",
+            #"{"topic":"match/1","topicKind":"football","at":1781359260,"kind":"fact","#
+                + #""fact":{"id":"f","kind":"go\u001b[2J\nforged: line"}}"# + "\n")
+        let end = try Program.run(.fanfare, ["replay", file, "--json"], folder: folder)
+        #expect(end.errorLines.count == 2, "and that nothing was visible: \(end.errors)")
+        #expect(end.errors.contains(#"`go\u{1B}[2J\nforged: line`"#), "\(end.errors)")
+        #expect(!end.errors.unicodeScalars.contains("\u{1B}"))
+    }
+
     /// `<(zcat …)`: what is read twice would be empty the second time, and what is looked at first would lack its head.
     @Test func whatComesThroughAPipeIsWholeOrRefused() throws {
         let folder = try Folder()
