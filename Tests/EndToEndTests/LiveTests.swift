@@ -114,6 +114,36 @@ struct LiveTests {
         #expect(try Summary(end).undelivered == 0)
     }
 
+    /// APNs does not know our key. The right one is put in its place, and whoever follows a live feed has what came meanwhile.
+    @Test func aLiveReplayTakesUpAKeyThatIsMended() throws {
+        let folder = try Folder()
+        let simulator = try Simulator(folder: folder)
+        let options = try simulator.options()
+        let right = try #require(options.firstIndex(of: "--key").map { options[$0 + 1] })
+        let wrong = try Certificates.make()
+        let key = folder("key.p8")
+        try FileManager.default.copyItem(atPath: wrong("apns.p8"), toPath: key)
+        let fanfare = try Program(
+            .fanfare,
+            ["replay", "-", "--subscribers", "3", "--patience", "600", "--json"]
+                + options.map { $0 == right ? key : $0 },
+            folder: folder, hasInput: true)
+        try fanfare.write(LiveMatch.kickOff)
+        try fanfare.waitUntil("the trouble") { _, errors in errors.contains("InvalidProviderToken") }
+        try fanfare.write(LiveMatch.goal(1))
+        try fanfare.waitUntil("the goal's being decided") { _, errors in errors.contains("  2 updates  ") }
+        try FileManager.default.removeItem(atPath: key)
+        try FileManager.default.copyItem(atPath: right, toPath: key)
+        try fanfare.closeInput()
+        // A key file is looked at every few seconds.
+        let end = try fanfare.wait(within: 240)
+        #expect(end.status == 0, "\(end.errors)")
+        let summary = try Summary(end)
+        #expect(summary.undelivered == 0 && summary.pushes.accepted == 3)
+        let dump = try Dump(simulator.dump())
+        #expect(dump.arrivals { $0["homeScore"] as? Int == 1 }.count == 3)
+    }
+
     /// `fanfare replay … --decisions - | head`: the reader leaves, and so do we, at once and with one line.
     @Test func aFullDiskStopsAReplayWithNobodyToPushTo() throws {
         let folder = try Folder()

@@ -5,7 +5,8 @@ import Glibc
 enum Certificates {
     static let folder = Result { try make() }
 
-    private static func make() throws -> Folder {
+    /// Others.
+    static func make() throws -> Folder {
         let folder = try Folder()
         let script = Process()
         script.executableURL = URL(fileURLWithPath: "Load/certificates.sh")
