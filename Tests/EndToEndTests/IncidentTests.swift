@@ -94,3 +94,45 @@ struct IncidentTests {
         #expect(decisions.last?.alert == "granted")
     }
 }
+
+/// Twelve days of a delivery service, in the minutes that a machine with much else to do needs for them.
+@Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(30)))
+struct ManyOrdersTests {
+    /// Orders that begin and end, one a second: a file of so many of them.
+    private func orders(_ count: Int, in folder: Folder) throws -> String {
+        let path = try folder.write("orders-\(count).ndjson", "")
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        var chunk = ""
+        for number in 0..<count {
+            let order = #""topic":"order/\#(number)","at":\#(1_781_359_200 + number)"#
+            chunk += "{\(order),\"topicKind\":\"generic\",\"set\":{\"eta\":5}}\n{\(order),\"kind\":\"end\"}\n"
+            if chunk.utf8.count > 1 << 20 {
+                try file.write(contentsOf: Data(chunk.utf8))
+                chunk = ""
+            }
+        }
+        try file.write(contentsOf: Data(chunk.utf8))
+        try file.close()
+        return path
+    }
+
+    /// A million topics may be remembered, so a table that keeps them refuses the last ones; and
+    /// each that is kept costs one or two kilobytes.
+    @Test func aMillionOrdersThatHaveEndedCostNoOrderItsPlaceAndNoMemory() throws {
+        let folder = try Folder()
+        func summary(_ count: Int) throws -> Summary {
+            let end = try Program.run(
+                .fanfare, ["replay", try orders(count, in: folder), "--json"], folder: folder, within: 1200)
+            #expect(end.status == 0, "\(end.errors)")
+            return try Summary(end)
+        }
+        let few = try summary(50_000)
+        let many = try summary(1_050_000)
+        let bytes = many.peakResidentBytes - few.peakResidentBytes
+        print("told: 1,050,000 orders took \(bytes >> 20) MB more than 50,000, and \(many.seconds) s")
+        #expect(many.decisions["rejected"] == nil || many.decisions["rejected"] == 0)
+        #expect(many.updates == 2 * 1_050_000)
+        // The replay knows beforehand of which topics the feed will speak: their ids are what there is more of.
+        #expect(bytes < 100 << 20)
+    }
+}
