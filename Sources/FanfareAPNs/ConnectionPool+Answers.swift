@@ -61,7 +61,9 @@ extension ConnectionPool {
     func reset(_ request: RequestTable.Request, _ code: ErrorCode, on connection: Connection, at moment: Moment) {
         let now = moment.monotonicNanoseconds
         let isOverdue = now - request.sentAt >= configuration.requestTimeout.nanoseconds
-        let evidence = suspects.fail(request.slot, on: connection.serial)
+        var evidence = suspects.fail(request.slot, on: connection.serial)
+        // Where nobody is served, those who are left may all have met two connections that were ill, and this may be the third.
+        if evidence == .activity, isOverdue, servesNobody(at: now) { evidence = .connection }
         connection.erred(evidence)
         if code == .refusedStream {
             notProcessed(request, evidence == .service ? .notProcessed : .serviceError)

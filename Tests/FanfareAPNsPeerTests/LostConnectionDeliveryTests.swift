@@ -25,7 +25,7 @@ import Testing
     ///   - streams: pushes in flight on a connection, at most.
     @Test(arguments: [
         (Trouble.badTokens, bad: 1000, streams: 100), (.badTokens, bad: 100, streams: 1000),
-        (.wedges, bad: 1000, streams: 100), (.both, bad: 1000, streams: 100),
+        (.wedges, bad: 1000, streams: 100), (.wedges, bad: 1000, streams: 1000), (.both, bad: 1000, streams: 100),
     ])
     func alertsThatNobodyKnowsOfAreThoseInFlight(_ trouble: Trouble, bad share: Int, streams: Int) throws {
         let stage = try DeliveryStage {
