@@ -234,6 +234,7 @@ public final class ConnectionPool: Transport {
         // What `source` does in here may call back.
         guard !isTurning else { return }
         isTurning = true
+        gate.pass(to: moment.monotonicNanoseconds)
         if moment.monotonicNanoseconds >= reviewDue { review(at: moment) }
         openSeats(at: moment)
         var pulls = 0

@@ -38,7 +38,7 @@ struct PullGate {
     }
 
     private var state = State.open
-    /// When `opening` ends; 0 until the first question in that state.
+    /// When `opening` ends; 0 until time has passed in that state.
     private var openBy: Int64 = 0
     private var troubleBalance = 0
     private var faultsInARow = 0
@@ -59,17 +59,19 @@ struct PullGate {
     /// Until when it opens wholly, whatever happens. Then there may be more room than before.
     var opensWhollyAt: Int64? { if case .opening = state, openBy > 0 { openBy } else { nil } }
 
+    /// Time goes by, also while nothing is due and nobody asks for room.
+    mutating func pass(to now: Int64) {
+        guard case .opening = state else { return }
+        if openBy == 0 { openBy = now + Self.openingTime.nanoseconds }
+        if now >= openBy { state = .open }
+    }
+
     /// How many more pushes may go out now.
     mutating func room(inFlight: Int, at now: Int64) -> Int {
+        pass(to: now)
         switch state {
         case .open: return .max
-        case .opening(let limit):
-            if openBy == 0 { openBy = now + Self.openingTime.nanoseconds }
-            guard now < openBy else {
-                state = .open
-                return .max
-            }
-            return max(0, limit - inFlight)
+        case .opening(let limit): return max(0, limit - inFlight)
         case .closed(let until):
             guard now >= until else { return 0 }
             state = .trying

@@ -117,6 +117,29 @@ import Testing
         harness.close()
     }
 
+    /// The service was away, is back for the one push that asked, and nothing else is due: the pool grows for what is to come.
+    @Test func aPoolGrowsAfterAnOutageThoughNothingIsDue() throws {
+        var isAway = true
+        let (server, harness) = try world(activities: 40, demand: 0) {
+            isAway ? AnsweringServer.refused($0, 503, "ServiceUnavailable") : AnsweringServer.accepted($0)
+        }
+        harness.run("being ready") { harness.pool.isReady }
+        harness.source.mayHandOut = .max
+        harness.pool.workAvailable()
+        harness.run("closing the gate") { harness.pool.trouble != nil }
+        isAway = false
+        let leaps = harness.leaps(of: .milliseconds(100))
+        harness.run("settling") { harness.source.settled == 40 }
+        leaps.close()
+        let before = server.connections
+        harness.source.demand = 100_000
+        harness.time.leap(.seconds(11))
+        // Its timer knows nothing of leaps; a word of the server's makes it look around.
+        for connection in 0..<before { server.write(frame(4, []), on: connection) }
+        harness.run("growing") { server.connections >= before + 10 }
+        harness.close()
+    }
+
     /// A deployment: all connections end, and for a second none is taken. A few handshakes at a time, and soon there are as many as before.
     @Test func afterAShortRefusalThereAreAsManyAsBefore() throws {
         let (server, harness) = try world(activities: 1, demand: 100_000)

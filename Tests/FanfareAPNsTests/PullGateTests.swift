@@ -74,6 +74,18 @@ import Testing
         #expect(two == 2, "a service that has just come back does not meet everybody at once")
     }
 
+    /// Nothing is due, so nobody asks for room: it opens all the same.
+    @Test mutating func whatOpensIsOpenAfterAWhileThoughNobodyAsks() throws {
+        try closeAndTry()
+        gate.answered()
+        gate.pass(to: now)
+        #expect(!gate.isOpen)
+        gate.pass(to: now + PullGate.openingTime.nanoseconds - 1)
+        #expect(!gate.isOpen && gate.opensWhollyAt == now + PullGate.openingTime.nanoseconds)
+        gate.pass(to: now + PullGate.openingTime.nanoseconds)
+        #expect(gate.isOpen)
+    }
+
     /// Each answer lets two more go: ten round trips.
     @Test mutating func openingDoublesWithEachRoundTripAndEnds() throws {
         try closeAndTry()
