@@ -109,4 +109,5 @@ private func runAndReport() -> Int32 {
     }
 }
 
+FileLimit.raise()
 exit(runAndReport())

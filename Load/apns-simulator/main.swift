@@ -45,4 +45,5 @@ private func complain(_ text: String) {
     fputs("apns-simulator: \(text)\n", stderr)
 }
 
+FileLimit.raise()
 exit(run())

@@ -40,4 +40,6 @@ private func complain(_ text: String) {
     fputs("apns-distance: \(text)\n", stderr)
 }
 
+// Two for each connection.
+FileLimit.raise()
 exit(run())

@@ -10,6 +10,8 @@ final class Connection {
     enum Ending {
         /// It never got as far as HTTP/2.
         case notOpened(String)
+        /// The same because this process may open no more files.
+        case outOfFiles(String)
         /// It was open and broke, or went silent.
         case lost(String)
         /// It had been told, or had decided, to take no more requests, and has no more in flight.
@@ -120,7 +122,7 @@ final class Connection {
     func open(at now: Int64) {
         let dialer = Dialer(pool: pool)
         dialer.onOpened = { [unowned self] in self.opened($0) }
-        dialer.onFailed = { [unowned self] in self.endOnLoop(.notOpened($0)) }
+        dialer.onFailed = { [unowned self] in self.endOnLoop($0) }
         self.dialer = dialer
         dialer.start(at: now)
     }

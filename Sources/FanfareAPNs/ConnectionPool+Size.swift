@@ -167,9 +167,26 @@ extension ConnectionPool {
         guard seats[index].refusals >= ConnectionPool.refusalsMax, now - since >= ConnectionPool.refusalTime,
             witness.lastHeard > since, size.refuse(at: now, using: &random)
         else { return false }
-        seats.remove(at: index)
-        lastPulled = 0
+        remove(index)
         report("\(configuration.endpoint) takes no more than \(seats.count) connections", at: now)
         return true
+    }
+
+    /// This process may open no more files, and has connections: for a while they are as many as there are.
+    ///
+    /// - Returns: whether the seat is gone.
+    func doWithout(_ index: Int, at moment: Moment) -> Bool {
+        let now = moment.monotonicNanoseconds
+        guard !size.isFixed, connectionsOpen > 0, size.refuse(at: now, using: &random) else { return false }
+        remove(index)
+        report(
+            "\(configuration.endpoint): no more than \(seats.count) connections, for this process may open "
+                + "\(FileLimit.count) files (ulimit -n, LimitNOFILE)", at: now)
+        return true
+    }
+
+    private func remove(_ index: Int) {
+        seats.remove(at: index)
+        lastPulled = 0
     }
 }

@@ -537,16 +537,19 @@ public final class ConnectionPool: Transport {
         if let index = seats.firstIndex(where: { $0.connection === connection }) {
             let wait: Duration =
                 switch ending {
-                case .notOpened: seats[index].dialBackoff.next(using: &random)
+                case .notOpened, .outOfFiles: seats[index].dialBackoff.next(using: &random)
                 case .drained, .lost: connection.wasWorthwhile ? .zero : nextWait(index, at: now)
                 }
-            if connection.wasWorthwhile || isClosing || !giveUp(index, at: moment) {
-                vacate(index, for: wait, at: moment)
-            }
+            let isGone =
+                switch ending {
+                case .outOfFiles: !isClosing && doWithout(index, at: moment)
+                default: !connection.wasWorthwhile && !isClosing && giveUp(index, at: moment)
+                }
+            if !isGone { vacate(index, for: wait, at: moment) }
         }
         switch ending {
         case .drained: break
-        case .notOpened(let text):
+        case .notOpened(let text), .outOfFiles(let text):
             statistics.connectFailures += 1
             let line = "\(text); trying again"
             if connectionsOpen == 0 { trouble(.connection, line, at: now) } else { report(line, at: now) }

@@ -51,7 +51,7 @@ final class Dialer {
     static let lookupPatience = Duration.seconds(2)
 
     var onOpened: ((Attempt) -> Void)?
-    var onFailed: ((String) -> Void)?
+    var onFailed: ((Connection.Ending) -> Void)?
 
     private unowned let pool: ConnectionPool
     private var lookup: Resolver.Lookup?
@@ -72,6 +72,8 @@ final class Dialer {
     /// that was tried beside it.
     private var complaint = ""
     private var isServerAtFault = false
+    /// An attempt failed because this process may open no more files.
+    private var isOutOfFiles = false
 
     init(pool: ConnectionPool) { self.pool = pool }
 
@@ -113,7 +115,9 @@ final class Dialer {
             endLookup()
             found = addresses
             race(addresses, at: now)
-        case .failure(let error): lookupFailed("\(error)", at: now)
+        case .failure(let error):
+            note(error)
+            lookupFailed("\(error)", at: now)
         }
     }
 
@@ -183,6 +187,7 @@ final class Dialer {
             stream.onRead = { [unowned self, unowned attempt] in self.received($0, on: attempt) }
             stream.onClose = { [unowned self, unowned attempt] in self.closed(attempt, $0) }
         } catch {
+            note(error)
             complain("\(error)", ofServerAt: address)
             tryNext(at: now)
         }
@@ -208,7 +213,10 @@ final class Dialer {
         fail(attempt, "\(pool.configuration.endpoint): the server broke HTTP/2: \(reason)", isOfServer: true)
     }
 
+    private func note(_ error: LoopError) { if error.kind == .tooManyFiles { isOutOfFiles = true } }
+
     private func closed(_ attempt: Attempt, _ error: LoopError?) {
+        if let error { note(error) }
         let isOfServer =
             switch error?.kind {
             // Any server of the host would show the same certificate, and speak TLS as badly, where the address is the host's.
@@ -248,7 +256,7 @@ final class Dialer {
     private func finish(_ text: String) {
         let onFailed = self.onFailed
         close()
-        onFailed?(text)
+        onFailed?(isOutOfFiles ? .outOfFiles(text) : .notOpened(text))
     }
 
     // MARK: Time

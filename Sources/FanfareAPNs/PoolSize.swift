@@ -140,7 +140,7 @@ struct PoolSize {
     /// When `shrinks` may say yes next.
     var shrinksAt: Int64? { isLargeSince.map { $0 + PoolSize.shrinkAfter } }
 
-    /// The peer would not have one of them: it is gone, and for a while there are no more than the others.
+    /// The peer would not have one of them, or this machine: it is gone, and for a while there are no more than the others.
     ///
     /// - Returns: whether it may be given up.
     mutating func refuse(at now: Int64, using random: inout some RandomNumberGenerator) -> Bool {

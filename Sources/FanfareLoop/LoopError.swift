@@ -15,6 +15,8 @@ public struct LoopError: Error, Sendable, Hashable, CustomStringConvertible {
         case addressInUse
         case permissionDenied
         case fileNotFound
+        /// This process, or the machine, may open no more files and sockets.
+        case tooManyFiles
         /// A file, or a queue of unsent bytes, beyond its limit.
         case tooLarge
         /// The peer's certificate is not trusted, or is for somebody else.
@@ -68,6 +70,7 @@ extension LoopError {
         case UV_EADDRINUSE: .addressInUse
         case UV_EACCES, UV_EPERM: .permissionDenied
         case UV_ENOENT: .fileNotFound
+        case UV_EMFILE, UV_ENFILE: .tooManyFiles
         default: .other
         }
     }

@@ -2,6 +2,7 @@ import FanfareAPNs
 import FanfareCore
 import FanfareLoop
 import Foundation
+import Glibc
 import Testing
 
 /// Pools that choose how many connections they have.
@@ -115,6 +116,43 @@ import Testing
         #expect(harness.source.count(.accepted) == 20_000)
         #expect(harness.pool.trouble == nil)
         harness.close()
+    }
+
+    /// The limit of open files, by the ordinary limit of a shell, is reached long before the peer's: what there is goes on, people hear of
+    /// it, and when there is room again, so do the connections. In a process of its own, which is short of files alone.
+    @Test func aProcessWithoutFilesForMoreGoesOnWithThoseThereAre() async {
+        await #expect(processExitsWith: .success) {
+            let (server, harness) = try GrowingPoolTests().world(activities: 3000, demand: 0)
+            harness.run("being ready") { harness.pool.isReady }
+            #expect(server.connections == 2)
+            // The lowest one that is free is the first one that is too high.
+            let free = dup(0)
+            close(free)
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            let before = limit.rlim_cur
+            limit.rlim_cur = rlim_t(free)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+
+            harness.source.demand = 100_000
+            harness.source.mayHandOut = 3000
+            harness.pool.workAvailable()
+            harness.run("being short of files") { harness.reports.contains { $0.contains("may open") } }
+            let report = "no more than 2 connections, for this process may open \(free) files"
+            #expect(harness.reports.contains { $0.contains(report) }, "\(harness.reports)")
+            harness.run("settling") { harness.source.settled == 3000 }
+            #expect(harness.source.count(.accepted) == 3000)
+            #expect(harness.pool.trouble == nil && harness.pool.figures.connectionsWanted == 2)
+            let failures = harness.pool.statistics.connectFailures
+            #expect(failures < 5, "it is not tried again and again: \(failures)")
+
+            limit.rlim_cur = before
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            harness.time.leap(.seconds(61))
+            harness.pool.workAvailable()
+            harness.run("growing") { server.connections >= 10 }
+            harness.close()
+        }
     }
 
     /// The service was away, is back for the one push that asked, and nothing else is due: the pool grows for what is to come.

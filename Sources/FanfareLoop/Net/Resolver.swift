@@ -121,7 +121,8 @@ public final class Resolver: Sendable {
         guard code == 0 else {
             let isOfSystem = code == EAI_SYSTEM
             throw LoopError(
-                .nameNotFound, call: "getaddrinfo", place: place,
+                isOfSystem && [EMFILE, ENFILE].contains(errno) ? .tooManyFiles : .nameNotFound, call: "getaddrinfo",
+                place: place,
                 reason: isOfSystem ? String(cString: strerror(errno)) : reason(of: code))
         }
         var addresses: [SocketAddress] = []
