@@ -39,7 +39,7 @@ struct PoolSize {
     private static let shrinkShare = 0.75
     static let shrinkAfter: Int64 = 600 * 1_000_000_000
     static let shrinkInterval: Int64 = 60 * 1_000_000_000
-    /// What was owed at once counts for so long.
+    /// What was owed at once, and that all were full, counts for so long.
     static let memory: Int64 = 1800 * 1_000_000_000
 
     /// A time without what was of no use, longer when it is so again soon afterwards.
@@ -72,6 +72,8 @@ struct PoolSize {
     private var futility = Pause()
     /// Since when fewer would do, or one of those that would not be needed was closed.
     private var isLargeSince: Int64?
+    /// When all were full last. What was opened for that is there for the next time.
+    private var filledAt: Int64?
     /// What was owed at once lately.
     private var (peak, formerPeak) = (0, 0)
     private var peakTurnsAt = Int64.min
@@ -108,7 +110,9 @@ struct PoolSize {
     mutating func review(_ path: Path?, at now: Int64) {
         guard !isFixed, let path else { return isLargeSince = nil }
         needed = PoolSize.needed(for: max(peak, formerPeak), over: path, limits)
-        guard Double(needed) <= Double(count) * PoolSize.shrinkShare else { return isLargeSince = nil }
+        guard Double(needed) <= Double(count) * PoolSize.shrinkShare,
+            filledAt.map({ now - $0 >= PoolSize.memory }) ?? true
+        else { return isLargeSince = nil }
         if isLargeSince == nil { isLargeSince = now }
     }
 
@@ -158,6 +162,7 @@ struct PoolSize {
     /// - Returns: how many were in vain, and are to be closed.
     mutating func fill(rate: Double, at now: Int64, using random: inout some RandomNumberGenerator) -> Int {
         isLargeSince = nil
+        filledAt = now
         guard !isFixed, !isStopped(at: now) else { return 0 }
         if seen.count != count { seen = (count, 0, 0) }
         seen.best = max(seen.best, rate)

@@ -22,6 +22,8 @@ final class AnsweringServer {
     private(set) var requests = 0
     /// Connections that were closed because there were as many as it wants.
     private(set) var turnedAway = 0
+    /// Clients' farewells.
+    var goAwaysHeard: Int { conversations.count { $0.hasHeardGoAway } }
     /// Handshakes under way at a time, at most.
     private(set) var handshakesMost = 0
     /// More than so many at a time it does not want.
@@ -104,6 +106,7 @@ final class AnsweringServer {
         private var hasGreeted = false
         private(set) var requests = 0
         private(set) var hasEnded = false
+        private(set) var hasHeardGoAway = false
         private(set) var isReady = false
         var pong: (([UInt8]) -> Void)?
 
@@ -144,6 +147,7 @@ final class AnsweringServer {
                     answers += answer(requests, id)
                     requests += 1
                 case 4 where flags & 1 == 0: answers += frame(4, flags: 1, [])
+                case 7: hasHeardGoAway = true
                 case 6 where flags & 1 == 0:
                     pong?(Array(input[(position + 9)..<(position + 9 + length)]))
                 default: break

@@ -16,7 +16,7 @@ import Testing
 
     private func world(
         activities: Int, demand: Int, connections: Int? = nil, connectionsMax: Int = 64,
-        answer: @escaping AnsweringServer.Answer = AnsweringServer.accepted
+        idlePingAfter: Duration = .seconds(45), answer: @escaping AnsweringServer.Answer = AnsweringServer.accepted
     ) throws -> (server: AnsweringServer, harness: PoolHarness) {
         let loop = try Loop()
         let server = try AnsweringServer(loop: loop, scratch: scratch, answer: answer)
@@ -25,6 +25,7 @@ import Testing
             endpoint: Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app", connections: connections)
         configuration.connectionsMax = connectionsMax
+        configuration.idlePingAfter = idlePingAfter
         // A stall of the machine says nothing about the peer.
         configuration.requestTimeout = .seconds(86_400)
         configuration.connectTimeout = .seconds(86_400)
@@ -115,6 +116,23 @@ import Testing
         harness.run("settling") { harness.source.settled == 20_000 }
         #expect(harness.source.count(.accepted) == 20_000)
         #expect(harness.pool.trouble == nil)
+        harness.close()
+    }
+
+    /// An hour after the last goal: one connection a minute is told goodbye, and the two that every pool has stay.
+    @Test func afterLongQuietConnectionsAreClosedInOrder() throws {
+        // Where hours pass between a question and its answer, nothing is a distance.
+        let (server, harness) = try world(
+            activities: 1, demand: 10_000_000, connectionsMax: 6, idlePingAfter: .seconds(864_000))
+        harness.run("being as many as there may be") { harness.pool.figures.connections == 6 }
+        harness.source.demand = 0
+        let leaps = harness.leaps(of: .seconds(20))
+        harness.run("being two") {
+            harness.pool.figures.connectionsWanted == 2 && server.connectionsEnded == 4
+        }
+        leaps.close()
+        #expect(server.goAwaysHeard == 4)
+        #expect(server.connections == 6 && harness.pool.statistics.connectionsLost == 0, "none comes back")
         harness.close()
     }
 

@@ -115,6 +115,40 @@ import Testing
         #expect(size.count == 2)
     }
 
+    /// The same with goals, each of them more than the plan has provided for: all are full for three seconds. What was opened for one
+    /// is there for the next, and nothing is closed between them.
+    @Test(arguments: 0..<10) func overAnEveningOfGoalsConnectionsComeOnceAndLeaveOnce(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var size = PoolSize(PoolSize.Limits())
+        var (turns, opened, isRising, before) = (0, 0, true, size.count)
+        var openedInAMinute: [Int: Int] = [:]
+        for step in 0..<(12 * 3600 * 4) {
+            let now = Int64(step) * Self.second / 4
+            let hour = Double(step) / (4 * 3600)
+            let isMatch = (2..<6).contains(hour)
+            size.note(demand: hour < 6 ? Int(min(1, hour / 2) * 30_000) : 0, at: now)
+            size.review(Self.path(Int64.random(in: 45...60, using: &random)), at: now)
+            if size.shrinks(at: now) {}
+            if isMatch, step % (20 * 60 * 4) < 12 {
+                let rate = 10_000 * Double(size.count) * Double.random(in: 0.9...1.1, using: &random)
+                _ = size.fill(rate: rate, at: now, using: &random)
+            }
+            if size.isGrowing(at: now) {
+                size.grow()
+                opened += 1
+                openedInAMinute[step / 240, default: 0] += 1
+            }
+            if (size.count > before) != isRising, size.count != before {
+                turns += 1
+                isRising.toggle()
+            }
+            before = size.count
+        }
+        #expect(turns == 1, "up, and down once: seed \(seed)")
+        #expect(opened <= 62 && openedInAMinute.values.allSatisfy { $0 <= 62 })
+        #expect(size.count == 2)
+    }
+
     @Test mutating func aQuarterOfAnHourWithoutAnythingClosesNothing() {
         var size = PoolSize(PoolSize.Limits())
         grow(&size, to: 100_000, over: Self.path(50), at: 0)
