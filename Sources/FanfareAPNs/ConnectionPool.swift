@@ -277,7 +277,7 @@ public final class ConnectionPool: Transport {
         if gate.closedUntil != nil, keySerial != 0 { noticeMended(at: moment) }
         let gateRoom = gate.room(inFlight: inFlight, at: now)
         guard gateRoom > 0 else { return false }
-        let (connection, room) = roomiest(at: now)
+        let (connection, room) = nextConnection(at: now)
         let limit = min(room, gateRoom, ConnectionPool.pullMax)
         guard let connection, limit > 0, let authorization = authorization(at: moment) else { return false }
 
@@ -312,28 +312,22 @@ public final class ConnectionPool: Transport {
         return allSent
     }
 
-    /// The connection to use next: the one with the fewest errors lately if one push is to be tried, or nothing is in flight; otherwise
-    /// one that is not in doubt. Errors come fast, so a connection that has nothing else is always roomy. Of those the ones that answer
-    /// soon go before the slow ones; then the narrow ones, for a connection grows wide by what it carries, and all are to be wide when
-    /// a goal comes; then the roomiest. Of equals it is the next in turn.
-    private func roomiest(at now: Int64) -> (Connection?, Int) {
-        var best: (connection: Connection?, room: Int, rank: Int) = (nil, 0, .max)
-        var next = lastPulled
+    /// The connection to use next, as `NextConnection` says: of equals the next in turn. Each error counts if one push is to be tried, or
+    /// nothing is in flight; otherwise that a connection is in doubt.
+    private func nextConnection(at now: Int64) -> (Connection?, Int) {
+        var next = NextConnection()
         for offset in 1...seats.count {
             let index = lastPulled + offset < seats.count ? lastPulled + offset : lastPulled + offset - seats.count
             guard let connection = seats[index].connection else { continue }
-            let room = connection.room(bodyBytes: bodyBytes, at: now)
-            guard room > 0 else { continue }
             // With nothing in flight, too, another one is as fast, and whoever fails again has then failed on two.
             let errors = gate.isTrying || inFlight == 0 ? connection.errorsInARow : connection.isInDoubt ? 1 : 0
-            let rank =
-                4 * errors + (connection.isSlow ? 2 : 0) + (connection.isNarrow && connection.errorsInARow == 0 ? 0 : 1)
-            guard rank < best.rank || rank == best.rank && room > best.room else { continue }
-            best = (connection, room, rank)
-            next = index
+            next.offer(
+                index, room: connection.room(bodyBytes: bodyBytes, at: now), errors: errors, isSlow: connection.isSlow,
+                isNarrow: connection.isNarrow && connection.errorsInARow == 0)
         }
-        lastPulled = next
-        return (best.connection, best.room)
+        guard let index = next.index else { return (nil, 0) }
+        lastPulled = index
+        return (seats[index].connection, next.room)
     }
 
     /// Empty bytes mark a payload that cannot be encoded, so that it is reported once.

@@ -17,6 +17,15 @@ let package = Package(
     targets: [
         .target(name: "FanfareCore", swiftSettings: swift, linkerSettings: [.linkedLibrary("m")]),
         .target(name: "FanfareLineup", swiftSettings: swift),
+        .systemLibrary(name: "CFanfareUV", pkgConfig: "libuv"),
+        .systemLibrary(name: "CFanfareOpenSSL", pkgConfig: "openssl"),
+        .target(name: "FanfareHTTP2", swiftSettings: swift),
+        .target(name: "FanfareLoop", dependencies: ["CFanfareUV", "CFanfareOpenSSL"], swiftSettings: swift),
+        .target(
+            name: "FanfareAPNs", dependencies: ["FanfareCore", "FanfareHTTP2", "FanfareLoop"], swiftSettings: swift),
+        .testTarget(
+            name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop"],
+            swiftSettings: swiftOfTests),
         .testTarget(name: "FanfareCoreTests", dependencies: ["FanfareCore"], swiftSettings: swiftOfTests),
         .testTarget(
             name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareCore"], swiftSettings: swiftOfTests),
