@@ -33,6 +33,8 @@ public final class LineupPreview {
         public var priority: Priority
         /// Of the content state.
         public var bytes: Int
+        /// Of the push; `nil` where APNs would not take it.
+        public var cost: PushCost?
         /// Of the lineup's topics: published since the push before, and seen first in this one. None: the push is the rotation's own.
         public var news: [DecisionRecord] = []
         /// Versions of the lineup's topics since the push before in which there was nothing for it to show.
@@ -144,7 +146,7 @@ extension LineupPreview.Display {
             more: content["more"]?.intValue.map(Int.init) ?? 0,
             spotlight: spotlight?["index"]?.intValue.map(Int.init), state: spotlight?["state"]?.objectValue ?? [:],
             highlight: content["highlight"]?.stringValue, link: content["link"]?.stringValue, alert: payload.alert,
-            priority: payload.priority, bytes: payload.state.count)
+            priority: payload.priority, bytes: payload.state.count, cost: PushCost(payload))
     }
 }
 

@@ -27,6 +27,8 @@ public struct TopicStory: Sendable {
     public private(set) var buckets: [AlertBucket] = []
     /// When what waits goes out.
     public private(set) var waitsUntil: FeedTime?
+    /// Of the topic's versions the one that is dearest to send.
+    public private(set) var dearest: (version: UInt32, cost: PushCost)?
 
     /// Plays the feed, to its end or up to a moment.
     ///
@@ -42,6 +44,10 @@ public struct TopicStory: Sendable {
         while let (item, decisions) = replay.next() {
             var event: FeedEvent?
             if case .event(let taken) = item { event = taken }
+            for case .publish(let publication) in decisions where publication.topicID == topic {
+                guard let cost = PushCost(publication), cost.bodyBytes > dearest?.cost.bodyBytes ?? 0 else { continue }
+                dearest = (publication.version, cost)
+            }
             for case .record(let record) in decisions where record.topic == topic || record.topic == .every {
                 // Timers stand before the event that brings them, and change no state.
                 let isEvent = record.origin == .event

@@ -81,11 +81,8 @@ extension ConnectionPool {
         else { return nil }
         return PoolSize.Path(
             roundTrip: roundTrip, width: Int(width), streams: Int(streams),
-            requestBytes: bodyBytesUsual + ConnectionPool.headerBytes)
+            requestBytes: bodyBytesUsual + RequestBytes.besideBody)
     }
-
-    /// Of a push beside its body: path, JWT where it is new, frames, TLS.
-    private static let headerBytes = 110
 
     private static func middle(_ values: [Int64]) -> Int64? {
         values.isEmpty ? nil : values.sorted()[values.count / 2]

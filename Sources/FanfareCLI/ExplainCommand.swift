@@ -81,7 +81,7 @@ struct ExplainCommand {
     static let help = """
         Tells the story of a topic: each event and timer, what it changed, why it was or was not sent, and what the alert
         buckets held. Runs of events in which there was nothing to see are one line. Of a lineup: each push, and what the phone
-        shows then, with the topic in the spotlight marked.
+        shows then, with the topic in the spotlight marked. At the end, what the largest push costs.
 
         usage: fanfare explain FEED… --topic T [options]
                fanfare explain FEED… --lineup A,B,C [options]
@@ -136,6 +136,7 @@ extension TopicStory {
         if end.published != end.state { lines.append("    known   \(end.state.line)") }
         if let waitsUntil { lines.append("    waits   until \(waitsUntil)") }
         if !buckets.isEmpty { lines.append("    alerts  \(buckets.line)") }
+        if let dearest { lines.append("    pushes  version \(dearest.version) is the largest: \(dearest.cost.text)") }
         return lines
     }
 

@@ -25,7 +25,11 @@ extension LineupStory {
             let hours = Double((last.at - first.at).milliseconds) / 3_600_000
             text += "; \((Double(displays.count) / hours).fixed(1)) an hour"
         }
-        return text + "; the largest content state has \(displays.map(\.bytes).max() ?? 0) bytes"
+        text += "; the largest content state has \(displays.map(\.bytes).max() ?? 0) bytes"
+        if let dearest = displays.compactMap(\.cost).max(by: { $0.bodyBytes < $1.bodyBytes }) {
+            text += "\nthe largest push has \(dearest.text)"
+        }
+        return text
     }
 }
 

@@ -50,11 +50,11 @@ struct RulesCommand {
                 try Console.print("\(file): good\n")
             }
             return status
-        case .show("lineups"): try Console.print(rules.lineups.toml)
+        case .show("lineups"): try Console.print(rules.lineups.toml + "\n" + rules.costs(of: nil))
         case .show(let name?):
             let kind = TopicKind(name)
-            try Console.print(rules[kind].toml(kind: kind))
-        case .show(nil): try Console.print(rules.toml)
+            try Console.print(rules[kind].toml(kind: kind) + "\n" + rules.costs(of: kind))
+        case .show(nil): try Console.print(rules.toml + "\n" + rules.costs(of: nil))
         }
         return .done
     }
@@ -67,7 +67,8 @@ struct RulesCommand {
 
           check           reads the files as the engine would: each fault with line, column and what was expected
           show            prints the rules in force as a file says them, of all kinds or of one: football, transit, delivery,
-                          ride, queue, generic (topics of no other kind), those of the file, and lineups
+                          ride, queue, generic (topics of no other kind), those of the file, and lineups; and what content
+                          states cost in pushes a second
           --rules FILE    rules of this file, beside the built-in ones
 
         Exit status: 0 good; 1 a file has faults; 2 usage.

@@ -60,7 +60,7 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
     public var highlight: String?
     /// Where a tap leads: the spotlight's deep link.
     public var link: String?
-    /// Topics that found no room.
+    /// Topics that found no room. As JSON it is there only when there are some.
     public var more: Int
 
     public init(topics: [Topic], spotlight: Spotlight?, highlight: String? = nil, link: String? = nil, more: Int = 0) {
@@ -69,6 +69,26 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
         self.highlight = highlight
         self.link = link
         self.more = more
+    }
+
+    private enum CodingKeys: String, CodingKey { case topics, spotlight, highlight, link, more }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        topics = try container.decode([Topic].self, forKey: .topics)
+        spotlight = try container.decodeIfPresent(Spotlight.self, forKey: .spotlight)
+        highlight = try container.decodeIfPresent(String.self, forKey: .highlight)
+        link = try container.decodeIfPresent(String.self, forKey: .link)
+        more = try container.decodeIfPresent(Int.self, forKey: .more) ?? 0
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(topics, forKey: .topics)
+        try container.encodeIfPresent(spotlight, forKey: .spotlight)
+        try container.encodeIfPresent(highlight, forKey: .highlight)
+        try container.encodeIfPresent(link, forKey: .link)
+        if more > 0 { try container.encode(more, forKey: .more) }
     }
 }
 

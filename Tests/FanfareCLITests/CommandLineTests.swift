@@ -80,6 +80,25 @@ import Testing
         #expect { try parse("f --app b=apns://c:2") } throws: { "\($0)".contains("only means something") }
     }
 
+    /// A smaller state is more pushes a second; what is said of that is a comment, so the rules are still those that a file says.
+    @Test func rulesSayWhatStatesCost() throws {
+        let rules = Rules.builtIn
+        let text = rules.costs(of: .football)
+        #expect(text.split(separator: "\n").allSatisfy { $0.hasPrefix("#") })
+        let rows = text.split(separator: "\n").suffix(6).map { $0.split(separator: " ").dropFirst().map(String.init) }
+        #expect(rows.map { $0[0] } == ["128", "256", "512", "1,024", "2,048", "3,072"])
+        let cost = try #require(PushCost(stateBytes: 256))
+        #expect(
+            rows[1] == [
+                "256", cost.bodyBytes.grouped, cost.wireBytes.grouped, cost.pushesPerSecond().grouped,
+                cost.pushesPerSecond(connections: 64).grouped,
+            ])
+        #expect(rules.costs(of: nil) == text)
+        var small = rules
+        small.kinds[.football]?.attributesReserve = 2900
+        #expect(small.costs(of: .football).hasSuffix("\n") && small.costs(of: .football).contains("\n#         1,196 "))
+    }
+
     @Test func rulesComeFromAFile() throws {
         let folder = #filePath.components(separatedBy: "/Tests/")[0] + "/Examples/Rules/"
         #expect(try parse("f").options.rules[.football].occasions.count == 12)

@@ -47,6 +47,10 @@ import Testing
         #expect(text.contains("    carries c1, g2\n"))
         #expect(text.contains("timer flush: published as version 4: one change waited"), "\(text)")
         #expect(text.contains("at the end: match/1, football, version 4\n"))
+        let dearest = try #require(story.dearest)
+        let version = "version \(dearest.version) is the largest"
+        #expect(text.hasSuffix("    pushes  \(version): \(dearest.cost.text)\n"), "\(text)")
+        #expect([2, 3].contains(dearest.version) && dearest.cost.bodyBytes > 400, "a goal's, with its alert")
         #expect(!text.contains("match/2"))
         #expect(story.text(showsEverything: true, at: nil).contains("pass p2: unchanged: nothing people can see"))
     }
@@ -109,6 +113,10 @@ import Testing
 
                 5 pushes: 2 with an alert, 0 of the rotation's own
                 """), "\(story.text)")
+        let dearest = try #require(story.displays.compactMap(\.cost).max { $0.bodyBytes < $1.bodyBytes })
+        let largest = try #require(story.displays.map(\.bytes).max())
+        let sizes = "the largest content state has \(largest) bytes\nthe largest push has \(dearest.text)\n"
+        #expect(story.text.hasSuffix("; \(sizes)"), "\(story.text)")
     }
 
     @Test func aTopicThatIsNotInTheFeed() throws {

@@ -22,4 +22,29 @@ import Testing
         }
         #expect(JSONObject(unordered: members) == one, "seed \(seed)")
     }
+
+    /// Each byte is one less for the state of everybody.
+    @Test(arguments: [
+        (0.1 + 0.2, "0.30000000000000004"), (3, "3"), (-0.0, "0"), (0.5, "0.5"), (1e-5, "1e-5"), (-1.5e-7, "-1.5e-7"),
+        (1e-10, "1e-10"), (1e20, "1e20"), (1.25e300, "1.25e300"), (-1e-300, "-1e-300"),
+        (811_692_800.277, "811692800.277"),
+    ])
+    func numbersHaveNoByteTooMany(number: Double, text: String) {
+        var bytes: [UInt8] = []
+        JSONValue.double(number).write(to: &bytes)
+        #expect(String(decoding: bytes, as: UTF8.self) == text)
+        #expect(Double(text) == number)
+    }
+
+    @Test(arguments: 1...20 as ClosedRange<UInt64>) func shortNumbersAreTheSameNumbers(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<1000 {
+            let number = Double(bitPattern: random.next())
+            guard number.isFinite else { continue }
+            var bytes: [UInt8] = []
+            JSONValue.double(number).write(to: &bytes)
+            let text = String(decoding: bytes, as: UTF8.self)
+            #expect(Double(text) == number && text.utf8.count <= "\(number)".utf8.count, "seed \(seed): \(number)")
+        }
+    }
 }

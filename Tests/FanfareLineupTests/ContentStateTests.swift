@@ -156,7 +156,7 @@ typealias Content = LineupContentState<AnyState>
         let bytes = composed(display)
         #expect(
             String(decoding: bytes, as: UTF8.self) == #"""
-                {"highlight":"homeScore","link":"app://match/1","more":0,"spotlight":{"index":0,"kind":"football",\#
+                {"highlight":"homeScore","link":"app://match/1","spotlight":{"index":0,"kind":"football",\#
                 "state":{"deepLink":"app://match/1","highlight":"homeScore","homeScore":2}},"topics":[\#
                 {"compactLeading":"TOT 2","compactTrailing":"1 LEI","id":"match/1","kind":"football","minimal":"2–1"},\#
                 {"compactLeading":"A","compactTrailing":"3","id":"trip/A","kind":"transit","minimal":"A 3"}]}

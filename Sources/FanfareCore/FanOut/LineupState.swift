@@ -242,18 +242,22 @@ struct EncodedFrame: Sendable {
                 opening.append(contentsOf: link)
                 opening.append(UInt8(ascii: ","))
             }
-            opening.append(contentsOf: #""more":"#.utf8)
-            opening.append(count: more)
+            // None is what a lineup without a number says.
+            if more > 0 {
+                opening.append(contentsOf: #""more":"#.utf8)
+                opening.append(count: more)
+                opening.append(UInt8(ascii: ","))
+            }
             var closing: [UInt8] = []
             if let spotlight {
-                opening.append(contentsOf: #","spotlight":{"index":"#.utf8)
+                opening.append(contentsOf: #""spotlight":{"index":"#.utf8)
                 closing.append(UInt8(ascii: ","))
                 closing.append(contentsOf: spotlight.kind)
                 closing.append(contentsOf: #","state":"#.utf8)
                 closing.append(contentsOf: spotlight.state)
-                closing.append(UInt8(ascii: "}"))
+                closing.append(contentsOf: "},".utf8)
             }
-            closing.append(contentsOf: #","topics":["#.utf8)
+            closing.append(contentsOf: #""topics":["#.utf8)
             return EncodedFrame(opening: opening, closing: closing, bytesMax: bytesMax)
         }
     }

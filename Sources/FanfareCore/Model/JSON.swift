@@ -154,7 +154,22 @@ extension JSONValue {
         if let whole = Int64(exactly: value) {
             bytes.append(contentsOf: String(whole).utf8)
         } else {
-            bytes.append(contentsOf: (value.isFinite ? "\(value)" : "null").utf8)
+            writeShortest(value.isFinite ? "\(value)" : "null", to: &bytes)
+        }
+    }
+
+    /// Swift's description has no digit too many, but writes `1e-05` and `1e+20`.
+    private static func writeShortest(_ number: String, to bytes: inout [UInt8]) {
+        var isExponentsBeginning = false
+        for byte in number.utf8 {
+            switch byte {
+            case UInt8(ascii: "e"): isExponentsBeginning = true
+            case UInt8(ascii: "-"): break
+            case UInt8(ascii: "+"): continue
+            case UInt8(ascii: "0") where isExponentsBeginning: continue
+            default: isExponentsBeginning = false
+            }
+            bytes.append(byte)
         }
     }
 
