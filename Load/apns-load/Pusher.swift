@@ -19,6 +19,8 @@ final class Pusher {
         var lineups = 0
         /// What is published alerts everybody.
         var isGoal = false
+        /// Activities that follow a small topic beside the others', which has a goal again and again while the others are served.
+        var beside = 0
     }
 
     struct Result {
@@ -26,6 +28,8 @@ final class Pusher {
         /// From each publication to the last accepted push of it: time, and this process's processor time.
         var seconds: [Double]
         var cpuSeconds: [Double]
+        /// From each goal of the small topic to the last accepted push of it.
+        var besideSeconds: [Double]
         /// Open at the end.
         var connections: Int
         /// Asked for after the first publication was out, for all pushes since; `nil` when there were none.
@@ -61,6 +65,13 @@ final class Pusher {
     /// By this thread, when the first publication was out and when the last one was.
     private var allocations: (first: Allocations, last: Allocations) = (.now(), .now())
     private var reports: [String] = []
+    /// Between two goals of the small topic.
+    private static let besidePause = Duration.milliseconds(20)
+    private var besideTimer: LoopTimer?
+    private var besideRound = 0
+    /// Of the goal that is on its way.
+    private var besidePublishedAt: Int64?
+    private var besideSeconds: [Double] = []
     private var feedbackIn: RingProducer<ShardFeedback>
     private var feedbackOut: RingConsumer<ShardFeedback>
 
@@ -73,7 +84,8 @@ final class Pusher {
 
     private init(_ options: Options, loop: Loop) throws {
         self.loop = loop
-        workload = try Workload(activities: options.activities, lineups: options.lineups, isGoal: options.isGoal)
+        workload = try Workload(
+            activities: options.activities, lineups: options.lineups, isGoal: options.isGoal, beside: options.beside)
         rounds = options.pushes / options.activities
         pause = options.pause
         shard = workload.shard(at: .now())
@@ -100,22 +112,26 @@ final class Pusher {
             pool.workAvailable()
         }
         pauseTimer = LoopTimer(loop: loop) { [unowned self] in publish() }
+        besideTimer = LoopTimer(loop: loop) { [unowned self] in publishBeside() }
         loop.onTurn = { [unowned self] in endTurn() }
         loop.run()
         loop.onTurn = nil
         pauseTimer?.close()
+        besideTimer?.close()
         deadline.close()
         dueTimer?.close()
-        let accepted = shard.statistics.pushes.accepted - workload.firstPushes
+        let acceptedBeside = besideSeconds.count * workload.beside
+        let accepted = shard.statistics.pushes.accepted - workload.firstPushes - acceptedBeside
         guard accepted == expected else {
             throw LoadError("\(accepted) of \(expected) pushes accepted: \(reports.joined(separator: "; "))")
         }
-        let alerts = shard.statistics.alerts.accepted
+        let alerts = shard.statistics.alerts.accepted - acceptedBeside
         guard alerts == (workload.isGoal ? expected : 0) else { throw LoadError("\(alerts) of \(expected) goals told") }
         let counted = accepted - accepted / rounds
         let (first, last) = allocations
         return Result(
-            accepted: accepted, seconds: seconds, cpuSeconds: cpuSeconds, connections: connections,
+            accepted: accepted, seconds: seconds, cpuSeconds: cpuSeconds, besideSeconds: besideSeconds,
+            connections: connections,
             allocationsPerPush: counted == 0
                 ? nil
                 : Allocations(
@@ -125,7 +141,9 @@ final class Pusher {
 
     private func endTurn() {
         // The core's part.
-        while shard.sendFeedback(to: &feedbackIn) { _ = feedbackOut.drain(limit: 1024) { _ in } }
+        while shard.sendFeedback(to: &feedbackIn) {
+            _ = feedbackOut.drain(limit: 1024) { if case .completed(let serial, let at) = $0 { completed(serial, at) } }
+        }
         defer { armTimer() }
         guard pool.isReady, shard.isQuiet, !isDone, !isPausing else { return }
         if round > 0 {
@@ -153,6 +171,25 @@ final class Pusher {
         publishedAt = (Clock.monotonicNanoseconds(), Clock.processCPUNanoseconds())
         shard.apply(.publish(workload.publication(round)), at: .now())
         pool.workAvailable()
+        if workload.beside > 0 { besideTimer?.start(after: Pusher.besidePause) }
+    }
+
+    /// While the others are served; each when the one before it has reached everybody.
+    private func publishBeside() {
+        guard besidePublishedAt == nil, !isPausing, !isDone, !shard.isQuiet else { return }
+        besideRound += 1
+        let moment = Moment.now()
+        besidePublishedAt = moment.monotonicNanoseconds
+        shard.apply(.publish(workload.publicationBeside(besideRound)), at: moment)
+        pool.workAvailable()
+    }
+
+    private func completed(_ serial: UInt64, _ at: Int64?) {
+        guard serial == UInt64(Workload.besideFirst + besideRound), let since = besidePublishedAt.take(), let at else {
+            return
+        }
+        besideSeconds.append(Double(at - since) / 1e9)
+        besideTimer?.start(after: Pusher.besidePause)
     }
 
     private func armTimer() {

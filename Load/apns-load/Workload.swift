@@ -1,7 +1,8 @@
 import FanfareAPNs
 import FanfareCore
 
-/// The pushes that every client of `make bench-apns` sends: 80-byte tokens, and updates of one topic with a body of 317 bytes.
+/// The pushes that every client of `make bench-apns` sends: 80-byte tokens, and updates of one topic with a body of 317 bytes, an alert
+/// included where there is one.
 struct Workload {
     static let bundleID = "com.example.scores"
     static let keyID = "BENCHKEY12"
@@ -19,14 +20,19 @@ struct Workload {
     let lineups: Int
     /// The news is a goal: it alerts everybody.
     let isGoal: Bool
+    /// That follow a topic of their own beside the others.
+    let beside: Int
     /// Fills the body up to its size.
     private let filler: String
 
-    init(activities: Int, lineups: Int = 0, isGoal: Bool = false) throws {
+    init(activities: Int, lineups: Int = 0, isGoal: Bool = false, beside: Int = 0) throws {
         self.activities = activities
+        self.beside = beside
         self.lineups = lineups
         self.isGoal = isGoal
-        let empty = try Workload.body(of: Workload.publication(1, filler: ""))
+        // Lineups have states of several topics, and alerts beside them.
+        let alert = isGoal && lineups == 0 ? Workload.goal(1) : nil
+        let empty = try Workload.body(of: Workload.publication(1, alert: alert, filler: ""))
         filler = String(repeating: "x", count: Workload.bodyBytes - empty.count)
     }
 
@@ -37,6 +43,15 @@ struct Workload {
     func publication(_ round: Int) -> Publication {
         Workload.publication(round, alert: isGoal ? Workload.goal(round) : nil, filler: filler)
     }
+
+    /// A goal of the topic beside the others' one, with a serial that is none of theirs.
+    func publicationBeside(_ round: Int) -> Publication {
+        Workload.publication(
+            round + Workload.besideFirst, of: Workload.topics[1], alert: Workload.goal(round), filler: filler)
+    }
+
+    /// Of the serials of publications beside the others.
+    static let besideFirst = 1_000_000
 
     func token(_ number: Int) -> [UInt8] {
         var random = SplitMix64(seed: UInt64(number))
@@ -51,7 +66,7 @@ struct Workload {
     func shard(at moment: Moment) -> Shard {
         // A season's goals in seconds: what an activity may have of them in a day is no limit here.
         var limits = ActivityLimits()
-        if isGoal { limits.immediate = TokenBucket.Size(burst: 1000, refill: .seconds(1)) }
+        if isGoal || beside > 0 { limits.immediate = TokenBucket.Size(burst: 1000, refill: .seconds(1)) }
         let shard = Shard(limits: limits)
         shard.reserve(activities: activities)
         if firstPushes > 0 {
@@ -62,6 +77,10 @@ struct Workload {
         for number in 0..<activities {
             let id = ActivityID(UInt64(number).mixed)
             shard.apply(.follow(id, audience(of: number), token: token(number)), at: moment)
+        }
+        for number in activities..<activities + beside {
+            let id = ActivityID(UInt64(number).mixed)
+            shard.apply(.follow(id, .topic(Workload.topics[1]), token: token(number)), at: moment)
         }
         return shard
     }

@@ -20,6 +20,8 @@ private let help = """
       --pause S         seconds of quiet before each publication (0); push only
       --lineups N       every activity has a lineup of its own of N topics, of which the first has the news (0: all follow
                         one topic); push only
+      --beside N        activities that follow a small topic, with a goal every 20 ms while the others are served; push only,
+                        which then prints `beside_seconds=…` as well: from each of them to its last accepted push (0)
       --news KIND       update, or goal: with an alert, which lineups gather for a second (update); push only
 
     The server is localhost. `make bench-apns` runs all of it: Benchmarks/README.md.
@@ -64,6 +66,7 @@ private func run() throws -> Int32 {
             }
             options.pause = .milliseconds(Int64(seconds * 1000))
         case "--lineups": options.lineups = try number(Workload.lineupsMax)
+        case "--beside": options.beside = try number(1_000_000)
         case "--news":
             guard let kind = ["update", "goal"].firstIndex(of: value) else {
                 throw UsageError(text: "--news \(value): expected update or goal")
@@ -88,6 +91,7 @@ private func run() throws -> Int32 {
             line += " allocations_per_push=\(text(allocations.ours))"
             line += " openssl_allocations_per_push=\(text(allocations.openSSL))"
         }
+        if options.beside > 0 { line += " beside_seconds=\(list(result.besideSeconds))" }
         print(line)
     case "prepare":
         let workload = try Workload(activities: options.activities)

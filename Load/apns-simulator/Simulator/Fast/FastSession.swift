@@ -35,10 +35,6 @@ final class FastSession {
     /// Kinds of requests that are remembered; the oldest makes room.
     private static let knownHeadersMax = 8
 
-    /// What is used of the connection's window comes back when it is so much: some 26 bodies, so that a client has nearly the whole
-    /// window for each round trip.
-    private static let windowUsedMax = 8192
-
     private let settings: Settings
     private let service: FastService
     private var decoder = HeaderDecoder(tableCapacity: HPACK.defaultTableSize, listLimit: FastSession.headerListMax)
@@ -102,6 +98,7 @@ final class FastSession {
         guard !isClosed else { return nil }
         do throws(ConnectionError) {
             try receive(Span(_unsafeElements: bytes.bindMemory(to: UInt8.self)), now)
+            returnWindow()
             return nil
         } catch {
             isClosed = true
@@ -342,10 +339,6 @@ final class FastSession {
         try requireBegun(header)
         receiveWindow -= header.length
         try require(receiveWindow >= 0, .flowControlError, "\(header.length) bytes of DATA overrun the window")
-        if receiveWindow < settings.window - FastSession.windowUsedMax {
-            output.appendWindowUpdate(settings.window - receiveWindow, stream: 0)
-            receiveWindow = settings.window
-        }
         let count = try unpadded(header, payload).count
         // None: reset, refused or answered; this was on its way.
         guard var request = take(header.stream) else { return }
@@ -359,6 +352,13 @@ final class FastSession {
         }
         if let current { others[current.stream] = current }
         current = request
+    }
+
+    /// What was used of the connection's window comes back with each read, so that a client has the whole window for each round trip.
+    private func returnWindow() {
+        guard receiveWindow < settings.window else { return }
+        output.appendWindowUpdate(settings.window - receiveWindow, stream: 0)
+        receiveWindow = settings.window
     }
 
     /// The frame's content without padding (RFC 9113 §6.1).
