@@ -24,7 +24,7 @@ struct OutageFaultTests {
             return LiveMatch.follower($0, prefix: prefix)
         }
         let subscribers = try folder.write("subscribers", people.joined())
-        let first = try Simulator(Self.trouble, folder: folder)
+        let first = try Simulator(Self.trouble, distance: FaultTests.distance, folder: folder)
         let fanfare = try Program(
             .fanfare, ["replay", "-", "--subscribers", subscribers, "--patience", "0", "--json"] + first.options(),
             folder: folder, hasInput: true)
@@ -34,7 +34,7 @@ struct OutageFaultTests {
         try fanfare.write(LiveMatch.goal(1))
         // An outage is time in which nothing happens.
         Thread.sleep(forTimeInterval: Self.seconds)
-        let back = try Simulator(Self.trouble + ["--listen", first.address], folder: folder)
+        let back = try Simulator(Self.trouble, at: first.address, distance: FaultTests.distance, folder: folder)
         try fanfare.waitUntil(updates: 2, toGo: sick, within: 600)
         try fanfare.closeInput()
         let end = try fanfare.wait()
@@ -50,7 +50,7 @@ struct OutageFaultTests {
         print(
             "told: an outage of \(Self.seconds) s: \(activities) activities, \(dead) dead, \(sick) fail for good; "
                 + "the sweep before took \(sweep) ms, after its end the last of \(healthy) had the goal in \(recovery) ms"
-        )
+                + (FaultTests.distance > 0 ? "; \(FaultTests.distance) ms away" : ""))
         if Self.secondsAsked != nil { #expect(recovery <= sweep + 10_000) }
     }
 }

@@ -34,8 +34,11 @@ final class Simulator {
     private let relay: Program?
     private let dumpFile: String
 
-    /// - Parameter distance: milliseconds of a round trip to it; 0: none but the machine's own.
-    init(_ options: [String] = [], distance: Int = 0, folder: Folder) throws {
+    /// - Parameters:
+    ///   - place: where it is to be found, as an earlier one was; anywhere when left out.
+    ///   - distance: milliseconds of a round trip to it; 0: none but the machine's own.
+    init(_ options: [String] = [], at place: String? = nil, distance: Int = 0, folder: Folder) throws {
+        let listening = place.map { ["--listen", $0] } ?? []
         let certificates = try Certificates.folder.get()
         dumpFile = folder("dump-\(UUID().uuidString).ndjson")
         program = try Program(
@@ -43,11 +46,11 @@ final class Simulator {
             [
                 "--cert", certificates("server.pem"), "--key", certificates("server.key"), "--public-key",
                 certificates("apns.pub.pem"), "--bundle-id", Simulator.bundleID, "--dump", dumpFile,
-            ] + options, folder: folder)
+            ] + options + (distance > 0 ? [] : listening), folder: folder)
         let near = try Simulator.address(of: program)
         relay =
             distance > 0
-            ? try Program(.distance, ["--to", near, "--round-trip", "\(distance)"], folder: folder) : nil
+            ? try Program(.distance, ["--to", near, "--round-trip", "\(distance)"] + listening, folder: folder) : nil
         address = try relay.map { try Simulator.address(of: $0) } ?? near
     }
 
