@@ -144,6 +144,7 @@ extension Shard {
             case nil: return false
             }
         }
-        return !activity.flags.isDisjoint(with: [.owedFirst, .leaving])
+        if activity.flags.contains(.leaving) { return true }
+        return activity.flags.contains(.owedFirst) && !isRefused(activity, audiences[Int(activity.audience)])
     }
 }

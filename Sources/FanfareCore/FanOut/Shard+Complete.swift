@@ -138,7 +138,6 @@ extension Shard {
             let audience = audiences[Int(activity.audience)]
             count(activity, -1, in: audience)
             store[slot].alerted = activity.sending
-            store[slot].flags.remove(.owedFirst)
             store[slot].sendingAlert = .refused
             count(store[slot], 1, in: audience)
         }

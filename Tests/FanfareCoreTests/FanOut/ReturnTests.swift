@@ -174,6 +174,28 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
+    /// Nobody has seen what a newcomer was refused, whatever came to nothing since.
+    @Test func whoHasNeverHadAStateGetsOneThatGoesBackToWhatWasRefused() {
+        let service = ScriptedService(members: 0..<1)
+        service.publish(state: ["score": 1])
+        service.run()
+        service.answer = { _, _ in .refused }
+        service.follow(1)
+        service.apply(.reportQuiet(1))
+        service.run()
+        #expect(service.feedback().contains { if case .quiet(1, false) = $0 { true } else { false } })
+        service.answer = { _, _ in .throttled }
+        service.publish(state: ["score": 2])
+        service.run()
+        service.answer = { _, _ in .accepted }
+        service.publish(state: ["score": 1])
+        service.pass(seconds: 3)
+        service.run()
+        #expect(service.accepted.map(\.member) == [0, 1], "the first one shows it")
+        #expect(service.shard.isQuiet)
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
     /// A person is counted as lacking the newest state from the refusal on until a newer one is out, or the person looks elsewhere.
     @Test func whoWasRefusedTheNewestStateIsCounted() {
         let service = ScriptedService(members: 0..<5)
