@@ -31,6 +31,9 @@ extension Phone {
         beganAt = now
     }
 
+    /// It has come to nothing on its way.
+    mutating func lostStart() { card?.hasArrived = false }
+
     /// A start that was certainly not taken is followed by another one, or by none.
     mutating func answeredStart(_ outcome: DeliveryOutcome) {
         if outcome != .accepted, outcome != .unknown { card?.isOut = false }
@@ -83,15 +86,41 @@ extension World {
     /// Who follows something without having a card of it.
     func start() {
         guard phones.count(where: \.isLive) < options.activitiesMax else { return }
-        let name = "card \(phones.count)"
+        let former = options.reusesIDs && random.chance(0.4) ? forgottenCard() : nil
+        let name = former.flatMap { phones[$0].card?.name } ?? "card \(phones.count)"
         var phone = Phone(
-            id: ActivityID(hashing: name), node: Int.random(in: 0..<nodes.count, using: &random),
+            id: ActivityID(hashing: name),
+            node: former.map { phones[$0].node } ?? Int.random(in: 0..<nodes.count, using: &random),
             audience: randomAudience(), subscriber: Subscriber(), limits: options.limits, using: &random)
         phone.card = Phone.Card(name)
+        phone.hasUsedName = former != nil
         phones.append(phone)
         let request = StartRequest(
             activity: name, token: phone.token, attributesType: "Match", alert: AlertText(title: "Start", body: ""))
         send(.start(request, phone.audience), to: phone.node)
+    }
+
+    /// Somebody's first card, which is gone like all that came after it under its name.
+    private func forgottenCard() -> Int? {
+        var isFree: [Substring: Bool] = [:]
+        for phone in phones {
+            guard let name = phone.card?.name.split(separator: "~")[0] else { continue }
+            // Of one that the shard may have been about to renew it may still start the next one.
+            isFree[name] = isFree[name] != false && phone.isForgotten && (!options.renews || !isOldEnough(phone))
+        }
+        return phones.indices.filter {
+            guard let card = phones[$0].card, card.edition == 1 else { return false }
+            return isFree[card.name[...]] == true
+        }.randomElement(using: &random)
+    }
+
+    /// To be renewed.
+    private func isOldEnough(_ phone: Phone) -> Bool { age(of: phone) >= lifetime / 16 * 15 - 1_000_000_000 }
+
+    /// Whether the phone's card is the next one after this one.
+    private func renews(_ old: Phone, by phone: Phone) -> Bool {
+        guard let index = phone.card?.renews else { return false }
+        return phones[index].id == old.id && phones[index].firstToken == old.firstToken
     }
 
     /// The app reports a card's update token. Some never do: the person has not allowed it.
@@ -107,17 +136,16 @@ extension World {
     }
 
     /// The phone that a start is meant for, by the name in its attributes. A renewal makes it.
-    func phone(startedBy payload: Payload) -> Int? {
+    func phone(startedBy payload: Payload, to token: [UInt8]) -> Int? {
         let attributes = String(decoding: payload.start?.attributes ?? [], as: UTF8.self)
         guard let name = attributes.split(separator: "\"").dropFirst(3).first.map(String.init) else { return nil }
-        if let known = phones.firstIndex(where: { $0.card?.name == name }) { return known }
+        if let known = phones.firstIndex(where: { $0.card?.name == name && $0.firstToken == token }) { return known }
         let parts = name.split(separator: "~")
         guard parts.count == 2, let edition = Int(parts[1]),
             let old = phones.firstIndex(where: {
-                $0.card?.name == StartRequest.name(String(parts[0]), edition: edition - 1)
-            }), let served = phones[old].served
+                $0.card?.name == StartRequest.name(String(parts[0]), edition: edition - 1) && $0.firstToken == token
+            }), let served = phones[old].served, isOldEnough(phones[old])
         else { return nil }
-        guard age(of: phones[old]) >= lifetime / 16 * 15 - 1_000_000_000 else { return nil }
         var phone = Phone(renewing: phones[old], id: ActivityID(hashing: name))
         phone.card = Phone.Card(name, edition: edition, renews: old)
         phone.joined(served, turn: phones[old].turn, isWaited: false, at: moment.monotonicNanoseconds)
@@ -155,15 +183,13 @@ extension World {
     /// The system has ended its card, and no start of the next one was taken: what has become of it is told when one has been.
     func isBetweenCards(_ phone: Phone) -> Bool {
         guard options.renews, phone.card != nil, isLetGo(phone) else { return false }
-        return !phones.contains { next in
-            next.card?.isOut == true && next.card?.renews.map { phones[$0].id } == phone.id
-        }
+        return !phones.contains { $0.card?.isOut == true && renews(phone, by: $0) }
     }
 
     /// The system has ended it, and the person has let go of the card that was to take its place: nobody is told of either.
     func isOutlivedAndLetGo(_ phone: Phone) -> Bool {
         guard options.renews, age(of: phone) >= lifetime - 1_000_000_000 else { return false }
-        return phones.contains { $0.hasLeft && $0.card?.renews.map { phones[$0].id } == phone.id }
+        return phones.contains { $0.hasLeft && renews(phone, by: $0) }
     }
 
     /// Its time has come, or will within the second that the engine counts in.

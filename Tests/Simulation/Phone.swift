@@ -14,6 +14,8 @@ struct Phone {
     private(set) var token: [UInt8]
     private(set) var servedToken: [UInt8]
     private var tokens: [[UInt8]]
+    /// Its first one: of a card that pushes make appear, and of those that renew it, what its starts go to.
+    var firstToken: [UInt8] { tokens[0] }
     /// `nil`: the app has started the activity itself.
     var card: Card?
     /// When it appeared, as the shard knows it; monotonic nanoseconds.
@@ -36,6 +38,8 @@ struct Phone {
     private(set) var isNameless = false
     /// Of cards that had this one's name before.
     var hasUsedName = false
+    /// It is gone, and the core has heard all that the shard had to say of it: its name is free.
+    var isForgotten = false
     /// It got a new token while the guard was shut.
     var wasHeld = false
     /// The service has refused the newest state for good: there is nothing to be done before a newer one has come.
@@ -132,6 +136,7 @@ struct Phone {
         servedToken = token
         tokens = [token]
         isIntroduced = true
+        hasUsedName = old.hasUsedName
         wasHeld = old.wasHeld
     }
 

@@ -90,10 +90,7 @@ extension World {
             disordersEvents = extras.contains(.order) && pick([false, true], 24)
             if extras.contains(.refusals) { refused = pick([0, 0.03], 20) }
             if extras.contains(.comebacks) { reopens = pick([.never, .afresh, .resumed], 21) }
-            // Where cards grow old, nobody can say whether somebody still looks at a topic.
-            if extras.contains(.forgetting), lifetime > .seconds(3600) {
-                forgetAfter = pick([.seconds(4 * 3600), .zero, .seconds(20)], 22)
-            }
+            if extras.contains(.forgetting) { forgetAfter = pick([.seconds(4 * 3600), .zero, .seconds(20)], 22) }
         }
     }
 }

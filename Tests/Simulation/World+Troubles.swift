@@ -18,11 +18,18 @@ extension World {
                 node.service.wedge(salt: random.next(), answers: Int.random(in: 1...20, using: &random))
             }
         case 3:
-            if options.revokesKeys, random.chance(0.3) {
+            if options.revokesKeys, random.chance(options.handsOver ? 0.6 : 0.3) {
                 node.service.revokeKey(until: now + Int64.random(in: 1...60, using: &random) * 1_000_000_000)
-                for index in node.flying.indices where node.flying[index].payload.event != .start {
+                for index in node.flying.indices {
+                    let (payload, phone) = (node.flying[index].payload, node.flying[index].phone)
+                    if payload.event == .start {
+                        // The card has been seen.
+                        guard phones[phone].card?.isReported == false else { continue }
+                        phones[phone].lostStart()
+                    }
                     node.flying[index].outcome = .notProcessed
                     node.flying[index].arrives = false
+                    if let meeting = meeting(of: payload, to: phone) { troublesMet.note(.revokedKey, meeting) }
                 }
             }
         case 4:
@@ -96,17 +103,19 @@ extension World {
         }
     }
 
+    /// What a trouble meets that meets this push.
+    private func meeting(of payload: Payload, to index: Int) -> Meeting? {
+        if isHandedOver(index) { return .handOver }
+        return switch payload.event {
+        case .start: .start
+        case .end: .end
+        case .update: payload.alert == nil ? nil : .goal
+        }
+    }
+
     /// Counts what this push has met.
     func note(_ payload: Payload, to index: Int, _ fate: Fate, from node: Node) {
-        let isHandOver = isHandedOver(index)
-        let meeting: Meeting
-        switch payload.event {
-        case .start: meeting = isHandOver ? .handOver : .start
-        case .end: meeting = isHandOver ? .handOver : .end
-        case .update:
-            guard isHandOver || payload.alert != nil else { return }
-            meeting = isHandOver ? .handOver : .goal
-        }
+        guard let meeting = meeting(of: payload, to: index) else { return }
         if let trouble = fate.trouble { troublesMet.note(trouble, meeting) }
         if node.clock.isAhead { troublesMet.note(.clockAhead, meeting) }
         if node.clock.isBack { troublesMet.note(.clockBack, meeting) }

@@ -298,7 +298,9 @@ public final class World {
                 note(phones[index].served, of: node)
             }
         case .start(let request, let audience):
-            if let index = phones.firstIndex(where: { $0.card?.name == request.activity }) {
+            if let index = phones.lastIndex(where: {
+                $0.card?.name == request.activity && $0.firstToken == request.token
+            }) {
                 phones[index].isIntroduced = true
                 phones[index].beganAt = moment.monotonicNanoseconds
                 join(index, audience)
@@ -375,7 +377,9 @@ public final class World {
             let token = Array(batch.tokens[delivery.token])
             let payload = batch.payload(of: delivery)
             let isStart = payload.event == .start
-            guard let phone = isStart ? phone(startedBy: payload) : phones.firstIndex(where: { $0.hasUsed(token) })
+            guard
+                let phone = isStart
+                    ? phone(startedBy: payload, to: token) : phones.firstIndex(where: { $0.hasUsed(token) })
             else { return "a push to an unknown token, or a start out of time" }
             if let violation = judge(payload, to: phone, token: token, from: node) {
                 return "activity \(phones[phone].id.rawValue): \(violation)"
@@ -457,7 +461,10 @@ public final class World {
     }
 
     /// The shard ends its turn.
-    private func tell(_ node: Node) { _ = node.shard.sendFeedback(to: &node.sendFeedback) }
+    ///
+    /// - Returns: whether it had anything to tell, and room for it.
+    @discardableResult
+    private func tell(_ node: Node) -> Bool { node.shard.sendFeedback(to: &node.sendFeedback) }
 
     /// The core takes what a shard has told, and passes on what waited for room.
     ///
@@ -472,8 +479,9 @@ public final class World {
             case .overtaken(let serial): node.overtaken.insert(serial)
             case .deadToken(let id):
                 let index =
-                    phones.firstIndex { $0.id == id && $0.isRemoved && !$0.isNameless && $0.deathReports == 0 }
-                    ?? phones.lastIndex { $0.id == id }
+                    phones.firstIndex {
+                        $0.id == id && $0.isRemoved && !$0.isNameless && !$0.isForgotten && $0.deathReports == 0
+                    } ?? phones.lastIndex { $0.id == id }
                 if let index { phones[index].deathReports += 1 }
             case .report(let line):
                 if line.contains("went to dead tokens") { node.alarmsHeard += 1 }
@@ -499,7 +507,12 @@ public final class World {
             case .disposition, .quiet, .counted, .fresh, .ready: break
             }
         }
-        tell(node)
+        if !tell(node), heard < limit {
+            // Neither the ring nor the shard keeps anything back.
+            for index in phones.indices where phones[index].isGone && nodes[phones[index].node] === node {
+                phones[index].isForgotten = true
+            }
+        }
         return node.flush() || heard > 0
     }
 
