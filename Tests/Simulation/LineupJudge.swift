@@ -149,12 +149,13 @@ extension World {
 
     /// It is gone, or was until something came that may wait.
     private func mayBeGone(_ topic: TopicID, _ node: Node) -> Bool {
-        acceptable(topic, node).contains { publication in
-            guard publication.event == .end, let shown = publication.dismissAfter,
-                let told = node.told[topic]?.last(where: { $0.publication.serial == publication.serial })
-            else { return false }
-            return told.at + nanoseconds(shown) <= moment.monotonicNanoseconds
-        }
+        node.mayBeUnknown.contains(topic)
+            || acceptable(topic, node).contains { publication in
+                guard publication.event == .end, let shown = publication.dismissAfter,
+                    let told = node.told[topic]?.last(where: { $0.publication.serial == publication.serial })
+                else { return false }
+                return told.at + nanoseconds(shown) <= moment.monotonicNanoseconds
+            }
     }
 
     private func newestAlert(of topics: [TopicID], _ node: Node) -> Told? {
@@ -176,18 +177,21 @@ extension World {
         }
     }
 
-    private func isGone(_ topic: TopicID, _ node: Node) -> Bool {
+    /// It was over, and is dismissed.
+    func isGone(_ topic: TopicID, _ node: Node) -> Bool {
         guard let ended = node.endedAt[topic], let shown = node.latest[topic]?.dismissAfter else { return false }
         return ended + shown.milliseconds * 1_000_000 <= moment.monotonicNanoseconds
     }
 
     /// Once everything has settled: what is shown is the newest of every topic.
-    func stale(_ accepted: [UInt8], lineup topics: [TopicID], node: Node) -> String? {
+    func stale(
+        _ accepted: [UInt8], lineup topics: [TopicID], newest: [TopicID: Publication], node: Node
+    ) -> String? {
         guard let content = try? JSONDecoder().decode(LineupContentState<Match>.self, from: Data(accepted)) else {
             return "no lineup"
         }
         for topic in topics {
-            guard let newest = node.latest[topic], !isGone(topic, node) else { continue }
+            guard let newest = newest[topic], !isGone(topic, node), !node.mayBeUnknown.contains(topic) else { continue }
             guard let position = content.topics.firstIndex(where: { $0.id == topic.rawValue }) else {
                 if content.more > 0 { continue }
                 return "nothing of \(topic)"

@@ -44,6 +44,9 @@ struct Phone {
     var wasHeld = false
     /// The service has refused the newest state for good: there is nothing to be done before a newer one has come.
     private(set) var refusedSerial: UInt64?
+    /// The newest one that was.
+    private(set) var lastRefused: UInt64 = 0
+    private(set) var refusedState: [UInt8]?
     /// What was sent last is owed to it once more, whatever the answer.
     private var isOwedAgain = false
     /// Newest publication of what it shows when the last push that was accepted left.
@@ -79,6 +82,8 @@ struct Phone {
     private(set) var lastAlertStandsAlone = false
     /// When it came to what it shows, and pushes since for which nothing but the rotation can have asked.
     private(set) var joinedAt: Int64 = 0
+    /// How often it has come to something.
+    private(set) var joins = 0
     /// Since when what is published waits for it: not while its card has no token.
     private(set) var memberSince: Int64 = 0
     var rotationPushes: Int64 = 0
@@ -168,6 +173,7 @@ struct Phone {
         served = audience
         self.turn = turn
         joinedAt = now
+        joins += 1
         memberSince = now
         isOwedWhatItRefused()
         rotationPushes = 0
@@ -315,6 +321,8 @@ struct Phone {
             isGone = true
         case .refused:
             if !isOwedAgain { refusedSerial = lastSerial }
+            lastRefused = max(lastRefused, lastSerial)
+            refusedState = flight.payload.state
             // Not before there is something newer; but that may look the same.
             lastMayRepeat = true
             notCharged(for: flight)

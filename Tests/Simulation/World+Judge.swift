@@ -167,6 +167,7 @@ extension World {
             else {
                 return "operators were told \(node.alarmsHeard) and \(node.resumptionsHeard) times of dead tokens"
             }
+            guard node.answered == node.asked else { return "nobody answers question \(node.asked)" }
             let (lacked, doubtful) = refused(by: node)
             for serial in node.published.keys where !doubtful.contains(serial) || node.completed[serial] ?? 0 > 1 {
                 let isComplete = !node.overtaken.contains(serial) && !lacked.contains(serial)
@@ -199,16 +200,25 @@ extension World {
 
     /// The accepted state must be the newest version; which key is highlighted is the alert's choice.
     func stale(_ accepted: [UInt8], of phone: Phone, beside audience: AudienceKey, node: Node) -> String? {
+        var newest: [TopicID: Publication] = [:]
+        for topic in audience.topics { newest[topic] = node.newest(topic, for: phone) }
+        return stale(accepted, beside: audience, newest: newest, node: node)
+    }
+
+    /// - Parameter newest: the versions of the topics that are to be shown.
+    func stale(
+        _ accepted: [UInt8], beside audience: AudienceKey, newest: [TopicID: Publication], node: Node
+    ) -> String? {
         switch audience {
         case .topic(let topic):
-            guard let newest = node.newest(topic, for: phone) else { return nil }
+            guard let newest = newest[topic] else { return nil }
             let keys = [
                 "homeScore", "awayScore", "homeYellow", "awayYellow", "homeRed", "awayRed", "period", "lastEvent",
             ]
             if keys.contains(where: { newest.state.highlighting($0) == accepted }) { return nil }
             return
                 "\(String(decoding: accepted, as: UTF8.self)), not \(String(decoding: newest.state.bytes, as: UTF8.self))"
-        case .lineup(let topics, _): return stale(accepted, lineup: topics, node: node)
+        case .lineup(let topics, _): return stale(accepted, lineup: topics, newest: newest, node: node)
         }
     }
 }

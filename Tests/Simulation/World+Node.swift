@@ -11,6 +11,9 @@ extension World {
         var service = Service()
         /// What found the ring of commands full: while anything waits here, the core takes nothing new.
         var backlog: [ShardCommand] = []
+        /// Taken from the ring, not yet carried out; the versions among them, by serial.
+        var waiting = CommandQueue()
+        var waitingVersions: [UInt64: Publication] = [:]
         var sendCommands: RingProducer<ShardCommand>
         var commands: RingConsumer<ShardCommand>
         var sendFeedback: RingProducer<ShardFeedback>
@@ -29,6 +32,8 @@ extension World {
         var lastOfTurn: [Turn: Publication] = [:]
         /// Those of them that the core publishes no more, and somebody still looks at.
         var forgotten: Set<TopicID> = []
+        /// Of those the ones that nobody may have looked at for a moment, so that the shard may have forgotten them, too.
+        var mayBeUnknown: Set<TopicID> = []
         /// Lineups that somebody has had, and since when.
         var lineups: [AudienceKey: Int64] = [:]
         /// Of those the ones in which nothing has been published since they began.
@@ -38,6 +43,11 @@ extension World {
         var alarmsHeard = 0
         var resumptionsHeard = 0
         var revoked: Set<String> = []
+        /// Questions whether all is quiet: how many there were, up to which they are answered, and who lacked what when the shard got
+        /// each of the others.
+        var asked: UInt64 = 0
+        var answered: UInt64 = 0
+        var questions: [UInt64: [Lack]] = [:]
         var completed: [UInt64: Int] = [:]
         var overtaken: Set<UInt64> = []
         /// Of which topic each was, and when it was told of it, monotonic nanoseconds.

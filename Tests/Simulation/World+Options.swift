@@ -36,6 +36,8 @@ extension World {
         /// Capacities of the rings between core and shards, powers of two, and what a shard holds back before it is held up.
         public var commandsMax = 64
         public var feedbackMax = 64
+        /// Commands that a shard takes from its ring before they are carried out.
+        public var waitingMax = 64
         public var feedbackHeldMax = 64
         /// Publications per audience whose completion is told apart.
         public var openMax = 64
@@ -73,6 +75,7 @@ extension World {
             feedbackMax = pick([1, 2, 64], 6)
             feedbackHeldMax = pick([1, 4, 64], 7)
             openMax = pick([1, 2, 64], 8)
+            waitingMax = pick([1, 4, 64], 25)
             limits = pick([ActivityLimits(), .tight], 9)
             deadTokenAnswers = pick([100...1000, 100...1000, 3...8, 6...30], 17)
             lineupRules = LineupRules(

@@ -24,6 +24,7 @@ extension World.Node {
         told[topic, default: []].append(World.Told(publication: publication, at: now))
         endedAt[topic] = publication.event == .end ? now : nil
         forgotten.remove(topic)
+        mayBeUnknown.remove(topic)
         published[publication.serial] = (topic, now)
         waitingLineups = waitingLineups.filter { !$0.topics.contains(topic) }
     }
@@ -51,6 +52,9 @@ extension World.Node {
     /// There is something that the phone is to see.
     func hasNews(for phone: Phone) -> Bool {
         guard let served = phone.served, !waitingLineups.contains(served) else { return false }
+        if case .lineup(let topics, _) = served {
+            return topics.contains { latest[$0] != nil && !mayBeUnknown.contains($0) }
+        }
         return served.topics.contains { newest($0, for: phone) != nil }
     }
 
@@ -64,7 +68,7 @@ extension World.Node {
     }
 
     /// Whoever has nothing but topics that are over from now on waits for what comes under their ids; in a lineup, where nobody else
-    /// has that already. Whether the shard still knows what the core has forgotten, nobody can say where cards grow old.
+    /// has that already.
     func isWaited(_ audience: AudienceKey) -> Bool {
         guard lineups[audience] == nil else { return waitingLineups.contains(audience) }
         return audience.topics.allSatisfy(isOver)

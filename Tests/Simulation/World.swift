@@ -10,14 +10,14 @@ public final class World {
     enum Action: CaseIterable {
         case card, goal, goals, cancelGoal, endMatch, reopen, follow, start, report, unfollow, move, rotateToken,
             prefer,
-            reconfigure, trouble
+            reconfigure, trouble, ask
         case deliverCommand, pull, complete, hear, passTime
 
         var weight: Int {
             switch self {
             case .card: 6
             case .goal: 3
-            case .goals, .cancelGoal, .endMatch, .reopen, .unfollow, .rotateToken, .prefer, .reconfigure: 1
+            case .goals, .cancelGoal, .endMatch, .reopen, .unfollow, .rotateToken, .prefer, .reconfigure, .ask: 1
             case .start, .trouble: 2
             case .move, .follow, .report: 4
             case .passTime: 6
@@ -55,8 +55,8 @@ public final class World {
     public private(set) var digest: UInt64 = 0
     /// Takes a line for each thing that happens, for whoever looks for the cause of a violation.
     public var onHappening: ((String) -> Void)?
-    /// What a shard has said of an activity's fate, and was wrong.
-    private var falseFate: String?
+    /// What a shard has said, or left out, and was wrong.
+    private var falsehood: String?
 
     public init(seed: UInt64, options: Options = Options()) {
         self.options = options
@@ -90,7 +90,7 @@ public final class World {
         switch action {
         case .card, .goal, .goals, .cancelGoal, .endMatch, .reopen, .follow, .start, .report, .unfollow, .move,
             .rotateToken,
-            .prefer, .trouble:
+            .prefer, .trouble, .ask:
             // What comes from outside is refused while the core has no room to pass it on.
             guard nodes.allSatisfy(\.backlog.isEmpty) else { return nil }
         case .reconfigure, .deliverCommand, .pull, .complete, .hear, .passTime: break
@@ -123,6 +123,7 @@ public final class World {
         case .reconfigure:
             if options.isMisconfigurable { isMisconfigured = !isMisconfigured && random.chance(0.3) }
         case .trouble: makeTrouble()
+        case .ask: ask(nodes.randomElement(using: &random)!)
         case .deliverCommand: _ = deliverCommand(to: nodes.randomElement(using: &random)!)
         case .pull: return pull(nodes.randomElement(using: &random)!)
         case .complete: complete(nodes.randomElement(using: &random)!)
@@ -272,13 +273,13 @@ public final class World {
 
     /// - Returns: whether there was one, and the shard in a state to take it.
     private func deliverCommand(to node: Node) -> Bool {
-        var next: ShardCommand?
-        guard !node.shard.isHeldUp, node.commands.drain(limit: 1, { next = $0 }) == 1, let command = next else {
-            return false
-        }
+        guard !node.shard.isHeldUp else { return false }
+        takeCommands(of: node)
+        guard let command = node.waiting.popFirst() else { return false }
         happens("\(command.summary)", at: node)
         switch command {
         case .publish(let publication):
+            node.waitingVersions[publication.serial] = nil
             node.note(publication, at: moment.monotonicNanoseconds)
             for index in phones.indices
             where isServed(index, by: node) && node.shows(publication.topicID, to: phones[index]) {
@@ -323,12 +324,29 @@ public final class World {
             }
         case .trustDeadAnswers: node.deadTokens.overrule()
         case .forget(let topic): node.forgotten.insert(topic)
-        case .republish, .tellDisposition, .reportQuiet: break
+        case .reportQuiet(let question): noteQuestion(question, to: node)
+        case .republish, .tellDisposition: break
         }
         node.shard.apply(command, at: node.clock.moment)
         forgetEmptyLineups(of: node)
         tell(node)
         return true
+    }
+
+    /// Some of those that have come, as far as there is room.
+    private func takeCommands(of node: Node) {
+        let room = options.waitingMax - node.waiting.count
+        guard room > 0 else { return }
+        var commands: [ShardCommand] = []
+        _ = node.commands.drain(limit: Int.random(in: 1...room, using: &random)) { commands.append($0) }
+        for command in commands {
+            if case .publish(let publication) = command { node.waitingVersions[publication.serial] = publication }
+            node.waiting.append(command) { serial in
+                happens("publication \(serial) is overtaken", at: node)
+                falsehood = falsehood ?? judgeOvertaking(of: serial, by: command, at: node)
+                node.shard.reportOvertaken(serial)
+            }
+        }
     }
 
     private func note(_ audience: AudienceKey?, of node: Node) {
@@ -350,12 +368,18 @@ public final class World {
         }
         guard !node.forgotten.isEmpty else { return }
         // What the core has forgotten is remembered for those who look at it.
-        var looked: Set<TopicID> = []
+        var (looked, surely): (Set<TopicID>, Set<TopicID>) = ([], [])
         for phone in phones where nodes[phone.node] === node && !phone.isGone {
-            for topic in phone.served?.topics ?? [] where node.shows(topic, to: phone) { looked.insert(topic) }
+            for topic in phone.served?.topics ?? [] where node.shows(topic, to: phone) {
+                looked.insert(topic)
+                // Without a token it may have been given up already, and an old one has gone, and nobody has heard it.
+                if phone.hasToken, !phone.isExpired, !isLetGo(phone) { surely.insert(topic) }
+            }
         }
         for topic in node.forgotten where !looked.contains(topic) { node.drop(topic) }
         node.forgotten.formIntersection(looked)
+        node.mayBeUnknown.formUnion(node.forgotten.subtracting(surely))
+        node.mayBeUnknown.formIntersection(node.forgotten)
     }
 
     private func isServed(_ phone: Int, by node: Node) -> Bool {
@@ -488,7 +512,7 @@ public final class World {
                 if line.contains("dead tokens are few again") { node.resumptionsHeard += 1 }
             case .fate(let id, let fate):
                 guard let index = phones.lastIndex(where: { $0.id == id && isMeant($0, by: fate) }) else { break }
-                falseFate = falseFate ?? judgeFate(fate, of: index).map { "activity \(id.rawValue): \($0)" }
+                falsehood = falsehood ?? judgeFate(fate, of: index).map { "activity \(id.rawValue): \($0)" }
                 switch fate {
                 case .expired: phones[index].isExpired = true
                 case .renewed:
@@ -504,7 +528,9 @@ public final class World {
                     if failure == .deadToken { phones[index].deathReports += 1 }
                 case .ended, .notEnded, .refused: break
                 }
-            case .disposition, .quiet, .counted, .fresh, .ready: break
+            case .quiet(let question, let isComplete):
+                falsehood = falsehood ?? judgeAnswer(to: question, isComplete: isComplete, from: node)
+            case .disposition, .counted, .fresh, .ready: break
             }
         }
         if !tell(node), heard < limit {
@@ -529,7 +555,10 @@ public final class World {
     private func calm() -> String? {
         pass(milliseconds: 10_000)  // nothing waits for its interval any more
         isMisconfigured = false
-        for node in nodes { node.service.mend() }
+        for node in nodes {
+            node.service.mend()
+            if random.chance(0.5) { ask(node) }
+        }
         // Those who are sick for good stay so, until everybody else has had what there is.
         let patience = moment.monotonicNanoseconds + World.patience + 40_000_000_000
         for round in 0..<20_000 {
@@ -558,7 +587,7 @@ public final class World {
 
     private func locallyViolated() -> String? {
         for node in nodes { if let violation = node.shard.violatedInvariant() { return violation } }
-        if let falseFate { return falseFate }
+        if let falsehood { return falsehood }
         return feed.violatedInvariant()
     }
 }

@@ -1,0 +1,122 @@
+import FanfareCore
+
+/// Somebody asks a node's shard whether everybody has what was published before. The answer may take its time, but whoever lacked
+/// something when the shard was asked has it by then, or is gone, or looks elsewhere, or was refused it for good.
+extension World {
+    /// What somebody lacks when a question reaches the shard.
+    struct Lack {
+        enum Thing {
+            /// A private end.
+            case end
+            case start
+            /// What its topics are at, and the newest serial among them.
+            case state(UInt64, [TopicID: Publication])
+        }
+
+        let phone: Int
+        let thing: Thing
+        /// How often it had changed what it shows.
+        let joins: Int
+        /// It was refused what is the newest.
+        let isRefused: Bool
+    }
+
+    func ask(_ node: Node) {
+        node.asked += 1
+        node.send(.reportQuiet(node.asked))
+    }
+
+    /// The question has reached the shard.
+    func noteQuestion(_ number: UInt64, to node: Node) {
+        var lacks: [Lack] = []
+        for (index, phone) in phones.enumerated()
+        where nodes[phone.node] === node && phone.isIntroduced && !phone.isGone && !phone.isExpired {
+            guard let thing = thing(lackedBy: phone, of: node) else { continue }
+            lacks.append(
+                Lack(
+                    phone: index, thing: thing, joins: phone.joins,
+                    isRefused: phone.refusedSerial != nil && phone.refusedSerial == newestSerial(for: phone, node: node)
+                ))
+        }
+        node.questions[number] = lacks
+    }
+
+    private func thing(lackedBy phone: Phone, of node: Node) -> Lack.Thing? {
+        guard phone.hasToken else {
+            let isDue = phone.card?.isOut == false && phone.served != nil && node.hasNews(for: phone)
+            return isDue ? .start : nil
+        }
+        guard let served = phone.served, !phone.isNameless else { return .end }
+        guard node.hasNews(for: phone) else { return nil }
+        var newest: [TopicID: Publication] = [:]
+        for topic in served.topics {
+            if case .lineup = served, isGone(topic, node) || node.mayBeUnknown.contains(topic) { continue }
+            newest[topic] = node.newest(topic, for: phone)
+        }
+        return .state(newestSerial(for: phone, node: node), newest)
+    }
+
+    /// The core hears that everybody has what came before this question, and before those that were asked earlier.
+    ///
+    /// - Returns: what is wrong with that.
+    func judgeAnswer(to number: UInt64, isComplete: Bool, from node: Node) -> String? {
+        guard number > node.answered, number <= node.asked else {
+            return "question \(number) is answered out of its turn"
+        }
+        node.answered = number
+        for asked in node.questions.keys where asked <= number {
+            for lack in node.questions.removeValue(forKey: asked) ?? [] {
+                let phone = phones[lack.phone]
+                if let wrong = stillLacks(lack, phone, node) {
+                    return "activity \(phone.id.rawValue) \(wrong), and question \(asked) is answered"
+                }
+                if isComplete, lack.isRefused, phone.joins == lack.joins,
+                    !phone.isGone,
+                    !phone.isExpired, phone.refusedSerial == newestSerial(for: phone, node: node), !isLetGo(phone)
+                {
+                    return "activity \(phone.id.rawValue) was refused what question \(asked) was about, and all have it"
+                }
+            }
+        }
+        return nil
+    }
+
+    private func stillLacks(_ lack: Lack, _ phone: Phone, _ node: Node) -> String? {
+        if phone.isGone || phone.isExpired || isLetGo(phone) { return nil }
+        switch lack.thing {
+        case .end: return phone.served == nil || phone.isNameless ? "left and was not ended" : nil
+        case .start:
+            guard !phone.hasToken, phone.card?.isOut == false, phone.joins == lack.joins else { return nil }
+            return "was not started"
+        case .state(let serial, let newest):
+            guard phone.joins == lack.joins, !phone.isNameless,
+                max(phone.acceptedSerial, phone.lastRefused) < serial
+            else { return nil }
+            // The newest versions may look like what it has, or was refused.
+            guard let served = phone.served else { return nil }
+            let wrong = [phone.accepted, phone.refusedState].compactMap(\.self).map {
+                stale($0, beside: served, newest: newest, node: node)
+            }
+            return wrong.contains(nil) ? nil : "shows \(wrong.first.flatMap(\.self) ?? "nothing")"
+        }
+    }
+
+    /// A version is left out of a shard's commands for a newer one behind it.
+    ///
+    /// - Returns: what is wrong with that.
+    func judgeOvertaking(of serial: UInt64, by command: ShardCommand, at node: Node) -> String? {
+        guard let old = node.waitingVersions.removeValue(forKey: serial) else {
+            return "publication \(serial) is overtaken and did not wait"
+        }
+        guard case .publish(let new) = command, new.topicID == old.topicID, new.serial > serial else {
+            return "publication \(serial) is overtaken by something else"
+        }
+        if old.event == .end || old.alert != nil || old.prominence.news != nil || old.isRepublished {
+            return "publication \(serial) is left out, which everybody is to get"
+        }
+        if old.priority == .immediate, new.priority != .immediate, new.event != .end {
+            return "publication \(serial) waits for a less urgent one"
+        }
+        return nil
+    }
+}
