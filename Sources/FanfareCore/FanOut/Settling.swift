@@ -30,18 +30,23 @@ struct Settling {
         return (asked ?? round?.question).map { Answer(question: $0, isComplete: isComplete) }
     }
 
-    /// - Parameter isPending: something is on its way to this activity that no version of its audience tells of: a joiner's first
-    ///   push, an end of its own, a start.
+    /// What an activity is owed that no version of its audience tells of: a joiner's first push, an end of its own, a start.
+    enum Debt {
+        case none, pending
+        /// For good: a joiner has nothing, and gets what comes next.
+        case refused
+    }
+
     /// - Returns: the answer to the newest question that has one by now.
     mutating func takeSettled(
-        _ audiences: [Audience], _ activities: [Activity], isPending: (ActivitySlot) -> Bool
+        _ audiences: [Audience], _ activities: [Activity], debt: (ActivitySlot) -> Debt
     ) -> Answer? {
         var answer: Answer?
         while !isIdle {
             if round == nil, let question = asked.take() {
                 round = Round(question: question, audiences: audiences.indices, activities: activities.indices)
             }
-            guard round?.isOver(audiences, activities, isPending: isPending) == true else { break }
+            guard round?.isOver(audiences, activities, debt: debt) == true else { break }
             answer = round.take().map { Answer(question: $0.question, isComplete: $0.isComplete) }
         }
         return answer
@@ -56,7 +61,7 @@ extension Settling {
         private var activities: Range<Int>
         private var open: [Open] = []
         private(set) var isComplete = true
-        private var pending: [(slot: ActivitySlot, tenant: UInt32)] = []
+        private var indebted: [(slot: ActivitySlot, tenant: UInt32)] = []
 
         /// An audience that lacks something.
         private struct Open {
@@ -88,7 +93,7 @@ extension Settling {
 
         /// Each call costs no more than what has settled since the last one, or a look.
         mutating func isOver(
-            _ audiences: [Audience], _ activities: [Activity], isPending: (ActivitySlot) -> Bool
+            _ audiences: [Audience], _ activities: [Activity], debt: (ActivitySlot) -> Debt
         ) -> Bool {
             for index in self.audiences.prefix(Round.lookMax) {
                 let audience = audiences[index]
@@ -99,7 +104,7 @@ extension Settling {
             self.audiences = self.audiences.dropFirst(Round.lookMax)
             for index in self.activities.prefix(Round.lookMax) {
                 let slot = ActivitySlot(UInt32(index))
-                if isPending(slot) { pending.append((slot, activities[index].tenant)) }
+                if debt(slot) != .none { indebted.append((slot, activities[index].tenant)) }
             }
             self.activities = self.activities.dropFirst(Round.lookMax)
             guard self.audiences.isEmpty, self.activities.isEmpty else { return false }
@@ -108,9 +113,15 @@ extension Settling {
                 if open[last].audience.refused > 0 { isComplete = false }
                 open.removeLast()
             }
-            while let (slot, tenant) = pending.last {
-                guard activities[Int(slot.rawValue)].tenant != tenant || !isPending(slot) else { return false }
-                pending.removeLast()
+            while let (slot, tenant) = indebted.last {
+                if activities[Int(slot.rawValue)].tenant == tenant {
+                    switch debt(slot) {
+                    case .none: break
+                    case .pending: return false
+                    case .refused: isComplete = false
+                    }
+                }
+                indebted.removeLast()
             }
             return true
         }
@@ -128,23 +139,25 @@ extension Shard {
         let answer =
             isQuiet
             ? settling.takeAll(isComplete: counts.refused == 0)
-            : settling.takeSettled(audiences, store.activities) { isPending($0) }
+            : settling.takeSettled(audiences, store.activities) { debt(to: $0) }
         if let answer { report(answer) }
     }
 
-    /// What no version of its audience tells of is on its way to this activity.
-    private func isPending(_ slot: ActivitySlot) -> Bool {
+    private func debt(to slot: ActivitySlot) -> Settling.Debt {
         let activity = store[slot]
         // Whether a card that was started is there only its token tells, which may never come.
         if activity.flags.contains(.tokenless) {
-            switch starting[slot]?.phase {
-            case .due: return starting[slot].map { audiences[$0.audience].target > 0 } ?? false
-            case .waiting: return true
-            case .sent: return activity.flags.contains(.inFlight)
-            case nil: return false
-            }
+            let isDue =
+                switch starting[slot]?.phase {
+                case .due: starting[slot].map { audiences[$0.audience].target > 0 } ?? false
+                case .waiting: true
+                case .sent: activity.flags.contains(.inFlight)
+                case nil: false
+                }
+            return isDue ? .pending : .none
         }
-        if activity.flags.contains(.leaving) { return true }
-        return activity.flags.contains(.owedFirst) && !isRefused(activity, audiences[Int(activity.audience)])
+        if activity.flags.contains(.leaving) { return .pending }
+        guard activity.flags.contains(.owedFirst) else { return .none }
+        return isRefused(activity, audiences[Int(activity.audience)]) ? .refused : .pending
     }
 }

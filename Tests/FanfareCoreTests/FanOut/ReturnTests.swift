@@ -196,6 +196,27 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
+    /// What a newcomer was refused is not what it has, once it is owed something newer.
+    @Test func nobodyHasAllWhileANewcomerThatWasRefusedLacksWhatCameSince() {
+        let service = ScriptedService(members: 0..<1)
+        service.publish()
+        service.run()
+        service.answer = { member, _ in member == 0 ? .throttled : .refused }
+        service.publish()
+        service.follow(1)
+        service.run()
+        service.apply(.reportQuiet(1))
+        service.answer = { member, _ in member == 0 ? .accepted : .throttled }
+        service.publish()
+        service.pass(seconds: 3)
+        service.run()
+        #expect(!service.feedback().contains { if case .quiet = $0 { true } else { false } })
+        service.answer = { _, _ in .accepted }
+        service.pass(seconds: 10)
+        service.run()
+        #expect(service.feedback().contains { if case .quiet(1, true) = $0 { true } else { false } })
+    }
+
     /// A person is counted as lacking the newest state from the refusal on until a newer one is out, or the person looks elsewhere.
     @Test func whoWasRefusedTheNewestStateIsCounted() {
         let service = ScriptedService(members: 0..<5)
