@@ -8,6 +8,7 @@ struct HeldActivities {
 
     var count: Int { queue.count }
     var isEmpty: Bool { queue.isEmpty }
+    var first: (slot: ActivitySlot, generation: UInt32)? { queue.first }
 
     mutating func append(_ slot: ActivitySlot, generation: UInt32) { queue.append((slot, generation)) }
 

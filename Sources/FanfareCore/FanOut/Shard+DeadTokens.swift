@@ -1,9 +1,7 @@
 extension Shard {
-    /// Held activities that are tried again at a time while the guard is shut, and how long after: enough to see a setting mended,
-    /// and a trickle beside what the service answers at once.
-    private static let probesMax = 100
+    /// How long after held activities are tried again while the guard is shut.
     private static let probeNanoseconds: Int64 = 10_000_000_000
-    /// Held activities that go on in one pull once it is open.
+    /// Held activities that go on, or are found to wait no longer, in one pull.
     private static let releasesMax = 4096
 
     /// So many pushes were answered by the service as accepted, or as going to a dead token.
@@ -37,11 +35,17 @@ extension Shard {
     }
 
     func releaseHeld(at moment: Moment) {
-        let limit = deadTokens.isShut ? Shard.probesMax : Shard.releasesMax
+        var probes = deadTokens.isShut ? deadTokenProbes : Shard.releasesMax
         held.areTimed = false
-        for _ in 0..<limit {
-            guard let (slot, generation) = held.popFirst() else { break }
-            wake(slot, generation: generation)
+        for _ in 0..<Shard.releasesMax {
+            guard let (slot, generation) = held.first else { break }
+            // Who has gone meanwhile, or has a new token, is no probe.
+            if store[slot].generation == generation {
+                guard probes > 0 else { break }
+                probes -= 1
+                wake(slot, generation: generation)
+            }
+            _ = held.popFirst()
         }
         guard !held.isEmpty else { return }
         held.areTimed = true

@@ -46,6 +46,9 @@ public final class Shard: DeliverySource {
     @exclusivity(unchecked) var brought: [ActivitySlot: Brought] = [:]
     @exclusivity(unchecked) var timers = TimingWheel()
     @exclusivity(unchecked) var deadTokens: DeadTokenGuard
+    /// Held activities that are tried again at a time while the guard is shut: enough to see a setting mended, and a trickle beside
+    /// what the service answers at once.
+    let deadTokenProbes: Int
     /// Activities whose token was answered as dead while the guard was shut.
     var held = HeldActivities()
     /// Publications that somebody in this shard still lacks, by serial.
@@ -109,17 +112,19 @@ public final class Shard: DeliverySource {
     ///   - limits: of each activity.
     ///   - unheardTopicsMax: topics that are followed before anything is published of them.
     ///   - deadTokenAnswers: how many the dead-token guard waits for, and how many it remembers.
+    ///   - deadTokenProbes: held activities that are tried at a time while it is shut.
     public init(
         lineups: LineupRules = LineupRules(), feedbackMax: Int = 4096, openMax: Int = 64,
         lifetime: Duration = .seconds(8 * 3600),
         limits: ActivityLimits = ActivityLimits(), unheardTopicsMax: Int = 1_000_000,
-        deadTokenAnswers: ClosedRange<Int> = 100...1000
+        deadTokenAnswers: ClosedRange<Int> = 100...1000, deadTokenProbes: Int = 100
     ) {
         lineupRules = lineups
         lineupInterval = lineups.minimumInterval.milliseconds * 1_000_000
         lineupGather = lineups.gather.milliseconds * 1_000_000
         topics = KnownTopics(unheardMax: unheardTopicsMax)
         deadTokens = DeadTokenGuard(answers: deadTokenAnswers)
+        self.deadTokenProbes = deadTokenProbes
         self.feedbackMax = feedbackMax
         self.openMax = openMax
         self.lifetime = lifetime.milliseconds * 1_000_000

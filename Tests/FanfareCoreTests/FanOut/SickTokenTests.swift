@@ -169,6 +169,29 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
+    /// As many are tried as may be, whoever waits no longer: else a person who logs in again takes the probe of another one.
+    @Test func whoHasANewTokenIsNoProbe() {
+        let members = 1000
+        let service = ScriptedService(
+            members: 0..<members, shard: Shard(feedbackMax: 32_768, deadTokenProbes: 10))
+        service.answer = { _, _ in .deadToken }
+        service.publish()
+        service.run()
+        let held = service.shard.held.count
+        var tried: Set<Int> = []
+        service.answer = { member, _ in
+            tried.insert(member)
+            return .deadToken
+        }
+        for member in members - held..<members - held + 10 { service.follow(member, number: 1) }
+        service.run()
+        tried = []
+        service.pass(seconds: 10)
+        service.run()
+        #expect(tried.count == 10)
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
     @Test func whoIsHeldAgainAndAgainIsRememberedOnce() {
         let members = 1000
         let service = ScriptedService(members: 0..<members, shard: Shard(feedbackMax: 32_768))
