@@ -1,7 +1,8 @@
 import FanfareCore
 
 /// The dead-token guard as operators are told of it: when more than half of the answers of late speak of dead tokens, nobody is
-/// removed any more; whoever would have been is held, and tried again together with all others held, ten seconds after the first.
+/// removed any more; whoever would have been is held, and tried again ten seconds after the first, so many at a time, in the order in
+/// which they came.
 /// When it is fewer than a quarter, or when told that the tokens did die, all goes on as before.
 struct DeadTokenJudge {
     private(set) var isShut = false
@@ -14,8 +15,15 @@ struct DeadTokenJudge {
     private(set) var resumptions = 0
     /// Monotonic nanoseconds; `nil` while nobody is held.
     private var heldUntil: Int64?
+    /// Phones, and the token that looks dead.
+    private var held: [(phone: Int, token: [UInt8])] = []
+    private let probes: Int
+    /// Of somebody nobody can say whether the shard still had it when it was its turn: nor can they say whose turn it was since.
+    private(set) var isInDoubt = false
 
-    init(remembering answers: ClosedRange<Int>) { remembered = answers }
+    enum Stay { case stays, hasGone, mayHaveGone }
+
+    init(remembering answers: ClosedRange<Int>, probes: Int) { (remembered, self.probes) = (answers, probes) }
 
     mutating func answered(dead isDead: Bool) {
         answers += 1
@@ -42,12 +50,20 @@ struct DeadTokenJudge {
         isOverruled = true
     }
 
-    mutating func hold(at now: Int64) { heldUntil = heldUntil ?? now + 10_000_000_000 }
+    mutating func hold(_ phone: Int, _ token: [UInt8], at now: Int64) {
+        held.append((phone, token))
+        heldUntil = heldUntil ?? now + 10_000_000_000
+    }
 
-    /// - Returns: whether all who are held may go on.
-    mutating func releases(at now: Int64) -> Bool {
-        guard let until = heldUntil, until <= now else { return false }
-        heldUntil = nil
-        return true
+    /// - Returns: those who are held and may go on.
+    mutating func release(at now: Int64, stay: (_ phone: Int, _ token: [UInt8]) -> Stay) -> [Int] {
+        guard let until = heldUntil, until <= now else { return [] }
+        held.removeAll { stay($0.phone, $0.token) == .hasGone }
+        isInDoubt = isInDoubt || held.contains { stay($0.phone, $0.token) == .mayHaveGone }
+        let count = isInDoubt || !isShut ? held.count : min(probes, held.count)
+        let released = held.prefix(count).map(\.phone)
+        held.removeFirst(count)
+        heldUntil = held.isEmpty ? nil : now + 10_000_000_000
+        return released
     }
 }

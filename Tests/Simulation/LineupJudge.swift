@@ -136,7 +136,7 @@ extension World {
     }
 
     /// The newest version of a topic, and those before it while what came since may wait.
-    private func acceptable(_ topic: TopicID, _ node: Node) -> [Publication] {
+    func acceptable(_ topic: TopicID, _ node: Node) -> [Publication] {
         var result: [Publication] = []
         for told in (node.told[topic] ?? []).reversed() {
             result.append(told.publication)
@@ -185,20 +185,25 @@ extension World {
 
     /// Once everything has settled: what is shown is the newest of every topic.
     func stale(
-        _ accepted: [UInt8], lineup topics: [TopicID], newest: [TopicID: Publication], node: Node
+        _ accepted: [UInt8], lineup topics: [TopicID], versions: [TopicID: [Publication]], node: Node
     ) -> String? {
         guard let content = try? JSONDecoder().decode(LineupContentState<Match>.self, from: Data(accepted)) else {
             return "no lineup"
         }
         for topic in topics {
-            guard let newest = newest[topic], !isGone(topic, node), !node.mayBeUnknown.contains(topic) else { continue }
+            guard let versions = versions[topic], !isGone(topic, node), !node.mayBeUnknown.contains(topic) else {
+                continue
+            }
             guard let position = content.topics.firstIndex(where: { $0.id == topic.rawValue }) else {
                 if content.more > 0 { continue }
                 return "nothing of \(topic)"
             }
-            guard newest.isIn(content.topics[position]) else { return "\(content.topics[position]) of \(topic)" }
+            guard versions.contains(where: { $0.isIn(content.topics[position]) }) else {
+                return "\(content.topics[position]) of \(topic)"
+            }
             guard let spotlight = content.spotlight, spotlight.index == position else { continue }
-            guard Match(newest, highlighting: spotlight.state.highlight) == spotlight.state else {
+            guard versions.contains(where: { Match($0, highlighting: spotlight.state.highlight) == spotlight.state })
+            else {
                 return "\(spotlight.state) in the spotlight"
             }
         }

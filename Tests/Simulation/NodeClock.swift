@@ -8,14 +8,25 @@ struct NodeClock {
     /// Nanoseconds that the wall clock is ahead, and the monotonic clock at which it is put right.
     private var error: (nanoseconds: Int64, until: Int64)?
     private var estimate: WallEstimate
+    private var isWrongFromStart = false
 
     private static let second: Int64 = 1_000_000_000
 
-    init(at truth: Moment) {
-        moment = truth
+    /// - Parameter error: the clock is wrong from the start, by so much, for so long; seconds.
+    init(at truth: Moment, error: (seconds: Int64, lasts: Int64)? = nil) {
+        let ahead = (error?.seconds ?? 0) * 1000
         estimate = WallEstimate(
-            wallMilliseconds: truth.wallMilliseconds, monotonicNanoseconds: truth.monotonicNanoseconds)
+            wallMilliseconds: truth.wallMilliseconds + ahead, monotonicNanoseconds: truth.monotonicNanoseconds)
+        moment = truth
+        self.error = error.map {
+            ($0.seconds * NodeClock.second, truth.monotonicNanoseconds + $0.lasts * NodeClock.second)
+        }
+        isWrongFromStart = error != nil
+        read(at: truth)
     }
+
+    /// What was wrong from the start is put right.
+    mutating func mend() { if isWrongFromStart { error = nil } }
 
     var isAhead: Bool { error.map { $0.nanoseconds > 0 } ?? false }
     var isBack: Bool { error.map { $0.nanoseconds < 0 } ?? false }
@@ -33,7 +44,10 @@ struct NodeClock {
         func seconds(_ range: ClosedRange<Int64>) -> Int64 {
             Int64.random(in: range.lowerBound * NodeClock.second...range.upperBound * NodeClock.second, using: &random)
         }
-        guard error == nil else { return }
+        // As long as it has never been right, nobody can tell a wrong time from it.
+        let isBelieved = abs(moment.wallMilliseconds - truth.wallMilliseconds) < 1000
+        guard error == nil, isBelieved || !isWrongFromStart else { return }
+        isWrongFromStart = false
         let now = truth.monotonicNanoseconds
         let days = seconds(7 * 3600...30 * 24 * 3600)
         error =

@@ -14,6 +14,9 @@ extension Phone {
         /// Its token has been sent, and has reached the shard.
         var isReported = false
         var isRegistered = false
+        /// How often its start was put off for its own sake.
+        fileprivate(set) var putOffs = 0
+        fileprivate var lastOutage: Int?
 
         init(_ name: String, edition: Int = 1, renews: Int? = nil) {
             self.name = name
@@ -35,8 +38,14 @@ extension Phone {
     mutating func lostStart() { card?.hasArrived = false }
 
     /// A start that was certainly not taken is followed by another one, or by none.
-    mutating func answeredStart(_ outcome: DeliveryOutcome) {
+    ///
+    /// - Parameter outage: of the service, which is what it has met: the number of it.
+    mutating func answeredStart(_ outcome: DeliveryOutcome, outage: Int?) {
         if outcome != .accepted, outcome != .unknown { card?.isOut = false }
+        guard outcome == .throttled || outcome == .serviceError else { return }
+        // Of an outage one answer may be its own.
+        if outage == nil || outage != card?.lastOutage { card?.putOffs += 1 }
+        if let outage { card?.lastOutage = outage }
     }
 
     mutating func registered(_ token: [UInt8], at now: Int64) {
@@ -73,6 +82,15 @@ extension World {
 
     func isOver(_ audience: AudienceKey, for phone: Phone, node: Node) -> Bool {
         audience.topics.allSatisfy { node.newest($0, for: phone)?.event == .end }
+    }
+
+    /// In a lineup the last end may wait for the interval; and one of what the shard does not know any more waits for that.
+    private func isSeenToBeOver(_ audience: AudienceKey, for phone: Phone, node: Node) -> Bool {
+        guard isOver(audience, for: phone, node: node) else { return false }
+        guard case .lineup(let topics, _) = audience else { return true }
+        return topics.allSatisfy {
+            !node.mayBeUnknown.contains($0) && acceptable($0, node).allSatisfy { $0.event == .end }
+        }
     }
 
     /// What the core has forgotten was over. Whether a shard still knows that, and ends a lineup of it, nobody can say from outside.
@@ -162,7 +180,7 @@ extension World {
         if payload.alert?.title != "Start" || payload.priority != .immediate || payload.start?.collapseID == nil {
             return "a start that phones ignore"
         }
-        if isOver(served, for: phone, node: node) { return "a start of what is over" }
+        if isSeenToBeOver(served, for: phone, node: node) { return "a start of what is over" }
         return judgeState(of: payload, shown: served, for: phone, from: node)
     }
 
@@ -255,6 +273,8 @@ extension World {
                 return "it goes on as another one, they say, which it does not (L1)"
             }
             return next.card?.isOut == true ? nil : "it goes on, they say, by a start that was not taken (L1)"
+        case .notStarted(.gaveUp) where phones[index].card.map { $0.putOffs < 12 } ?? false:
+            return "it is not started, for the service's trouble"
         case .notStarted:
             return phones[index].hasToken ? "it has not started, they say, and has a token (L7)" : nil
         case .ended, .notEnded: return nil

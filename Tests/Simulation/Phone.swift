@@ -8,6 +8,8 @@ struct Phone {
     /// What the person chose last, and what the shard has been told of so far (`nil` before, and after an unfollow).
     var audience: AudienceKey
     private(set) var served: AudienceKey?
+    /// What it showed when it left: its card, if there is one, does so until its end.
+    private(set) var left: AudienceKey?
     /// Of the topic that it follows, where that is not a lineup.
     private(set) var turn = 0
     /// The app's current token, the one the shard knows, and every one it ever had.
@@ -56,6 +58,8 @@ struct Phone {
     var sickness: Sickness?
     /// When a push to it last met a trouble of its own, monotonic nanoseconds.
     private(set) var troubledAt: Int64 = 0
+    /// It is not its first one.
+    private(set) var hasNewToken = false
     /// Its own trouble keeps it waiting until then, at least.
     var waitsUntil: Int64 = 0
 
@@ -110,6 +114,7 @@ struct Phone {
     private(set) var budget = PhoneBucket()
     private(set) var alertBucket = PhoneBucket()
     /// Before the last push.
+    private var budgetBefore = PhoneBucket()
     private var alertBucketBefore = PhoneBucket()
 
     var budgetSize: TokenBucket.Size { subscriber.frequentUpdates ? limits.immediateFrequent : limits.immediate }
@@ -156,7 +161,10 @@ struct Phone {
 
     /// The shard has the new token. What held the old one holds it no more.
     mutating func serves(_ token: [UInt8]) {
-        if token != servedToken { (isHeld, waitsUntil, troubledAt) = (false, 0, 0) }
+        if token != servedToken {
+            (isHeld, waitsUntil, troubledAt, sickness) = (false, 0, 0, nil)
+            hasNewToken = true
+        }
         servedToken = token
     }
 
@@ -170,6 +178,7 @@ struct Phone {
     mutating func joined(_ audience: AudienceKey?, turn: Int, isWaited: Bool, at now: Int64) {
         // With its end on the way, an activity neither moves nor leaves.
         guard !isGone, !isEnding, served != audience else { return }
+        if audience == nil { left = served }
         served = audience
         self.turn = turn
         joinedAt = now
@@ -257,7 +266,7 @@ struct Phone {
         if missed.allSatisfy(\.isRevoked) { awaitsAlert = false }
     }
 
-    mutating func sent(_ payload: Payload, telling told: [AlertText], newest serial: UInt64, at now: Int64) {
+    mutating func sent(_ payload: Payload, telling told: [AlertText], newest serial: UInt64, at moment: Moment) {
         flying += 1
         awaitsAlert = false
         isThrottled = false
@@ -265,16 +274,18 @@ struct Phone {
         refusedSerial = nil
         isOwedAgain = false
         lastSerial = serial
-        lastSentAt = now
+        lastSentAt = moment.monotonicNanoseconds
         if case .lineup = served { lastLineup = LineupContentState<Match>(payload) }
         missedInFlight = missed
         missed.removeAll()
+        budgetBefore = budget
         if payload.priority == .immediate, payload.event == .update { budget.take(budgetSize, at: payload.stamp) }
         alertBucketBefore = alertBucket
         if payload.alert != nil, payload.event != .start {
             alertBucket.take(limits.alerts, at: payload.stamp, atLeast: 0)
         }
-        lastStamp = payload.stamp
+        // What it drops for its stamp it does not compare with.
+        if Phone.takes(payload.stamp, at: moment) { lastStamp = payload.stamp }
         lastState = payload.state
         lastAlertStandsAlone = payload.alert != nil && payload.event == .update
         lastMayRepeat = false
@@ -332,6 +343,10 @@ struct Phone {
     /// Of what was certainly not processed the phone knows nothing.
     private mutating func notCharged(for flight: World.Flight) {
         alertBucket = alertBucketBefore
+        guard flight.isTaken else {
+            budget = budgetBefore
+            return
+        }
         if flight.payload.priority == .immediate, flight.payload.event == .update { budget.giveBack(budgetSize) }
     }
 

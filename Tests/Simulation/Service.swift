@@ -9,11 +9,21 @@ struct Service {
     /// After an answer that speaks of the service, one push at a time is tried, the next one then. As the transport does it.
     private var probesAt: Int64?
 
-    mutating func revokeKey(until: Int64) { revokedUntil = until }
+    /// Everything is answered 5xx until then; and how many such outages there were.
+    private var failsUntil: Int64?
+    private(set) var outages = 0
+
+    mutating func revokeKey(until: Int64) { revokedUntil = max(until, revokedUntil ?? 0) }
+    mutating func fail(until: Int64) {
+        failsUntil = until
+        outages += 1
+    }
     mutating func wedge(salt: UInt64, answers: Int) { wedge = (salt, answers) }
-    mutating func mend() { (revokedUntil, wedge) = (nil, nil) }
+    mutating func mend() { (revokedUntil, wedge, failsUntil) = (nil, nil, nil) }
 
     func isRevoked(at now: Int64) -> Bool { revokedUntil.map { $0 > now } ?? false }
+
+    func fails(at now: Int64) -> Bool { failsUntil.map { $0 > now } ?? false }
 
     /// - Parameter phone: counted from 1. Not by its id, which is a keyed hash where it is a card's, and so another one in every
     ///   process.

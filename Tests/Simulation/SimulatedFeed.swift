@@ -17,6 +17,8 @@ struct SimulatedFeed {
     private var forgotten: Set<TopicID> = []
     private(set) var reopened: Set<TopicID> = []
     private(set) var reborn: Set<TopicID> = []
+    /// Those that were published and not forgotten since.
+    private(set) var kept: Set<TopicID> = []
     /// Publications that an event out of its order has led to.
     private(set) var disordered: Set<UInt64> = []
     private var isDisordered = false
@@ -209,6 +211,7 @@ struct SimulatedFeed {
         return decisions.compactMap {
             switch $0 {
             case .publish(let publication):
+                kept.insert(publication.topicID)
                 if isDisordered { disordered.insert(publication.serial) }
                 if let alert = publication.alert {
                     alerts[alert.text] = (publication.topicID, alert)
@@ -219,6 +222,7 @@ struct SimulatedFeed {
             case .revokeAlert(let topic, let cause): return .revokeAlert(topic: topic, cause: cause)
             case .forget(let topic):
                 forgotten.insert(topic)
+                kept.remove(topic)
                 return .forget(topic)
             case .order, .record: return nil
             }

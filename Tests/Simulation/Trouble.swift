@@ -9,6 +9,7 @@ public enum Trouble: String, CaseIterable, Sendable {
     case sickToken = "sick token"
     case silentToken = "silent token"
     case wedgedConnection = "wedged connection"
+    case outage = "service fails"
     case revokedKey = "revoked key"
     case wrongEnvironment = "wrong environment"
     // What a push leaves amid.

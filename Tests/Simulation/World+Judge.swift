@@ -12,7 +12,9 @@ extension World {
         if token != phone.servedToken { return "a push to a token that was replaced before" }
         // Devices drop what is stamped more than eight hours ahead: what they had dropped they do not compare with.
         if payload.stamp < phone.lastStamp { return "stamp \(payload.stamp) after \(phone.lastStamp) (2)" }
-        if !Phone.takes(payload.stamp, at: moment) {
+        // Where APNs accepts nothing, no phone drops anything.
+        let isUnseen = node.service.isRevoked(at: moment.monotonicNanoseconds)
+        if !isUnseen, !Phone.takes(payload.stamp, at: moment) {
             return "stamp \(payload.stamp) at \(moment.wallSeconds), which phones drop (12)"
         }
         if moment.monotonicNanoseconds < phone.waitsUntil { return "it is tried again at once (10)" }
@@ -47,7 +49,7 @@ extension World {
             }
             if payload.event == .end, payload.state.isEmpty {
                 // For its age, and there has never been anything to show.
-                guard !node.hasNews(for: phone), payload.dismissalDate ?? .max < moment.wallSeconds else {
+                guard !node.hasNews(for: phone), isUnseen || payload.dismissalDate ?? .max < moment.wallSeconds else {
                     return "an end without a state"
                 }
                 return nil
@@ -59,7 +61,7 @@ extension World {
             {
                 return violation
             }
-        } else if payload.event != .end || payload.dismissalDate ?? .max > moment.wallSeconds {
+        } else if payload.event != .end || !isUnseen && payload.dismissalDate ?? .max > moment.wallSeconds {
             return "something else than one private end after an unfollow"
         }
         if let text = payload.alert {
@@ -163,6 +165,7 @@ extension World {
             return "the death of activity \(phone.id.rawValue) was reported \(phone.deathReports) times"
         }
         for node in nodes {
+            if let grown = grown(node) { return grown }
             guard node.deadTokens.alarms == node.alarmsHeard, node.deadTokens.resumptions == node.resumptionsHeard
             else {
                 return "operators were told \(node.alarmsHeard) and \(node.resumptionsHeard) times of dead tokens"
@@ -176,6 +179,16 @@ extension World {
             }
         }
         return nil
+    }
+
+    /// A shard keeps topics that the core keeps, and those that somebody looks at.
+    private func grown(_ node: Node) -> String? {
+        var kept = feed.kept
+        for phone in phones where nodes[phone.node] === node && !phone.isGone && !(phone.isExpired && isLetGo(phone)) {
+            kept.formUnion((phone.served ?? phone.left)?.topics ?? [])
+        }
+        guard node.shard.topicCount > kept.count else { return nil }
+        return "\(node.shard.topicCount) topics are kept, and \(kept.count) are any use"
     }
 
     /// Publications that somebody lacks for good whose followers they are, and those of which a lineup may have been refused
@@ -200,25 +213,27 @@ extension World {
 
     /// The accepted state must be the newest version; which key is highlighted is the alert's choice.
     func stale(_ accepted: [UInt8], of phone: Phone, beside audience: AudienceKey, node: Node) -> String? {
-        var newest: [TopicID: Publication] = [:]
-        for topic in audience.topics { newest[topic] = node.newest(topic, for: phone) }
-        return stale(accepted, beside: audience, newest: newest, node: node)
+        var newest: [TopicID: [Publication]] = [:]
+        for topic in audience.topics { newest[topic] = node.newest(topic, for: phone).map { [$0] } }
+        return stale(accepted, beside: audience, versions: newest, node: node)
     }
 
-    /// - Parameter newest: the versions of the topics that are to be shown.
+    /// - Parameter versions: of each topic those of which one is to be shown, the newest last.
     func stale(
-        _ accepted: [UInt8], beside audience: AudienceKey, newest: [TopicID: Publication], node: Node
+        _ accepted: [UInt8], beside audience: AudienceKey, versions: [TopicID: [Publication]], node: Node
     ) -> String? {
         switch audience {
         case .topic(let topic):
-            guard let newest = newest[topic] else { return nil }
+            guard let versions = versions[topic], let newest = versions.last else { return nil }
             let keys = [
                 "homeScore", "awayScore", "homeYellow", "awayYellow", "homeRed", "awayRed", "period", "lastEvent",
             ]
-            if keys.contains(where: { newest.state.highlighting($0) == accepted }) { return nil }
+            if versions.contains(where: { version in keys.contains { version.state.highlighting($0) == accepted } }) {
+                return nil
+            }
             return
                 "\(String(decoding: accepted, as: UTF8.self)), not \(String(decoding: newest.state.bytes, as: UTF8.self))"
-        case .lineup(let topics, _): return stale(accepted, lineup: topics, newest: newest, node: node)
+        case .lineup(let topics, _): return stale(accepted, lineup: topics, versions: versions, node: node)
         }
     }
 }

@@ -11,9 +11,10 @@ extension World {
         var service = Service()
         /// What found the ring of commands full: while anything waits here, the core takes nothing new.
         var backlog: [ShardCommand] = []
-        /// Taken from the ring, not yet carried out; the versions among them, by serial.
+        /// Taken from the ring, not yet carried out; the versions among them by serial, and how many questions had been taken before.
         var waiting = CommandQueue()
-        var waitingVersions: [UInt64: Publication] = [:]
+        var waitingVersions: [UInt64: (version: Publication, questions: Int)] = [:]
+        var questionsTaken = 0
         var sendCommands: RingProducer<ShardCommand>
         var commands: RingConsumer<ShardCommand>
         var sendFeedback: RingProducer<ShardFeedback>
@@ -55,11 +56,16 @@ extension World {
 
         init(_ index: Int, _ options: Options, at moment: Moment) {
             self.index = index
-            clock = NodeClock(at: moment)
-            deadTokens = DeadTokenJudge(remembering: options.deadTokenAnswers)
+            clock = NodeClock(at: moment, error: options.clockError)
+            if let error = options.clockError, abs(error.seconds) > 3600 {
+                // A JWT by such a clock is none, until the engine goes by the right time again.
+                service.revokeKey(until: moment.monotonicNanoseconds + (error.lasts + 20) * 1_000_000_000)
+            }
+            deadTokens = DeadTokenJudge(remembering: options.deadTokenAnswers, probes: options.deadTokenProbes)
             shard = Shard(
                 lineups: options.lineupRules, feedbackMax: options.feedbackHeldMax, openMax: options.openMax,
-                lifetime: options.lifetime, limits: options.limits, deadTokenAnswers: options.deadTokenAnswers)
+                lifetime: options.lifetime, limits: options.limits, deadTokenAnswers: options.deadTokenAnswers,
+                deadTokenProbes: options.deadTokenProbes)
             let commandRing = OneToOneRing<ShardCommand>(capacity: options.commandsMax)
             sendCommands = commandRing.takeProducer()
             commands = commandRing.takeConsumer()
@@ -92,5 +98,7 @@ extension World {
         var arrives: Bool
         /// By the phone's own clock it is neither of long ago nor of tomorrow.
         let isTaken: Bool
+        /// What it has met.
+        let trouble: Trouble?
     }
 }

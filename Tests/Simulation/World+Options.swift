@@ -50,6 +50,12 @@ extension World {
         /// How many the dead-token guard waits for, and how many it remembers. With few of them, the environment is a wrong one
         /// now and then.
         var deadTokenAnswers = 100...1000
+        /// Held activities that are tried at a time.
+        public var deadTokenProbes = 100
+        /// Seconds by which the engine's clock is wrong when it begins, and for which it is. Within the hour that APNs bears it must be
+        /// ahead: of a clock that is late by that much nobody can know. Stamps go on from where a clock was that is put right, so together
+        /// with what it is set back by later (`NodeClock.set`) it is less than the seven hours that they may be ahead.
+        public var clockError: (seconds: Int64, lasts: Int64)?
         /// Every token looks dead now and then, where that can be told from tokens that are.
         var isMisconfigurable: Bool { deadTokenAnswers.lowerBound < 100 }
         public init() {}
@@ -78,6 +84,10 @@ extension World {
             waitingMax = pick([1, 4, 64], 25)
             limits = pick([ActivityLimits(), .tight], 9)
             deadTokenAnswers = pick([100...1000, 100...1000, 3...8, 6...30], 17)
+            deadTokenProbes = pick([100, 1, 2, 5], 26)
+            let wrong: Int64 = pick(
+                [-20, 600, 1800, 3500, 9000, 40 * 3600, -3 * 3600, -12 * 3600] + Array(repeating: 0, count: 32), 27)
+            if wrong != 0 { clockError = (wrong, pick([2, 20, 60, 200], 28)) }
             lineupRules = LineupRules(
                 dwell: .seconds(pick([20, 20, 3], 13)), round: pick([nil, nil, .seconds(4)], 10),
                 minimumInterval: .seconds(pick([2, 2, 0, 5], 11)), gather: .milliseconds(pick([0, 0, 1000, 300], 18)),

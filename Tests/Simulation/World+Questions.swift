@@ -17,8 +17,8 @@ extension World {
         let thing: Thing
         /// How often it had changed what it shows.
         let joins: Int
-        /// It was refused what is the newest.
-        let isRefused: Bool
+        /// The newest, if it was refused that.
+        let refused: UInt64?
     }
 
     func ask(_ node: Node) {
@@ -35,8 +35,7 @@ extension World {
             lacks.append(
                 Lack(
                     phone: index, thing: thing, joins: phone.joins,
-                    isRefused: phone.refusedSerial != nil && phone.refusedSerial == newestSerial(for: phone, node: node)
-                ))
+                    refused: phone.refusedSerial.flatMap { $0 == newestSerial(for: phone, node: node) ? $0 : nil }))
         }
         node.questions[number] = lacks
     }
@@ -70,9 +69,10 @@ extension World {
                 if let wrong = stillLacks(lack, phone, node) {
                     return "activity \(phone.id.rawValue) \(wrong), and question \(asked) is answered"
                 }
-                if isComplete, lack.isRefused, phone.joins == lack.joins,
-                    !phone.isGone,
-                    !phone.isExpired, phone.refusedSerial == newestSerial(for: phone, node: node), !isLetGo(phone)
+                if isComplete, let refused = lack.refused, phone.refusedSerial == refused,
+                    phone.acceptedSerial < refused,
+                    phone.joins == lack.joins, !phone.isGone, !phone.isExpired, !isLetGo(phone),
+                    refused == newestSerial(for: phone, node: node)
                 {
                     return "activity \(phone.id.rawValue) was refused what question \(asked) was about, and all have it"
                 }
@@ -94,8 +94,13 @@ extension World {
             else { return nil }
             // The newest versions may look like what it has, or was refused.
             guard let served = phone.served else { return nil }
+            var versions: [TopicID: [Publication]] = [:]
+            for (topic, version) in newest {
+                let later = node.told[topic, default: []].map(\.publication).filter { $0.serial > version.serial }
+                versions[topic] = [version] + later
+            }
             let wrong = [phone.accepted, phone.refusedState].compactMap(\.self).map {
-                stale($0, beside: served, newest: newest, node: node)
+                stale($0, beside: served, versions: versions, node: node)
             }
             return wrong.contains(nil) ? nil : "shows \(wrong.first.flatMap(\.self) ?? "nothing")"
         }
@@ -105,9 +110,10 @@ extension World {
     ///
     /// - Returns: what is wrong with that.
     func judgeOvertaking(of serial: UInt64, by command: ShardCommand, at node: Node) -> String? {
-        guard let old = node.waitingVersions.removeValue(forKey: serial) else {
+        guard let (old, questions) = node.waitingVersions.removeValue(forKey: serial) else {
             return "publication \(serial) is overtaken and did not wait"
         }
+        if questions != node.questionsTaken { return "publication \(serial) waits for what comes after a question" }
         guard case .publish(let new) = command, new.topicID == old.topicID, new.serial > serial else {
             return "publication \(serial) is overtaken by something else"
         }

@@ -7,10 +7,15 @@ extension World {
         let node = nodes.randomElement(using: &random)!
         let now = moment.monotonicNanoseconds
         let live = phones.indices.filter { phones[$0].isLive && nodes[phones[$0].node] === node }
-        switch Int.random(in: 0..<9, using: &random) {
+        // Where cards are renewed few are held for long.
+        if options.handsOver, node.deadTokens.isShut, random.chance(0.3) { reRegisterHeld(live, at: node) }
+        switch Int.random(in: 0..<10, using: &random) {
         case 0: if options.stepsClocks { node.clock.set(at: moment, using: &random) }
         case 1:
-            if options.sickens, let index = live.randomElement(using: &random) {
+            guard options.sickens else { break }
+            // A card that is renewed is soon rid of its token.
+            for _ in 0..<(options.handsOver ? 4 : 1) {
+                guard let index = live.randomElement(using: &random) else { break }
                 phones[index].sickness = [.fails, .isSilent, nil].randomElement(using: &random)!
             }
         case 2:
@@ -41,20 +46,28 @@ extension World {
                 for _ in 0..<options.activitiesMax / 2 { follow(on: node.index) }
             }
         case 6:
+            if options.sickens, random.chance(0.3) {
+                node.service.fail(until: now + Int64.random(in: 1...200, using: &random) * 1_000_000_000)
+            }
+        case 7:
             if options.hasCrowds, random.chance(0.3) {
                 var nothing = Subscriber()
                 nothing.mask = .none
                 for index in live { prefer(index, nothing) }
             }
         default:
-            for index in live where node.deadTokens.isShut && phones[index].isHeld {
-                reRegister(index)
-                phones[index].wasHeld = true
-            }
+            if node.deadTokens.isShut { reRegisterHeld(live, at: node) }
             // Everybody logs in again: nothing comes of it, but commands.
             if options.hasCrowds, random.chance(0.1) {
                 for index in live where phones[index].card == nil { reRegister(index) }
             }
+        }
+    }
+
+    private func reRegisterHeld(_ live: [Int], at node: Node) {
+        for index in live where phones[index].isHeld {
+            reRegister(index)
+            phones[index].wasHeld = true
         }
     }
 
@@ -74,6 +87,7 @@ extension World {
         if node.service.isRevoked(at: moment.monotonicNanoseconds) {
             return Fate(.notProcessed, by: .revokedKey)
         }
+        if node.service.fails(at: moment.monotonicNanoseconds) { return Fate(.serviceError, by: .outage) }
         if isMisconfigured { return Fate(.deadToken, by: .wrongEnvironment) }
         if phone.isDead { return Fate(.deadToken, by: .deadToken) }
         if random.chance(options.dead) {
@@ -158,6 +172,23 @@ extension World {
             guard node.hasNews(for: phone) else { continue }
             guard let accepted = phone.accepted, stale(accepted, of: phone, beside: served, node: node) == nil else {
                 return "activity \(phone.id.rawValue) waits for the newest state, for another's trouble or a clock (10)"
+            }
+        }
+        return nil
+    }
+
+    /// Whoever got a new token and has had no trouble with it has what there is, where nobody else has any.
+    func neglectedWithNewToken() -> String? {
+        let sick = Set(phones.lazy.filter { $0.sickness != nil && !$0.isGone && !$0.isExpired }.map(\.node))
+        for phone in phones where phone.hasNewToken && !phone.isGone && !phone.isExpired && phone.hasToken {
+            let node = nodes[phone.node]
+            guard !sick.contains(phone.node), phone.troubledAt == 0, phone.flying == 0, phone.refusedSerial == nil,
+                !isBetweenCards(phone), !isLetGo(phone), !node.shard.isHeldUp
+            else { continue }
+            if phone.served == nil { return "activity \(phone.id.rawValue) has a new token and waits for its end (10)" }
+            guard let served = phone.served, node.hasNews(for: phone) else { continue }
+            guard let accepted = phone.accepted, stale(accepted, of: phone, beside: served, node: node) == nil else {
+                return "activity \(phone.id.rawValue) has a new token and waits for the newest state (10)"
             }
         }
         return nil

@@ -313,7 +313,10 @@ public final class World {
         case .unfollow(let id): guard join(id, nil) else { return true }
         case .replaceToken(let id, let token):
             if let index = phones.lastIndex(where: { $0.id == id && $0.hasUsed(token) }) {
-                guard phones[index].isIntroduced, !phones[index].isNameless else { return true }
+                // Whoever has the name by now has another card.
+                guard index == phones.lastIndex(where: { $0.id == id && $0.isIntroduced && !$0.isNameless }) else {
+                    return true
+                }
                 phones[index].serves(token)
             }
         case .prefer(let id, let preferences):
@@ -340,7 +343,10 @@ public final class World {
         var commands: [ShardCommand] = []
         _ = node.commands.drain(limit: Int.random(in: 1...room, using: &random)) { commands.append($0) }
         for command in commands {
-            if case .publish(let publication) = command { node.waitingVersions[publication.serial] = publication }
+            if case .publish(let publication) = command {
+                node.waitingVersions[publication.serial] = (publication, node.questionsTaken)
+            }
+            if case .reportQuiet = command { node.questionsTaken += 1 }
             node.waiting.append(command) { serial in
                 happens("publication \(serial) is overtaken", at: node)
                 falsehood = falsehood ?? judgeOvertaking(of: serial, by: command, at: node)
@@ -392,8 +398,12 @@ public final class World {
         guard room > 0 else { return nil }
         noteClockStep(of: node)
         noteSettled(by: node)
-        if !node.shard.isHeldUp, node.deadTokens.releases(at: moment.monotonicNanoseconds) {
-            for index in phones.indices where nodes[phones[index].node] === node { phones[index].isHeld = false }
+        if !node.shard.isHeldUp {
+            let released = node.deadTokens.release(at: moment.monotonicNanoseconds) { index, token in
+                if phones[index].isGone || phones[index].servedToken != token { return .hasGone }
+                return isLetGo(phones[index]) ? .mayHaveGone : .stays
+            }
+            for index in released { phones[index].isHeld = false }
         }
         var batch = DeliveryBatch()
         node.shard.pull(limit: Int.random(in: 1...room, using: &random), at: node.clock.moment, into: &batch)
@@ -417,8 +427,7 @@ public final class World {
             note(payload, to: phone, fate, from: node)
             let told = payload.alert.flatMap(feed.told) ?? []
             phones[phone].sent(
-                payload, telling: told, newest: newestSerial(for: phones[phone], node: node),
-                at: moment.monotonicNanoseconds)
+                payload, telling: told, newest: newestSerial(for: phones[phone], node: node), at: moment)
             if isStart {
                 phones[phone].sentStart(
                     arrives: fate.outcome == .accepted || fate.arrives, at: moment.monotonicNanoseconds)
@@ -426,7 +435,8 @@ public final class World {
             node.flying.append(
                 Flight(
                     delivery: delivery, payload: payload, told: told, phone: phone, token: token,
-                    outcome: fate.outcome, arrives: fate.arrives, isTaken: Phone.takes(payload.stamp, at: moment)))
+                    outcome: fate.outcome, arrives: fate.arrives, isTaken: Phone.takes(payload.stamp, at: moment),
+                    trouble: fate.trouble))
         }
         tell(node)
         return nil
@@ -442,7 +452,10 @@ public final class World {
             (flight.outcome, flight.arrives) = (.deadToken, false)
         }
         happens("answer to phone \(flight.phone): \(flight.outcome)", at: node)
-        if isStart { phones[flight.phone].answeredStart(flight.outcome) }
+        if isStart {
+            let outage = flight.trouble == .outage ? node.service.outages : nil
+            phones[flight.phone].answeredStart(flight.outcome, outage: outage)
+        }
         let completion = Completion(
             slot: flight.delivery.slot, generation: flight.delivery.generation, outcome: flight.outcome)
         let activities = node.shard.statistics.activities
@@ -457,7 +470,7 @@ public final class World {
             isHeld =
                 node.deadTokens.isShut && phones[flight.phone].served != nil
                 && !(mayGo && node.shard.statistics.activities < activities)
-            if isHeld { node.deadTokens.hold(at: moment.monotonicNanoseconds) }
+            if isHeld { node.deadTokens.hold(flight.phone, flight.token, at: moment.monotonicNanoseconds) }
         }
         node.service.answered(flight.outcome, at: moment.monotonicNanoseconds)
         // Whether the hand was the first to end it, or its topic's end, nobody can say from outside.
@@ -465,6 +478,7 @@ public final class World {
             phones[flight.phone].isExpired = true
         }
         phones[flight.phone].answered(flight, isHeld: isHeld, at: moment.monotonicNanoseconds)
+        if isHeld, node.deadTokens.isInDoubt { phones[flight.phone].isHeld = false }
         if phones[flight.phone].isGone, age(of: phones[flight.phone]) < lifetime - 1_000_000_000 {
             phones[flight.phone].isEndedEarly = true
         }
@@ -553,14 +567,23 @@ public final class World {
 
     /// No new events; the network behaves. Everything must settle.
     private func calm() -> String? {
-        pass(milliseconds: 10_000)  // nothing waits for its interval any more
+        for node in nodes { node.clock.mend() }
+        // Nothing waits for its interval any more, and a clock that has just been put right is believed.
+        pass(milliseconds: 2000)
+        pass(milliseconds: 8000)
         isMisconfigured = false
         for node in nodes {
             node.service.mend()
             if random.chance(0.5) { ask(node) }
         }
         // Those who are sick for good stay so, until everybody else has had what there is.
-        let patience = moment.monotonicNanoseconds + World.patience + 40_000_000_000
+        let began = moment.monotonicNanoseconds
+        let patience = began + World.patience + 40_000_000_000
+        for index in phones.indices
+        where phones[index].sickness != nil && phones[index].isLive && phones[index].hasToken {
+            if random.chance(0.5) { rotateToken(of: index) }
+        }
+        var looksForRenewed = true
         for round in 0..<20_000 {
             // Some worlds have nobody left who could show that tokens are alive; and of a token that is sick besides nobody knows
             // that it is dead, until it is mended.
@@ -568,14 +591,22 @@ public final class World {
                 for node in nodes where node.deadTokens.isShut { node.send(.trustDeadAnswers) }
             }
             var busy = false
+            if looksForRenewed, moment.monotonicNanoseconds > began + 10_000_000_000 {
+                looksForRenewed = false
+                if let neglected = neglectedWithNewToken() { return neglected }
+            }
             if moment.monotonicNanoseconds > patience, phones.contains(where: { $0.sickness != nil }) {
                 if let neglected = neglected() { return neglected }
                 for index in phones.indices { phones[index].sickness = nil }
             }
             for node in nodes {
                 while deliverCommand(to: node) || hear(node, limit: .max) {}
-                if let violation = pull(node) ?? locallyViolated() { return violation }
-                while !node.flying.isEmpty { complete(node) }
+                // As much as can leave at once, and what its answers ask for.
+                for _ in 0..<1000 {
+                    if let violation = pull(node) ?? locallyViolated() { return violation }
+                    if node.flying.isEmpty { break }
+                    while !node.flying.isEmpty { complete(node) }
+                }
                 while hear(node, limit: .max) { busy = true }
                 busy = busy || !node.shard.isQuiet || !node.backlog.isEmpty
             }
