@@ -209,6 +209,32 @@ import Testing
         #expect(answers.count == 3001 && answers.last == .complete)
     }
 
+    /// Its timer is still set for the time before, behind another topic's.
+    @Test func aSettleWaitsForAChangeWhoseTopicWasShownWhileOneWaited() {
+        let engine = OneThread()
+        func change(_ topic: String, _ number: Int, alert: AlertText? = nil) {
+            var event = FeedEvent.number(number, of: topic)
+            event.at = engine.clock.truth
+            event.alert = alert
+            #expect(engine.ask(.event(event)))
+            engine.settle()
+        }
+        for topic in ["first", "second"] { change(topic, 1) }
+        for topic in ["first", "second"] { change(topic, 2) }
+        engine.pass(.milliseconds(500))
+        change("second", 3, alert: AlertText(title: "now", body: ""))
+        change("second", 4)
+        // The turn that answers runs in the test's own thread.
+        nonisolated(unsafe) var answers: [Bool] = []
+        #expect(engine.ask(.settle(until: .max) { answers.append($0 == .complete) }))
+        engine.pass(.milliseconds(1700))
+        #expect(engine.core.topics.compactMap(\.published?["number"]) == [2, 3])
+        #expect(answers == [])
+        engine.pass(.milliseconds(500))
+        #expect(engine.core.topics.compactMap(\.published?["number"]) == [2, 4])
+        #expect(answers == [true])
+    }
+
     /// One phone is refused the goal, and nothing sends it again.
     @Test func nothingIsSettledWhileSomebodyLacksWhatWasRefused() {
         let engine = OneThread()

@@ -117,7 +117,9 @@ public struct DecisionCore: Sendable {
 
     /// Until when changes wait for their topic's minimum interval; `nil` when none do. What a pause holds back does not count.
     public var flushesUntil: FeedTime? {
-        timers.entries.lazy.filter { $0.kind == .flush && isWanted($0) }.map(\.deadline).max()
+        // A timer may be set for an earlier moment than the one for which its topic wants it by now.
+        timers.entries.lazy.filter { $0.kind == .flush && table.isAlive($0.birth, at: Int($0.place)) }
+            .compactMap { table[Int($0.place)].flushAt }.max()
     }
 
     // MARK: - Topics
