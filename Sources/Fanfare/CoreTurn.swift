@@ -28,8 +28,24 @@ final class CoreTurn {
         /// Monotonic nanoseconds; `.max`: nobody wants the engine to stop. Apart from the mailbox, so that a full one cannot keep it
         /// from stopping.
         let stopsBy = Atomic(Int64.max)
+        private let topicIDBytesMax: Int
 
-        init(capacity: Int) { requests = ManyToOneMailbox(capacity: capacity) }
+        init(capacity: Int, topicIDBytesMax: Int = Rules.Limits().topicIDBytesMax) {
+            requests = ManyToOneMailbox(capacity: capacity)
+            self.topicIDBytesMax = topicIDBytesMax
+        }
+
+        func post(_ request: Request) -> Admission {
+            if let fault = request.fault(topicIDBytesMax: topicIDBytesMax) { return .refused(fault) }
+            guard requests.tryPush(request) else { return requests.isClosed ? .stopped : .full }
+            return .taken
+        }
+
+        /// Nothing is taken from now on, and what was taken is done with by then: monotonic nanoseconds.
+        func stop(by deadline: Int64) {
+            requests.close()
+            stopsBy.min(deadline, ordering: .sequentiallyConsistent)
+        }
     }
 
     /// When the next turn is due.
@@ -191,5 +207,17 @@ final class CoreTurn {
                 "pushes go on, and their dates follow it as far as phones bear that"
             }
         report("\(seen); \(meaning)", with: ": by \(abs(step.milliseconds) / 1000) s")
+    }
+}
+
+extension CoreTurn.Request {
+    /// Why it cannot be carried out, in one line for people.
+    fileprivate func fault(topicIDBytesMax: Int) -> String? {
+        switch self {
+        case .command(let command, _, _): command.fault(topicIDBytesMax: topicIDBytesMax)
+        case .follow(let new, _):
+            ShardCommand.follow(new.activity, new.audience, token: new.token).fault(topicIDBytesMax: topicIDBytesMax)
+        case .event, .eventNow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle: nil
+        }
     }
 }

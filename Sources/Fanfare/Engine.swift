@@ -60,7 +60,6 @@ public final class Engine: Sendable {
     }
 
     private let apps: [AppID]
-    private let topicIDBytesMax: Int
     private let inbox: CoreTurn.Inbox
     private let clock: ClockSource
     private let signal: WakeupSignal
@@ -84,7 +83,9 @@ public final class Engine: Sendable {
                     "an engine has \(Engine.shardCounts.lowerBound) to \(Engine.shardCounts.upperBound) shards of each "
                     + "app, not \(options.shards)")
         }
-        let inbox = CoreTurn.Inbox(capacity: Engine.mailboxCapacity(options.mailboxCapacity))
+        let inbox = CoreTurn.Inbox(
+            capacity: Engine.mailboxCapacity(options.mailboxCapacity),
+            topicIDBytesMax: options.rules.limits.topicIDBytesMax)
         let started = Started<WakeupSignal>()
         let coreThread = CoreThread()
         let thread = try LoopThread(name: "fanfare core") { loop in
@@ -102,7 +103,6 @@ public final class Engine: Sendable {
             throw error
         }
         self.apps = apps
-        topicIDBytesMax = options.rules.limits.topicIDBytesMax
         self.inbox = inbox
         clock = options.clock
         self.coreThread = coreThread
@@ -173,8 +173,6 @@ public final class Engine: Sendable {
             audience: audience, activity: ActivityID(hashing: activity), subscriber: Engine.key(subscriber),
             token: token,
             preferences: preferences, startedAt: startedAt)
-        let command = ShardCommand.follow(subscription.activity, audience, token: token)
-        if let fault = command.fault(topicIDBytesMax: topicIDBytesMax) { return .refused(fault) }
         return post(.follow(subscription, app: index))
     }
 
@@ -311,22 +309,20 @@ public final class Engine: Sendable {
     private static let longest = Duration.seconds(1 << 30)
 
     private func requestStop(within timeout: Duration) {
-        inbox.requests.close()
         let timeout = max(.zero, min(timeout, Engine.longest)).milliseconds * 1_000_000
-        inbox.stopsBy.min(clock.monotonicNanoseconds() + timeout, ordering: .sequentiallyConsistent)
+        inbox.stop(by: clock.monotonicNanoseconds() + timeout)
         signal.signal()
     }
 
     private func send(_ command: ShardCommand, for subscriber: String, of app: App) -> Admission {
         guard let index = index(of: app) else { return Engine.refusal(of: app) }
-        if let fault = command.fault(topicIDBytesMax: topicIDBytesMax) { return .refused(fault) }
         return post(.command(command, subscriber: Engine.key(subscriber), app: index))
     }
 
     @discardableResult private func post(_ request: CoreTurn.Request) -> Admission {
-        guard inbox.requests.tryPush(request) else { return inbox.requests.isClosed ? .stopped : .full }
-        signal.signal()
-        return .taken
+        let admission = inbox.post(request)
+        if admission.isTaken { signal.signal() }
+        return admission
     }
 
     private func index(of app: App) -> Int? { app.id.map { apps.firstIndex(of: $0) } ?? 0 }

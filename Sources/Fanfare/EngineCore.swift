@@ -9,8 +9,8 @@ final class EngineCore {
     /// Of one app after the other, as many for each.
     private let shards: [ShardLink]
     private let shardsPerApp: Int
-    /// Those of the shards, where they have any, and what these wake the core's loop with.
-    private var threads: (all: ShardThreads, wakeup: Wakeup)?
+    /// Waits until the shards have ended, which have been told to, and hands over what they had still to tell.
+    private let join: ((ShardFeedback, _ shard: Int) -> Void) -> Void
     /// By their place among the shards; empty where nothing is sent to APNs.
     private let apps: [AppID]
     private var appOrders: [AppOrders]
@@ -46,13 +46,18 @@ final class EngineCore {
     /// - Parameters:
     ///   - shards: of one app after the other, as many for each.
     ///   - apps: by their place among the shards; empty where nothing is sent to APNs.
-    init(rules: Rules = .builtIn, shards: [ShardLink], perApp shardsPerApp: Int, apps: [AppID] = []) {
+    ///   - join: waits until the shards have ended, which have been told to, and hands over what they had still to tell.
+    init(
+        rules: Rules = .builtIn, shards: [ShardLink], perApp shardsPerApp: Int, apps: [AppID] = [],
+        join: @escaping ((ShardFeedback, _ shard: Int) -> Void) -> Void = { _ in }
+    ) {
         decisionCore = DecisionCore(rules: rules)
         unknownWords = UnknownWords(rules: rules)
         topicRoom = TopicRoom(topicsMax: rules.limits.topicsMax)
         self.shards = shards
         self.shardsPerApp = shardsPerApp
         self.apps = apps
+        self.join = join
         appOrders = Array(repeating: AppOrders(), count: shards.count / shardsPerApp)
         shardCounts = Array(repeating: ShardCounts(), count: shards.count)
         shardFreshness = Array(repeating: FreshnessReport(), count: shards.count)
@@ -89,8 +94,10 @@ final class EngineCore {
             wakeup.close()
             throw error
         }
-        self.init(rules: rules, shards: threads.links, perApp: count, apps: apps)
-        self.threads = (threads, wakeup)
+        self.init(rules: rules, shards: threads.links, perApp: count, apps: apps) { take in
+            threads.join(take)
+            wakeup.close()
+        }
         takeFeedback = { [unowned self] in self.takeFeedback() }
     }
 
@@ -248,10 +255,7 @@ final class EngineCore {
     /// - Parameter timeout: for what is on its way to come back, and for the farewell of the connections. `nil`: the transport's own.
     func stop(within timeout: Duration? = nil) {
         for shard in shards { shard.stop(within: timeout) }
-        if let threads {
-            threads.all.join { take($0, from: $1) }
-            threads.wakeup.close()
-        }
+        join { take($0, from: $1) }
         let unanswered = questions.values
         questions = [:]
         for answer in unanswered { answer(nil) }

@@ -8,12 +8,22 @@ final class ShardRings: Sendable {
     /// Facts on their way to the core: completions and dead tokens, a few bytes each.
     static let feedbackMax = 1 << 14
 
-    let commands = OneToOneRing<ShardCommand>(capacity: ShardRings.commandsMax)
-    let feedback = OneToOneRing<ShardFeedback>(capacity: ShardRings.feedbackMax)
+    let commands: OneToOneRing<ShardCommand>
+    let feedback: OneToOneRing<ShardFeedback>
+    let commandsMax: Int
+    let feedbackMax: Int
     // Beside the ring, because the ring may be full and its reader held up. Milliseconds; `.max`: the transport's own time. Written before
     // the flag.
     private let timeout = Atomic<Int64>(.max)
     private let isToStop = Atomic<Bool>(false)
+
+    /// Others than these capacities, powers of two, are for simulations.
+    init(commandsMax: Int = ShardRings.commandsMax, feedbackMax: Int = ShardRings.feedbackMax) {
+        self.commandsMax = commandsMax
+        self.feedbackMax = feedbackMax
+        commands = OneToOneRing(capacity: commandsMax)
+        feedback = OneToOneRing(capacity: feedbackMax)
+    }
 
     /// From the core's thread.
     func stop(within timeout: Duration?) {
@@ -77,7 +87,7 @@ final class ShardLink {
     /// Moves what waited for room. The shard has the core woken when there is some.
     func flush() {
         // A shard that found its ring full waits to be told of room.
-        if heard >= ShardRings.feedbackMax / 2 {
+        if heard >= rings.feedbackMax / 2 {
             heard = 0
             wake()
         }
@@ -88,7 +98,7 @@ final class ShardLink {
     }
 
     /// Hands over what the shard has told; once per turn of the core.
-    func hear(_ take: (ShardFeedback) -> Void) { heard += feedback.drain(limit: ShardRings.feedbackMax, take) }
+    func hear(_ take: (ShardFeedback) -> Void) { heard += feedback.drain(limit: rings.feedbackMax, take) }
 
     /// The shard waits for the answers that are out, and closes. Commands that still wait are not carried out, and nothing more is
     /// pulled: who wants them done asks for a `quiet` first.

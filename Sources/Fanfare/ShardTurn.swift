@@ -100,7 +100,7 @@ final class ShardTurn {
             taken += count
             // A core that found the ring full waits to be told of room; of the ring's commands at least half are still to be taken
             // then, so this comes.
-            if taken >= ShardRings.commandsMax / 2 {
+            if taken >= rings.commandsMax / 2 {
                 taken = 0
                 wakeCore()
             }

@@ -8,13 +8,26 @@ final class ManualClock: Sendable {
     /// Milliseconds, and nanoseconds.
     private let wall = Atomic<Int64>(ManualClock.start.milliseconds)
     private let monotonic = Atomic<Int64>(1_000_000_000)
+    /// Nanoseconds that pass with each reading.
+    private let perReading = Atomic<Int64>(0)
 
     static let start = FeedTime(seconds: 1_790_000_000)
 
     var source: ClockSource {
         ClockSource(
             wallMilliseconds: { [self] in wall.load(ordering: .relaxed) },
-            monotonicNanoseconds: { [self] in monotonic.load(ordering: .relaxed) })
+            monotonicNanoseconds: { [self] in
+                let passed = perReading.load(ordering: .relaxed)
+                if passed > 0 { pass(.nanoseconds(passed)) }
+                return monotonic.load(ordering: .relaxed)
+            })
+    }
+
+    var now: Int64 { monotonic.load(ordering: .relaxed) }
+
+    /// As of a thread that has much to do.
+    func pass(perReading duration: Duration) {
+        perReading.store(duration.milliseconds * 1_000_000, ordering: .relaxed)
     }
 
     func pass(_ duration: Duration) {
@@ -170,12 +183,10 @@ final class OneThread {
 
     /// As `Engine.stop` begins.
     func stop(within timeout: Duration) {
-        inbox.requests.close()
-        inbox.stopsBy.store(
-            clock.source.monotonicNanoseconds() + timeout.milliseconds * 1_000_000, ordering: .sequentiallyConsistent)
+        inbox.stop(by: clock.source.monotonicNanoseconds() + timeout.milliseconds * 1_000_000)
     }
 
-    func ask(_ request: CoreTurn.Request) -> Bool { inbox.requests.tryPush(request) }
+    func ask(_ request: CoreTurn.Request) -> Bool { inbox.post(request).isTaken }
 
     func event(_ kind: String, _ change: FeedEvent.Change, lifecycle: FeedEvent.Lifecycle? = nil, at: FeedTime? = nil) {
         _ = ask(
