@@ -11,7 +11,9 @@ struct Fault: CustomTestStringConvertible {
     static let all = [
         Fault(
             "GOAWAY in the middle of sweeps", ["--goaway-every", "\(FaultTests.activities / 7)"], evidence: ["goAways"]),
-        Fault("a connection killed every 100 ms", ["--lose-connections", "100ms"], evidence: ["connectionsLost"]),
+        Fault(
+            "a connection killed every \(every(100))", ["--lose-connections", every(100)], evidence: ["connectionsLost"]
+        ),
         Fault(
             "streams 1,000, 1, 1,000, every two seconds",
             ["--max-streams", "1000,1@800,1000@1600/2000", "--latency", "1..5"], evidence: []),
@@ -23,7 +25,8 @@ struct Fault: CustomTestStringConvertible {
         Fault(
             "everything at once",
             [
-                "--goaway-every", "500ms", "--lose-connections", "300ms", "--max-streams", "1000,1@500,1000@700/2000",
+                "--goaway-every", every(500), "--lose-connections", every(300), "--max-streams",
+                "1000,1@500,1000@700/2000",
                 "--dead-share", "0.3", "--error-share", "0.05", "--throttle-share", "0.1", "--refuse-share", "0.001",
                 "--reset-share", "0.001", "--latency", "1~20",
             ],
@@ -32,6 +35,10 @@ struct Fault: CustomTestStringConvertible {
                 "resetStreams",
             ]),
     ]
+
+    /// At a distance no sooner than in twenty round trips: a handshake takes three, and whoever ends connections faster than they come
+    /// about is left alone, as he seems to want.
+    private static func every(_ milliseconds: Int) -> String { "\(max(milliseconds, 20 * FaultTests.distance))ms" }
 
     init(_ name: String, _ options: [String], evidence: [String]) {
         testDescription = name
