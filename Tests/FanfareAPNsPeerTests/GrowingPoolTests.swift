@@ -140,7 +140,9 @@ import Testing
     /// it, and when there is room again, so do the connections. In a process of its own, which is short of files alone.
     @Test func aProcessWithoutFilesForMoreGoesOnWithThoseThereAre() async {
         await #expect(processExitsWith: .success) {
-            let (server, harness) = try GrowingPoolTests().world(activities: 3000, demand: 0)
+            let tests = try GrowingPoolTests()
+            defer { withExtendedLifetime(tests) {} }
+            let (server, harness) = try tests.world(activities: 3000, demand: 0)
             harness.run("being ready") { harness.pool.isReady }
             #expect(server.connections == 2)
             // The lowest one that is free is the first one that is too high.
