@@ -1,0 +1,299 @@
+import FanfareCore
+
+@testable import Fanfare
+
+extension EngineWorld {
+    /// An app: what an operator has ordered for its people, and what these are to see of each topic.
+    struct App {
+        let id: AppID
+        /// The last order that was taken, and the last that was carried out.
+        var isToPause = false
+        var isPaused = false
+        var shown: [TopicID: Publication] = [:]
+        /// While it is paused, what they do not see.
+        var held: [TopicID: Publication] = [:]
+
+        init(id: AppID) { self.id = id }
+    }
+
+    struct Topic {
+        /// Of its newest event.
+        var number: Int
+        /// Which of the requests that were taken ended it.
+        var endedBy: Int?
+        var isPaused = false
+
+        init(number: Int) { self.number = number }
+    }
+
+    /// An activity, as the world knows it.
+    struct Phone {
+        let id: ActivityID
+        let subscriber: UInt64
+        let app: Int
+        var tokens: [[UInt8]]
+        /// So many of them are used no more.
+        var oldTokens = 0
+        /// What it was told to show, by which request; `nil`: it was told to go.
+        var choices: [(sequence: Int, topic: TopicID?)] = []
+        var isFlying = false
+        var stamp = Int64.min
+        var sent: [UInt8] = []
+        var shown: [UInt8]?
+        var refused: [UInt8]? { didSet { wasRefused = wasRefused || refused != nil } }
+        private(set) var wasRefused = false
+        var alerts: Set<String> = []
+        var isDead = false
+        var deathsTold = 0
+        var hasEnded = false
+        /// An end of its own was refused for good.
+        var isLost = false
+        /// The last request before it was told that its end was refused: what was asked of it meanwhile is not done.
+        var staysSince = -1
+
+        init(id: ActivityID, subscriber: UInt64, app: Int, token: [UInt8]) {
+            self.id = id
+            self.subscriber = subscriber
+            self.app = app
+            tokens = [token]
+        }
+
+        var isGone: Bool { isDead || hasEnded || isLost }
+        var isLive: Bool { !isGone && choices.last?.topic != nil }
+
+        func hasFollowed(_ topic: TopicID) -> Bool { choices.contains { $0.topic == topic } }
+    }
+
+    /// Something was asked that must be answered once.
+    struct Question {
+        var answers = 0
+        /// Of a settle: its time, what had been taken before it, and the newest event of each topic that nobody holds back.
+        var until: Int64?
+        var sequence = 0
+        var numbers: [TopicID: Int] = [:]
+        var pauses = 0
+        var pausedApps: Set<Int> = []
+    }
+}
+
+extension EngineWorld {
+    // MARK: Decisions
+
+    /// What was taken is decided, once and in its order.
+    func judge(_ record: DecisionRecord) {
+        onHappening?("\(record.kind) \(record.id ?? ""): \(record.outcome), \(record.reason)")
+        guard record.origin == .event else { return }
+        if eventsDecided >= eventsTaken.count || record.id != eventsTaken[eventsDecided] {
+            complain("event \(record.id ?? "without a name") is decided, which was not the next one taken")
+        }
+        eventsDecided += 1
+    }
+
+    /// What each app's people are to see from now on.
+    func note(_ decisions: [Decision]) {
+        for decision in decisions {
+            switch decision {
+            case .publish(let publication):
+                let topic = publication.topicID
+                onHappening?("\(publication.event) \(String(decoding: publication.state.bytes, as: UTF8.self))")
+                for app in apps.indices {
+                    if apps[app].isPaused, publication.event == .update {
+                        apps[app].held[topic] = publication
+                    } else {
+                        apps[app].held[topic] = nil
+                        apps[app].shown[topic] = publication
+                    }
+                }
+            case .order(let operation, let id):
+                guard let app = apps.firstIndex(where: { $0.id == id }) else { continue }
+                if operation == .pause { apps[app].isPaused = true }
+                if operation == .resume {
+                    apps[app].isPaused = false
+                    apps[app].shown.merge(apps[app].held) { $1 }
+                    apps[app].held = [:]
+                }
+            case .record, .revokeAlert, .forget: break
+            }
+        }
+    }
+
+    func isPaused(_ topic: Topic) -> Bool { everyIsPaused || topic.isPaused }
+
+    // MARK: Pushes
+
+    func judge(_ push: Network.Flight, from node: Node) {
+        met.pushes += 1
+        onHappening?(
+            "push \(push.event) \(String(decoding: push.state, as: UTF8.self)) to \(phonesByToken[push.token].map { phones[$0].id.rawValue } ?? 0)"
+        )
+        guard let index = phonesByToken[push.token] else {
+            return complain("a push to somebody whom nobody has told of")
+        }
+        let phone = phones[index]
+        let who = "activity \(phone.id.rawValue)"
+        if phone.app != node.app { complain("\(who): a push of another app") }
+        if phone.isFlying { complain("\(who): two pushes at once") }
+        if phone.isGone { complain("\(who): a push after its end") }
+        if phone.tokens.prefix(phone.oldTokens).contains(push.token) { complain("\(who): a push to an old token") }
+        if push.stamp < phone.stamp || push.stamp == phone.stamp && push.state != phone.sent {
+            complain("\(who): stamp \(push.stamp) after \(phone.stamp)")
+        }
+        if let alert = push.alert {
+            if phone.alerts.contains(alert) { complain("\(who): alert \(alert) twice") }
+            if alertTopics[alert].map(phone.hasFollowed) != true {
+                complain("\(who): alert \(alert) of what it does not show")
+            }
+            phones[index].alerts.insert(alert)
+        }
+        if push.event == .end {
+            let mayEnd = phone.choices.contains { $0.topic.map { topics[$0]?.endedBy != nil } ?? true }
+            if !mayEnd { complain("\(who): an end of what goes on") }
+        }
+        if push.event == .update || !push.state.isEmpty {
+            if meanings[push.state].map({ phone.hasFollowed($0.topic) }) != true {
+                complain("\(who): a state of what it does not show: \(String(decoding: push.state, as: UTF8.self))")
+            }
+        }
+        phones[index].isFlying = true
+        phones[index].stamp = push.stamp
+        phones[index].sent = push.state
+    }
+
+    func note(_ outcome: DeliveryOutcome, to push: Network.Flight) {
+        guard let index = phonesByToken[push.token] else { return }
+        onHappening?("activity \(phones[index].id.rawValue): \(outcome)")
+        phones[index].isFlying = false
+        switch outcome {
+        case .accepted:
+            phones[index].shown = push.state
+            phones[index].refused = nil
+            phones[index].hasEnded = push.event == .end
+        case .deadToken: phones[index].isDead = true
+        case .refused:
+            phones[index].refused = push.state
+            phones[index].isLost = push.event == .end && push.state.isEmpty
+        case .throttled, .serviceError, .notProcessed:
+            // Nobody has heard it.
+            if let alert = push.alert { phones[index].alerts.remove(alert) }
+        case .unknown: break
+        }
+    }
+
+    /// Connections are read before their requests time out.
+    func judge(turn waited: Duration) {
+        if waited > ShardTurn.longest + .milliseconds(4) { complain("a shard's turn takes \(waited)") }
+    }
+
+    // MARK: What is told
+
+    func judge(death id: ActivityID) {
+        guard let index = phones.firstIndex(where: { $0.id == id }) else {
+            return complain("\(id) is not known, and dies")
+        }
+        phones[index].deathsTold += 1
+        if !phones[index].isDead { complain("activity \(id.rawValue) is told to be dead") }
+    }
+
+    func judge(_ fate: ActivityFate, of id: ActivityID) {
+        let phone = phones.firstIndex { $0.id == id }
+        switch fate {
+        case .refused where phone == nil: strangers[id, default: 0] -= 1
+        case .notEnded: if let phone { phones[phone].staysSince = sequence }
+        default: break
+        }
+    }
+
+    func judge(line: String) {
+        let text = String(line.prefix { $0 != "(" })
+        if let last = linesTold[text], clock.now - last < 59_000_000_000 { complain("told twice in a minute: \(text)") }
+        linesTold[text] = clock.now
+    }
+
+    func answered(_ number: Int) {
+        questions[number].answers += 1
+        if questions[number].answers > 1 { complain("question \(number) is answered twice") }
+    }
+
+    /// Everybody who can have it has what was taken before the question, or something newer.
+    func judge(_ settlement: Settlement, of number: Int) {
+        answered(number)
+        onHappening?("question \(number): \(settlement)")
+        met.settled += settlement == .unknown ? 0 : 1
+        let question = questions[number]
+        guard settlement != .unknown else {
+            if !isStopping, clock.now < question.until ?? .max { complain("a settle is given up before its time") }
+            return
+        }
+        if settlement == .refused, !phones.contains(where: { $0.wasRefused }) {
+            complain("nobody was refused anything")
+        }
+        for phone in phones where !phone.isGone {
+            guard let choice = phone.choices.last, choice.sequence <= question.sequence,
+                choice.sequence > phone.staysSince
+            else { continue }
+            guard settlement == .complete || phone.refused == nil else { continue }
+            if let missing = missing(from: phone, choice.topic, since: choice.sequence, question) {
+                complain("settled, though activity \(phone.id.rawValue) \(missing)")
+            }
+        }
+    }
+
+    private func missing(
+        from phone: Phone, _ topic: TopicID?, since sequence: Int, _ question: Question
+    ) -> String? {
+        guard let id = topic else { return "has not been ended" }
+        guard let topic = topics[id] else { return nil }
+        if let end = topic.endedBy, end <= question.sequence {
+            return sequence < end && apps[phone.app].shown[id] != nil ? "lacks the end of \(id)" : nil
+        }
+        // What is paused is not waited for.
+        guard question.pauses == pauses, !question.pausedApps.contains(phone.app), let number = question.numbers[id]
+        else {
+            return nil
+        }
+        let shown = phone.shown.flatMap { meanings[$0] }
+        if number > 0, shown?.topic != id || shown!.number < number {
+            return "shows \(shown.map { "\($0.number) of \($0.topic)" } ?? "nothing"), not \(number) of \(id)"
+        }
+        return nil
+    }
+
+    // MARK: After a calm
+
+    /// What should be everywhere by now, and is not.
+    func missing() -> String? {
+        if core.isCongested { return "the core waits for room in a ring" }
+        if nodes.contains(where: { $0.turn.shard.isHeldUp }) { return "a shard waits for room in a ring" }
+        if eventsDecided != eventsTaken.count {
+            return "\(eventsTaken.count - eventsDecided) events wait to be decided"
+        }
+        for (id, topic) in topics where topic.endedBy == nil && !isPaused(topic) {
+            for app in apps where !app.isPaused {
+                let shown = app.shown[id].flatMap { meanings[$0.state.bytes] }?.number
+                if shown != topic.number { return "\(id) is at \(topic.number), and \(shown ?? 0) is published" }
+            }
+        }
+        for phone in phones where !phone.isGone {
+            let who = "activity \(phone.id.rawValue)"
+            guard let choice = phone.choices.last, choice.sequence > phone.staysSince else { continue }
+            guard let id = choice.topic else { return "\(who) left, and has not been ended" }
+            guard let newest = apps[phone.app].shown[id], phone.refused != newest.state.bytes else { continue }
+            if newest.event == .end, choice.sequence < topics[id]?.endedBy ?? .max { return "\(who) lacks an end" }
+            if newest.event == .update, phone.shown != newest.state.bytes { return "\(who) shows an old state" }
+        }
+        if strangers.values.contains(where: { $0 != 0 }) { return "what was refused was not told" }
+        return deathUntold()
+    }
+
+    func deathUntold() -> String? {
+        if let phone = phones.first(where: { $0.deathsTold != ($0.isDead ? 1 : 0) }) {
+            return "the death of activity \(phone.id.rawValue) was told \(phone.deathsTold) times"
+        }
+        return nil
+    }
+
+    func unanswered() -> String? {
+        let waiting = questions.count { $0.answers == 0 }
+        return waiting == 0 ? nil : "\(waiting) questions wait for their answer"
+    }
+}

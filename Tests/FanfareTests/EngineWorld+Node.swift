@@ -1,0 +1,192 @@
+import FanfareAPNs
+import FanfareCore
+
+@testable import Fanfare
+
+extension EngineWorld {
+    /// A shard and what its thread has around it: rings to the core, a loop with timers, a network.
+    final class Node {
+        let app: Int
+        let link: ShardLink
+        let turn: ShardTurn
+        let network: Network
+        private let clock: ManualClock
+        private let now: () -> Moment
+        private let wakeup = Wakeup()
+        /// When its timers go off, monotonic nanoseconds.
+        private var due: Int64?
+        private var figuresDue: Int64
+        private var stopDue: Int64?
+        private(set) var hasStopped = false
+        /// What a look at the clock costs it while it carries out commands.
+        private let pace: Duration
+        /// Its thread gets no time.
+        var isHung = false
+        /// How long its network has waited for its part of a turn.
+        var onTurn: ((_ waited: Duration) -> Void)?
+
+        init(
+            app: Int, _ clock: ManualClock, _ room: Room, pace: Duration, lineups: LineupRules,
+            wakeCore: @escaping () -> Void
+        ) {
+            self.app = app
+            self.pace = pace
+            self.clock = clock
+            let rings = ShardRings(commandsMax: room.commands, feedbackMax: room.feedback)
+            let wakeup = wakeup
+            let threadClock = ThreadClock(clock.source)
+            now = { threadClock.now() }
+            // `fanfare-sim` plays the guard of dead tokens; here it does not come into it.
+            let shard = Shard(lineups: lineups, feedbackMax: room.facts, deadTokenAnswers: 1_000_000...2_000_000)
+            turn = ShardTurn(
+                rings, shard: shard, clock: threadClock, wake: { wakeup.isSet = true }, wakeCore: wakeCore)
+            link = ShardLink(rings) { wakeup.isSet = true }
+            network = Network(shard, streams: room.streams) { threadClock.now() }
+            figuresDue = clock.now + ShardTurn.figuresInterval.nanoseconds
+            turn.open(network)
+            network.onTurn = { [unowned self] in
+                clock.pass(perReading: .zero)
+                onTurn?($0)
+            }
+            turn.onStopped = { [unowned self] in hasStopped = true }
+            turn.onStop = { [unowned self] in stopDue = clock.now + $0.nanoseconds }
+        }
+
+        /// Before its thread's loop runs.
+        func load(_ command: ShardCommand) { turn.shard.apply(command, at: now()) }
+
+        /// The loop's next timer.
+        var nextDue: Int64? { hasStopped || isHung ? nil : [due, figuresDue, stopDue].compactMap(\.self).min() }
+
+        /// What its thread's loop does when it gets time.
+        ///
+        /// - Returns: whether anything was to be done.
+        func run() -> Bool {
+            guard !hasStopped, !isHung else { return false }
+            let now = clock.now
+            if let stopDue, stopDue <= now {
+                hasStopped = true
+                return true
+            }
+            let isDue = due.map { $0 <= now } ?? false
+            guard wakeup.isSet || isDue || figuresDue <= now else { return false }
+            if wakeup.isSet {
+                wakeup.isSet = false
+                network.awaitsTurn(since: now)
+                clock.pass(perReading: pace)
+                turn.takeCommands()
+                network.turnIsOver()
+            }
+            if isDue {
+                due = nil
+                turn.work()
+            }
+            if figuresDue <= now {
+                figuresDue = now + ShardTurn.figuresInterval.nanoseconds
+                turn.tellFigures()
+            }
+            end()
+            return true
+        }
+
+        /// An answer has come.
+        func answer(_ index: Int, _ outcome: DeliveryOutcome) {
+            network.answer(index, outcome)
+            end()
+        }
+
+        /// There is room in the network again.
+        func unblock() {
+            guard !hasStopped else { return }
+            network.isBlocked = false
+            network.fill()
+            end()
+        }
+
+        private func end() { if let wait = turn.end() { due = clock.now + wait.nanoseconds } }
+    }
+
+    final class Wakeup {
+        var isSet = false
+    }
+
+    /// A few connections: takes so many pushes at once, and answers each when the world says what.
+    final class Network: Transport {
+        struct Flight {
+            let completion: (slot: ActivitySlot, generation: UInt32)
+            let token: [UInt8]
+            let event: Payload.Event
+            let state: [UInt8]
+            let alert: String?
+            let stamp: Int64
+        }
+
+        private unowned let source: any DeliverySource
+        private let streams: Int
+        private let clock: () -> Moment
+        private var batch = DeliveryBatch()
+        private var closed: (() -> Void)?
+        private(set) var flights: [Flight] = []
+        var isBlocked = false
+        /// Each push as it leaves, and as its answer comes.
+        var onPush: ((Flight) -> Void)?
+        var onAnswer: ((Flight, DeliveryOutcome) -> Void)?
+        /// How long it has waited for its part of the shard's turn.
+        var onTurn: ((_ waited: Duration) -> Void)?
+        private var waitsSince: Int64?
+
+        init(_ source: any DeliverySource, streams: Int, _ clock: @escaping () -> Moment) {
+            self.source = source
+            self.streams = streams
+            self.clock = clock
+        }
+
+        var isReady: Bool { true }
+
+        func awaitsTurn(since now: Int64) { waitsSince = now }
+
+        func turnIsOver() {
+            guard let since = waitsSince.take() else { return }
+            onTurn?(.nanoseconds(clock().monotonicNanoseconds - since))
+        }
+
+        func workAvailable() {
+            turnIsOver()
+            fill()
+        }
+
+        func fill() {
+            while !isBlocked, closed == nil, flights.count < streams {
+                source.pull(limit: streams - flights.count, at: clock(), into: &batch)
+                if batch.deliveries.isEmpty { return }
+                for delivery in batch.deliveries {
+                    let payload = batch.payload(of: delivery)
+                    let flight = Flight(
+                        completion: (delivery.slot, delivery.generation), token: Array(batch.tokens[delivery.token]),
+                        event: payload.event, state: payload.state, alert: payload.alert?.title.description,
+                        stamp: payload.stamp)
+                    onPush?(flight)
+                    flights.append(flight)
+                }
+                batch.removeAll()
+            }
+        }
+
+        func answer(_ index: Int, _ outcome: DeliveryOutcome) {
+            let flight = flights.remove(at: index)
+            onAnswer?(flight, outcome)
+            let (slot, generation) = flight.completion
+            source.complete([Completion(slot: slot, generation: generation, outcome: outcome)], at: clock())
+            fill()
+            if flights.isEmpty { closed.take()?() }
+        }
+
+        func close(_ closed: @escaping () -> Void) {
+            if flights.isEmpty { closed() } else { self.closed = closed }
+        }
+    }
+}
+
+extension Duration {
+    var nanoseconds: Int64 { Int64(self / .nanoseconds(1)) }
+}

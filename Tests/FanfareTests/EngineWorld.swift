@@ -1,0 +1,374 @@
+import FanfareCore
+
+@testable import Fanfare
+
+/// An engine in one thread, driven by one seed: the inbox, the core's turns, the shards' turns and the rings between them are the real
+/// ones, with little room, so that they are full often. Threads get no time for a while, the network is in trouble, clocks are set. Nobody
+/// runs but who was woken or whose timer has gone off, as on a loop.
+///
+/// `fanfare-sim` plays decisions and shards in all their cases; this plays what lies between them.
+final class EngineWorld {
+    /// What the world does next.
+    enum Action: CaseIterable {
+        case event, follow, change, order, ask, stranger, report, flood, block, hang, setClock
+        case runCore, hear, runShard, answer, passTime
+
+        var weight: Int {
+            switch self {
+            case .order, .stranger, .report, .setClock: 1
+            case .flood, .block, .hang: 2
+            case .ask: 4
+            case .follow, .change: 5
+            case .passTime: 8
+            case .event, .runCore: 14
+            case .hear: 12
+            case .runShard, .answer: 24
+            }
+        }
+    }
+
+    /// In rings, in the mailbox, in a shard for its facts, and in the network.
+    struct Room {
+        var mailbox: Int
+        var commands: Int
+        var feedback: Int
+        var facts: Int
+        var streams: Int
+    }
+
+    var random: SplitMix64
+    let clock = ManualClock()
+    let inbox: CoreTurn.Inbox
+    let core: EngineCore
+    let turn: CoreTurn
+    let nodes: [Node]
+    let perApp: Int
+    private let isTroubled: Bool
+    /// What a look at the clock costs a shard that works.
+    private let pace: Duration
+    let requested = Wakeup()
+    private let told: Wakeup
+    /// When the core's timer goes off, monotonic nanoseconds.
+    private var coreDue: Int64?
+    private var coreIsHung = false
+    /// The machine's clock.
+    private var isWrongBy = Duration.zero
+    private var isCalm = false
+    private(set) var isStopping = false
+    /// When all was done, after a stop.
+    private(set) var overAt: Int64?
+
+    // What was asked of the engine, and what has come of it: `EngineWorld+Judge`.
+    var apps: [App]
+    var topics: [TopicID: Topic] = [:]
+    var phones: [Phone] = []
+    var questions: [Question] = []
+    var sequence = 0
+    var eventsTaken: [String] = []
+    var eventsDecided = 0
+    var phonesByToken: [[UInt8]: Int] = [:]
+    var meanings: [[UInt8]: (topic: TopicID, number: Int)] = [:]
+    var alertTopics: [String: TopicID] = [:]
+    var strangers: [ActivityID: Int] = [:]
+    var linesTold: [String: Int64] = [:]
+    var pauses = 0
+    var everyIsPaused = false
+    private(set) var violation: String?
+    /// Takes a line for each thing that happens, for whoever looks for the cause of a violation.
+    var onHappening: ((String) -> Void)?
+    /// How often something was full, or waited: a world in which nothing is full proves nothing.
+    var met = Met()
+
+    struct Met {
+        var pushes = 0, congested = 0, heldUp = 0, refusals = 0, settled = 0, stops = 0
+    }
+
+    init(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        func power(_ range: ClosedRange<Int>) -> Int { 1 << Int.random(in: range, using: &random) }
+        let room = Room(
+            mailbox: power(3...6), commands: power(3...7), feedback: power(2...5), facts: power(2...4),
+            streams: Int.random(in: 1...8, using: &random))
+        var kind = TopicRules(
+            requestedAlerts: AlertRule(.essential, burst: 1000, refill: .seconds(1), freshFor: .seconds(300)))
+        if random.chance(0.5) { kind.minimumInterval = .zero }
+        let rules = Rules(kinds: [:], other: kind)
+        let ids = [AppID(bundleID: "one"), AppID(bundleID: "two")].prefix(random.chance(0.5) ? 2 : 1)
+        perApp = 2 / ids.count
+        isTroubled = random.chance(0.7)
+        pace = .milliseconds(random.chance(0.3) ? 1 : 0)
+        let told = Wakeup()
+        self.told = told
+        let (clock, perApp, pace) = (clock, perApp, pace)
+        let nodes = (0..<2).map {
+            Node(app: $0 / perApp, clock, room, pace: pace, lineups: rules.lineups) { told.isSet = true }
+        }
+        self.nodes = nodes
+        apps = ids.map { App(id: $0) }
+        inbox = CoreTurn.Inbox(capacity: room.mailbox)
+        var join: (((ShardFeedback, Int) -> Void) -> Void)?
+        core = EngineCore(rules: rules, shards: nodes.map(\.link), perApp: perApp, apps: Array(ids)) { join?($0) }
+        var tell: ((String) -> Void)?
+        turn = CoreTurn(core, inbox, clock: ThreadClock(clock.source)) { tell?($0) }
+        self.random = random
+        join = { [unowned self] in endShards($0) }
+        tell = { [unowned self] in judge(line: $0) }
+        turn.onOver = { [unowned self] in overAt = overAt ?? clock.now }
+        core.onRelief = { [requested] in requested.isSet = true }
+        core.onRecord = { [unowned self] record, _ in judge(record) }
+        core.onDecisions = { [unowned self] in note($0) }
+        core.onDeadToken = { [unowned self] in judge(death: $0) }
+        core.onFate = { [unowned self] in judge($1, of: $0) }
+        for node in nodes {
+            node.network.onPush = { [unowned self] in judge($0, from: node) }
+            node.network.onAnswer = { [unowned self] in note($1, to: $0) }
+            node.onTurn = { [unowned self] in judge(turn: $0) }
+        }
+        for _ in 0..<3 { begin() }
+        load()
+    }
+
+    /// - Returns: what did not hold, and at which step.
+    func play(steps: Int) -> String? {
+        for step in 1...steps {
+            perform(random.pick(Action.allCases, by: \.weight))
+            met.congested += core.isCongested ? 1 : 0
+            met.heldUp += nodes.count { $0.turn.shard.isHeldUp }
+            if violation == nil, random.chance(0.004) { calm() }
+            if let violation { return "step \(step): \(violation)" }
+        }
+        if random.chance(0.7) { stop() } else { calm() }
+        return violation.map { "after step \(steps): \($0)" }
+    }
+
+    func complain(_ text: String) { violation = violation ?? text }
+
+    private func perform(_ action: Action) {
+        switch action {
+        case .event: if random.chance(0.05) { begin() } else { happen() }
+        case .follow: follow()
+        case .change: change()
+        case .order: order()
+        case .ask: ask()
+        case .stranger: speakOfAStranger()
+        case .report: nodes.randomElement(using: &random)!.turn.report("nobody answers, \(random.next() % 3)")
+        case .flood: flood()
+        case .block:
+            let node = nodes.randomElement(using: &random)!
+            if node.network.isBlocked { node.unblock() } else { node.network.isBlocked = isTroubled }
+        case .hang:
+            let share = Int.random(in: 0...2, using: &random)
+            if share == 2 { coreIsHung.toggle() } else { nodes[share].isHung.toggle() }
+        case .setClock:
+            let wrong = Duration.seconds(Int.random(in: -7200...7200, using: &random))
+            clock.set(by: wrong - isWrongBy)
+            isWrongBy = wrong
+        case .runCore: _ = runCore()
+        case .hear: _ = hear()
+        case .runShard: _ = nodes.randomElement(using: &random)!.run()
+        case .answer: answer(nodes.randomElement(using: &random)!)
+        case .passTime: clock.pass(.milliseconds(Int.random(in: 1...2000, using: &random)))
+        }
+    }
+
+    // MARK: What runs
+
+    /// The core's loop, woken by a request, or by room in a ring, or by its timer.
+    func runCore() -> Bool {
+        guard !coreIsHung, overAt == nil, requested.isSet || coreDue.map({ $0 <= clock.now }) == true else {
+            return false
+        }
+        requested.isSet = false
+        coreDue = nil
+        onHappening?("the core runs")
+        switch turn.run() {
+        case .again: requested.isSet = true
+        case .after(let wait): coreDue = wait.map { clock.now + $0.nanoseconds }
+        }
+        return true
+    }
+
+    /// The same, woken by a shard.
+    private func hear() -> Bool {
+        guard !coreIsHung, overAt == nil, told.isSet else { return false }
+        told.isSet = false
+        onHappening?("the core hears")
+        core.takeFeedback()
+        return true
+    }
+
+    private func answer(_ node: Node) {
+        guard !node.isHung, let index = node.network.flights.indices.randomElement(using: &random) else { return }
+        node.answer(index, outcome(of: node.network.flights[index]))
+    }
+
+    private func outcome(of flight: Network.Flight) -> DeliveryOutcome {
+        guard isTroubled, !isCalm else { return .accepted }
+        let mayDie = phonesByToken[flight.token].map { phones[$0].tokens.count == 1 } == true
+        // Of what comes last somebody is to hear, too.
+        if isStopping, mayDie, random.chance(0.5) { return .deadToken }
+        switch random.next() % 100 {
+        case 0..<8: return .notProcessed
+        case 8..<12: return .unknown
+        case 12..<15: return .throttled
+        case 15..<18: return .serviceError
+        case 18..<20: return .refused
+        case 20: return mayDie ? .deadToken : .accepted
+        default: return .accepted
+        }
+    }
+
+    /// Whoever was woken runs until nobody is, and every push is answered.
+    ///
+    /// - Parameter answering: what is on its way already, or that and all that leaves meanwhile.
+    private func runAll(answering: Bool = true) {
+        for node in nodes where !answering {
+            for _ in node.network.flights.indices { node.answer(0, outcome(of: node.network.flights[0])) }
+        }
+        for _ in 0..<20_000 {
+            var isBusy = runCore()
+            if hear() { isBusy = true }
+            // The core's loop has ended.
+            if overAt != nil { return }
+            for node in nodes {
+                if node.run() { isBusy = true }
+                guard answering, !node.network.flights.isEmpty else { continue }
+                node.answer(0, outcome(of: node.network.flights[0]))
+                isBusy = true
+            }
+            if !isBusy || violation != nil { return }
+        }
+        complain("somebody is woken again and again")
+    }
+
+    private func passToNextTimer(before end: Int64) {
+        let next = ([coreDue] + nodes.map(\.nextDue)).compactMap(\.self).min() ?? end
+        clock.pass(.nanoseconds(max(1, min(next, end) - clock.now)))
+    }
+
+    /// Threads get their time, and the network answers: soon everybody has everything.
+    func calm() {
+        beCalm()
+        // A token's own wait is 64 seconds at most, and half as much.
+        let end = clock.now + Duration.seconds(130).nanoseconds
+        while violation == nil {
+            runAll()
+            let missing = missing() ?? unanswered()
+            if missing == nil { break }
+            if clock.now >= end { return complain("in a calm \(missing ?? "")") }
+            passToNextTimer(before: end)
+        }
+        for index in phones.indices { phones[index].oldTokens = phones[index].tokens.count - 1 }
+        isCalm = false
+        if violation == nil, !isStopping, random.chance(0.3) { settleWhileBusy() }
+        if violation == nil, !isStopping, random.chance(0.3) { fallBehind() }
+    }
+
+    private func beCalm() {
+        isCalm = true
+        coreIsHung = false
+        for node in nodes {
+            node.isHung = false
+            node.unblock()
+        }
+    }
+
+    /// Something is on its way at every moment, and who asks is answered all the same.
+    private func settleWhileBusy() {
+        isCalm = true
+        defer { isCalm = false }
+        happen()
+        settle(until: .max)
+        let asked = questions.count
+        for _ in 0..<40 where violation == nil {
+            happen()
+            runAll(answering: false)
+            clock.pass(.milliseconds(200))
+        }
+        if questions.prefix(asked).contains(where: { $0.answers == 0 }) {
+            complain("a settle waits for what came after it")
+        }
+    }
+
+    /// A shard that gets no time for a while has as much to do then as there are topics, not as there were versions.
+    private func fallBehind() {
+        guard pace > .zero, core.flushesUntil == nil else { return }
+        isCalm = true
+        defer { isCalm = false }
+        nodes[0].isHung = true
+        for _ in 0..<200 where !core.isCongested {
+            happen(silently: true)
+            _ = runCore()
+        }
+        nodes[0].isHung = false
+        let before = clock.now
+        while nodes[0].run() {}
+        let took = Duration.nanoseconds(clock.now - before)
+        if took > pace * (30 + 4 * topics.count) { complain("versions that nobody will see took a shard \(took)") }
+    }
+
+    // MARK: Stopping
+
+    private func stop() {
+        met.stops += 1
+        let isWell = random.chance(0.5)
+        if isWell {
+            calm()
+            for _ in 0..<20 { happen() }
+            ask()
+            beCalm()
+        }
+        isStopping = true
+        let timeout =
+            isWell ? .seconds(10) : Duration.milliseconds([0, 50, 1000, 10_000].randomElement(using: &random)!)
+        let deadline = clock.now + timeout.nanoseconds
+        inbox.stop(by: deadline)
+        requested.isSet = true
+        coreIsHung = false
+        if inbox.post(.trustDeadAnswers) != .stopped { complain("something is taken after a stop") }
+        while violation == nil, overAt == nil {
+            runAll(answering: isWell)
+            if overAt != nil { break }
+            if clock.now >= deadline { return complain("a stop outlasts its deadline") }
+            passToNextTimer(before: deadline)
+        }
+        guard violation == nil else { return }
+        // The shards' threads go on until they are told.
+        for _ in 0..<20 { answer(nodes.randomElement(using: &random)!) }
+        core.stop(within: turn.timeLeft)
+        for node in nodes where !node.hasStopped { complain("a shard has not stopped") }
+        if eventsDecided != eventsTaken.count { complain("a stop leaves events undecided") }
+        if let missing = unanswered() ?? deathUntold() { complain("after a stop \(missing)") }
+        if isWell, let missing = missing() { complain("after a stop with time enough \(missing)") }
+        if isWell, clock.now >= deadline { complain("a stop waits for nobody") }
+    }
+
+    /// The core's thread waits for the shards' threads.
+    private func endShards(_ take: (ShardFeedback, _ shard: Int) -> Void) {
+        for node in nodes { node.isHung = false }
+        let end = clock.now + turn.timeLeft.nanoseconds
+        while nodes.contains(where: { !$0.hasStopped }), violation == nil {
+            for node in nodes { while node.run() {} }
+            for node in nodes where !node.hasStopped && !node.network.isBlocked { answer(node) }
+            if clock.now > end + Duration.milliseconds(100).nanoseconds {
+                return complain("the shards outlast the deadline")
+            }
+            if nodes.contains(where: { !$0.hasStopped }) { clock.pass(.milliseconds(1)) }
+        }
+        for (index, node) in nodes.enumerated() {
+            let rest = node.turn.takeFeedback()
+            node.link.hear { take($0, index) }
+            for fact in rest { take(fact, index) }
+        }
+    }
+}
+
+extension SplitMix64 {
+    fileprivate mutating func pick<Choice>(_ choices: [Choice], by weight: (Choice) -> Int) -> Choice {
+        var left = Int.random(in: 0..<choices.reduce(0) { $0 + weight($1) }, using: &self)
+        return choices.first {
+            left -= weight($0)
+            return left < 0
+        }!
+    }
+}

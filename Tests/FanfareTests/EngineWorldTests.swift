@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+@testable import Fanfare
+
+@Suite struct EngineWorldTests {
+    /// For more than CI plays: how many worlds, the first one's seed, and whether what happens is told.
+    private static func asked(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
+
+    @Test func everythingArrivesHoweverFullTheRingsWere() {
+        let first = UInt64(EngineWorldTests.asked("FANFARE_ENGINE_SEED") ?? 1)
+        let count = UInt64(EngineWorldTests.asked("FANFARE_ENGINE_WORLDS") ?? 50)
+        var met = EngineWorld.Met()
+        for seed in first..<first + count {
+            let world = EngineWorld(seed: seed)
+            if EngineWorldTests.asked("FANFARE_ENGINE_TELL") != nil { world.onHappening = { print($0) } }
+            if let violation = world.play(steps: 1000) { Issue.record("seed \(seed), \(violation)") }
+            met += world.met
+        }
+        guard count >= 50 else { return }
+        #expect(met.pushes > 0 && met.congested > 0 && met.heldUp > 0 && met.refusals > 0, "\(met)")
+        #expect(met.settled > 0 && met.stops > 0, "\(met)")
+        if EngineWorldTests.asked("FANFARE_ENGINE_WORLDS") != nil { print("\(count) worlds: \(met)") }
+    }
+}
+
+extension EngineWorld.Met {
+    fileprivate static func += (sum: inout Self, more: Self) {
+        sum.pushes += more.pushes
+        sum.congested += more.congested
+        sum.heldUp += more.heldUp
+        sum.refusals += more.refusals
+        sum.settled += more.settled
+        sum.stops += more.stops
+    }
+}
