@@ -51,7 +51,7 @@ season: setup ## Thirty days of an engine's life in virtual time, three million 
 	"$$(swift build -c release --show-bin-path)/fanfare-season"
 
 mutants: setup ## Plant the faults of Tests/Mutants in one build, and see each of them found (some minutes)
-	@scripts/mutants
+	@scripts/mutants --far
 
 build: setup ## Debug build
 	swift build
