@@ -39,7 +39,9 @@ faults: setup ## Each kind of trouble, and APNs away for ten minutes, to 200,000
 fuzz: setup ## libFuzzer on all that takes bytes from strangers (FUZZ_SECONDS=30 for each)
 	@scripts/fuzz
 
-soak: setup ## Ever new feeds to the reference model, then simulated worlds for SOAK_MINUTES (60); a violation names its seed
+soak: setup ## New worlds of an engine, feeds to the reference model, then simulated worlds for SOAK_MINUTES (60); a violation names its seed
+	FANFARE_ENGINE_WORLDS=$$((SOAK_MINUTES * 50)) FANFARE_ENGINE_SEED=$$(date +%s)000000 \
+		scripts/swift-test "engines' worlds" --filter EngineWorldTests
 	swift build -c release --product fanfare-model
 	swift build -c release --product fanfare-sim
 	"$$(swift build -c release --show-bin-path)/fanfare-model" $$((SOAK_MINUTES * 10000)) $$(date +%s)000000

@@ -26,6 +26,17 @@ let package = Package(
         .testTarget(
             name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop"],
             swiftSettings: swiftOfTests),
+        .target(name: "CFanfareSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
+        .target(
+            name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
+        .target(
+            name: "FanfareFeeds", dependencies: ["FanfareCore", "CFanfareSimdjson", "CFanfareGTFS"],
+            swiftSettings: swift),
+        .target(
+            name: "Fanfare", dependencies: ["FanfareCore", "FanfareFeeds", "FanfareAPNs", "FanfareLoop"],
+            swiftSettings: swift),
+        .testTarget(
+            name: "FanfareTests", dependencies: ["Fanfare", "FanfareCore", "FanfareFeeds"], swiftSettings: swiftOfTests),
         .testTarget(name: "FanfareCoreTests", dependencies: ["FanfareCore"], swiftSettings: swiftOfTests),
         .testTarget(
             name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareCore"], swiftSettings: swiftOfTests),
@@ -41,4 +52,4 @@ let package = Package(
             name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/ReferenceModel/Runner",
             swiftSettings: swift),
     ],
-    swiftLanguageModes: [.v6])
+    swiftLanguageModes: [.v6], cxxLanguageStandard: .cxx17)
