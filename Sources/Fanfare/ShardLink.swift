@@ -53,6 +53,10 @@ final class ShardLink {
     private var backlog = CommandQueue()
     /// The first of them, for which there was no room when it was its turn.
     private var next: ShardCommand?
+    /// A question waits in the backlog. What is asked meanwhile is asked when that one has left, and only the newest, for which an answer
+    /// stands for all before it: each keeps versions behind it from overtaking those before it.
+    private var hasQuestion = false
+    private var asked: UInt64?
     /// Commands that may wait here without holding anybody back.
     var waitingMax = 0
     /// Where another app's events would have to wait: four rings of commands, some 40 MB. A shard that takes nothing is minutes behind
@@ -77,11 +81,27 @@ final class ShardLink {
 
     func send(_ command: ShardCommand) {
         if next != nil {
-            backlog.append(command) { onOvertaken?($0) }
+            appendToBacklog(command)
         } else if !commands.tryPush(command) {
             next = command
         }
         wake()
+    }
+
+    private func appendToBacklog(_ command: ShardCommand) {
+        if case .reportQuiet(let question) = command {
+            guard !hasQuestion else { return asked = question }
+            hasQuestion = true
+        }
+        backlog.append(command) { onOvertaken?($0) }
+    }
+
+    private func takeFromBacklog() -> ShardCommand? {
+        let command = backlog.popFirst()
+        guard case .reportQuiet? = command else { return command }
+        hasQuestion = false
+        if let question = asked.take() { appendToBacklog(.reportQuiet(question)) }
+        return command
     }
 
     /// Moves what waited for room. The shard has the core woken when there is some.
@@ -93,7 +113,7 @@ final class ShardLink {
         }
         guard let first = next else { return }
         guard commands.tryPush(first) else { return wake() }
-        repeat { next = backlog.popFirst() } while next.map { commands.tryPush($0) } ?? false
+        repeat { next = takeFromBacklog() } while next.map { commands.tryPush($0) } ?? false
         wake()
     }
 

@@ -129,6 +129,26 @@ import Testing
         #expect(apps.transports[0].accepted.last?.state == apps.transports[1].accepted.last?.state)
     }
 
+    /// A health check asks every second whether all is well, and does not wait for the answer for long.
+    @Test func questionsToAShardThatTakesNothingKeepNothingWaiting() {
+        let apps = TwoApps()
+        apps.begin()
+        apps.sendToFirstApp(ShardRings.commandsMax + 1000)
+        let waiting = apps.links[0].waiting
+        var answers = 0
+        for count: Int64 in 1...1000 {
+            apps.clock.pass(.seconds(10))
+            apps.attendance(count)
+            apps.core.settle { _ in answers += 1 }
+            apps.run(shardsOf: 1)
+        }
+        #expect(apps.links[0].waiting <= waiting + 4, "\(apps.links[0].waiting)")
+        #expect(answers == 0)
+        apps.run()
+        #expect(answers == 1000)
+        #expect(apps.links.allSatisfy { $0.waiting == 0 })
+    }
+
     /// Full is an answer nevertheless, when an app is so far behind that memory is in question; and it does not stay.
     @Test func whatWaitsForAShardIsBounded() {
         let apps = TwoApps()

@@ -44,6 +44,29 @@ public struct CommandQueue {
         default: break
         }
         entries.append(command)
+        if overtaken > CommandQueue.gapsMin, overtaken * 2 > entries.count - head { tighten() }
+    }
+
+    /// Places that were left out, below which nobody minds them.
+    private static let gapsMin = 1024
+    /// Places that are kept, those of what was left out included.
+    var room: Int { entries.count }
+
+    /// What was left out takes no room, also while nobody takes anything: then no place would ever be given back.
+    private mutating func tighten() {
+        var kept: [ShardCommand?] = []
+        var places: [Int: Int] = [:]
+        let start = cut + head
+        for index in head..<entries.count where entries[index] != nil {
+            places[cut + index] = start + kept.count
+            kept.append(entries[index])
+        }
+        versions = versions.compactMapValues { waiting in
+            let immediate = waiting.immediate.flatMap { places[$0] }
+            let conserving = waiting.conserving.flatMap { places[$0] }
+            return immediate ?? conserving == nil ? nil : (immediate, conserving)
+        }
+        (entries, cut, head, overtaken) = (kept, start, 0, 0)
     }
 
     private mutating func leaveOut(_ place: inout Int?, _ overtake: (UInt64) -> Void) {

@@ -1,5 +1,6 @@
-import FanfareCore
 import Testing
+
+@testable import FanfareCore
 
 @Suite struct CommandQueueTests {
     /// What distinguishes publications here; the serial tells them apart.
@@ -47,6 +48,29 @@ import Testing
         let (taken, overtaken) = CommandQueueTests.pass(Array(repeating: Kind(), count: 1000))
         #expect(taken == [999])
         #expect(overtaken == Array(0..<999))
+    }
+
+    /// A shard that stands still takes nothing for hours.
+    @Test func whatIsLeftOutTakesNoRoomThoughNobodyTakesAnything() {
+        var queue = CommandQueue()
+        var overtaken = 0
+        var serial: UInt64 = 0
+        func append(_ kind: Kind) {
+            serial += 1
+            queue.append(.publish(CommandQueueTests.publication(kind, serial))) { _ in overtaken += 1 }
+        }
+        for _ in 0..<5 { append(Kind(topic: 9, alerts: true)) }
+        #expect(queue.popFirst() != nil)
+        for round in 0..<20_000 {
+            append(Kind(topic: round % 7))
+            if round % 5000 == 0 { append(Kind(topic: 8, alerts: true)) }
+        }
+        #expect(queue.room < 4096, "\(queue.room)")
+        #expect(overtaken == 20_000 - 7 && queue.count == 7 + 4 + 4)
+        append(Kind(topic: 3))
+        let taken = CommandQueueTests.serials(&queue)
+        #expect(taken == taken.sorted() && taken.count == 15 && taken.last == serial)
+        #expect(queue.isEmpty)
     }
 
     @Test func topicsDoNotOvertakeEachOther() {
