@@ -140,7 +140,12 @@ final class CoreTurn {
         switch request {
         case .event(let event):
             core.apply(event, now: now, wall: FeedTime(milliseconds: moment.wallMilliseconds))
-        case .eventNow(let event): core.apply(event(now), now: now)
+        case .eventNow(let make):
+            let wall = FeedTime(milliseconds: moment.wallMilliseconds)
+            var event = make(now)
+            // Log time may lie behind the wall, by which feeds date theirs: what an operator says now is not older than what they said.
+            if event.isCorrection, event.at == now { event.at = max(now, wall) }
+            core.apply(event, now: now, wall: event.at == now ? nil : wall)
         case .command(let command, let subscriber, let app): core.send(command, forSubscriber: subscriber, app: app)
         case .follow(let new, let app):
             let age = age(of: new.startedAt, at: moment)

@@ -235,6 +235,55 @@ import Testing
         #expect(answers == [true])
     }
 
+    /// Nothing of it will go out before an operator says so.
+    @Test func aSettleDoesNotWaitForWhatAPauseHoldsBack() {
+        let engine = OneThread()
+        func change(_ number: Int) {
+            var event = FeedEvent.number(number, of: "topic")
+            event.at = engine.clock.truth
+            #expect(engine.ask(.event(event)))
+            engine.settle()
+        }
+        func order(_ operation: FeedEvent.Operation) {
+            #expect(
+                engine.ask(
+                    .eventNow {
+                        FeedEvent(topic: TopicID("topic"), at: $0, kind: "order", change: .operation(operation))
+                    }))
+        }
+        change(1)
+        change(2)
+        #expect(engine.core.flushesUntil != nil)
+        order(.pause)
+        engine.settle()
+        #expect(engine.core.flushesUntil == nil)
+        order(.resume)
+        engine.pass(.seconds(5))
+        #expect(engine.core.topics.compactMap(\.published?["number"]) == [2])
+    }
+
+    /// The machine was ten minutes slow, and log time comes nearer to the clock for hours.
+    @Test func whatAnOperatorCorrectsAfterAStepOfTheClockAlerts() {
+        let engine = OneThread()
+        engine.clock.set(by: .seconds(-600))
+        engine.begin()
+        engine.clock.set(by: .seconds(600))
+        engine.pass(.seconds(10))
+        engine.goal(1)
+        engine.pass(.seconds(10))
+        let alerts = engine.transport.accepted.count { $0.alert != nil }
+        let goal = Fact(id: "by hand", kind: "goal", at: engine.clock.truth, values: ["side": "home"])
+        #expect(
+            engine.ask(
+                .eventNow { _ in
+                    FeedEvent(
+                        topic: OneThread.match, topicKind: .football, at: goal.at, kind: "correct", change: .fact(goal),
+                        isCorrection: true)
+                }))
+        engine.pass(.seconds(10))
+        #expect(engine.transport.accepted.count { $0.alert != nil } == alerts + 1)
+    }
+
     /// One phone is refused the goal, and nothing sends it again.
     @Test func nothingIsSettledWhileSomebodyLacksWhatWasRefused() {
         let engine = OneThread()

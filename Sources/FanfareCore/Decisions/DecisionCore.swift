@@ -119,7 +119,7 @@ public struct DecisionCore: Sendable {
     public var flushesUntil: FeedTime? {
         // A timer may be set for an earlier moment than the one for which its topic wants it by now.
         timers.entries.lazy.filter { $0.kind == .flush && table.isAlive($0.birth, at: Int($0.place)) }
-            .compactMap { table[Int($0.place)].flushAt }.max()
+            .compactMap { table[Int($0.place)].isPaused ? nil : table[Int($0.place)].flushAt }.max()
     }
 
     // MARK: - Topics
