@@ -118,7 +118,7 @@ extension ConnectionPool {
         load = Load(
             since: now, idle: idle, answered: statistics.answered, taken: taken, hadRoom: false, figures: figures)
         // While connections still grow wide, what they bring says nothing.
-        guard figures.limit == .streams || figures.limit == .window,
+        guard size.isFull(figures.limit, at: now),
             seats.allSatisfy({ $0.connection.map { $0.isOpen && !$0.isNarrow } ?? false })
         else { return }
         for _ in 0..<size.fill(rate: rate, at: now, using: &random) { removeSeat(at: moment) }

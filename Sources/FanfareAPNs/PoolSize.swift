@@ -1,3 +1,5 @@
+import FanfareCore
+
 /// How many connections a pool has, so that what is owed at once reaches the last activity within `reach`.
 ///
 /// A connection carries so many pushes in a round trip as its peer allows, and fewer while TCP begins slowly; the farther the peer
@@ -127,6 +129,12 @@ struct PoolSize {
         !futility.isOver(at: now) || !refusal.isOver(at: now) && count >= ceiling
     }
 
+    /// Whether all are full where this holds pushes back. Where growing has stopped, that is said to hold them back, and they are full
+    /// all the same.
+    func isFull(_ limit: TransportFigures.Limit, at now: Int64) -> Bool {
+        limit == .streams || limit == .window || limit == .peer && isStopped(at: now)
+    }
+
     /// One more is to be opened, which has not been seen to work.
     mutating func grow() { count += 1 }
 
@@ -172,9 +180,11 @@ struct PoolSize {
             let share = Double(count) / Double(known.count) - 1
             if share >= PoolSize.tellingShare {
                 guard seen.best >= known.rate * (1 + share * PoolSize.worthwhileShare) else {
-                    defer { (count, tried, reference, seen) = (known.count, known.count, nil, (0, 0, 0)) }
+                    // What is planned stays: it would come back at once.
+                    let kept = max(known.count, min(needed, count))
+                    defer { (count, tried, reference, seen) = (kept, kept, nil, (0, 0, 0)) }
                     futility.begin(at: now, using: &random)
-                    return count - known.count
+                    return count - kept
                 }
                 reference = (count, seen.best, now)
             }

@@ -80,6 +80,31 @@ import Testing
         #expect(!gone)
     }
 
+    /// The audience has grown since the last goal, and the next one shows that more connections bring nothing.
+    @Test mutating func whatIsPlannedIsNotClosedForHavingBroughtNothing() {
+        var size = PoolSize(PoolSize.Limits())
+        grow(&size, to: 250_000, over: Self.path(50), at: 0)
+        let before = size.count
+        for second in 1...8 { _ = size.fill(rate: 500_000, at: Int64(second) * Self.second, using: &random) }
+        grow(&size, to: 400_000, over: Self.path(50), at: 10 * Self.second)
+        #expect(before < 64 && size.count == 64)
+        for second in 20...24 {
+            let futile = size.fill(rate: 500_000, at: Int64(second) * Self.second, using: &random)
+            #expect(futile == 0 && size.count == 64)
+        }
+        #expect(size.isStopped(at: 25 * Self.second))
+    }
+
+    /// What was opened under load is kept for the next goal, also while the peer takes no more.
+    @Test mutating func connectionsAreFullWhereGrowingHasStopped() {
+        var size = PoolSize(PoolSize.Limits())
+        grow(&size, to: 250_000, over: Self.path(50), at: 0)
+        #expect(size.isFull(.streams, at: 1) && size.isFull(.window, at: 1))
+        #expect(!size.isFull(.peer, at: 1) && !size.isFull(.processor, at: 1) && !size.isFull(.nothing, at: 1))
+        let isGone = size.refuse(at: 2, using: &random)
+        #expect(isGone && size.isFull(.peer, at: 3) && !size.isFull(.processor, at: 3))
+    }
+
     // MARK: An evening
 
     /// People come from six o'clock on, most of them before the kick-off; goals are owed to all at once; the way is longer at

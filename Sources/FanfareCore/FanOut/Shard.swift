@@ -151,10 +151,11 @@ public final class Shard: DeliverySource {
 
     /// What is owed now, or will be with the next change for the largest audience.
     ///
-    /// Of lineups all are counted, for the next change may be of a topic that all of them show.
+    /// Of lineups all are counted, for the next change may be of a topic that all of them show; and all starts, which may wait for one
+    /// kick-off.
     public var demand: Int {
         max(
-            counts.owed, membersOfLineups,
+            counts.owed, membersOfLineups, starting.count,
             largestAudience < audiences.count ? audiences[largestAudience].order.count : 0)
     }
 

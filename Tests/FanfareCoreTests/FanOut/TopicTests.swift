@@ -28,6 +28,13 @@ import Testing
         #expect(stage.shard.demand == 30)
         for number in 0..<200 { follow(lineup: [TopicID("\(number)"), other], "lineup \(number)") }
         #expect(stage.shard.demand == 200)
+        for number in 0..<500 {
+            let request = StartRequest(
+                activity: "start \(number)", token: [UInt8(number % 256), UInt8(number / 256)], attributesType: "Match",
+                attributes: [:], alert: AlertText(title: "Kick-off", body: ""))
+            stage.shard.apply(.start(request, .topic(TopicID("tonight"))), at: stage.moment)
+        }
+        #expect(stage.shard.demand == 500, "they wait for one kick-off")
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
