@@ -145,7 +145,8 @@ import Testing
             let (server, harness) = try tests.world(activities: 3000, demand: 0)
             harness.run("being ready") { harness.pool.isReady }
             #expect(server.connections == 2)
-            // The lowest one that is free is the first one that is too high.
+            // The lowest one that is free is the first one that is too high. What threads of the runtime close meanwhile is taken at once: a
+            // file for the client and none for the server would look like a peer that refuses.
             let free = dup(0)
             close(free)
             var limit = rlimit()
@@ -153,6 +154,9 @@ import Testing
             let before = limit.rlim_cur
             limit.rlim_cur = rlim_t(free)
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            let filler = LoopTimer(loop: harness.loop) { while dup(0) >= 0 {} }
+            filler.start(after: .zero, repeating: .milliseconds(1))
+            while dup(0) >= 0 {}
 
             harness.source.demand = 100_000
             harness.source.mayHandOut = 3000
@@ -166,6 +170,7 @@ import Testing
             let failures = harness.pool.statistics.connectFailures
             #expect(failures < 5, "it is not tried again and again: \(failures)")
 
+            filler.close()
             limit.rlim_cur = before
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             harness.time.leap(.seconds(61))
