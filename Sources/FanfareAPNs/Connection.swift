@@ -74,6 +74,11 @@ final class Connection {
     private(set) var pace = RoundTrip(memory: .seconds(1))
     /// Requests that the peer has allowed at once, at most.
     private var streamsMost = 0
+    /// What it allows now, and when it last came to allow fewer than before.
+    private var streamsLast = 0
+    private var cutAt: Int64?
+    /// What a peer has kept to for longer is how it is today.
+    private static let cutTime: Int64 = 60 * 1_000_000_000
     /// When the PING left whose answer is awaited; kept when anything else is heard.
     private var timedPing: Int64?
     /// How its answers come beside those of the others.
@@ -179,8 +184,10 @@ final class Connection {
     /// With token authentication APNs allows one until it has seen a push, and then what it really allows (spec §10).
     var streamsAllowed: Int { streamsMost > 1 ? streamsMost : session.configuration.streamsMax }
 
-    /// The peer has allowed more before: it wants us to be slower.
-    var isHeldBack: Bool { streamsMost > 1 && session.streamsAllowed < streamsMost }
+    /// The peer has allowed more a moment ago: it wants us to be slower.
+    func isHeldBack(at now: Int64) -> Bool {
+        streamsMost > 1 && streamsLast < streamsMost && cutAt.map { now - $0 < Connection.cutTime } ?? false
+    }
 
     /// - Parameter run: deliveries of the batch that carry one payload.
     /// - Returns: how many of them it took, from the first one on.
@@ -323,7 +330,11 @@ final class Connection {
     }
 
     private func noteStreams(at moment: Moment) {
-        if session.settingsReceived { streamsMost = max(streamsMost, session.streamsAllowed) }
+        if session.settingsReceived {
+            if session.streamsAllowed < streamsLast { cutAt = moment.monotonicNanoseconds }
+            streamsLast = session.streamsAllowed
+            streamsMost = max(streamsMost, streamsLast)
+        }
         guard !session.allowsStreams else { return noStreamsEnds = .max }
         guard noStreamsEnds == .max else { return }
         noStreamsEnds = moment.monotonicNanoseconds + pool.configuration.noStreamsTimeout.nanoseconds

@@ -36,12 +36,13 @@ extension ConnectionPool {
     /// There are as many seats as are wanted, as far as can be known by now.
     var isLargeEnough: Bool {
         if size.isFixed || source.demand == 0 { return true }
-        return plannedPath != nil && !(size.isGrowing(at: now().monotonicNanoseconds) && mayGrow)
+        let now = now().monotonicNanoseconds
+        return plannedPath != nil && !(size.isGrowing(at: now) && mayGrow(at: now))
     }
 
     /// Where the service is in trouble, or wants us to be slower, more connections make it worse.
-    var mayGrow: Bool {
-        gate.isOpen && trouble == nil && 2 * seats.count { $0.connection?.isHeldBack == true } < seats.count
+    func mayGrow(at now: Int64) -> Bool {
+        gate.isOpen && trouble == nil && 2 * seats.count { $0.connection?.isHeldBack(at: now) == true } < seats.count
     }
 
     func review(at moment: Moment) {
@@ -59,7 +60,9 @@ extension ConnectionPool {
         guard !size.isFixed else { return }
         if size.shrinks(at: now) { removeSeat(at: moment) }
         // One after the other.
-        guard size.isGrowing(at: now), mayGrow, seats.allSatisfy({ $0.connection?.isOpen == true }) else { return }
+        guard size.isGrowing(at: now), mayGrow(at: now), seats.allSatisfy({ $0.connection?.isOpen == true }) else {
+            return
+        }
         size.grow()
         var seat = Seat()
         seat.opensAt = now + Int64.random(in: 0...ConnectionPool.growthPause, using: &random)
@@ -68,7 +71,7 @@ extension ConnectionPool {
 
     /// When the next review is due without anything having happened.
     func nextReview(at now: Int64) -> Int64? {
-        if size.isGrowing(at: now), mayGrow { return reviewDue }
+        if size.isGrowing(at: now), mayGrow(at: now) { return reviewDue }
         return size.shrinksAt.map { max($0, reviewDue) }
     }
 
@@ -131,7 +134,9 @@ extension ConnectionPool {
         if load.hadRoom { return .nothing }
         if isBusy { return .processor }
         let answered = Double(statistics.answered - load.answered)
-        if !mayGrow || size.isStopped(at: now) || Double(taken - load.taken) < answered * ConnectionPool.takenShare {
+        if !mayGrow(at: now) || size.isStopped(at: now)
+            || Double(taken - load.taken) < answered * ConnectionPool.takenShare
+        {
             return .peer
         }
         return path.map { $0.width < $0.streams } ?? false ? .window : .streams

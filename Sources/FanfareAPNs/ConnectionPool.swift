@@ -246,7 +246,8 @@ public final class ConnectionPool: Transport {
         complete(at: moment)
         for seat in seats { seat.connection?.flush() }
         // What has nothing in flight is not full: it waits for a sign of life.
-        if !sourceMayHaveWork || isClosing || inFlight == 0 && mayGrow { load.hadRoom = true }
+        let isIdle = inFlight == 0 && mayGrow(at: moment.monotonicNanoseconds)
+        if !sourceMayHaveWork || isClosing || isIdle { load.hadRoom = true }
         isTurning = false
         finishClosing()
         armTimer(at: moment)

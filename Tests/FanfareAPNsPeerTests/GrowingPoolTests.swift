@@ -232,6 +232,25 @@ import Testing
         harness.close()
     }
 
+    /// In the afternoon the peer allowed a tenth less, and has kept to it: in the evening there are connections for everybody.
+    @Test func aPeerThatAllowedFewerStreamsOnceGetsMoreConnectionsLater() throws {
+        let (server, harness) = try world(activities: 3000, demand: 100) {
+            AnsweringServer.accepted($0) + ($0.number == 100 ? frame(4, [0, 3] + big(900)) : [])
+        }
+        harness.run("being ready") { harness.pool.isReady }
+        harness.source.mayHandOut = .max
+        harness.pool.workAvailable()
+        harness.run("settling") { harness.source.settled == 3000 }
+        #expect(server.requestsByConnection.allSatisfy { $0 > 100 }, "\(server.requestsByConnection)")
+        let before = server.connections
+        harness.source.demand = 100_000
+        harness.time.leap(.seconds(61))
+        // Before it pushes again it asks for a sign of life, and so learns how far away the peer is.
+        harness.pool.workAvailable()
+        harness.run("growing") { server.connections >= before + 10 }
+        harness.close()
+    }
+
     /// A few pushes at a time, as between goals: a connection that none of them went to would begin with one when a goal comes.
     @Test func whatLittleThereIsToPushWarmsAllConnections() throws {
         let (server, harness) = try world(activities: 10_000, demand: 0, connections: 5)
