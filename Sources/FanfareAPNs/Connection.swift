@@ -62,6 +62,9 @@ final class Connection {
     /// When the oldest request may be too old. Early when that one has been answered since; then the sweep finds nothing.
     private var requestsDue = Int64.max
 
+    /// Of the quickest answer's time: so long an answer may take.
+    private static let queueFactor: Int64 = 4
+
     /// Names this connection for the life of its pool.
     let serial: UInt64
     /// 5xx answers, resets and timeouts since the last good answer, but for those that only say something about their activity.
@@ -367,15 +370,30 @@ final class Connection {
         case .open, .draining:
             if phase == .open, now >= noStreamsEnds { return pool.connectionAllowsNothing(self, at: moment) }
             if now >= silenceEnds { return endSilence(at: moment) }
-            for tag in requests.sent(until: now - pool.configuration.requestTimeout.nanoseconds) {
-                session.cancel(tag: tag)
-            }
+            for tag in requests.sent(until: now - patience(at: now)) { session.cancel(tag: tag) }
             takeEvents(at: moment)
             flush()
-            requestsDue = requests.oldest.map { $0 + pool.configuration.requestTimeout.nanoseconds } ?? .max
+            requestsDue = requests.oldest.map { min($0 + patience(at: now), queueEnds(at: now) ?? .max) } ?? .max
         case .leaving: end(.drained, at: moment)
         case .ended: break
         }
+    }
+
+    /// How long an answer is waited for. Where even the quickest take a good part of the usual time, the peer has a queue, and nobody who
+    /// stands in it is lost.
+    private func patience(at now: Int64) -> Int64 {
+        let usual = pool.configuration.requestTimeout.nanoseconds
+        guard queueEnds(at: now) != nil, let least = pace.least else { return usual }
+        return max(usual, least.multipliedReportingOverflow(by: Connection.queueFactor).partialValue)
+    }
+
+    /// Until when the last answer shows that others come: a connection that falls silent has no queue.
+    private func queueEnds(at now: Int64) -> Int64? {
+        let usual = pool.configuration.requestTimeout.nanoseconds
+        guard let notedAt = pace.notedAt, let least = pace.least, least > usual / Connection.queueFactor,
+            now < notedAt + usual / 2
+        else { return nil }
+        return notedAt + usual / 2
     }
 
     private func endSilence(at moment: Moment) {

@@ -1,0 +1,121 @@
+import FanfareAPNs
+import FanfareCore
+import FanfareLoop
+import Testing
+
+/// A peer that answers so many requests in a second, of all connections in turn: in a goal's minute many stand in its queue for longer
+/// than a request may take.
+@Suite struct SlowPeerTests {
+    private static let connections = 8
+    private static let perSecond = 1500
+    private static let requestTimeout = Duration.seconds(4)
+
+    private final class Queue {
+        var isThere = false
+        /// Nothing comes from this connection any more but signs of life.
+        var wedged: Int?
+        private var lines: [[AnsweringServer.Request]] = Array(repeating: [], count: 4 * SlowPeerTests.connections)
+        private var heads = Array(repeating: 0, count: 4 * SlowPeerTests.connections)
+        private var last = 0
+        private var answered = 0
+
+        func stand(_ request: AnsweringServer.Request) { lines[request.connection].append(request) }
+
+        /// - Returns: whose turn has come in so much time, one of each connection after the other.
+        func take(in time: Duration) -> [AnsweringServer.Request] {
+            let due = Int(time / .milliseconds(1)) * SlowPeerTests.perSecond / 1000
+            var (taken, passed) = ([AnsweringServer.Request](), 0)
+            while answered + taken.count < due, passed < lines.count {
+                last = (last + 1) % lines.count
+                passed += 1
+                guard heads[last] < lines[last].count else { continue }
+                taken.append(lines[last][heads[last]])
+                heads[last] += 1
+                passed = 0
+            }
+            answered = due
+            return taken
+        }
+    }
+
+    private let scratch: Scratch
+    private let queue = Queue()
+
+    init() throws {
+        scratch = try Scratch()
+        try scratch.makeCertificates()
+    }
+
+    /// All connections are wide; from now on there is the queue.
+    private func world(activities: Int) throws -> (server: AnsweringServer, harness: PoolHarness, peer: LoopTimer) {
+        let loop = try Loop()
+        let queue = queue
+        let server = try AnsweringServer(loop: loop, scratch: scratch) {
+            guard queue.isThere else { return AnsweringServer.accepted($0) }
+            if $0.connection != queue.wedged { queue.stand($0) }
+            return []
+        }
+        var configuration = ConnectionPool.Configuration(
+            endpoint: Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem")),
+            bundleID: "com.example.app", connections: Self.connections)
+        configuration.requestTimeout = Self.requestTimeout
+        let source = MemorySource(activities: activities, payload: examplePayload())
+        source.mayHandOut = 0
+        let harness = try PoolHarness(
+            loop: loop, source: source, configuration: configuration,
+            credentials: try ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"))
+        harness.run("being ready") { harness.pool.isReady }
+        // A few at a time go to the narrow ones.
+        var round = 0
+        while server.requestsByConnection.contains(where: { $0 < 1000 }), round < 200 {
+            round += 1
+            source.mayHandOut = round * 100
+            harness.pool.workAvailable()
+            harness.run("round \(round)") { source.settled == round * 100 }
+        }
+        #expect(server.requestsByConnection.allSatisfy { $0 >= 1000 }, "\(server.requestsByConnection)")
+        queue.isThere = true
+        // Its clock is the pool's: on a machine that is held up the peer is, too.
+        let begins = harness.time.passed
+        let peer = LoopTimer(loop: loop) {
+            for request in queue.take(in: harness.time.passed - begins) where request.connection != queue.wedged {
+                server.write(AnsweringServer.accepted(request), on: request.connection)
+            }
+        }
+        peer.start(after: .zero, repeating: .milliseconds(5))
+        return (server, harness, peer)
+    }
+
+    @Test func whoStandsInThePeersQueueIsNotLost() throws {
+        let (server, harness, peer) = try world(activities: 40_000)
+        let warmUp = harness.source.settled
+        harness.source.mayHandOut = warmUp + 12_000
+        harness.pool.workAvailable()
+        harness.run("more than its time's") { harness.source.inFlight > 4 * Self.perSecond }
+        harness.run("all answers") { harness.source.completed == warmUp + 12_000 }
+        #expect(harness.source.count(.unknown) == 0, "\(harness.source.outcomes)")
+        #expect(server.connections == Self.connections)
+        #expect(harness.pool.trouble == nil && harness.reports.isEmpty, "\(harness.reports)")
+        peer.close()
+        harness.close()
+    }
+
+    /// In the midst of it a connection brings nothing any more: a request's time later that is known.
+    @Test func aConnectionThatFallsSilentBesideAQueueIsFoundInTime() throws {
+        let (server, harness, peer) = try world(activities: 60_000)
+        let warmUp = harness.source.settled
+        harness.source.mayHandOut = .max
+        harness.pool.workAvailable()
+        harness.run("a queue") { harness.source.settled >= warmUp + 8000 }
+        let falls = harness.time.passed
+        queue.wedged = 0
+        harness.run("what is lost") { harness.source.count(.unknown) > 0 }
+        #expect(harness.time.passed - falls < Self.requestTimeout * 1.5, "\(harness.time.passed - falls)")
+        harness.run("another connection instead of it") { server.connections == Self.connections + 1 }
+        harness.source.mayHandOut = 0
+        harness.run("the last answers") { harness.source.inFlight == 0 }
+        #expect(harness.source.count(.unknown) <= 1010, "\(harness.source.outcomes)")
+        peer.close()
+        harness.close()
+    }
+}
