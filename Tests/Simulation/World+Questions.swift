@@ -84,7 +84,10 @@ extension World {
     private func stillLacks(_ lack: Lack, _ phone: Phone, _ node: Node) -> String? {
         if phone.isGone || phone.isExpired || isLetGo(phone) { return nil }
         switch lack.thing {
-        case .end: return phone.served == nil || phone.isNameless ? "left and was not ended" : nil
+        case .end:
+            // Who came back before the end had left may have left again since.
+            guard phone.joins == lack.joins else { return nil }
+            return phone.served == nil || phone.isNameless ? "left and was not ended" : nil
         case .start:
             guard !phone.hasToken, phone.card?.isOut == false, phone.joins == lack.joins else { return nil }
             return "was not started"
