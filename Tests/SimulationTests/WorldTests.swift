@@ -15,9 +15,10 @@ import Testing
     /// Worlds that have shown a fault once, of the engine or of its judges: cards that outlived their limit, a version that showed more
     /// or less with an alert, ordinary alerts in the place of an essential one, a dead token that a shut guard held for ever, and an
     /// alert that outlived a weightier one of its topic which others had crowded out; then, with more trouble, alerts and ends of what was
-    /// over when somebody waited for the next turn, a lineup that went on and was ended, fates of the second card of a name, and what
-    /// was refused after it had been shown. A world that has changed since goes another way, so each of the engine's faults has a test of
-    /// its own, too, and each world the troubles that it had.
+    /// over when somebody waited for the next turn, a lineup that went on and was ended, fates of the second card of a name, what
+    /// was refused after it had been shown, and an unfollow of the next card that was lost while the old one was being ended. A world
+    /// that has changed since goes another way, so each of the engine's faults has a test of its own, too, and each world the troubles
+    /// that it had.
     @Test(
         arguments: [
             (
@@ -34,7 +35,10 @@ import Testing
             ),
             (
                 Set(World.Options.Extra.allCases),
-                [20_840, 20_971, 20_989, 23_178, 50_038, 50_095, 60_047, 700_130, 700_290, 700_810, 800_687]
+                [
+                    20_840, 20_971, 20_989, 23_178, 50_038, 50_095, 60_047, 700_130, 700_290, 700_810, 800_687,
+                    1_795_371_088_019_918,
+                ]
             ),
         ] as [(Set<World.Options.Extra>, [UInt64])])
     func whatWasFoundOnceStaysMended(having extras: Set<World.Options.Extra>, seeds: [UInt64]) {

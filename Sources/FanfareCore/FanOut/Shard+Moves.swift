@@ -10,11 +10,16 @@ struct Brought {
 extension Shard {
     /// - Parameter key: is not to be refused.
     func move(_ slot: ActivitySlot, to key: AudienceKey, at moment: Moment) {
-        guard !awaitsEnd(slot, of: key) else { return }
-        // With its end on the way, nothing follows.
-        guard store[slot].flags.isDisjoint(with: [.leaving, .ending]) else { return }
+        guard !store[slot].flags.contains(.leaving) else { return }
+        // With its end on the way, nothing follows; but if its successor may be there, its name is about to mean that.
+        let isEnding = store[slot].flags.contains(.ending) || awaitsEnd(slot, of: key)
+        let successor = successor(of: slot).flatMap { successor in
+            awaitsEnd(successor, of: key) || isEnding && starting[successor]?.phase != .sent ? nil : successor
+        }
+        if isEnding, successor == nil { return }
         let index = audienceIndex(key, at: moment)
-        if let successor = successor(of: slot) { moveStart(successor, to: index, at: moment) }
+        if let successor { moveStart(successor, to: index, at: moment) }
+        if isEnding { return }
         guard !store[slot].flags.contains(.tokenless) else {
             moveStart(slot, to: index, at: moment)
             return

@@ -439,6 +439,83 @@ import Testing
         #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
     }
 
+    /// The new card's start was taken, and the end of what both show is on its way to the old one.
+    private func beginAndEnd() -> [StartStage.Push] {
+        begin()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
+        stage.publish(2, event: .end, renews: true)
+        let end = stage.pull()
+        #expect(end.map(\.token) == [[1]] && end.map(\.event) == [.end])
+        return end
+    }
+
+    private func registerNewCard() {
+        stage.shard.apply(.replaceToken(ActivityID(hashing: "card~2"), token: [2]), at: stage.moment)
+    }
+
+    @Test(arguments: [DeliveryOutcome.accepted, .notProcessed])
+    func L1_whoUnfollowsWhileTheOldCardIsBeingEndedWantsNoNewOne(outcome: DeliveryOutcome) {
+        let end = beginAndEnd()
+        stage.unfollow()
+        stage.answer(end, outcome)
+        _ = stage.settle()
+        registerNewCard()
+        let pushes = stage.settle()
+        #expect(pushes.map(\.token) == [[2]] && pushes.map(\.event) == [.end])
+        #expect(pushes.map(\.state) == [""], "an end of its own, at once")
+        #expect(stage.told().isEmpty)
+        #expect(stage.shard.statistics.activities == 0)
+        #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
+    }
+
+    @Test(arguments: [DeliveryOutcome.accepted, .notProcessed])
+    func L1_whoMovesWhileTheOldCardIsBeingEndedGoesOnWithTheNewOne(outcome: DeliveryOutcome) {
+        let end = beginAndEnd()
+        let other = TopicID("other")
+        stage.publish(5, in: other, renews: true)
+        stage.move(to: other)
+        stage.answer(end, outcome)
+        #expect(stage.settle().allSatisfy { $0.token == [1] && $0.event == .end }, "the old one goes")
+        registerNewCard()
+        let pushes = stage.settle()
+        #expect(pushes.map(\.token) == [[2]] && pushes.map(\.event) == [.update])
+        #expect(pushes.map(\.state) == [#"{"score":5}"#])
+        #expect(stage.told() == [StartStage.Told("card", .renewed(as: next))])
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// The new card goes its own way then, also back to what the old one has not got rid of.
+    @Test func L1_whoMovesBackWhileTheOldCardIsBeingEndedWaitsForWhatComes() {
+        let end = beginAndEnd()
+        let other = TopicID("other")
+        stage.publish(5, in: other, renews: true)
+        stage.move(to: other)
+        stage.answer(end, .throttled)
+        stage.shard.apply(.forget(stage.topic), at: stage.moment)
+        stage.move(to: stage.topic)
+        stage.publish(3, renews: true)
+        registerNewCard()
+        let pushes = stage.passUntilPush(seconds: 1).pushes.filter { $0.token == [2] }
+        #expect(pushes.map(\.event) == [.update] && pushes.map(\.state) == [#"{"score":3}"#])
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// The end of what the old card shows has left, and the new one's start was not taken: nobody has a card to move.
+    @Test func L1_whoMovesTheCardThatIsBeingEndedBeforeThereIsANewOneGetsNone() {
+        begin()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .throttled)
+        stage.publish(2, event: .end, renews: true)
+        let end = stage.pull()
+        let other = TopicID("other")
+        stage.publish(5, in: other, renews: true)
+        stage.move(to: other)
+        #expect(stage.passUntilPush(seconds: 100).pushes.isEmpty)
+        stage.answer(end, .accepted)
+        #expect(stage.passUntilPush(seconds: 100).pushes.isEmpty)
+        #expect(stage.told() == [StartStage.Told("card~2", .notStarted(.over))])
+        #expect(stage.shard.statistics.activities == 0)
+    }
+
     /// A card that has been renewed twice has three names.
     @Test func L1_everyNameItHadMeansIt() {
         begin()
