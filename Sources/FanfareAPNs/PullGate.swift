@@ -15,8 +15,8 @@ struct PullGate {
     /// Good answers that count against trouble to come: as many as a connection has on its way. For the answers of one read
     /// come in any order, and refusals, which have a body, behind all the others.
     static let creditMax = 1000
-    /// Configuration faults in a row. APNs cuts off senders that go on erring, and every push would fail alike. Ten, because
-    /// each connection may have one more on its way: so a pool of the usual size stops before the twentieth.
+    /// Configuration faults in a row. APNs cuts off senders that go on erring, and every push would fail alike. Until
+    /// something has worked each connection may have one more on its way.
     static let faultsInARowMax = 10
     /// So many failures, and over so long, without a push answered well between them: nobody is served.
     static let droughtFailures = 10

@@ -190,6 +190,7 @@ extension EngineWorld {
 
     func settle(until: Int64) {
         let number = questions.count
+        // Whatever runs here does so in the test's own thread.
         nonisolated(unsafe) let world = self
         var question = Question()
         question.until = until
@@ -224,7 +225,7 @@ extension EngineWorld {
     }
 }
 
-/// Counts how often it is read.
+/// Counts how often it is read, by the test's own thread: nobody else has it.
 private final class CountedSource: SubscriberSource, @unchecked Sendable {
     private let everybody: [Subscription]
     private(set) var readings = 0

@@ -120,7 +120,7 @@ final class EngineWorld {
         core.onDeadToken = { [unowned self] in judge(death: $0) }
         core.onFate = { [unowned self] in judge($1, of: $0) }
         for node in nodes {
-            node.network.onPush = { [unowned self] in judge($0, from: node) }
+            node.network.onPush = { [unowned self, unowned node] in judge($0, from: node) }
             node.network.onAnswer = { [unowned self] in note($1, to: $0) }
             node.onTurn = { [unowned self] in judge(turn: $0) }
         }
