@@ -49,13 +49,13 @@ public struct DecisionCore: Sendable {
         let known = table.count
         guard let place = admit(event, into: &decisions) else { return }
         let decided = decisions.count
-        let before = End(of: table[place])
+        let before = end(at: place)
         table[place].apply(event, now: clock, latest: latest, serial: &serial, into: &decisions)
         // What is refused changes nothing, and begins nothing.
         if table.count > known, case .record(let record)? = decisions.last, record.outcome == .rejected {
             return table.remove(place)
         }
-        note(End(of: table[place]), after: before, at: place)
+        note(end(at: place), after: before, at: place)
         if table.count > topicsMax {
             var forgetting: [Decision] = []
             forgetLongestEnded(into: &forgetting)
@@ -224,10 +224,9 @@ public struct DecisionCore: Sendable {
     /// Finds the event's topic or begins it; `nil` when the event is refused, with the record written.
     private mutating func admit(_ event: FeedEvent, into decisions: inout [Decision]) -> Int? {
         if let place = table.find(event.topic) {
-            guard let kind = event.topicKind, kind != table[place].kind || !table[place].isKindKnown else {
-                return place
-            }
-            guard !table[place].isKindKnown else {
+            let isKindKnown = table[place].isKindKnown
+            guard let kind = event.topicKind, !isKindKnown || kind != table[place].kind else { return place }
+            guard !isKindKnown else {
                 refuse(event, "the topic is \(table[place].kind), not \(kind)", into: &decisions)
                 return nil
             }
@@ -309,9 +308,9 @@ public struct DecisionCore: Sendable {
             if timer.kind == .lapse, table[place].isForgottenAtLapse {
                 return forget(place, now: timer.deadline, into: &decisions)
             }
-            let before = End(of: table[place])
+            let before = end(at: place)
             table[place].fire(timer.kind, now: timer.deadline, serial: &serial, into: &decisions)
-            note(End(of: table[place]), after: before, at: place)
+            note(end(at: place), after: before, at: place)
         }
         schedule(place)
     }
@@ -340,8 +339,11 @@ public struct DecisionCore: Sendable {
     private struct End: Equatable {
         let version: UInt32?
 
-        init(of topic: borrowing Topic) { version = topic.ended ? topic.version : nil }
+        // A topic as an argument would be copied, with all that it refers to, for every event.
+        init(ended: Bool, version: UInt32) { self.version = ended ? version : nil }
     }
+
+    private func end(at place: Int) -> End { End(ended: table[place].ended, version: table[place].version) }
 
     private mutating func note(_ end: End, after before: End, at place: Int) {
         guard end != before else { return }

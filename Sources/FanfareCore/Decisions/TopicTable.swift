@@ -1,7 +1,9 @@
 /// The topics that live, each in a place of its own until it is forgotten; then the place is the next one's. What outlives its topic,
 /// as a timer may, names its birth as well.
 struct TopicTable: Sendable {
-    private var places: [Topic?] = []
+    /// A vacant place holds a topic of birth 0. `Topic?` would be copied whole, with all that it refers to, wherever one member of it
+    /// is read.
+    private var places: [Topic] = []
     private var free: [UInt32] = []
     private var placesByID: [TopicID: UInt32] = [:]
     /// Of topics that were asked for lately, by hash: an event seldom has to look in `placesByID`. Four for each place, and
@@ -16,14 +18,14 @@ struct TopicTable: Sendable {
 
     /// Of a place that a living topic has.
     subscript(place: Int) -> Topic {
-        _read { yield places[place]! }
-        _modify { yield &places[place]! }
+        _read { yield places[place] }
+        _modify { yield &places[place] }
     }
 
     mutating func find(_ id: TopicID) -> Int? {
         let entry = Int(truncatingIfNeeded: id.rawValue.utf8.keyedHash) & (recent.count - 1)
         let guess = Int(recent[entry])
-        if guess < places.count, places[guess]?.id == id { return guess }
+        if guess < places.count, places[guess].birth > 0, places[guess].id == id { return guess }
         guard let place = placesByID[id] else { return nil }
         recent[entry] = place
         return Int(place)
@@ -32,13 +34,12 @@ struct TopicTable: Sendable {
     func place(of id: TopicID) -> Int? { placesByID[id].map(Int.init) }
 
     /// The topic born then, where it still lives.
-    func isAlive(_ birth: UInt64, at place: Int) -> Bool { places[place]?.birth == birth }
+    func isAlive(_ birth: UInt64, at place: Int) -> Bool { places[place].birth == birth }
 
     /// Whether that end is still the last that was heard of its topic.
     func isOver(_ end: EndedTopics.Entry) -> Bool {
         let place = Int(end.place)
-        guard isAlive(end.birth, at: place), let topic = places[place] else { return false }
-        return topic.ended && topic.version == end.version
+        return isAlive(end.birth, at: place) && places[place].ended && places[place].version == end.version
     }
 
     /// - Parameter topic: of `nextBirth`, with an id that no living topic has.
@@ -58,9 +59,9 @@ struct TopicTable: Sendable {
     }
 
     mutating func remove(_ place: Int) {
-        guard let id = places[place]?.id else { return }
-        placesByID[id] = nil
-        places[place] = nil
+        guard places[place].birth > 0 else { return }
+        placesByID[places[place].id] = nil
+        places[place] = Topic(TopicID(""), birth: 0, kind: nil, rules: places[place].kindRules)
         free.append(UInt32(place))
     }
 
@@ -68,5 +69,5 @@ struct TopicTable: Sendable {
     var living: [Int] { placesByID.values.map(Int.init) }
 
     /// In the order of their births.
-    var inBirthOrder: [Topic] { places.compactMap(\.self).sorted { $0.birth < $1.birth } }
+    var inBirthOrder: [Topic] { places.filter { $0.birth > 0 }.sorted { $0.birth < $1.birth } }
 }

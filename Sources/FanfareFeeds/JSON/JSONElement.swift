@@ -66,6 +66,12 @@ struct JSONElement {
         return memcmp(start, text.utf8Start, bytes.count) == 0
     }
 
+    func equals(_ text: [UInt8]) -> Bool {
+        let bytes = utf8
+        guard let start = bytes.baseAddress, bytes.count == text.count else { return false }
+        return memcmp(start, text, text.count) == 0
+    }
+
     /// Whole numbers only; one that does not fit is `nil`.
     var integer: Int64? {
         switch type {

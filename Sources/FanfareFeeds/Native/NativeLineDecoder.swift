@@ -76,8 +76,9 @@ public struct NativeLineDecoder {
         return .noticed(FeedNotice(place: "\(name):\(number)", text: notice))
     }
 
+    // Not mutating: the lines would be copied for it.
     @inline(__always)
-    private mutating func read(_ cut: LineSplitter.Cut, truncated: Bool) -> FeedItem? {
+    private func read(_ cut: LineSplitter.Cut, truncated: Bool) -> FeedItem? {
         switch cut {
         case .overlong(let number):
             return .rejected(

@@ -18,14 +18,17 @@ final class UnknownMembers {
     /// Names of more bytes are no slips.
     private static let nameBytesMax = 40
 
-    private var seen: Set<String> = []
+    /// In the order of their first appearance. Most feeds have a few, on every line: those are found sooner than hashed.
+    private var seen: [[UInt8]] = []
     /// Not told yet.
     private var fresh: [String] = []
 
     func note(_ name: JSONElement) {
         guard seen.count < UnknownMembers.namesMax, name.byteCount <= UnknownMembers.nameBytesMax,
-            let name = name.string, seen.insert(name).inserted, let meant = UnknownMembers.meant(by: name)
+            !seen.contains(where: name.equals), let name = name.string
         else { return }
+        seen.append(Array(name.utf8))
+        guard let meant = UnknownMembers.meant(by: name) else { return }
         fresh.append("unknown member `\(name)` (did you mean `\(meant)`?)")
     }
 
