@@ -23,13 +23,14 @@ extension ActivityStore {
         let alike = slots.prefix {
             let index = Int($0.rawValue)
             let activity = self.activities[index]
-            guard activity.standing == first.standing else { return false }
-            if activity.stamp == first.stamp, activity.spent == first.spent, first.stamp < stamp,
-                preferences.isEmpty || preferences[index] == preferences[firstIndex]
+            guard activity.delivered == first.delivered, activity.alerted == first.alerted, activity.flags == first.flags
+            else { return false }
+            if activity.sendingAlert == first.sendingAlert, activity.stamp == first.stamp, activity.spent == first.spent,
+                first.stamp < stamp, preferences.isEmpty || preferences[index] == preferences[firstIndex]
             {
                 return true
             }
-            guard activity.takes(push.version, stamped: stamp),
+            guard activity.wasRefused == first.wasRefused, activity.takes(push.version, stamped: stamp),
                 governor.grant(push.wish, to: activity.spent, effect(index), after: stamp - activity.stamp)
                     == push.grant
             else { return false }
@@ -110,15 +111,6 @@ extension Push {
 }
 
 extension Activity {
-    /// All that decides, beside the audience and the moment, what an activity is sent.
-    struct Standing: Equatable {
-        let delivered: UInt32
-        let alerted: UInt32
-        let flags: Flags
-        /// Its card does not show what it was sent last.
-        let wasRefused: Bool
-    }
-
     fileprivate mutating func depart(
         _ flags: Flags, _ version: UInt32, _ alert: AlertChance, _ stamp: UInt32, _ spent: SubscriberGovernor.Spent
     ) {
@@ -129,9 +121,8 @@ extension Activity {
         self.spent = spent
     }
 
-    var standing: Standing {
-        Standing(delivered: delivered, alerted: alerted, flags: flags, wasRefused: sendingAlert == .refused)
-    }
+    /// Its card does not show what it was sent last.
+    fileprivate var wasRefused: Bool { sendingAlert == .refused }
 
     /// It has had no other state with this stamp, nor a later one.
     fileprivate func takes(_ version: UInt32, stamped: UInt32) -> Bool {
