@@ -43,6 +43,8 @@ extension World {
         for other in phones where other.awaitsAlert && !other.isGone && !other.isExpired && nodes[other.node] === node {
             // Its own audience has the first lane, and this one is a joiner that stands among those who wait.
             if other.served == phone.served, payload.event == .update { return nil }
+            // The system has ended the card; the one that renews it waits for its start, and nobody has been told of either yet.
+            if age(of: other) >= lifetime { continue }
             // It may be gathering others.
             if case .lineup = other.served, options.lineupRules.gather > .zero { continue }
             isAwaitedElsewhere = true
