@@ -24,6 +24,12 @@ struct SimulatedFeed {
     private var isDisordered = false
     private let disorders: Bool
     private var random: SplitMix64
+    /// Nothing is said of a topic before that time; of what has ended by its silence nothing more.
+    private var silentUntil: [TopicID: FeedTime] = [:]
+    private let silences: Bool
+    private var silence: SplitMix64
+    private var silenceJudge: SilenceJudge
+    private var falsehood: String?
     private(set) var now = FeedTime(seconds: 1_800_000_000)
     /// Which alert a text belongs to: player names are unique, so texts are. And the text of a line that names one of several.
     private(set) var alerts: [AlertText: (topic: TopicID, alert: Alert)] = [:]
@@ -40,20 +46,28 @@ struct SimulatedFeed {
     }
 
     /// Matches that are over are soon dismissed, and a push has little room: a lineup of many does not fit.
-    private static func rules(_ options: World.Options) -> Rules {
+    private static func football(_ options: World.Options) -> TopicRules {
         var football = TopicRules.football
         football.renews = options.renews
         football.reopens = options.reopens
         football.forgetAfter = options.forgetAfter
+        if options.silences {
+            football.endsAfterSilence = .seconds(60)
+            football.beginsWithin = .seconds(300)
+        }
         football.dismissal = .after(.seconds(30))
         football.attributesReserve = TopicRules.attributesReserveRange.upperBound
-        return Rules(kinds: [.football: football], other: .generic)
+        return football
     }
 
     init(_ options: World.Options, seed: UInt64) {
-        core = DecisionCore(rules: SimulatedFeed.rules(options))
+        let football = SimulatedFeed.football(options)
+        core = DecisionCore(rules: Rules(kinds: [.football: football], other: .generic))
         disorders = options.disordersEvents
         random = SplitMix64(seed: seed.mixed)
+        silences = options.silences
+        silence = SplitMix64(seed: (seed &+ 1 << 32).mixed)
+        silenceJudge = SilenceJudge(football)
         for _ in 0..<options.topics {
             topics.append(TopicID(""))
             goals.append([])
@@ -62,16 +76,52 @@ struct SimulatedFeed {
 
     /// Log time goes on; what waited for its interval comes out.
     mutating func pass(milliseconds: Int64) -> [ShardCommand] {
-        now = now + .milliseconds(milliseconds)
-        core.advance(to: now, into: &decisions)
+        let end = now + .milliseconds(milliseconds)
+        // From one deadline to the next, so that each end is seen at its time.
+        while let deadline = core.nextDeadline, deadline <= end { advance(to: max(now, deadline)) }
+        advance(to: end)
+        if falsehood == nil { falsehood = silenceJudge.overdue(at: now) }
+        if silences {
+            for index in topics.indices where !isSilent(index) {
+                // Nothing has happened, as most of what a feed says.
+                if silenceJudge.silence(of: topics[index], at: now) ?? 0 > 20_000 { apply(index, "clock", .nothing) }
+            }
+        }
         return commands()
     }
+
+    private mutating func advance(to time: FeedTime) {
+        let known = decisions.count
+        now = time
+        core.advance(to: time, into: &decisions)
+        for case .publish(let publication) in decisions[known...] where publication.event == .end {
+            falsehood = falsehood ?? silenceJudge.lapsed(publication.topicID, at: time)
+            silentUntil[publication.topicID] = FeedTime.plausible.upperBound
+        }
+    }
+
+    /// Now and then one of the feeds falls silent, for a while or for too long; and what has ended by that makes room.
+    mutating func fallSilent() -> [ShardCommand] {
+        guard silences else { return [] }
+        for index in topics.indices where !silenceJudge.isAwaited(topics[index]) {
+            over.append(topics[index])
+            kickOff(index)
+        }
+        let index = Int.random(in: 0..<topics.count, using: &silence)
+        if silence.chance(0.05), !isSilent(index), !early.contains(topics[index]) {
+            silentUntil[topics[index]] = now + .milliseconds(Int64.random(in: 1...90_000, using: &silence))
+        }
+        return commands()
+    }
+
+    private func isSilent(_ index: Int) -> Bool { silentUntil[topics[index]].map { $0 > now } ?? false }
 
     /// Milliseconds until the decision core's next deadline.
     var untilDeadline: Int64? { core.nextDeadline.map { max(0, ($0 - now).milliseconds) } }
 
     /// Whatever was due until now has happened.
     func violatedInvariant() -> String? {
+        if let falsehood { return falsehood }
         guard let deadline = core.nextDeadline, deadline <= now else { return nil }
         return "a timer of \(deadline) has not fired at \(now)"
     }
@@ -92,13 +142,13 @@ struct SimulatedFeed {
     }
 
     mutating func card(using random: inout SplitMix64) -> [ShardCommand] {
-        let index = running(using: &random)
+        guard let index = running(using: &random) else { return [] }
         fact(index, "card", ["side": side(&random), "color": random.chance(0.1) ? "red" : "yellow"])
         return commands()
     }
 
     mutating func goal(using random: inout SplitMix64) -> [ShardCommand] {
-        let index = running(using: &random)
+        guard let index = running(using: &random) else { return [] }
         goals[index].append(fact(index, "goal", ["side": side(&random)]))
         return commands()
     }
@@ -110,13 +160,14 @@ struct SimulatedFeed {
 
     mutating func cancelGoal(using random: inout SplitMix64) -> [ShardCommand] {
         let index = Int.random(in: 0..<topics.count, using: &random)
-        guard let goal = goals[index].popLast() else { return [] }
+        guard !isSilent(index), let goal = goals[index].popLast() else { return [] }
         apply(index, "videoReview", .retraction(of: goal))
         return commands()
     }
 
     mutating func end(using random: inout SplitMix64) -> [ShardCommand] {
         let index = Int.random(in: 0..<topics.count, using: &random)
+        guard !isSilent(index) else { return [] }
         // Of some nobody says that they are over.
         if !disorders || !random.chance(0.1) {
             fact(index, "period", ["period": "FT"])
@@ -135,6 +186,7 @@ struct SimulatedFeed {
         if forgotten.remove(topic) != nil { reborn.insert(topic) } else { reopened.insert(topic) }
         topics[index] = topic
         goals[index] = []
+        silentUntil[topic] = nil
         // By another name, or what is said of it would be said twice.
         comebacks += 1
         begin(index, "\(topic.rawValue.drop { $0 != "/" }.dropFirst()), again \(comebacks)", lifecycle: .start)
@@ -151,16 +203,21 @@ struct SimulatedFeed {
     private mutating func begin(_ index: Int, _ name: some StringProtocol, lifecycle: FeedEvent.Lifecycle? = nil) {
         let teams: JSONObject = ["home": .string("Home \(name)"), "away": .string("Away \(name)")]
         fact(index, "teams", teams, lifecycle: lifecycle)
-        if disorders, lifecycle == nil, random.chance(0.2) {
+        if silences, lifecycle == nil, silence.chance(0.3) {
+            // Nothing more is said of it before its kick-off, and of some that never comes, or too late.
+            early.insert(topics[index])
+            silentUntil[topics[index]] = now + .milliseconds(Int64.random(in: 1...400_000, using: &silence))
+        } else if disorders, lifecycle == nil, random.chance(0.2) {
             early.insert(topics[index])
         } else {
             fact(index, "period", ["period": "1H"])
         }
     }
 
-    /// Whichever something happens in has been kicked off by then.
-    private mutating func running(using random: inout SplitMix64) -> Int {
+    /// Whichever something happens in has been kicked off by then. `nil`: nothing is said of it.
+    private mutating func running(using random: inout SplitMix64) -> Int? {
         let index = Int.random(in: 0..<topics.count, using: &random)
+        guard !isSilent(index) else { return nil }
         if early.remove(topics[index]) != nil { fact(index, "period", ["period": "1H"]) }
         return index
     }
@@ -200,7 +257,13 @@ struct SimulatedFeed {
     ) {
         let event = FeedEvent(
             topic: topics[index], topicKind: .football, at: at ?? now, kind: kind, lifecycle: lifecycle, change: change)
+        let known = decisions.count
         core.apply(event, now: now, into: &decisions)
+        silenceJudge.heard(event, at: now)
+        for case .publish(let publication) in decisions[known...] where publication.event == .end {
+            guard lifecycle != .end || publication.topicID != topics[index] else { continue }
+            falsehood = falsehood ?? "\(publication.topicID) ends, and nobody has said that it is over"
+        }
     }
 
     private mutating func commands() -> [ShardCommand] {

@@ -23,6 +23,8 @@ extension World {
         public var reusesIDs = false
         /// Events come out of order, or from the future; topics begin long before their kick-off, or never end.
         public var disordersEvents = false
+        /// Feeds fall silent, and topics begin minutes before their first event of play, or never do.
+        public var silences = false
         var reopens = Reopening.never
         /// Of topics whose end has been dismissed.
         public var forgetAfter = Duration.seconds(4 * 3600)
@@ -62,7 +64,7 @@ extension World {
 
         /// Troubles that a world may be told not to have. Each of them is in some worlds only: the seed says in which.
         public enum Extra: String, CaseIterable, Sendable {
-            case refusals, ids, order, comebacks, forgetting
+            case refusals, ids, order, comebacks, forgetting, silence
             /// Lineups, starts and old age where every token looks dead now and then.
             case environments
             case handOvers = "hand-overs"
@@ -101,6 +103,7 @@ extension World {
             renews = handsOver || pick([false, true], 15)
             reusesIDs = extras.contains(.ids) && pick([false, true], 23)
             disordersEvents = extras.contains(.order) && pick([false, true], 24)
+            silences = extras.contains(.silence) && pick([false, false, true], 29)
             if extras.contains(.refusals) { refused = pick([0, 0.03], 20) }
             if extras.contains(.comebacks) { reopens = pick([.never, .afresh, .resumed], 21) }
             if extras.contains(.forgetting) { forgetAfter = pick([.seconds(4 * 3600), .zero, .seconds(20)], 22) }

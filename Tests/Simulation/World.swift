@@ -131,8 +131,9 @@ public final class World {
         case .passTime:
             // Now and then to the very moment at which something is due; never so far that alerts grow stale.
             let due = random.chance(0.2) ? feed.untilDeadline : nil
-            // Where lives are short, it is in more of a hurry, so that many come to their end.
-            let longest: Int64 = options.lifetime < .seconds(3600) ? 6000 : 3000
+            // Where lives or silences are short, it is in more of a hurry, so that many come to their end.
+            let longest: Int64 = options.lifetime < .seconds(3600) || options.silences ? 6000 : 3000
+            broadcast(feed.fallSilent())
             pass(milliseconds: due.map { min($0, longest) } ?? Int64.random(in: 1...longest, using: &random))
         }
         return nil
@@ -556,11 +557,15 @@ public final class World {
         return node.flush() || heard > 0
     }
 
-    private func pass(milliseconds: Int64) {
-        broadcast(feed.pass(milliseconds: milliseconds))
+    /// - Returns: whether anything was published meanwhile.
+    @discardableResult
+    private func pass(milliseconds: Int64) -> Bool {
+        let commands = feed.pass(milliseconds: milliseconds)
+        broadcast(commands)
         moment.monotonicNanoseconds += milliseconds * 1_000_000
         moment.wallMilliseconds += milliseconds
         for node in nodes { node.clock.read(at: moment) }
+        return commands.contains { if case .publish = $0 { true } else { false } }
     }
 
     // MARK: Calm
@@ -577,8 +582,7 @@ public final class World {
             if random.chance(0.5) { ask(node) }
         }
         // Those who are sick for good stay so, until everybody else has had what there is.
-        let began = moment.monotonicNanoseconds
-        let patience = began + World.patience + 40_000_000_000
+        var quietSince = moment.monotonicNanoseconds
         for index in phones.indices
         where phones[index].sickness != nil && phones[index].isLive && phones[index].hasToken {
             if random.chance(0.5) { rotateToken(of: index) }
@@ -591,11 +595,12 @@ public final class World {
                 for node in nodes where node.deadTokens.isShut { node.send(.trustDeadAnswers) }
             }
             var busy = false
-            if looksForRenewed, moment.monotonicNanoseconds > began + 10_000_000_000 {
+            if looksForRenewed, moment.monotonicNanoseconds > quietSince + 10_000_000_000 {
                 looksForRenewed = false
                 if let neglected = neglectedWithNewToken() { return neglected }
             }
-            if moment.monotonicNanoseconds > patience, phones.contains(where: { $0.sickness != nil }) {
+            let patience = World.patience + 40_000_000_000
+            if moment.monotonicNanoseconds > quietSince + patience, phones.contains(where: { $0.sickness != nil }) {
                 if let neglected = neglected() { return neglected }
                 for index in phones.indices { phones[index].sickness = nil }
             }
@@ -611,7 +616,8 @@ public final class World {
                 busy = busy || !node.shard.isQuiet || !node.backlog.isEmpty
             }
             if !busy { return globallyViolated() }
-            pass(milliseconds: 500)
+            // Somebody's silence has come to its end.
+            if pass(milliseconds: 500) { quietSince = moment.monotonicNanoseconds }
         }
         return "nothing settles: \(nodes.map { $0.shard.statistics.owed }) pushes are still owed"
     }
