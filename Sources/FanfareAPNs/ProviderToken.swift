@@ -94,6 +94,9 @@ public final class ProviderToken: Sendable {
         var times: [Time] = []
         /// Monotonic nanoseconds; how long the issue in use has been so.
         var usedSince: Int64 = 0
+        /// Monotonic nanoseconds; the first refusal of the time in use since APNs accepted one of it. The last is no measure: of many
+        /// shards that each try once a minute, one is refused every few seconds.
+        var refusedSince: Int64 = 0
         /// Monotonic nanoseconds; `nil` before anybody has asked.
         var lookedAt: Int64?
         var isLooking = false
@@ -132,7 +135,7 @@ public final class ProviderToken: Sendable {
             if let proven, !times[proven].origin.isNear(moment.origin, by: WallProof.tolerance) { return proven }
             if times[wall].refusedAt == nil { return wall }
             if let other = proven ?? times.firstIndex(where: { $0.refusedAt == nil }) { return other }
-            let turn = times[0].refusedAt ?? 0
+            let turn = max(usedSince, refusedSince)
             guard moment.monotonicNanoseconds - turn >= ProviderToken.turnMin.nanoseconds else { return 0 }
             return times.indices.min { times[$0].refusedAt ?? 0 < times[$1].refusedAt ?? 0 } ?? 0
         }
@@ -241,6 +244,7 @@ public final class ProviderToken: Sendable {
     func refused(serial: UInt64, as refusal: Refusal, at moment: Moment) throws -> Remedy {
         try state.withLock { state in
             guard let current = state.times.first?.issue, current.serial == serial else { return .newIssue }
+            if state.times[0].refusedAt == nil { state.refusedSince = moment.monotonicNanoseconds }
             state.times[0].refusedAt = moment.monotonicNanoseconds
             let isAged = refusal == .expired && current.age(at: moment) >= ProviderToken.refreshAgeMin
             let other = state.choose(at: moment)

@@ -160,6 +160,21 @@ import Testing
         #expect(token.provenOrigin == nil, "what was proven is in doubt")
     }
 
+    /// Each of many shards tries once a minute: somebody is refused every ten seconds.
+    @Test func eachRefusedTimeHasItsTurnHoweverOftenTheOneInUseIsRefused() throws {
+        let token = try Signer().token()
+        token.note(moment(Self.start))
+        var refused: [UInt64] = []
+        for second in stride(from: Int64(0), to: 200, by: 10) {
+            let now = moment(Self.start + 86_400 + second, after: second)
+            let issue = try token.current(at: now)
+            if refused.last != issue.serial { refused.append(issue.serial) }
+            _ = try token.refused(serial: issue.serial, as: .invalid, at: now)
+        }
+        #expect(refused.count > 4, "\(refused)")
+        #expect(Set(refused) == [1, 2], "minted once for each of the two times")
+    }
+
     /// A machine that stood still for longer than an issue is good, and whose monotonic clock did not notice.
     @Test func aTimeThatWasProvenGivesWayToTheWallWhenItIsRefused() throws {
         let token = try Signer().token()
