@@ -37,7 +37,7 @@ import Testing
                 Set(World.Options.Extra.allCases).subtracting([.silence]),
                 [
                     20_840, 20_971, 20_989, 23_178, 50_038, 50_095, 60_047, 700_130, 700_290, 700_810, 800_687,
-                    1_795_371_088_019_918,
+                    1_795_371_088_019_918, 1_795_371_088_028_177,
                 ]
             ),
         ] as [(Set<World.Options.Extra>, [UInt64])])

@@ -23,9 +23,11 @@ extension ActivityStore {
         let alike = slots.prefix {
             let index = Int($0.rawValue)
             let activity = self.activities[index]
-            guard activity.delivered == first.delivered, activity.alerted == first.alerted, activity.flags == first.flags
+            guard activity.delivered == first.delivered, activity.alerted == first.alerted,
+                activity.flags == first.flags
             else { return false }
-            if activity.sendingAlert == first.sendingAlert, activity.stamp == first.stamp, activity.spent == first.spent,
+            if activity.sendingAlert == first.sendingAlert, activity.stamp == first.stamp,
+                activity.spent == first.spent,
                 first.stamp < stamp, preferences.isEmpty || preferences[index] == preferences[firstIndex]
             {
                 return true
