@@ -54,7 +54,7 @@ var targets: [Target] = [
 
     // The whole engine in one thread, with clocks and a network made of a seed.
     .target(
-        name: "Simulation", dependencies: ["FanfareCore", "FanfareLineup"], path: "Tests/Simulation",
+        name: "Simulation", dependencies: ["FanfareCore", "FanfareLineup", "FanfareAPNs"], path: "Tests/Simulation",
         swiftSettings: swift),
     .testTarget(name: "SimulationTests", dependencies: ["Simulation", "FanfareCore"], swiftSettings: swift),
     .testTarget(name: "FanfareCoreTests", dependencies: ["FanfareCore"], swiftSettings: swift),

@@ -13,8 +13,8 @@ let usage = """
       --seconds T      begins no further world after so many seconds
       --activities N   activities per world at a time, at most; otherwise each seed chooses
       --topics N       topics per world; otherwise each seed chooses
-      --without TROUBLE  worlds that do not have it: refusals, ids, order, comebacks, forgetting, silence, environments,
-                         hand-overs
+      --without TROUBLE  worlds that do not have it: refusals, ids, order, comebacks, forgetting, silence, clocks,
+                         environments, hand-overs
       --troubles       prints how often each kind of trouble met a goal, an end, a start or a hand-over
       --tell           tells everything that happens: for one world
       --announce       names each world on standard error before it runs: for faults that crash

@@ -45,7 +45,7 @@ public final class ProviderToken: Sendable {
     static let turnMin = Duration.seconds(30)
 
     /// How APNs refuses an issue.
-    enum Refusal {
+    package enum Refusal: Sendable {
         /// It is too old, by APNs' clock.
         case expired
         /// Something about it is wrong: its time lies in the future, or the key is not known.
@@ -53,7 +53,7 @@ public final class ProviderToken: Sendable {
     }
 
     /// What there is instead of an issue that was refused.
-    enum Remedy {
+    package enum Remedy: Sendable {
         case none
         case newIssue
         /// An issue, new or not, of another clock: this machine's was set.
@@ -214,10 +214,10 @@ public final class ProviderToken: Sendable {
     // MARK: Which time APNs goes by
 
     /// Before anything is sent: should somebody set the clock until then, this is the time before.
-    func note(_ moment: Moment) { state.withLock { _ = $0.meet(moment.origin) } }
+    package func note(_ moment: Moment) { state.withLock { _ = $0.meet(moment.origin) } }
 
     /// APNs has answered a push for what it was, so it believes its issue.
-    func accepted(serial: UInt64) {
+    package func accepted(serial: UInt64) {
         state.withLock { state in
             // An answer from before says nothing of now: APNs has refused that issue since, and a machine may have stood still.
             guard let time = state.times.first, time.issue?.serial == serial else { return }
@@ -229,10 +229,10 @@ public final class ProviderToken: Sendable {
 
     /// What the clock said when the monotonic one began, by which APNs has taken JWTs and has refused none since, or that is tried
     /// instead of one that it refused: it is right to `WallProof.tolerance`, or its pushes are refused. Unix nanoseconds.
-    var provenOrigin: Int64? { state.withLock { $0.provenOrigin } }
+    package var provenOrigin: Int64? { state.withLock { $0.provenOrigin } }
 
     /// Whether the issue in use is refused, and there is a time now of which none has been.
-    func knowsAnotherTime(at moment: Moment) -> Bool {
+    package func knowsAnotherTime(at moment: Moment) -> Bool {
         state.withLock { state in
             guard let time = state.times.first, time.refusedAt != nil else { return false }
             return state.times[state.choose(at: moment)].refusedAt == nil
@@ -241,7 +241,7 @@ public final class ProviderToken: Sendable {
 
     /// APNs refuses an issue, perhaps for its time. The first connection to say so has another one made, if there is a way; those that
     /// used the same issue then find it replaced already.
-    func refused(serial: UInt64, as refusal: Refusal, at moment: Moment) throws -> Remedy {
+    package func refused(serial: UInt64, as refusal: Refusal, at moment: Moment) throws -> Remedy {
         try state.withLock { state in
             guard let current = state.times.first?.issue, current.serial == serial else { return .newIssue }
             if state.times[0].refusedAt == nil { state.refusedSince = moment.monotonicNanoseconds }

@@ -41,7 +41,7 @@ let package = Package(
         .testTarget(
             name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareCore"], swiftSettings: swiftOfTests),
         .target(
-            name: "Simulation", dependencies: ["FanfareCore", "FanfareLineup"], path: "Tests/Simulation",
+            name: "Simulation", dependencies: ["FanfareCore", "FanfareLineup", "FanfareAPNs"], path: "Tests/Simulation",
             swiftSettings: swift),
         .executableTarget(
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: swift),

@@ -9,6 +9,8 @@ struct NodeClock {
     private var error: (nanoseconds: Int64, until: Int64)?
     private var estimate: WallEstimate
     private var isWrongFromStart = false
+    /// What the service has shown; `nil` where it says nothing of clocks.
+    var provenOrigin: Int64?
 
     private static let second: Int64 = 1_000_000_000
 
@@ -28,6 +30,8 @@ struct NodeClock {
     /// What was wrong from the start is put right.
     mutating func mend() { if isWrongFromStart { error = nil } }
 
+    /// As it is set.
+    var isRight: Bool { error == nil }
     var isAhead: Bool { error.map { $0.nanoseconds > 0 } ?? false }
     var isBack: Bool { error.map { $0.nanoseconds < 0 } ?? false }
 
@@ -35,12 +39,14 @@ struct NodeClock {
         if let error, error.until <= truth.monotonicNanoseconds { self.error = nil }
         moment = estimate.read(
             wallMilliseconds: truth.wallMilliseconds + (error?.nanoseconds ?? 0) / 1_000_000,
-            monotonicNanoseconds: truth.monotonicNanoseconds)
+            monotonicNanoseconds: truth.monotonicNanoseconds, provenOrigin: provenOrigin)
     }
 
-    /// The clock is set, and put right later: by hours for minutes, by days for seconds only. What lasts for days and by days nobody
-    /// can tell from the truth.
-    mutating func set(at truth: Moment, using random: inout SplitMix64) {
+    /// The clock is set, and put right minutes later.
+    ///
+    /// - Parameter daysLast: seconds at most for which it is wrong by days. Before the service has shown which time is right
+    ///   nobody can tell those from the truth.
+    mutating func set(at truth: Moment, daysLast: Int64, using random: inout SplitMix64) {
         func seconds(_ range: ClosedRange<Int64>) -> Int64 {
             Int64.random(in: range.lowerBound * NodeClock.second...range.upperBound * NodeClock.second, using: &random)
         }
@@ -55,8 +61,8 @@ struct NodeClock {
             case 0: (seconds(-5...5), now + seconds(1...40))
             case 1: (seconds(-4 * 3600 ... -1), now + seconds(1...600))
             case 2: (seconds(1...3 * 3600), now + seconds(1...600))
-            case 3: (days, now + seconds(1...4))
-            default: (-days, now + seconds(1...4))
+            case 3: (days, now + seconds(1...daysLast))
+            default: (-days, now + seconds(1...daysLast))
             }
         read(at: truth)
     }

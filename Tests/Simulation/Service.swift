@@ -34,6 +34,11 @@ struct Service {
         return true
     }
 
+    /// Of no use to anybody before people or time have mended it.
+    mutating func refusesAll(at now: Int64) { probesAt = now + 10_000_000_000 }
+    /// What was wrong may be mended.
+    mutating func tryNow(at now: Int64) { probesAt = probesAt.map { min($0, now) } }
+
     /// - Returns: how many pushes may leave now, if the connections have room for so many.
     func limit(_ room: Int, flying: Int, at now: Int64) -> Int {
         guard let probesAt else { return room }

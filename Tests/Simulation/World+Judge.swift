@@ -10,10 +10,13 @@ extension World {
         if phone.isGone { return "a push after its end (3)" }
         if phone.isHeld { return "a push to somebody who is held" }
         if token != phone.servedToken { return "a push to a token that was replaced before" }
+        // Where APNs accepts nothing, no phone drops anything.
+        let isUnseen = node.service.isRevoked(at: moment.monotonicNanoseconds) || node.jwt?.fault != nil
+        if let jwt = node.jwt, let violation = node.credentials?.judge(jwt, at: moment.monotonicNanoseconds) {
+            return violation
+        }
         // Devices drop what is stamped more than eight hours ahead: what they had dropped they do not compare with.
         if payload.stamp < phone.lastStamp { return "stamp \(payload.stamp) after \(phone.lastStamp) (2)" }
-        // Where APNs accepts nothing, no phone drops anything.
-        let isUnseen = node.service.isRevoked(at: moment.monotonicNanoseconds)
         if !isUnseen, !Phone.takes(payload.stamp, at: moment) {
             return "stamp \(payload.stamp) at \(moment.wallSeconds), which phones drop (12)"
         }

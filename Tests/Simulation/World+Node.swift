@@ -9,6 +9,9 @@ extension World {
         /// Of the last pull.
         var stampEpoch: UInt32 = 0
         var service = Service()
+        var credentials: Credentials?
+        /// Of what leaves now.
+        var jwt: Credentials.JWT?
         /// What found the ring of commands full: while anything waits here, the core takes nothing new.
         var backlog: [ShardCommand] = []
         /// Taken from the ring, not yet carried out; the versions among them by serial, and how many questions had been taken before.
@@ -57,7 +60,9 @@ extension World {
         init(_ index: Int, _ options: Options, at moment: Moment) {
             self.index = index
             clock = NodeClock(at: moment, error: options.clockError)
-            if let error = options.clockError, abs(error.seconds) > 3600 {
+            if options.provesTime {
+                credentials = Credentials(at: clock.moment)
+            } else if let error = options.clockError, abs(error.seconds) > 3600 {
                 // A JWT by such a clock is none, until the engine goes by the right time again.
                 service.revokeKey(until: moment.monotonicNanoseconds + (error.lasts + 20) * 1_000_000_000)
             }
@@ -96,6 +101,7 @@ extension World {
         let token: [UInt8]
         var outcome: DeliveryOutcome
         var arrives: Bool
+        var jwt: Credentials.JWT?
         /// By the phone's own clock it is neither of long ago nor of tomorrow.
         let isTaken: Bool
         /// What it has met.

@@ -17,6 +17,8 @@ extension World {
         /// come, leave or wish for silence at once.
         public var stepsClocks = true
         public var sickens = true
+        /// The service judges JWTs by their time, so that the engine can know a wrong clock, and clocks are wrong by days for minutes.
+        public var provesTime = false
         public var revokesKeys = true
         public var hasCrowds = true
         /// Ids are used again for other cards.
@@ -64,7 +66,7 @@ extension World {
 
         /// Troubles that a world may be told not to have. Each of them is in some worlds only: the seed says in which.
         public enum Extra: String, CaseIterable, Sendable {
-            case refusals, ids, order, comebacks, forgetting, silence
+            case refusals, ids, order, comebacks, forgetting, silence, clocks
             /// Lineups, starts and old age where every token looks dead now and then.
             case environments
             case handOvers = "hand-overs"
@@ -104,6 +106,8 @@ extension World {
             reusesIDs = extras.contains(.ids) && pick([false, true], 23)
             disordersEvents = extras.contains(.order) && pick([false, true], 24)
             silences = extras.contains(.silence) && pick([false, false, true], 29)
+            provesTime = extras.contains(.clocks) && pick([false, true], 30)
+            if provesTime { revokesKeys = false }
             if extras.contains(.refusals) { refused = pick([0, 0.03], 20) }
             if extras.contains(.comebacks) { reopens = pick([.never, .afresh, .resumed], 21) }
             if extras.contains(.forgetting) { forgetAfter = pick([.seconds(4 * 3600), .zero, .seconds(20)], 22) }

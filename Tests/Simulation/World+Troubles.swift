@@ -10,7 +10,11 @@ extension World {
         // Where cards are renewed few are held for long.
         if options.handsOver, node.deadTokens.isShut, random.chance(0.3) { reRegisterHeld(live, at: node) }
         switch Int.random(in: 0..<10, using: &random) {
-        case 0: if options.stepsClocks { node.clock.set(at: moment, using: &random) }
+        case 0:
+            if options.stepsClocks {
+                let isProven = node.credentials?.hasBeenAccepted == true
+                node.clock.set(at: moment, daysLast: isProven ? 300 : 4, using: &random)
+            }
         case 1:
             guard options.sickens else { break }
             // A card that is renewed is soon rid of its token.
@@ -87,6 +91,7 @@ extension World {
         if node.service.isRevoked(at: moment.monotonicNanoseconds) {
             return Fate(.notProcessed, by: .revokedKey)
         }
+        if node.jwt?.fault != nil { return Fate(.notProcessed) }
         if node.service.fails(at: moment.monotonicNanoseconds) { return Fate(.serviceError, by: .outage) }
         if isMisconfigured { return Fate(.deadToken, by: .wrongEnvironment) }
         if phone.isDead { return Fate(.deadToken, by: .deadToken) }

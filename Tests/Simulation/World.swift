@@ -393,7 +393,35 @@ public final class World {
         nodes[phones[phone].node] === node && phones[phone].served != nil && !phones[phone].isGone
     }
 
+    /// The node looks at its clock, and makes a JWT of that.
+    private func readTime(of node: Node) {
+        guard node.credentials != nil else { return }
+        let now = moment.monotonicNanoseconds
+        node.clock.provenOrigin = node.credentials?.provenOrigin
+        node.clock.read(at: moment)
+        node.credentials?.note(isClockRight: node.clock.isRight, at: now)
+        if node.credentials?.knowsAnotherTime(at: node.clock.moment) == true { node.service.tryNow(at: now) }
+    }
+
+    /// What the answer says of the node's JWT.
+    private func judgeTime(by flight: Flight, of node: Node) {
+        guard let jwt = flight.jwt else { return }
+        if let fault = jwt.fault {
+            let now = moment.monotonicNanoseconds
+            let isMended = node.credentials?.refused(jwt, as: fault, at: node.clock.moment) ?? false
+            happens(
+                "JWT \(jwt.serial) is refused: \(fault), \(isMended ? "another" : "no other") one is tried", at: node)
+            if !isMended { node.service.refusesAll(at: now) }
+        } else {
+            switch flight.outcome {
+            case .accepted, .deadToken, .throttled: node.credentials?.accepted(jwt)
+            default: break
+            }
+        }
+    }
+
     private func pull(_ node: Node) -> String? {
+        readTime(of: node)
         let room = node.service.limit(
             options.window - node.flying.count, flying: node.flying.count, at: moment.monotonicNanoseconds)
         guard room > 0 else { return nil }
@@ -407,6 +435,7 @@ public final class World {
             for index in released { phones[index].isHeld = false }
         }
         var batch = DeliveryBatch()
+        node.jwt = node.credentials?.current(at: node.clock.moment, truth: moment)
         node.shard.pull(limit: Int.random(in: 1...room, using: &random), at: node.clock.moment, into: &batch)
         for delivery in batch.deliveries {
             let token = Array(batch.tokens[delivery.token])
@@ -436,7 +465,8 @@ public final class World {
             node.flying.append(
                 Flight(
                     delivery: delivery, payload: payload, told: told, phone: phone, token: token,
-                    outcome: fate.outcome, arrives: fate.arrives, isTaken: Phone.takes(payload.stamp, at: moment),
+                    outcome: fate.outcome, arrives: fate.arrives, jwt: node.jwt,
+                    isTaken: Phone.takes(payload.stamp, at: moment),
                     trouble: fate.trouble))
         }
         tell(node)
@@ -474,6 +504,7 @@ public final class World {
             if isHeld { node.deadTokens.hold(flight.phone, flight.token, at: moment.monotonicNanoseconds) }
         }
         node.service.answered(flight.outcome, at: moment.monotonicNanoseconds)
+        judgeTime(by: flight, of: node)
         // Whether the hand was the first to end it, or its topic's end, nobody can say from outside.
         if flight.outcome == .refused, flight.payload.event == .end, isAlmostOver(phones[flight.phone]) {
             phones[flight.phone].isExpired = true
