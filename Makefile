@@ -96,6 +96,7 @@ bench-apns: setup ## CPU per push beside h2load and beside the floor, on two pro
 bench-apns-smoke: setup ## The same at tiny sizes: shows that it works, not how fast
 	@Benchmarks/bench-apns --smoke
 	@Benchmarks/bench-apns --smoke --only lineups
+	@Benchmarks/bench-apns --smoke --only distance
 
 clean: ## Remove everything that was built
 	rm -rf .build .build-tsan .build-asan .build-fuzz .build-bench
