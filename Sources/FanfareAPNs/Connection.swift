@@ -285,7 +285,7 @@ final class Connection {
                 }
             case .goAway(_, let code, let debug):
                 let reason = ErrorBody(Array(batch[debug])).reason ?? (code == .noError ? nil : "\(code)")
-                pool.connectionWasToldToGo(self, reason: reason, at: moment)
+                pool.connectionWasToldToGo(self, code, reason: reason, at: moment)
             case .exhausted: pool.replace(self, at: moment)
             case .pong: timePong(at: moment.monotonicNanoseconds)
             case .settingsChanged: noteStreams(at: moment)

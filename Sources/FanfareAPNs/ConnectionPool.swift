@@ -21,6 +21,8 @@ public final class ConnectionPool: Transport {
         public var reach: Duration = .seconds(2)
         /// Of this pool: a shard's part of what the app may have.
         public var connectionsMax = 64
+        /// The other shards' pools, which share the peer with this one, and this one.
+        public var neighbours = Neighbours()
         /// After this a request's outcome is unknown and its activity free again.
         public var requestTimeout: Duration = .seconds(10)
         /// For a look-up of the name, and again for the way from one address to the first SETTINGS.
@@ -47,7 +49,9 @@ public final class ConnectionPool: Transport {
         }
 
         var sizeLimits: PoolSize.Limits {
-            connections.map { .exactly($0) } ?? PoolSize.Limits(reach: reach, most: connectionsMax)
+            // Of several pools one each is several, and as many pools as the peer takes connections are all served.
+            connections.map { .exactly($0) }
+                ?? PoolSize.Limits(reach: reach, least: neighbours.pools > 1 ? 1 : 2, most: connectionsMax)
         }
     }
 
@@ -103,6 +107,10 @@ public final class ConnectionPool: Transport {
     var reviewDue = Int64.min
     /// As it is without a queue.
     var plannedPath: PoolSize.Path?
+    var replacements = Replacements()
+    /// Monotonic nanoseconds, since when there has been no connection, and whether the neighbours know.
+    var unfedSince: Int64?
+    var starves = false
     /// Monotonic nanoseconds. Until then it is not ready while it may still grow; set with the first review.
     var readyBy: Int64?
     /// Connections that take no new requests and wait for their last answers, or for the peer's farewell.
@@ -181,7 +189,10 @@ public final class ConnectionPool: Transport {
         turn(at: moment)
     }
 
-    deinit { timer?.close() }
+    deinit {
+        timer?.close()
+        if starves { configuration.neighbours.isFed(ObjectIdentifier(self)) }
+    }
 
     public static func systemClock() -> Moment {
         Moment(wallMilliseconds: Clock.wallMilliseconds(), monotonicNanoseconds: Clock.monotonicNanoseconds())
@@ -368,6 +379,7 @@ public final class ConnectionPool: Transport {
         formerKeysTokenSerial = newestTokenSerial
         gate.changeKey()
         report("the provider key has changed; connections are replaced", at: moment.monotonicNanoseconds)
+        replacements.forget()
         for index in seats.indices {
             // Not for the peer's sake: how often it has ended them before does not matter.
             guard let connection = seats[index].connection else { continue }
@@ -404,21 +416,27 @@ public final class ConnectionPool: Transport {
         var index = 0
         // A seat whose connection fails at once may be given up.
         while index < seats.count {
-            if wantsDialing(index, at: moment.monotonicNanoseconds), mayDial(index) { open(index, at: moment) }
+            let now = moment.monotonicNanoseconds
+            if wantsDialing(index, at: now), mayDial(index, at: now) { open(index, at: moment) }
             index += 1
         }
     }
 
-    /// Handshakes under way at a time where the pool chooses how many connections there are: however many have ended together, they
-    /// come back a few at a time.
+    /// Handshakes of an app under way at a time where its pools choose how many connections there are: however many have ended together,
+    /// they come back a few at a time.
     private static let dialsMax = 4
 
     /// While nobody answers, the first seats ask for all.
-    private func mayDial(_ index: Int) -> Bool {
-        guard !size.isFixed else { return true }
+    private func mayDial(_ index: Int, at now: Int64) -> Bool {
+        guard choosesSize else { return true }
         guard connectionsOpen > 0 else { return index < size.limits.leastHad }
-        return seats.count { $0.connection?.isDialing == true } < ConnectionPool.dialsMax
+        guard !yields(at: now) else { return false }
+        let dials = max(1, ConnectionPool.dialsMax / configuration.neighbours.pools)
+        return seats.count { $0.connection?.isDialing == true } < dials
     }
+
+    /// Nobody has said how many connections there are.
+    private var choosesSize: Bool { configuration.connections == nil }
 
     private func wantsDialing(_ index: Int, at now: Int64) -> Bool {
         seats[index].opensAt <= now && (seats[index].connection == nil || seats[index].isInDoubt)
@@ -446,6 +464,7 @@ public final class ConnectionPool: Transport {
         if let index = seats.firstIndex(where: { $0.connection === connection }) { seats[index].dialBackoff.reset() }
         if trouble?.kind == .connection { trouble = nil }
         reviewDue = .min
+        isFed()
     }
 
     /// It has processed so many pushes that whatever comes next is no continuation of old trouble.
@@ -456,8 +475,9 @@ public final class ConnectionPool: Transport {
     }
 
     /// - Parameter reason: `nil` for the ordinary end of a connection, which is no news once it has done its work.
-    func connectionWasToldToGo(_ connection: Connection, reason: String?, at moment: Moment) {
+    func connectionWasToldToGo(_ connection: Connection, _ code: ErrorCode, reason: String?, at moment: Moment) {
         let now = moment.monotonicNanoseconds
+        if code == .enhanceYourCalm { size.restrain(at: now, using: &random) }
         let what = "\(configuration.endpoint) ends a connection: \(reason ?? "no reason given")"
         let wasOfUse = connection.isProved || connection.hasLasted(at: now)
         if reason != nil || !wasOfUse { report("\(what); it is replaced", at: now) }
@@ -490,8 +510,9 @@ public final class ConnectionPool: Transport {
         leave(connection, at: moment)
     }
 
-    /// Nanoseconds over which connections that were told to go come back: of many, twenty in a second.
-    private var spread: Int64 { max(250_000_000, 50_000_000 * Int64(seats.count)) }
+    /// Nanoseconds over which connections that were told to go come back: of many, twenty in a second, those of the neighbours, who are
+    /// told as well, included.
+    private var spread: Int64 { max(250_000_000, 50_000_000 * Int64(seats.count * configuration.neighbours.pools)) }
 
     func leave(_ connection: Connection, at moment: Moment) {
         draining.append(connection)
@@ -505,7 +526,7 @@ public final class ConnectionPool: Transport {
             return false
         }
         seats[index].isInDoubt = true
-        seats[index].opensAt = now + nextWait(index, at: now).nanoseconds
+        seats[index].opensAt = replacementOpens(after: nextWait(index, at: now), at: now)
         return true
     }
 
@@ -558,12 +579,19 @@ public final class ConnectionPool: Transport {
     func vacate(_ index: Int, for wait: Duration, at moment: Moment) {
         seats[index].connection = nil
         seats[index].isInDoubt = false
-        seats[index].opensAt = moment.monotonicNanoseconds + wait.nanoseconds
+        seats[index].opensAt = replacementOpens(after: wait, at: moment.monotonicNanoseconds)
+    }
+
+    private func replacementOpens(after wait: Duration, at now: Int64) -> Int64 {
+        guard choosesSize else { return now + wait.nanoseconds }
+        return replacements.next(
+            after: wait.nanoseconds, seats: seats.count, pools: configuration.neighbours.pools, at: now)
     }
 
     private func finishClosing() {
         guard let closed = onClosed, draining.isEmpty, seats.allSatisfy({ $0.connection == nil }) else { return }
         onClosed = nil
+        isFed()
         timer?.close()
         timer = nil
         closed()
@@ -601,7 +629,9 @@ public final class ConnectionPool: Transport {
             if let connection = seat.connection {
                 due = min(due, connection.nextDeadline)
             }
-            if seat.connection == nil || seat.isInDoubt, !isClosing, mayDial(index) { due = min(due, seat.opensAt) }
+            if seat.connection == nil || seat.isInDoubt, !isClosing, mayDial(index, at: moment.monotonicNanoseconds) {
+                due = min(due, seat.opensAt)
+            }
         }
         for connection in draining { due = min(due, connection.nextDeadline) }
         // Once it may open, the next event that finds work opens it.

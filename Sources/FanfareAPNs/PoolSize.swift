@@ -163,6 +163,13 @@ struct PoolSize {
         return true
     }
 
+    /// The peer says that it is asked too much: for a while there are no more than there are.
+    mutating func restrain(at now: Int64, using random: inout some RandomNumberGenerator) {
+        guard !isFixed else { return }
+        (ceiling, tried, reference) = (count, min(tried, count), nil)
+        refusal.begin(at: now, using: &random)
+    }
+
     /// All connections have been full for a while, something was still due, and this thread had time left: either there are too few of
     /// them, or the peer takes no more.
     ///

@@ -28,6 +28,8 @@ final class AnsweringServer {
     private(set) var handshakesMost = 0
     /// More than so many at a time it does not want.
     var connectionsMax = Int.max
+    /// After so many answers it ends a connection without a word.
+    var answersMost = Int.max
     /// As if it were so far away: PINGs are answered that late.
     var pongsAfter = Duration.zero
     private let loop: Loop
@@ -68,6 +70,7 @@ final class AnsweringServer {
         let conversation = Conversation(stream, greeting: frame(4, settings) + frame(8, big(1 << 30))) {
             [unowned self] number, id in
             requests += 1
+            if number + 1 >= answersMost { conversations[index].reset() }
             return answer(Request(connection: index, number: number, stream: id))
         }
         conversation.pong = { [unowned self, unowned conversation] in pong($0, on: conversation) }
@@ -97,7 +100,9 @@ final class AnsweringServer {
     static func reset(_ request: Request, _ code: UInt32) -> [UInt8] { frame(3, stream: request.stream, big(code)) }
 
     /// This request is the last one that is processed.
-    static func goAway(after request: Request) -> [UInt8] { frame(7, big(request.stream) + big(0)) }
+    static func goAway(after request: Request, code: UInt32 = 0) -> [UInt8] {
+        frame(7, big(request.stream) + big(code))
+    }
 
     private final class Conversation {
         private let stream: TLSStream
@@ -108,6 +113,7 @@ final class AnsweringServer {
         private(set) var hasEnded = false
         private(set) var hasHeardGoAway = false
         private(set) var isReady = false
+        private var isOver = false
         var pong: (([UInt8]) -> Void)?
 
         init(_ stream: TLSStream, greeting: [UInt8], answer: @escaping (Int, UInt32) -> [UInt8]) {
@@ -127,6 +133,9 @@ final class AnsweringServer {
         func write(_ bytes: [UInt8]) { if !stream.isClosed { stream.write(bytes) } }
 
         func stopReading() { stream.pauseReading() }
+
+        /// After what is written in this turn.
+        func reset() { isOver = true }
 
         private func takeFrames() {
             let preface = 24
@@ -156,6 +165,7 @@ final class AnsweringServer {
             }
             input.removeFirst(position)
             if !answers.isEmpty { write(answers) }
+            if isOver { stream.finish() }
         }
     }
 }

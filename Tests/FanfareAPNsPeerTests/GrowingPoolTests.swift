@@ -16,7 +16,8 @@ import Testing
 
     private func world(
         activities: Int, demand: Int, connections: Int? = nil, connectionsMax: Int = 64,
-        idlePingAfter: Duration = .seconds(45), answer: @escaping AnsweringServer.Answer = AnsweringServer.accepted
+        idlePingAfter: Duration = .seconds(45), answer: @escaping AnsweringServer.Answer = AnsweringServer.accepted,
+        settles: @escaping (DeliveryOutcome) -> Bool = { $0 == .accepted || $0 == .deadToken || $0 == .refused }
     ) throws -> (server: AnsweringServer, harness: PoolHarness) {
         let loop = try Loop()
         let server = try AnsweringServer(loop: loop, scratch: scratch, answer: answer)
@@ -26,17 +27,43 @@ import Testing
             bundleID: "com.example.app", connections: connections)
         configuration.connectionsMax = connectionsMax
         configuration.idlePingAfter = idlePingAfter
-        // A stall of the machine says nothing about the peer.
-        configuration.requestTimeout = .seconds(86_400)
-        configuration.connectTimeout = .seconds(86_400)
-        configuration.pingTimeout = .seconds(86_400)
-        let source = MemorySource(activities: activities, payload: examplePayload())
+        patient(&configuration)
+        let source = MemorySource(activities: activities, payload: examplePayload(), settles: settles)
         source.demand = demand
         source.mayHandOut = 0
         let harness = try PoolHarness(
             loop: loop, source: source, configuration: configuration,
             credentials: try ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"))
         return (server, harness)
+    }
+
+    /// A stall of the machine says nothing about the peer.
+    private func patient(_ configuration: inout ConnectionPool.Configuration) {
+        configuration.requestTimeout = .seconds(86_400)
+        configuration.connectTimeout = .seconds(86_400)
+        configuration.pingTimeout = .seconds(86_400)
+    }
+
+    /// The pools of an app with so many shards, on one loop, with one time.
+    private func shards(
+        _ count: Int, of server: AnsweringServer, on loop: Loop, connectionsMax: Int, time: LoopTime = LoopTime()
+    ) throws -> () throws -> PoolHarness {
+        // All who wait for a name would dial at one moment.
+        var configuration = ConnectionPool.Configuration(
+            endpoint: Endpoint(host: "127.0.0.1", port: server.port, caFile: scratch.path("ca.pem")),
+            bundleID: "com.example.app")
+        configuration.connectionsMax = connectionsMax
+        configuration.neighbours = Neighbours(pools: count)
+        patient(&configuration)
+        let credentials = try ProviderToken(
+            keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789")
+        return { [configuration] in
+            let source = MemorySource(activities: 1, payload: examplePayload())
+            source.demand = 100_000
+            source.mayHandOut = 0
+            return try PoolHarness(
+                loop: loop, source: source, configuration: configuration, credentials: credentials, time: time)
+        }
     }
 
     /// A hundred thousand people, fifty milliseconds away: before anything is pushed there are connections for all of them.
@@ -218,6 +245,83 @@ import Testing
         harness.close()
     }
 
+    /// Eight shards of eight connections each, and a server that tells all to go: they come back as the connections of one pool do.
+    @Test func theConnectionsOfAllShardsComeBackAFewASecond() throws {
+        let loop = try Loop()
+        let server = try AnsweringServer(loop: loop, scratch: scratch, answer: AnsweringServer.accepted)
+        server.pongsAfter = .milliseconds(50)
+        // So that handshakes take next to none of it.
+        let time = LoopTime(goesOn: false)
+        let make = try shards(8, of: server, on: loop, connectionsMax: 8, time: time)
+        let pools = try (0..<8).map { _ in try make() }
+        func leaps(of leap: Duration) -> [LoopTimer] {
+            pools.enumerated().map { $1.leaps(of: $0 == 0 ? leap : .zero) }
+        }
+        let growing = leaps(of: .milliseconds(10))
+        pools[0].run("being ready") { pools.allSatisfy { $0.pool.figures.connections == 8 } }
+        // Whose connections have lasted is told to go by a peer that means no harm.
+        let ready = time.passed
+        pools[0].run("a while") { time.passed - ready >= .seconds(61) }
+        for timer in growing { timer.close() }
+        let slowly = leaps(of: .milliseconds(1))
+        var opened: [(at: Duration, count: Int)] = []
+        server.goAway()
+        pools[0].run("coming back") {
+            opened.append((time.passed, server.connections))
+            return server.connections == 128 && pools.allSatisfy { $0.pool.figures.connections == 8 }
+        }
+        let inASecond = opened.map { first in
+            (opened.last { $0.at <= first.at + .seconds(1) } ?? first).count - first.count
+        }
+        #expect(inASecond.max() ?? 0 <= 40)
+        for timer in slowly { timer.close() }
+        for pool in pools { pool.close() }
+    }
+
+    /// The peer takes three connections of a client, and the first of two shards has them all when the other one comes.
+    @Test func aShardThatComesTooLateGetsAConnectionOfItsNeighbour() throws {
+        let loop = try Loop()
+        let server = try AnsweringServer(loop: loop, scratch: scratch, answer: AnsweringServer.accepted)
+        server.pongsAfter = .milliseconds(50)
+        server.connectionsMax = 3
+        let make = try shards(2, of: server, on: loop, connectionsMax: 3)
+        let first = try make()
+        first.run("having all") { first.pool.figures.connections == 3 }
+        let late = try make()
+        let leaps = [first.leaps(of: .milliseconds(50)), late.leaps(of: .zero)]
+        let begins = late.time.passed
+        late.run("having one") { late.pool.figures.connections > 0 }
+        #expect(late.time.passed - begins <= .seconds(60))
+        late.run("peace") { late.time.passed - begins > .seconds(180) }
+        #expect(first.pool.figures.connections >= 1 && late.pool.figures.connections >= 1)
+        let given = (first.reports + late.reports).count { $0.contains("given up for a shard") }
+        #expect((1...4).contains(given), "\(first.reports)")
+        for timer in leaps { timer.close() }
+        first.close()
+        late.close()
+    }
+
+    /// Nobody has any: there is nothing to give, and afterwards there are as many as before.
+    @Test func inAnOutageNobodyGivesAConnection() throws {
+        let loop = try Loop()
+        let server = try AnsweringServer(loop: loop, scratch: scratch, answer: AnsweringServer.accepted)
+        server.pongsAfter = .milliseconds(50)
+        let make = try shards(2, of: server, on: loop, connectionsMax: 3)
+        let pools = [try make(), try make()]
+        pools[0].run("having all") { pools.allSatisfy { $0.pool.figures.connections == 3 } }
+        server.connectionsMax = 0
+        server.goAway()
+        let leaps = [pools[0].leaps(of: .milliseconds(50)), pools[1].leaps(of: .zero)]
+        let begins = pools[0].time.passed
+        pools[0].run("an outage") { pools[0].time.passed - begins > .seconds(60) }
+        #expect(pools.allSatisfy { $0.pool.figures.connections == 0 })
+        server.connectionsMax = .max
+        pools[0].run("having all again") { pools.allSatisfy { $0.pool.figures.connections == 3 } }
+        #expect(!pools.contains { $0.reports.contains { $0.contains("given up") } })
+        for timer in leaps { timer.close() }
+        for pool in pools { pool.close() }
+    }
+
     /// The peer cuts the streams that it allows to one: it wants less, and more connections would be more.
     @Test func aPeerThatAllowsFewerStreamsGetsNoMoreConnections() throws {
         let (server, harness) = try world(activities: 3000, demand: 100) {
@@ -248,6 +352,42 @@ import Testing
         // Before it pushes again it asks for a sign of life, and so learns how far away the peer is.
         harness.pool.workAvailable()
         harness.run("growing") { server.connections >= before + 10 }
+        harness.close()
+    }
+
+    /// It ends each connection after a hundred and fifty pushes, enough to be worth another one at once, with a word or without. For a
+    /// minute there are no more new ones than two for each that there are, and ten a second; and then everybody is served.
+    @Test(arguments: [true, false]) func whoEndsConnectionsAgainAndAgainGetsAFewASecond(saysSo: Bool) throws {
+        let answers = 150
+        var (ends, settles) = (true, false)
+        let (server, harness) = try world(
+            activities: 20_000, demand: 100_000,
+            answer: {
+                guard ends, saysSo else { return AnsweringServer.accepted($0) }
+                guard $0.number < answers else { return [] }
+                return AnsweringServer.accepted($0)
+                    // ENHANCE_YOUR_CALM
+                    + ($0.number == answers - 1 ? AnsweringServer.goAway(after: $0, code: 11) : [])
+            }, settles: { settles && $0 == .accepted })
+        if !saysSo { server.answersMost = answers }
+        harness.run("being ready") { harness.pool.isReady }
+        let before = server.connections
+        harness.source.mayHandOut = .max
+        harness.pool.workAvailable()
+        let begins = harness.time.passed
+        let leaps = harness.leaps(of: .milliseconds(10))
+        harness.run("a minute") { harness.time.passed - begins >= .seconds(60) }
+        let wanted = harness.pool.figures.connectionsWanted
+        // Those that it has grown by are in place of none.
+        let handshakes = server.connections - before - max(0, wanted - before)
+        #expect(handshakes <= 600 + 2 * max(wanted, before), "\(handshakes) for \(wanted), \(before) before")
+        if saysSo {
+            #expect(wanted <= before, "it has said that we are too much: \(wanted), \(before) before")
+            #expect(harness.source.count(.unknown) == 0)
+        }
+        (ends, settles, server.answersMost) = (false, true, .max)
+        harness.run("settling") { harness.source.settled == 20_000 }
+        leaps.close()
         harness.close()
     }
 

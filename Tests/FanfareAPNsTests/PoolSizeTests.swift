@@ -141,15 +141,24 @@ import Testing
     }
 
     /// The same with goals, each of them more than the plan has provided for: all are full for three seconds. What was opened for one
-    /// is there for the next, and nothing is closed between them.
+    /// is there for the next, and nothing is closed between them. Once an hour all are told to go, and for ten minutes each is as soon as
+    /// it has been there for a second.
     @Test(arguments: 0..<10) func overAnEveningOfGoalsConnectionsComeOnceAndLeaveOnce(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var size = PoolSize(PoolSize.Limits())
         var (turns, opened, isRising, before) = (0, 0, true, size.count)
-        var openedInAMinute: [Int: Int] = [:]
-        for step in 0..<(12 * 3600 * 4) {
+        var replacements = Replacements()
+        // When each of them was opened, or will be; and how many were in a minute.
+        var opens: [Int64] = []
+        var handshakes: [Int: Int] = [:]
+        func open(at time: Int64) -> Int64 {
+            handshakes[Int(time / (60 * Self.second)), default: 0] += 1
+            return time
+        }
+        let (stepsInAnHour, illMinutes) = (4 * 3600, 250..<260)
+        for step in 0..<(12 * stepsInAnHour) {
             let now = Int64(step) * Self.second / 4
-            let hour = Double(step) / (4 * 3600)
+            let hour = Double(step) / Double(stepsInAnHour)
             let isMatch = (2..<6).contains(hour)
             size.note(demand: hour < 6 ? Int(min(1, hour / 2) * 30_000) : 0, at: now)
             size.review(Self.path(Int64.random(in: 45...60, using: &random)), at: now)
@@ -161,7 +170,12 @@ import Testing
             if size.isGrowing(at: now) {
                 size.grow()
                 opened += 1
-                openedInAMinute[step / 240, default: 0] += 1
+            }
+            while opens.count < size.count { opens.append(open(at: now)) }
+            opens.removeLast(opens.count - size.count)
+            let isIll = illMinutes.contains(step / 240)
+            for index in opens.indices where isIll && opens[index] + Self.second <= now || step % stepsInAnHour == 1 {
+                opens[index] = open(at: replacements.next(after: 0, seats: size.count, pools: 1, at: now))
             }
             if (size.count > before) != isRising, size.count != before {
                 turns += 1
@@ -170,7 +184,12 @@ import Testing
             before = size.count
         }
         #expect(turns == 1, "up, and down once: seed \(seed)")
-        #expect(opened <= 62 && openedInAMinute.values.allSatisfy { $0 <= 62 })
+        #expect(opened <= 62)
+        for (minute, count) in handshakes {
+            let mayBeTold = minute % 60 == 0 || (illMinutes.lowerBound...illMinutes.upperBound).contains(minute)
+            #expect(count <= (mayBeTold ? 600 + 2 * 64 : 6), "minute \(minute): seed \(seed)")
+        }
+        #expect(illMinutes.allSatisfy { handshakes[$0] ?? 0 > 500 }, "those that it ends come back")
         #expect(size.count == 2)
     }
 
@@ -188,6 +207,18 @@ import Testing
     }
 
     // MARK: Peers that want less
+
+    /// It says that it is asked too much: nothing is closed, and for a minute there is none more, whatever the audience.
+    @Test mutating func whoAsksForCalmGetsNoMoreForAWhile() {
+        var size = PoolSize(PoolSize.Limits())
+        grow(&size, to: 100_000, over: Self.path(50), at: 0)
+        let before = size.count
+        for second in 1...5 { size.restrain(at: Int64(second) * Self.second, using: &random) }
+        grow(&size, to: 1_000_000, over: Self.path(50), at: 20 * Self.second)
+        #expect(size.count == before && size.isStopped(at: 20 * Self.second))
+        grow(&size, to: 1_000_000, over: Self.path(50), at: 62 * Self.second)
+        #expect(size.count == 64)
+    }
 
     @Test mutating func whoRefusesTheNinthIsServedWithEight() {
         var size = PoolSize(PoolSize.Limits())
