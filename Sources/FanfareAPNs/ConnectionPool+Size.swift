@@ -144,6 +144,7 @@ extension ConnectionPool {
         let middle = known.count > 2 ? ConnectionPool.middle(known.compactMap(\.pace.least)) : nil
         let limit = middle.map { max($0 * ConnectionPool.slowFactor, $0 + ConnectionPool.slowMargin) }
         for connection in open {
+            connection.slowness.compare(connection.pace, to: middle, at: now)
             connection.slowness.judge(connection.pace, limit: limit, at: now)
             guard connection.slowness.stays(at: now), replaceLater(connection, at: now) else { continue }
             report(

@@ -335,7 +335,7 @@ public final class ConnectionPool: Transport {
             let errors = gate.isTrying || inFlight == 0 ? connection.errorsInARow : connection.isInDoubt ? 1 : 0
             next.offer(
                 index, room: connection.room(bodyBytes: bodyBytes, at: now), errors: errors, isSlow: connection.isSlow,
-                isNarrow: connection.isNarrow && connection.errorsInARow == 0)
+                lag: connection.slowness.lag, isNarrow: connection.isNarrow && connection.errorsInARow == 0)
         }
         guard let index = next.index else { return (nil, 0) }
         lastPulled = index

@@ -10,9 +10,22 @@ struct Slowness {
     static let time: Int64 = 10 * 1_000_000_000
 
     private(set) var isSlow = false
+    /// How many times as long as in the middle of the connections an answer takes; 1 where that is not known.
+    private(set) var lag = 1
     private var verdicts = 0
     private var since: Int64 = 0
     private var judgedAt = Int64.min
+
+    /// What comes sooner than this differs by chance.
+    private static let tellingTime: Int64 = 20_000_000
+
+    /// - Parameter middle: of the connections' paces; `nil`: there are too few to tell.
+    mutating func compare(_ pace: RoundTrip, to middle: Int64?, at now: Int64) {
+        guard let middle, let least = pace.least, let noted = pace.notedAt, now - noted < Slowness.memory else {
+            return lag = 1
+        }
+        lag = max(1, Int(max(least, Slowness.tellingTime) / max(middle, Slowness.tellingTime)))
+    }
 
     /// - Parameters:
     ///   - pace: of the connection's last answers.

@@ -116,6 +116,7 @@ import Testing
         }
         answers.start(after: .milliseconds(300), repeating: .milliseconds(300))
         harness.run("being ready") { harness.pool.isReady }
+        var known: [Int] = []
         var round = 0
         while server.connections < 5, round < 150 {
             round += 1
@@ -123,8 +124,12 @@ import Testing
             harness.pool.workAvailable()
             harness.run("round \(round)") { harness.source.settled == round * 400 }
             harness.time.leap(.milliseconds(500))
+            // By then it has been seen how late it answers.
+            if round == 5 { known = server.requestsByConnection }
         }
         #expect(server.connections == 5)
+        let carried = zip(server.requestsByConnection, known).map { $0 - $1 }
+        #expect(carried.dropFirst().allSatisfy { 3 * carried[0] <= $0 }, "\(carried)")
         #expect(harness.reports.contains { $0.contains("far more slowly on a connection") }, "\(harness.reports)")
         #expect(harness.source.count(.unknown) == 0)
         answers.close()

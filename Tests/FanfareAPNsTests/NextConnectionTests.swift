@@ -22,6 +22,25 @@ import Testing
         #expect(chosen([(1, 0, false, false), (9, 0, false, false), (9, 0, false, false)]) == 1)
     }
 
+    /// Little's law: whoever answers three times as late has a third of the pushes, while there is room for all.
+    @Test func whoAnswersLaterGetsLess() {
+        var inFlight = [0, 0, 0]
+        let lags = [1, 3, 1]
+        for _ in 0..<1000 {
+            var next = NextConnection()
+            for index in inFlight.indices {
+                next.offer(
+                    index, room: 1000 - inFlight[index], errors: 0, isSlow: false, lag: lags[index], isNarrow: false)
+            }
+            if let index = next.index { inFlight[index] += 1 }
+        }
+        #expect(inFlight.reduce(0, +) == 1000 && 3 * inFlight[1] <= inFlight[0], "\(inFlight)")
+        var last = NextConnection()
+        last.offer(0, room: 0, errors: 0, isSlow: false, isNarrow: false)
+        last.offer(1, room: 2, errors: 0, isSlow: false, lag: 30, isNarrow: false)
+        #expect(last.index == 1 && last.room == 2, "where nobody else has room")
+    }
+
     /// A few pushes at a time, as between goals: every connection grows wide by them, and not the widest alone.
     @Test func whatLittleThereIsToPushWarmsAllConnections() {
         let widthMax = 1000

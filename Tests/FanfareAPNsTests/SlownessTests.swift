@@ -23,6 +23,25 @@ import Testing
         #expect(slowness.stays(at: 10_000 * Self.millisecond))
     }
 
+    @Test mutating func howManyTimesAsLateAsTheOthersIsKnownForAWhile() {
+        pace.note(70 * Self.millisecond, at: 0)
+        for (middle, lag) in [(20, 3), (40, 1), (70, 1), (700, 1), (0, 3)] as [(Int64, Int)] {
+            slowness.compare(pace, to: middle * Self.millisecond, at: 1)
+            #expect(slowness.lag == lag, "\(middle)")
+        }
+        slowness.compare(pace, to: nil, at: 1)
+        #expect(slowness.lag == 1)
+        slowness.compare(pace, to: 1, at: Slowness.memory)
+        #expect(slowness.lag == 1, "that was long ago")
+    }
+
+    /// What a busy thread makes of answers that take no time is chance.
+    @Test mutating func onLoopbackNobodyLags() {
+        pace.note(19_000_000, at: 0)
+        slowness.compare(pace, to: 90_000, at: 1)
+        #expect(slowness.lag == 1)
+    }
+
     /// A push now and then, and one of them late: no reason for a handshake, however long nothing else comes.
     @Test mutating func oneLateAnswerIsNoReason() {
         answer(in: 500, at: 0)
