@@ -36,7 +36,8 @@ public struct APNsOptions: Sendable, Equatable {
     public var connectionsPerShard: Int?
     /// From a goal to the last activity of the largest audience: connections are opened for that before it comes, as far away as APNs is.
     public var reach: Duration = .seconds(2)
-    /// Of this app on this host, over all shards: that many at most where the engine chooses, though each shard has one.
+    /// Of this app on this host, over all shards: that many at most where the engine chooses, though each shard has one. Another
+    /// app, and another host, has as many: divide what APNs is to see by both.
     public var connectionsMax = 64
     /// After so much silence a connection without pushes is asked whether anybody is there, so that it is known to be dead before
     /// it is needed: 30 to 60 seconds where routers forget quiet connections.
