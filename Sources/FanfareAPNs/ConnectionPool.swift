@@ -383,7 +383,7 @@ public final class ConnectionPool: Transport {
         for index in seats.indices {
             // Not for the peer's sake: how often it has ended them before does not matter.
             guard let connection = seats[index].connection else { continue }
-            vacate(index, for: .nanoseconds(Int64.random(in: 0...spread, using: &random)), at: moment)
+            vacate(index, for: .nanoseconds(Int64.random(in: 0...spread(of: index), using: &random)), at: moment)
             leave(connection, at: moment)
         }
     }
@@ -503,7 +503,7 @@ public final class ConnectionPool: Transport {
         guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
         if connection.wasWorthwhile || connection.hasLasted(at: moment.monotonicNanoseconds) {
             // A server that goes tells all of its clients, and each of them on all of its connections.
-            vacate(index, for: .nanoseconds(Int64.random(in: 0...spread, using: &random)), at: moment)
+            vacate(index, for: .nanoseconds(Int64.random(in: 0...spread(of: index), using: &random)), at: moment)
         } else {
             vacate(index, for: nextWait(index, at: moment.monotonicNanoseconds), at: moment)
         }
@@ -511,8 +511,12 @@ public final class ConnectionPool: Transport {
     }
 
     /// Nanoseconds over which connections that were told to go come back: of many, twenty in a second, those of the neighbours, who are
-    /// told as well, included.
-    private var spread: Int64 { max(250_000_000, 50_000_000 * Int64(seats.count * configuration.neighbours.pools)) }
+    /// told as well, included. The first ones, for which the others wait where none is left, are among the first.
+    private func spread(of index: Int) -> Int64 {
+        let least = size.limits.leastHad
+        let count = (index < least ? least : seats.count) * configuration.neighbours.pools
+        return max(250_000_000, 50_000_000 * Int64(count))
+    }
 
     func leave(_ connection: Connection, at moment: Moment) {
         draining.append(connection)
