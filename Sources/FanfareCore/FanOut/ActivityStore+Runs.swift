@@ -27,8 +27,8 @@ extension ActivityStore {
                 activity.flags == first.flags
             else { return false }
             if activity.sendingAlert == first.sendingAlert, activity.stamp == first.stamp,
-                activity.spent == first.spent,
-                first.stamp < stamp, preferences.isEmpty || preferences[index] == preferences[firstIndex]
+                activity.spent == first.spent, first.stamp < stamp,
+                preferences.isEmpty || preferences[index] == preferences[firstIndex]
             {
                 return true
             }
