@@ -29,6 +29,9 @@ final class ShardThreads {
         do {
             for (app, makeTransport) in makeTransports.enumerated() {
                 queues.append([])
+                var options = options
+                // What APNs refuses one app's key for says nothing to the others. The core goes by the first one's proof.
+                if app > 0 { options.clock = options.clock.unproven }
                 for index in 0..<count {
                     let place = ShardPlace(app: app, index: index, count: count)
                     let queue = LoadingQueue()

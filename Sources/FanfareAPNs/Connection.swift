@@ -100,6 +100,9 @@ final class Connection {
     /// connection and ends it would be dialled as fast as it answers, which APNs takes for an attack (spec §10).
     private static let provingAnswers = 16
     var wasWorthwhile: Bool { answers >= Connection.worthwhileAnswers }
+    /// Requests are on their way, or were lately.
+    func isBusy(at now: Int64) -> Bool { inFlight > 0 || now - lastProved < 10 * 1_000_000_000 }
+    var hasEarnedAnother: Bool { answers >= Replacements.earnedBy }
     private var openedAt: Int64?
 
     init(pool: ConnectionPool, serial: UInt64) {

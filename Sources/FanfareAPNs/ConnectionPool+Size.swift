@@ -58,10 +58,9 @@ extension ConnectionPool {
         size.review(plannedPath, at: now)
         judgeLoad(path, at: moment)
         guard !size.isFixed else { return }
-        sharePlaces(at: moment)
         if size.shrinks(at: now) { removeSeat(at: moment) }
         // One after the other.
-        guard size.isGrowing(at: now), mayGrow(at: now), !yields(at: now),
+        guard size.isGrowing(at: now), mayGrow(at: now),
             seats.allSatisfy({ $0.connection?.isOpen == true })
         else { return }
         size.grow()
@@ -73,52 +72,7 @@ extension ConnectionPool {
     /// When the next review is due without anything having happened.
     func nextReview(at now: Int64) -> Int64? {
         if size.isGrowing(at: now), mayGrow(at: now) { return reviewDue }
-        let shrinks = size.shrinksAt.map { max($0, reviewDue) }
-        guard configuration.neighbours.pools > 1, !size.isFixed else { return shrinks }
-        return min(shrinks ?? .max, reviewDue + ConnectionPool.neighbourInterval)
-    }
-
-    // MARK: Neighbours
-
-    /// Without a connection for so long a pool starves, if others have some.
-    private static let starvingTime: Int64 = 10 * 1_000_000_000
-    /// Between two looks at how the neighbours fare, where nothing else happens.
-    private static let neighbourInterval: Int64 = 5 * 1_000_000_000
-
-    /// Another pool has none, and this one has as many as it must: what the peer takes is for that one.
-    func yields(at now: Int64) -> Bool {
-        configuration.neighbours.pools > 1 && connectionsOpen >= size.limits.leastHad
-            && configuration.neighbours.isWanted(at: now)
-    }
-
-    /// Says that this pool starves, or gives a connection to another one that does.
-    private func sharePlaces(at moment: Moment) {
-        let neighbours = configuration.neighbours
-        guard neighbours.pools > 1 else { return }
-        let now = moment.monotonicNanoseconds
-        guard connectionsOpen > 0 else {
-            let since = unfedSince ?? now
-            unfedSince = since
-            guard now - since >= ConnectionPool.starvingTime else { return }
-            neighbours.starves(ObjectIdentifier(self), at: now)
-            return starves = true
-        }
-        unfedSince = nil
-        guard connectionsOpen > size.limits.leastHad,
-            let index = seats.lastIndex(where: { $0.connection?.isOpen == true }),
-            neighbours.take(at: now), size.refuse(at: now, using: &random), let connection = seats[index].connection
-        else { return }
-        remove(index)
-        leave(connection, at: moment)
-        report(
-            "\(configuration.endpoint) takes no more connections; one is given up for a shard that has none", at: now)
-    }
-
-    func isFed() {
-        unfedSince = nil
-        guard starves else { return }
-        configuration.neighbours.isFed(ObjectIdentifier(self))
-        starves = false
+        return size.shrinksAt.map { max($0, reviewDue) }
     }
 
     /// What the middle one of the connections has measured.

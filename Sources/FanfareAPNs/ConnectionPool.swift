@@ -21,8 +21,8 @@ public final class ConnectionPool: Transport {
         public var reach: Duration = .seconds(2)
         /// Of this pool: a shard's part of what the app may have.
         public var connectionsMax = 64
-        /// The other shards' pools, which share the peer with this one, and this one.
-        public var neighbours = Neighbours()
+        /// Pools of the app on this host, one for each shard, which share the peer: what is told to all of them comes back together.
+        public var pools = 1
         /// After this a request's outcome is unknown and its activity free again.
         public var requestTimeout: Duration = .seconds(10)
         /// For a look-up of the name, and again for the way from one address to the first SETTINGS.
@@ -51,7 +51,7 @@ public final class ConnectionPool: Transport {
         var sizeLimits: PoolSize.Limits {
             // Of several pools one each is several, and as many pools as the peer takes connections are all served.
             connections.map { .exactly($0) }
-                ?? PoolSize.Limits(reach: reach, least: neighbours.pools > 1 ? 1 : 2, most: connectionsMax)
+                ?? PoolSize.Limits(reach: reach, least: pools > 1 ? 1 : 2, most: connectionsMax)
         }
     }
 
@@ -108,9 +108,6 @@ public final class ConnectionPool: Transport {
     /// As it is without a queue.
     var plannedPath: PoolSize.Path?
     var replacements = Replacements()
-    /// Monotonic nanoseconds, since when there has been no connection, and whether the neighbours know.
-    var unfedSince: Int64?
-    var starves = false
     /// Monotonic nanoseconds. Until then it is not ready while it may still grow; set with the first review.
     var readyBy: Int64?
     /// Connections that take no new requests and wait for their last answers, or for the peer's farewell.
@@ -189,10 +186,7 @@ public final class ConnectionPool: Transport {
         turn(at: moment)
     }
 
-    deinit {
-        timer?.close()
-        if starves { configuration.neighbours.isFed(ObjectIdentifier(self)) }
-    }
+    deinit { timer?.close() }
 
     public static func systemClock() -> Moment {
         Moment(wallMilliseconds: Clock.wallMilliseconds(), monotonicNanoseconds: Clock.monotonicNanoseconds())
@@ -291,10 +285,11 @@ public final class ConnectionPool: Transport {
         guard gateRoom > 0 else { return false }
         let (connection, room) = nextConnection(at: now)
         let limit = min(room, gateRoom, ConnectionPool.pullMax)
-        guard let connection, limit > 0, let authorization = authorization(at: moment) else { return false }
+        guard let connection, limit > 0, let issue = issue(at: moment) else { return false }
+        let authorization = requestFields.authorization(issue)
 
         batch.removeAll()
-        source.pull(limit: limit, at: moment, into: &batch)
+        source.pull(limit: limit, at: issue.agreeing(with: moment), into: &batch)
         sourceMayHaveWork = batch.deliveries.count == limit
         var allSent = true
         var next = 0
@@ -353,7 +348,7 @@ public final class ConnectionPool: Transport {
         }
     }
 
-    private func authorization(at moment: Moment) -> RequestFields.Authorization? {
+    private func issue(at moment: Moment) -> ProviderToken.Issue? {
         do {
             let issue = try credentials.current(at: moment)
             if let complaint = issue.complaint { report(complaint, at: moment.monotonicNanoseconds) }
@@ -366,7 +361,7 @@ public final class ConnectionPool: Transport {
             newestTokenSerial = max(newestTokenSerial, issue.serial)
             // Refusals take it back; here somebody else's may have, who shares no key with us.
             if let origin = issue.provenOrigin { proof.origin = origin }
-            return requestFields.authorization(issue)
+            return issue
         } catch {
             couldNotSign(error, at: moment.monotonicNanoseconds)
             return nil
@@ -417,7 +412,7 @@ public final class ConnectionPool: Transport {
         // A seat whose connection fails at once may be given up.
         while index < seats.count {
             let now = moment.monotonicNanoseconds
-            if wantsDialing(index, at: now), mayDial(index, at: now) { open(index, at: moment) }
+            if wantsDialing(index, at: now), mayDial(index) { open(index, at: moment) }
             index += 1
         }
     }
@@ -427,11 +422,11 @@ public final class ConnectionPool: Transport {
     private static let dialsMax = 4
 
     /// While nobody answers, the first seats ask for all.
-    private func mayDial(_ index: Int, at now: Int64) -> Bool {
+    private func mayDial(_ index: Int) -> Bool {
         guard choosesSize else { return true }
-        guard connectionsOpen > 0 else { return index < size.limits.leastHad }
-        guard !yields(at: now) else { return false }
-        let dials = max(1, ConnectionPool.dialsMax / configuration.neighbours.pools)
+        guard connectionsOpen > 0 else { return index < max(2, size.limits.leastHad) }
+        // One handshake that nobody answers is not to hold up all others.
+        let dials = max(2, ConnectionPool.dialsMax / configuration.pools)
         return seats.count { $0.connection?.isDialing == true } < dials
     }
 
@@ -464,7 +459,6 @@ public final class ConnectionPool: Transport {
         if let index = seats.firstIndex(where: { $0.connection === connection }) { seats[index].dialBackoff.reset() }
         if trouble?.kind == .connection { trouble = nil }
         reviewDue = .min
-        isFed()
     }
 
     /// It has processed so many pushes that whatever comes next is no continuation of old trouble.
@@ -477,7 +471,10 @@ public final class ConnectionPool: Transport {
     /// - Parameter reason: `nil` for the ordinary end of a connection, which is no news once it has done its work.
     func connectionWasToldToGo(_ connection: Connection, _ code: ErrorCode, reason: String?, at moment: Moment) {
         let now = moment.monotonicNanoseconds
-        if code == .enhanceYourCalm { size.restrain(at: now, using: &random) }
+        // Who complains of a quiet one does not mean that there are too many.
+        if code == .enhanceYourCalm, isSeated(connection), connection.isBusy(at: now) {
+            size.restrain(at: now, using: &random)
+        }
         let what = "\(configuration.endpoint) ends a connection: \(reason ?? "no reason given")"
         let wasOfUse = connection.isProved || connection.hasLasted(at: now)
         if reason != nil || !wasOfUse { report("\(what); it is replaced", at: now) }
@@ -510,12 +507,13 @@ public final class ConnectionPool: Transport {
         leave(connection, at: moment)
     }
 
-    /// Nanoseconds over which connections that were told to go come back: of many, twenty in a second, those of the neighbours, who are
-    /// told as well, included. The first ones, for which the others wait where none is left, are among the first.
+    /// Nanoseconds over which connections that were told to go come back: of many, twenty in a second, those of the app's other pools,
+    /// which are told as well, included. People wait for the first ones where none is left: those of all pools come in a third of a second.
     private func spread(of index: Int) -> Int64 {
+        guard choosesSize else { return max(250_000_000, 50_000_000 * Int64(seats.count)) }
         let least = size.limits.leastHad
-        let count = (index < least ? least : seats.count) * configuration.neighbours.pools
-        return max(250_000_000, 50_000_000 * Int64(count))
+        if index < least { return max(250_000_000, 10_000_000 * Int64(least * configuration.pools)) }
+        return max(250_000_000, 50_000_000 * Int64(seats.count * configuration.pools))
     }
 
     func leave(_ connection: Connection, at moment: Moment) {
@@ -530,7 +528,7 @@ public final class ConnectionPool: Transport {
             return false
         }
         seats[index].isInDoubt = true
-        seats[index].opensAt = replacementOpens(after: nextWait(index, at: now), at: now)
+        seats[index].opensAt = replacementOpens(index, after: nextWait(index, at: now), at: now)
         return true
     }
 
@@ -545,8 +543,16 @@ public final class ConnectionPool: Transport {
 
     /// It has answered well after all.
     func trust(_ connection: Connection) {
-        guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
+        guard let index = seats.firstIndex(where: { $0.connection === connection }), seats[index].isInDoubt else {
+            return
+        }
+        giveBackReplacement(of: connection)
         seats[index].isInDoubt = false
+    }
+
+    /// The connection was in doubt, and is not to be replaced for that any more.
+    private func giveBackReplacement(of connection: Connection) {
+        if !connection.hasEarnedAnother { replacements.giveBack(pools: configuration.pools) }
     }
 
     /// - Parameter lingers: it carries nothing any more, but is not closed yet, and ends once more when it is.
@@ -581,21 +587,23 @@ public final class ConnectionPool: Transport {
     }
 
     func vacate(_ index: Int, for wait: Duration, at moment: Moment) {
+        // It has been counted when it came to be in doubt.
+        if seats[index].isInDoubt, let doubted = seats[index].connection { giveBackReplacement(of: doubted) }
+        seats[index].opensAt = replacementOpens(index, after: wait, at: moment.monotonicNanoseconds)
         seats[index].connection = nil
         seats[index].isInDoubt = false
-        seats[index].opensAt = replacementOpens(after: wait, at: moment.monotonicNanoseconds)
     }
 
-    private func replacementOpens(after wait: Duration, at now: Int64) -> Int64 {
-        guard choosesSize else { return now + wait.nanoseconds }
+    /// - Parameter index: of the seat, which still has the connection that is to be replaced.
+    private func replacementOpens(_ index: Int, after wait: Duration, at now: Int64) -> Int64 {
+        guard choosesSize, seats[index].connection?.hasEarnedAnother != true else { return now + wait.nanoseconds }
         return replacements.next(
-            after: wait.nanoseconds, seats: seats.count, pools: configuration.neighbours.pools, at: now)
+            after: wait.nanoseconds, seats: seats.count, pools: configuration.pools, at: now)
     }
 
     private func finishClosing() {
         guard let closed = onClosed, draining.isEmpty, seats.allSatisfy({ $0.connection == nil }) else { return }
         onClosed = nil
-        isFed()
         timer?.close()
         timer = nil
         closed()
@@ -633,7 +641,7 @@ public final class ConnectionPool: Transport {
             if let connection = seat.connection {
                 due = min(due, connection.nextDeadline)
             }
-            if seat.connection == nil || seat.isInDoubt, !isClosing, mayDial(index, at: moment.monotonicNanoseconds) {
+            if seat.connection == nil || seat.isInDoubt, !isClosing, mayDial(index) {
                 due = min(due, seat.opensAt)
             }
         }

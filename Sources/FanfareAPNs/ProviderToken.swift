@@ -32,6 +32,16 @@ public final class ProviderToken: Sendable {
         /// `ProviderToken.provenOrigin`, when it was asked for.
         var provenOrigin: Int64?
 
+        /// A moment by the clock that this was made by, where the one that was read is another: what is accepted with a JWT is to be
+        /// stamped by a time that is accepted, whichever thread was the first to hear of it.
+        func agreeing(with moment: Moment) -> Moment {
+            let wall = issuedAt &* 1000 &+ (moment.monotonicNanoseconds &- mintedAt) / 1_000_000
+            guard abs(wall &- moment.wallMilliseconds) > WallProof.tolerance.milliseconds else { return moment }
+            return Moment(
+                wallMilliseconds: wall, monotonicNanoseconds: moment.monotonicNanoseconds, stampEpoch: moment.stampEpoch
+            )
+        }
+
         func age(at moment: Moment) -> Int64 { (moment.monotonicNanoseconds - mintedAt) / 1_000_000_000 }
     }
 

@@ -66,4 +66,27 @@ import Testing
         #expect(ended.allSatisfy { $0.map(\.event) == ["u", "e"] }, "the goal, and one end")
         #expect(ended.allSatisfy { $0[0].alert != nil && $0[1].alert != nil && $0[0].alert != $0[1].alert })
     }
+
+    /// While a key is revoked nothing shows which time APNs goes by, and the clock is wrong by a day. The first push that it takes again
+    /// has a JWT of the right time, so it is to be stamped by that, or the phone drops it, alert and all.
+    @Test(arguments: [Int64(26), -26])
+    func theFirstPushAfterARevocationIsStampedAsItsJWTIs(hoursWrong: Int64) throws {
+        let people = 10
+        let stage = try DeliveryStage(goesOn: true) { _ in }
+        for person in 0..<people { stage.follow(person, token: [1, UInt8(person)] + [UInt8](repeating: 9, count: 78)) }
+        stage.publish(1)
+        try stage.run("the first state") { stage.simulator.delivered == people && stage.shard.inFlight == 0 }
+        stage.wallError = .seconds(hoursWrong * 3600)
+        try wait(.seconds(60), on: stage)
+        try stage.revokeKey()
+        stage.publish(2)
+        try wait(.seconds(200), on: stage)
+        try stage.mendKey()
+        try wait(.seconds(130), on: stage)
+        #expect(stage.simulator.statistics[.badRequestPayload] == 0, "what a phone would drop, the simulator refuses")
+        try stage.close()
+        let accepted = try stage.accepted()
+        #expect(
+            accepted.count == people && accepted.allSatisfy { $0.count { $0.alert != nil } == 2 }, "a goal each time")
+    }
 }

@@ -423,8 +423,14 @@ import Testing
         let ping = frame(6, [0, 0, 0, 0, 0, 0, 0, 0]) + frame(77, [UInt8](repeating: 0, count: 60))
         let pings = [UInt8]((0..<4500).flatMap { _ in ping })
         for request in held.prefix(100) { server.write(pings + AnsweringServer.accepted(request), on: 0) }
+        var rest = held.dropFirst(100)
         let text = "localhost:\(server.port): the server does not read; connecting again"
-        harness.run("the end of the connection") { server.connections == 2 }
+        harness.run("the end of the connection") {
+            if server.connections == 2 { return true }
+            // How much the system's buffers take in depends on how busy the machine is.
+            if let request = rest.popFirst() { server.write(pings + AnsweringServer.accepted(request), on: 0) }
+            return false
+        }
         #expect(harness.reports == [text])
         harness.run("settling") { harness.source.settled == 2000 }
         harness.close()

@@ -31,6 +31,14 @@ import Testing
         #expect(next(after: 60 * Self.second, at: 0) == 60 * Self.second)
     }
 
+    @Test mutating func whatIsNotNeededAfterAllDoesNotCount() {
+        for _ in 0..<1000 {
+            _ = next(at: Self.second)
+            replacements.giveBack(pools: 1)
+        }
+        #expect(next(at: Self.second) == Self.second)
+    }
+
     @Test mutating func anotherKeysConnectionsAreNotForThePeersSake() {
         for _ in 0..<100 { _ = next(at: 0) }
         replacements.forget()

@@ -14,4 +14,9 @@ public struct ClockSource: Sendable {
         self.wallMilliseconds = wallMilliseconds
         self.monotonicNanoseconds = monotonicNanoseconds
     }
+
+    /// The same clocks, of which nothing has been shown yet.
+    public var unproven: ClockSource {
+        ClockSource(wallMilliseconds: wallMilliseconds, monotonicNanoseconds: monotonicNanoseconds)
+    }
 }
