@@ -78,7 +78,12 @@ struct SimulatedFeed {
     mutating func pass(milliseconds: Int64) -> [ShardCommand] {
         let end = now + .milliseconds(milliseconds)
         // From one deadline to the next, so that each end is seen at its time.
-        while let deadline = core.nextDeadline, deadline <= end { advance(to: max(now, deadline)) }
+        while let deadline = core.nextDeadline, deadline <= end {
+            advance(to: max(now, deadline))
+            guard core.nextDeadline == deadline, deadline <= now else { continue }
+            falsehood = falsehood ?? "a timer of \(deadline) has not fired at \(now)"
+            break
+        }
         advance(to: end)
         if falsehood == nil { falsehood = silenceJudge.overdue(at: now) }
         if silences {
