@@ -60,9 +60,9 @@ extension ConnectionPool {
         guard !size.isFixed else { return }
         if size.shrinks(at: now) { removeSeat(at: moment) }
         // One after the other.
-        guard size.isGrowing(at: now), mayGrow(at: now),
-            seats.allSatisfy({ $0.connection?.isOpen == true })
-        else { return }
+        guard size.isGrowing(at: now), mayGrow(at: now), seats.allSatisfy({ $0.connection?.isOpen == true }) else {
+            return
+        }
         size.grow()
         var seat = Seat()
         seat.opensAt = now + Int64.random(in: 0...ConnectionPool.growthPause, using: &random)

@@ -17,7 +17,10 @@ struct FeedTimeline: Sendable {
 
     /// Whether `pass` wants to know the time of the event after one with this time.
     @inline(__always)
-    func doubts(_ at: FeedTime) -> Bool { at.milliseconds > now.milliseconds + FeedTimeline.stepMilliseconds }
+    func doubts(_ at: FeedTime) -> Bool {
+        let (latest, isTooMuch) = now.milliseconds.addingReportingOverflow(FeedTimeline.stepMilliseconds)
+        return !isTooMuch && at.milliseconds > latest
+    }
 
     // Every event asks, and a `Duration` is 128 bits wide.
     private static let stepMilliseconds = stepMax.milliseconds

@@ -20,6 +20,16 @@ import Testing
 
     private static let year = 365 * 86_400
 
+    /// Nanoseconds mistaken for seconds are the last moment there is, and no feed may end the process with it.
+    @Test func afterTheLastMomentThereIsNothingIsLater() {
+        var timeline = FeedTimeline()
+        let last = FeedTime(milliseconds: .max)
+        timeline.pass(last, before: nil)
+        #expect(!timeline.doubts(noon) && !timeline.doubts(last))
+        timeline.pass(noon, before: nil)
+        #expect(timeline.now == last)
+    }
+
     @Test func oneEventWithAWrongYearMovesNothing() throws {
         let wrong = line(36 * FeedTimelineTests.year)
         #expect(try arrivals([line(0) + line(1) + wrong + line(3) + line(4)]) == [0, 1, 3, 3, 4])
