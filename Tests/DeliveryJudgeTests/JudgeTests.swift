@@ -147,6 +147,25 @@ private func match(_ home: String, _ score: Int, highlight: String = "homeScore"
         #expect(try dump.verdict(topics: topics).violations == [.repeated: 1])
     }
 
+    /// Of three states, the third like the first, the second may have been lost before the server read it.
+    @Test func aRepeatIsAllowedWhereTheStateHadGoneAndComeBack() throws {
+        var dump = good
+        dump.tokens["t2"]?.pushes.append(.init(at: 900, state: "b1", stamp: 107))
+        #expect(try dump.verdict(topics: topics).violations == [.repeated: 1])
+        let pushes: [DumpSketch.Push] = [
+            .init(at: 5, state: "b1", stamp: 105), .init(at: 500, state: "b0", stamp: 106),
+            .init(at: 899, state: "b1", stamp: 107),
+        ]
+        dump.tokens["t4"] = (false, pushes)
+        var verdict = try dump.verdict(topics: topics)
+        #expect(verdict.isGood, "\(verdict.examples)")
+        #expect(verdict.repeatsOfReturned == 1 && verdict.allowedRepeats == 0)
+        // It came back long after.
+        dump.tokens["t4"]?.pushes[2].at = 2000
+        verdict = try dump.verdict(topics: topics)
+        #expect(verdict.violations == [.repeated: 1] && verdict.repeatsOfReturned == 0)
+    }
+
     @Test func anAlertIsNotSentAgainAfterAnUnknownOutcome() throws {
         var dump = good
         dump.tokens["t1"]?.pushes[1].unanswered = true

@@ -76,12 +76,6 @@ struct FaultTests {
         let counts: Counts
     }
 
-    private struct Verdict: Decodable {
-        struct Tokens: Decodable { let live, dead: Int }
-        let tokens: Tokens
-        let unanswered, allowedRepeats: Int
-    }
-
     private func decode<Value: Decodable>(_ type: Value.Type, _ line: Substring?) throws -> Value {
         try JSONDecoder().decode(type, from: Data((line ?? "").utf8))
     }
@@ -104,8 +98,9 @@ struct FaultTests {
             .judge, ["--dump", dump, "--states", states, "--tokens", "\(Self.activities)"], folder: folder,
             within: 300)
         #expect(judged.status == 0, "\(judged.output) \(judged.errors)")
-        let verdict = try decode(Verdict.self, judged.output.split(separator: "\n").last)
+        let verdict = try Verdict(judged)
         #expect(verdict.allowedRepeats <= verdict.unanswered)
+        #expect(verdict.allowedRepeats + verdict.repeatsOfReturned <= summary.pushes.uncertain)
         #expect(summary.pushes.dead == verdict.tokens.dead, "each dead token is reported once")
 
         let lines = try String(contentsOfFile: dump, encoding: .utf8).split(separator: "\n").suffix(1)

@@ -139,8 +139,9 @@ extension World {
                 }
                 continue
             }
+            // Who leaves with an end on the way stays where it was, until that end has been taken or there is no card any more.
+            if phone.hasLeft, isLetGo(phone) { continue }
             guard let served = phone.served else {
-                if isLetGo(phone) { continue }
                 return "activity \(phone.id.rawValue) left and was never ended (3)"
             }
             let node = nodes[phone.node]

@@ -47,11 +47,23 @@ public struct Judge {
         }
     }
 
+    /// The same state twice in a row, though the first was answered.
+    private struct Repeat {
+        let token, state: String
+        let arrivals: ClosedRange<Int64>
+    }
+
+    /// Milliseconds between the first activity of a sweep and the last, of those whose pushes are not lost.
+    private static let sweepMax: Int64 = 1000
+
     private let book: TopicBook
     private let expectations: Expectations
     private var readings: [String: TopicBook.Reading] = [:]
     private var alertTitles: [String: String] = [:]
     private var distinct: [Int] = []
+    /// When a state was accepted again by tokens that had another one between: the first time and the last.
+    private var returns: [String: ClosedRange<Int64>] = [:]
+    private var repeats: [Repeat] = []
     private var hasCounters = false
     private var verdict = Verdict()
 
@@ -91,6 +103,7 @@ public struct Judge {
 
     /// After the last line.
     public mutating func finish() -> Verdict {
+        judgeRepeats()
         if !hasCounters { verdict.add(.incompleteDump, token: "", "the line with the counters is missing: cut off?") }
         let tokens = verdict.liveTokens + verdict.deadTokens + verdict.startTokens
         if let expected = expectations.tokens, tokens != expected {
@@ -134,6 +147,7 @@ public struct Judge {
         }
         verdict.liveTokens += 1
         distinct.append(Set(entries.compactMap(\.state)).count)
+        noteReturns(entries)
         checkOrder(token, entries)
         checkAlerts(token, entries)
         checkTopics(token, entries)
@@ -170,11 +184,45 @@ public struct Judge {
             if before.isUnanswered {
                 verdict.allowedRepeats += 1
             } else {
-                verdict.add(
-                    .repeated, token: token,
-                    "state \(entry.state ?? "-") at \(before.arrival) ms and again at \(entry.arrival) ms")
+                repeats.append(
+                    Repeat(
+                        token: token, state: entry.state ?? "-",
+                        arrivals: before.arrival...max(before.arrival, entry.arrival)))
             }
         }
+    }
+
+    /// A shoot-out whose first and third kick the same player misses shows one state, another, and the first again.
+    private mutating func noteReturns(_ entries: [Entry]) {
+        var seen: Set<String> = []
+        var last: String?
+        for entry in entries {
+            guard let state = entry.state else { continue }
+            if state != last, seen.contains(state) {
+                let known = returns[state] ?? entry.arrival...entry.arrival
+                returns[state] = min(known.lowerBound, entry.arrival)...max(known.upperBound, entry.arrival)
+            }
+            seen.insert(state)
+            last = state
+        }
+    }
+
+    /// What lay between a state and its return may have been lost with a connection before the server read it. The sender does not
+    /// know that, and the phone may show either: it has to say what is true now.
+    private mutating func judgeRepeats() {
+        for found in repeats {
+            if let again = returns[found.state],
+                again.overlaps(found.arrivals.lowerBound...found.arrivals.upperBound + Judge.sweepMax)
+            {
+                verdict.repeatsOfReturned += 1
+            } else {
+                verdict.add(
+                    .repeated, token: found.token,
+                    "state \(found.state) at \(found.arrivals.lowerBound) ms and again at \(found.arrivals.upperBound) ms"
+                )
+            }
+        }
+        repeats = []
     }
 
     /// A version that is sent again, because its answer never came, goes without its alert: its `highlight` may be another.

@@ -60,6 +60,9 @@ public struct Verdict: Sendable {
     public internal(set) var alerts = 0
     /// States that followed the very same state after an unanswered push: allowed, and never more than `unanswered`.
     public internal(set) var allowedRepeats = 0
+    /// States that followed the very same state while others were shown another one between: what was lost before the server read it
+    /// looks like that. Never more than the sender calls uncertain.
+    public internal(set) var repeatsOfReturned = 0
     /// Distinct states that a live token accepted: least, median, most.
     public internal(set) var distinctStates = (least: 0, median: 0, most: 0)
     public private(set) var violations: [Violation: Int] = [:]
@@ -85,7 +88,8 @@ public struct Verdict: Sendable {
             ],
             "starts": .int(Int64(starts)),
             "accepted": .int(Int64(accepted)), "unanswered": .int(Int64(unanswered)),
-            "allowedRepeats": .int(Int64(allowedRepeats)), "alerts": .int(Int64(alerts)),
+            "allowedRepeats": .int(Int64(allowedRepeats)), "repeatsOfReturned": .int(Int64(repeatsOfReturned)),
+            "alerts": .int(Int64(alerts)),
             "distinctStates": [
                 "least": .int(Int64(distinctStates.least)), "median": .int(Int64(distinctStates.median)),
                 "most": .int(Int64(distinctStates.most)),
