@@ -62,6 +62,38 @@ import Testing
         }
     }
 
+    /// A key that APNs refuses shows its own app's shards another time to go by, and nobody else's.
+    @Test func eachAppHasItsOwnTime() throws {
+        let loop = try Loop()
+        let starting = Mutex(())
+        // Written on the shards' threads, which start at the same time; read here when those are open.
+        nonisolated(unsafe) var proofs: [[WallProof]] = [[], []]
+        nonisolated(unsafe) var clocks: [[() -> Moment]] = [[], []]
+        let factories = (0..<2).map { app -> TransportFactory in
+            { loop, shard, context in
+                starting.withLock { _ in
+                    proofs[app].append(context.proof)
+                    clocks[app].append(context.clock)
+                }
+                return try DiscardTransport(loop: loop, source: shard, clock: context.clock)
+            }
+        }
+        let core = try EngineCore(loop: loop, shards: 2, makeTransports: factories)
+        core.stop()
+        loop.close()
+        let before = clocks.map { $0.map { $0().wallMilliseconds } }
+        // As a JWT shows that was made for two days later, and taken.
+        let system = ClockSource.system
+        proofs[1][0].origin =
+            (system.wallMilliseconds() + 2 * 86_400_000) * 1_000_000 - system.monotonicNanoseconds()
+        for app in 0..<2 {
+            for shard in 0..<2 {
+                let days = Double(clocks[app][shard]().wallMilliseconds - before[app][shard]) / 86_400_000
+                #expect(days.rounded() == (app == 1 ? 2 : 0), "app \(app), shard \(shard): \(days) days")
+            }
+        }
+    }
+
     /// An operator's order for one app is its people's alone, and what it held back comes with the newest state, silently.
     @Test func anOrderForOneAppLeavesTheOthersAlone() throws {
         let loop = try Loop()
