@@ -18,15 +18,26 @@ final class UnknownMembers {
     /// Names of more bytes are no slips.
     private static let nameBytesMax = 40
 
+    // Confined to the decoder's thread, and no call comes back into it: each member of each line asks.
+
     /// In the order of their first appearance. Most feeds have a few, on every line: those are found sooner than hashed.
-    private var seen: [[UInt8]] = []
+    @exclusivity(unchecked) private var seen: [[UInt8]] = []
+    /// Where a line that has the members of the one before it has its next one.
+    @exclusivity(unchecked) private var expected = 0
     /// Not told yet.
-    private var fresh: [String] = []
+    @exclusivity(unchecked) private var fresh: [String] = []
 
     func note(_ name: JSONElement) {
-        guard seen.count < UnknownMembers.namesMax, name.byteCount <= UnknownMembers.nameBytesMax,
-            !seen.contains(where: name.equals), let name = name.string
-        else { return }
+        guard seen.count < UnknownMembers.namesMax, name.byteCount <= UnknownMembers.nameBytesMax else { return }
+        if expected < seen.count, name.equals(seen[expected]) {
+            expected = (expected + 1) % seen.count
+            return
+        }
+        if let index = seen.firstIndex(where: name.equals) {
+            expected = (index + 1) % seen.count
+            return
+        }
+        guard let name = name.string else { return }
         seen.append(Array(name.utf8))
         guard let meant = UnknownMembers.meant(by: name) else { return }
         fresh.append("unknown member `\(name)` (did you mean `\(meant)`?)")
