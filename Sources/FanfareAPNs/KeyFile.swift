@@ -46,7 +46,7 @@ struct KeyFile {
         let found = Identity(id: id, publicKey: try key.publicKey.pem())
         guard found != known else { return nil }
         known = found
-        return ProviderToken.Key(id: id) { try key.sign($0) }
+        return ProviderToken.Key(id: id, publicKey: found.publicKey) { try key.sign($0) }
     }
 
     /// A key that others can read is refused: whoever has it pushes in our name until somebody revokes it.
@@ -106,9 +106,10 @@ struct KeyFile {
 
 extension ProviderToken {
     /// With the `.p8` file that Apple gave out for the key. When the file holds another key, or a link points to one, that key
-    /// signs within seconds; when the new one cannot be used, the old one goes on and `Issue.complaint` says why.
+    /// signs within seconds; when the new one cannot be used, or APNs refuses it, the old one goes on and `Issue.complaint` says why.
     ///
-    /// - Parameter keyID: as Apple shows it beside the key. `nil` takes it from the file's name, which rotates with the key.
+    /// - Parameter keyID: as Apple shows it beside the key. `nil` takes it from the file's name, which rotates with the key: under
+    ///   an id that stays, no other key takes the place of one that APNs accepts.
     /// - Throws: `CredentialsFault` or `LoopError`, with the file's name and what to do.
     public convenience init(keyFile path: String, keyID: String?, teamID: String) throws {
         try self.init(keyFile: path, keyID: keyID, teamID: teamID) { (look) throws(LoopError) in

@@ -80,6 +80,8 @@ public final class ProviderToken: Sendable {
     struct Key {
         /// 10 characters.
         let id: String
+        /// PEM; tells two keys apart. Empty where there is only one.
+        var publicKey = ""
         /// ES256 over the given bytes: 64 bytes, R then S.
         let sign: @Sendable ([UInt8]) throws -> [UInt8]
     }
@@ -97,8 +99,7 @@ public final class ProviderToken: Sendable {
     }
 
     private struct State {
-        var key: Key
-        var keySerial: UInt64 = 1
+        var keys: SigningKeys
         var minted: UInt64 = 0
         /// The one in use first.
         var times: [Time] = []
@@ -114,6 +115,15 @@ public final class ProviderToken: Sendable {
 
         /// The wall, the time of stamps, and two that were proven before.
         private static let timesMax = 4
+
+        var complaintForOperators: String? {
+            complaint ?? keys.complaint.map { "\($0); the key \(keys.current.id) is used" }
+        }
+
+        /// Minted anew, however young the last one is: that limit is a key's own. What time it is is not.
+        mutating func forgetIssues() {
+            for index in times.indices { (times[index].issue, times[index].refusedAt) = (nil, nil) }
+        }
 
         var provenOrigin: Int64? {
             // What is tried instead of a time that was refused is gone by from its first push on: that one is stamped, too.
@@ -195,7 +205,7 @@ public final class ProviderToken: Sendable {
         try ProviderToken.check(key.id, is: "key id")
         try ProviderToken.check(teamID, is: "team id")
         claimsBeforeTime = Array(#"{"iss":"\#(teamID)","iat":"#.utf8)
-        state = Locked(State(key: key))
+        state = Locked(State(keys: SigningKeys(key)))
         filePath = file?.path ?? ""
         self.file = file.map { Locked($0) }
         self.runLook = runLook
@@ -209,7 +219,7 @@ public final class ProviderToken: Sendable {
             let chosen = state.choose(at: moment)
             let known = state.use(state.mustStay(at: moment) ? 0 : chosen, at: moment)
             var issue = try known ?? mint(&state, at: moment)
-            issue.complaint = state.complaint
+            issue.complaint = state.complaintForOperators
             issue.provenOrigin = state.provenOrigin
             return issue
         }
@@ -218,7 +228,7 @@ public final class ProviderToken: Sendable {
     /// Of the key that signs now. Asking makes sure that somebody looks at the key file now and then.
     func keySerial(at moment: Moment) -> UInt64 {
         lookIfDue(at: moment)
-        return state.withLock { $0.keySerial }
+        return state.withLock { $0.keys.serial }
     }
 
     // MARK: Which time APNs goes by
@@ -231,6 +241,7 @@ public final class ProviderToken: Sendable {
         state.withLock { state in
             // An answer from before says nothing of now: APNs has refused that issue since, and a machine may have stood still.
             guard let time = state.times.first, time.issue?.serial == serial else { return }
+            state.keys.accepted()
             state.times[0].isProven = true
             state.times[0].refusedAt = nil
             state.times.removeAll { !$0.isProven && $0.refusedAt == nil }
@@ -263,7 +274,12 @@ public final class ProviderToken: Sendable {
                 return .anotherTime
             }
             // Young and refused, another one of the same time would fare no better.
-            guard isAged else { return .none }
+            guard isAged else {
+                guard state.keys.refused(at: moment.monotonicNanoseconds) else { return .none }
+                state.forgetIssues()
+                _ = try mint(&state, at: moment)
+                return .newIssue
+            }
             state.times[0].refusedAt = nil
             _ = try mint(&state, at: moment)
             return .newIssue
@@ -298,14 +314,7 @@ public final class ProviderToken: Sendable {
         state.withLock { state in
             state.isLooking = false
             do {
-                if let key = try found.get() {
-                    state.key = key
-                    state.keySerial += 1
-                    // Minted anew, however young the last one is: that limit is a key's own. What time it is is not.
-                    for index in state.times.indices {
-                        (state.times[index].issue, state.times[index].refusedAt) = (nil, nil)
-                    }
-                }
+                if let key = try found.get(), state.keys.found(key, in: filePath) { state.forgetIssues() }
                 state.complaint = nil
             } catch {
                 state.complaint = "\(error); \(ProviderToken.goesOn)"
@@ -319,7 +328,7 @@ public final class ProviderToken: Sendable {
 
     /// Of the time in use.
     private func mint(_ state: inout State, at moment: Moment) throws -> Issue {
-        let header = Base64URL.encode(Array(#"{"alg":"ES256","kid":"\#(state.key.id)"}"#.utf8))
+        let header = Base64URL.encode(Array(#"{"alg":"ES256","kid":"\#(state.keys.current.id)"}"#.utf8))
         var claims = claimsBeforeTime
         var origin = state.times[0].origin
         // As the wall is now, to the second.
@@ -328,10 +337,10 @@ public final class ProviderToken: Sendable {
         claims.append(decimal: issuedAt)
         claims.append("}")
         let signed = header + [UInt8(ascii: ".")] + Base64URL.encode(claims)
-        let signature = try state.key.sign(signed)
+        let signature = try state.keys.current.sign(signed)
         let issue = Issue(
             authorization: Array("bearer ".utf8) + signed + [UInt8(ascii: ".")] + Base64URL.encode(signature),
-            serial: state.minted + 1, keySerial: state.keySerial, complaint: state.complaint,
+            serial: state.minted + 1, keySerial: state.keys.serial, complaint: state.complaintForOperators,
             issuedAt: issuedAt, mintedAt: moment.monotonicNanoseconds)
         state.minted = issue.serial
         state.times[0].origin = origin

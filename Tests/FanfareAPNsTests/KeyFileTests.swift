@@ -230,6 +230,31 @@ import Testing
         }
     }
 
+    /// The new `.p8` is copied over the old one, and `--key-id` still says the old one's id.
+    @Test func aKeyThatAPNsAcceptsIsNotGivenUpForOneUnderItsID() throws {
+        let (old, new) = (try ES256PrivateKey.generate(), try ES256PrivateKey.generate())
+        try withKeyFile(old.pem(), mode: 0o600) { path in
+            let token = try load(path)
+            let first = try token.current(at: moment(Self.start))
+            token.accepted(serial: first.serial)
+            try replace(path, with: new.pem())
+            for seconds in [10, 20, 600] as [Int64] {
+                let issue = try token.current(at: moment(Self.start + seconds))
+                #expect(issue.serial == first.serial)
+                #expect(issue.complaint?.contains("APNs accepts the one before under the id K123456789") == true)
+            }
+            // It is revoked some time: the one in the file has its turn.
+            for seconds in [700, 701, 702] as [Int64] {
+                #expect(
+                    try token.refused(serial: first.serial, as: .invalid, at: moment(Self.start + seconds)) == .none)
+            }
+            #expect(
+                try token.refused(serial: first.serial, as: .invalid, at: moment(Self.start + 730)) == .newIssue)
+            let second = try token.current(at: moment(Self.start + 731))
+            #expect(isSigned(second, by: new) && second.keySerial == 2)
+        }
+    }
+
     @Test func aLinkBringsTheKeysIDWithIt() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("fanfare-keys-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,0 +1,79 @@
+import Testing
+
+@testable import FanfareAPNs
+
+@Suite struct SigningKeysTests {
+    private let old = ProviderToken.Key(id: "OLD", publicKey: "old") { _ in [] }
+    private let new = ProviderToken.Key(id: "NEW", publicKey: "new") { _ in [] }
+    /// A copy of the new key under the name of the old one.
+    private let misnamed = ProviderToken.Key(id: "OLD", publicKey: "new") { _ in [] }
+    private let second: Int64 = 1_000_000_000
+
+    @Test func aKeyThatIsAcceptedStaysWhereAnotherHasItsID() {
+        var keys = SigningKeys(old)
+        keys.accepted()
+        let isTaken = keys.found(misnamed, in: "key.p8")
+        #expect(!isTaken)
+        #expect(keys.current.publicKey == "old" && keys.serial == 1)
+        #expect(keys.complaint?.hasPrefix("key file key.p8 holds another key") == true)
+        // The file is put right.
+        let isMended = keys.found(old, in: "key.p8")
+        #expect(!isMended)
+        #expect(keys.complaint == nil && keys.serial == 1)
+    }
+
+    /// A wrong key that is mended, and one that was revoked.
+    @Test(arguments: [false, true]) func aKeyThatIsRefusedIsReplacedUnderItsIDAtOnce(wasAccepted: Bool) {
+        var keys = SigningKeys(old)
+        if wasAccepted { keys.accepted() }
+        let (isChanged, isTaken) = (keys.refused(at: 0), keys.found(misnamed, in: "key.p8"))
+        #expect(!isChanged && isTaken)
+        #expect(keys.current.publicKey == "new" && keys.serial == 2 && keys.complaint == nil)
+    }
+
+    /// One sick server among many takes no key out of use; half a minute in which nobody accepts it does.
+    @Test func theKeyInTheFileHasItsTurnWhenTheOneBeforeIsRefusedForLong() {
+        var keys = SigningKeys(old)
+        keys.accepted()
+        let isTaken = keys.found(misnamed, in: "key.p8")
+        #expect(!isTaken)
+        for time in 0..<20 as Range<Int64> {
+            let isChanged = keys.refused(at: time * second)
+            #expect(!isChanged)
+        }
+        keys.accepted()
+        let changes = [40, 69, 70].map { keys.refused(at: $0 * second) }
+        #expect(changes == [false, false, true])
+        #expect(keys.current.publicKey == "new")
+    }
+
+    @Test func aNewKeyThatIsRefusedLeavesTheOneBeforeInUse() {
+        var keys = SigningKeys(old)
+        keys.accepted()
+        let isTaken = keys.found(new, in: "AuthKey_NEW.p8")
+        #expect(isTaken)
+        #expect(keys.current.id == "NEW" && keys.serial == 2)
+        let changes = [0, 1, 2].map { keys.refused(at: $0) }
+        #expect(changes == [false, false, true])
+        #expect(keys.current.id == "OLD" && keys.serial == 3 && keys.complaint == "APNs refuses the key NEW")
+        // Where that is refused, too, they have their turns, and neither is the other's for long.
+        for time in 0..<30 as Range<Int64> {
+            let isChanged = keys.refused(at: 3 + time * second)
+            #expect(!isChanged)
+        }
+        let isBack = keys.refused(at: 3 + 30 * second)
+        #expect(isBack)
+        #expect(keys.current.id == "NEW" && keys.serial == 4)
+    }
+
+    @Test func aKeyThatWasNeverAcceptedIsNothingToFallBackOn() {
+        var keys = SigningKeys(old)
+        let isTaken = keys.found(new, in: "AuthKey_NEW.p8")
+        #expect(isTaken)
+        for time in 0..<100 as Range<Int64> {
+            let isChanged = keys.refused(at: time * second)
+            #expect(!isChanged)
+        }
+        #expect(keys.current.id == "NEW" && keys.serial == 2)
+    }
+}
