@@ -2,8 +2,9 @@ import Glibc
 
 /// The two standard streams, for texts.
 enum Console {
-    /// Standard error. While something runs that must not wait, lines are offered to it; whoever reads them may be slow.
-    static let errors = OutputFile(descriptor: STDERR_FILENO, name: "standard error")
+    /// Standard error. While something runs that must not wait, lines are offered to it; whoever reads them may be slow, and the disk
+    /// that they go to may be full for a while.
+    static let errors = OutputFile(descriptor: STDERR_FILENO, name: "standard error", goesOn: true)
 
     /// Waits until all of it is written.
     ///

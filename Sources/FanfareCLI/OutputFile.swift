@@ -8,7 +8,8 @@ import Glibc
 ///
 /// What waits is bounded: `offer` takes nothing when there is no room, `write` waits for room, and `append` is for those who look at
 /// `isFull` before they make more. What cannot be written is remembered as `failure`, and everything after it is dropped, so that a
-/// file has no holes but those of `offer`, which are counted.
+/// file has no holes but those of `offer`, which are counted. Lines for operators go on instead: a disk that was full for a moment
+/// must not silence what comes later. What such a file lacks is counted, and said in it as soon as it can be.
 ///
 /// One thread may wait at a time.
 final class OutputFile: Sendable {
@@ -19,6 +20,8 @@ final class OutputFile: Sendable {
         /// `errno`.
         var failure: CInt?
         var refused = 0
+        /// Lines that were lost where `goesOn`.
+        var lost = 0
         var hasThread = false
         var isClosed = false
         var madeRoom: (@Sendable () -> Void)?
@@ -36,12 +39,18 @@ final class OutputFile: Sendable {
     private final class Shared: Sendable {
         let state = Locked(State())
         let descriptor: CInt
+        /// Past what cannot be written for now.
+        let goesOn: Bool
         /// There is something to do.
         let work = DispatchSemaphore(value: 0)
         /// Something has been written, or never will be.
         let progress = DispatchSemaphore(value: 0)
 
-        init(_ descriptor: CInt) { self.descriptor = descriptor }
+        init(_ descriptor: CInt, goesOn: Bool) {
+            self.descriptor = descriptor
+            self.goesOn = goesOn
+        }
+
         deinit { if descriptor > STDERR_FILENO { close(descriptor) } }
     }
 
@@ -69,11 +78,13 @@ final class OutputFile: Sendable {
         self.init(descriptor: descriptor, name: path, capacity: capacity)
     }
 
-    /// - Parameter descriptor: closed at the end, unless it is one of the standard three.
-    init(descriptor: CInt, name: String, capacity: Int = OutputFile.capacity) {
+    /// - Parameters:
+    ///   - descriptor: closed at the end, unless it is one of the standard three.
+    ///   - goesOn: with lines for operators, after some that could not be written.
+    init(descriptor: CInt, name: String, capacity: Int = OutputFile.capacity, goesOn: Bool = false) {
         self.name = name
         self.capacity = capacity
-        shared = Shared(descriptor)
+        shared = Shared(descriptor, goesOn: goesOn)
     }
 
     /// What waits is still written, unless the process ends before; who wants to know that asks `flush`.
@@ -94,6 +105,8 @@ final class OutputFile: Sendable {
     var hasLostItsReader: Bool { shared.state.withLock(\.failure) == EPIPE }
     /// Offers that were not taken.
     var refused: Int { shared.state.withLock(\.refused) }
+    /// Lines that were taken and could not be written, where others go on.
+    var lost: Int { shared.state.withLock(\.lost) }
     var isFull: Bool { shared.state.withLock { $0.waiting.count >= capacity } }
     /// Nothing waits, and nothing is on its way.
     var isIdle: Bool { shared.state.withLock(\.isIdle) }
@@ -176,6 +189,7 @@ final class OutputFile: Sendable {
     private static func run(_ shared: Shared) {
         var bytes: [UInt8] = []
         var isClosed = false
+        var hole: Hole?
         while !isClosed {
             shared.work.wait()
             bytes.removeAll(keepingCapacity: true)
@@ -187,15 +201,37 @@ final class OutputFile: Sendable {
             }
             guard !bytes.isEmpty else { continue }
             madeRoom?()
-            let failure = write(bytes, shared)
+            let failure = (hole?.note).flatMap { write($0, shared) } ?? write(bytes, shared)
+            let goesOn = failure.map { shared.goesOn && mayPass($0) } ?? false
             shared.state.withLock { state in
                 state.isWriting = false
-                if let failure { state.fail(failure) }
+                if let failure, !goesOn { state.fail(failure) }
+                if goesOn { state.lost += bytes.count { $0 == UInt8(ascii: "\n") } }
+            }
+            if let failure, goesOn {
+                hole = Hole(lines: (hole?.lines ?? 0) + bytes.count { $0 == UInt8(ascii: "\n") }, failure: failure)
+            } else if failure == nil {
+                hole = nil
             }
             if failure != nil { madeRoom?() }
             shared.progress.signal()
         }
     }
+
+    /// Where lines are lost.
+    private struct Hole {
+        let lines: Int
+        /// `errno`.
+        let failure: CInt
+
+        /// The last line that was written may have been cut short.
+        var note: [UInt8] {
+            Array("\n\(lines.grouped) lines are missing here: \(String(cString: strerror(failure)))\n".utf8)
+        }
+    }
+
+    /// Room comes back; a reader who has left does not.
+    private static func mayPass(_ failure: CInt) -> Bool { [ENOSPC, EDQUOT, EIO, ENOMEM, ENOBUFS].contains(failure) }
 
     /// - Returns: `errno`, where not all could be written.
     private static func write(_ bytes: [UInt8], _ shared: Shared) -> CInt? {

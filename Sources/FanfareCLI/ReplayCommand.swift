@@ -183,7 +183,8 @@ struct ReplayCommand {
         if !failures.isEmpty {
             Console.complain(failures.map { "fanfare replay: \($0)" }.joined(separator: "\n"), patience: patience)
         }
-        let isClean = summary.isClean && failures.isEmpty && subscribers?.file.brokenLines ?? 0 == 0
+        let isClean =
+            summary.isClean && failures.isEmpty && subscribers?.file.brokenLines ?? 0 == 0 && Console.errors.lost == 0
         return isClean ? .done : .incomplete
     }
 

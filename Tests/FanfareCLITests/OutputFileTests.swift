@@ -92,6 +92,29 @@ import Testing
         #expect(file.failure == "pipe: cannot be written: Broken pipe")
     }
 
+    /// A core dump has filled the disk, and somebody has removed it.
+    @Test func linesForOperatorsGoOnWhenTheDiskHasRoomAgain() throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC)
+        try #require(descriptor > STDERR_FILENO)
+        let file = OutputFile(descriptor: descriptor, name: "standard error", goesOn: true)
+        #expect(file.offer(Array("lost\nlost too\n".utf8)))
+        #expect(file.flush())
+        #expect(file.offer(Array("lost as well\n".utf8)))
+        #expect(file.flush())
+        #expect(file.lost == 3 && file.failure == nil)
+
+        let disk = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        try #require(disk >= 0 && dup2(disk, descriptor) == descriptor)
+        close(disk)
+        #expect(file.offer(Array("the key is revoked\n".utf8)))
+        #expect(file.offer(Array("APNs is away\n".utf8)))
+        #expect(file.flush())
+        #expect(
+            contents == "\n3 lines are missing here: No space left on device\nthe key is revoked\nAPNs is away\n")
+        #expect(file.lost == 3)
+    }
+
     @Test func aLiveLogCountsWhatIsNotRead() throws {
         let pipe = try UnreadPipe()
         let file = OutputFile(descriptor: pipe.writing, name: "pipe", capacity: 1000)
