@@ -6,8 +6,9 @@
 ///
 /// Stamps follow a time of their own. A phone drops what is stamped more than half a minute before its own time, and takes what is
 /// stamped up to eight hours ahead of it (spec §3.3): being behind is what must not be, being some hours ahead harms nobody. So that
-/// time goes ahead with the clock at once, by `leapMax` at most, and never back: where the clock is set back it goes on with the
-/// monotonic clock. Only where it would lie more than `leadMax` ahead, of which phones drop everything, the time of dates has its way.
+/// time goes ahead with the clock at once, by `leapMax` at most and where the clock may be right, and never back: where the clock is
+/// set back it goes on with the monotonic clock. Only where it would lie more than `leadMax` ahead, of which phones drop everything, the
+/// time of dates has its way.
 /// What cannot be known: before APNs has accepted anything, whether the clock or the time before was right; and of a clock that was
 /// wrong from the start by less than an hour, that it is. Where that was late, phones drop what APNs takes.
 ///
@@ -86,7 +87,7 @@ public struct WallEstimate: Sendable {
 
     private mutating func followForStamps(_ elapsed: Int64) {
         let expected = min(stamp + elapsed, ClockBounds.latest)
-        let leap = raw - wall <= WallEstimate.leapMax.nanoseconds ? raw : wall
+        let leap = !isRefuted && raw - wall <= WallEstimate.leapMax.nanoseconds ? raw : wall
         stamp = max(expected, leap, wall)
         if stamp - wall > WallEstimate.leadMax.nanoseconds { stamp = wall }
         // What had been stamped before was too early, or too late, for phones whose time this is.

@@ -37,7 +37,7 @@ public struct DecisionCore: Sendable {
         guard isSound(event, into: &decisions) else { return }
         let latest = max(clock, wall.flatMap { $0.isPlausible ? $0 : nil } ?? clock)
         guard event.at.milliseconds - latest.milliseconds <= DecisionCore.aheadMilliseconds else {
-            return take(early: event, into: &decisions)
+            return take(early: event, latest: latest, into: &decisions)
         }
         take(event, latest: latest, into: &decisions)
     }
@@ -65,14 +65,15 @@ public struct DecisionCore: Sendable {
         dropStaleTimers()
     }
 
-    /// Takes an event whose time is too far ahead of log time as if it came when it happened.
-    private mutating func take(early event: FeedEvent, into decisions: inout [Decision]) {
+    /// Takes an event whose time is too far ahead of log time, and of the wall, as if it came when it happened. What comes after it is
+    /// dated by the wall, where log time is behind that: so is it.
+    private mutating func take(early event: FeedEvent, latest: FeedTime, into decisions: inout [Decision]) {
         var dated = event
-        dated.at = clock
-        take(dated, latest: clock, into: &decisions)
+        dated.at = latest
+        take(dated, latest: latest, into: &decisions)
         guard case .record(var record)? = decisions.popLast() else { return }
         record.at = event.at
-        record.reason += "; its time is \((event.at - clock).inSeconds) ahead, so it counts as now"
+        record.reason += "; its time is \((event.at - latest).inSeconds) ahead, so it counts as now"
         decisions.append(.record(record))
     }
 

@@ -63,6 +63,7 @@ extension Topic {
             record.outcome = outcome
             record.reason = reason
         }
+        let isFirst = newestAt == nil
         let age = newestAt.flatMap { $0 > event.at ? $0 - event.at : nil }
         let lateBy = age.flatMap { $0 > rules.lateAfter ? $0 : nil }
         if record.outcome != .rejected {
@@ -111,7 +112,8 @@ extension Topic {
         if case .confirmed = folded, event.lifecycle == nil, published != nil, ending == nil { return }
         guard folded.changesState || event.lifecycle != nil else { return }
         var news = News(
-            event: event, entry: entry, age: age, lateBy: lateBy, before: before, mustPass: event.isCorrection)
+            event: event, entry: entry, age: age, lateBy: lateBy, before: before, mustPass: event.isCorrection,
+            isFirst: isFirst)
         if event.lifecycle == .end {
             news.reason = "end"
             if case .refused(_, let refusal) = folded { news.reason += "; \(refusal)" }
@@ -174,6 +176,8 @@ extension Topic {
         var reason = "visible change"
         /// Passes whatever the interval says.
         var mustPass = false
+        /// Of its topic.
+        var isFirst = false
 
         var cause: String { event.cause }
     }
@@ -341,10 +345,10 @@ extension Topic {
             freshFor = (rule ?? rules.requestedAlerts).freshFor
             cause = fact.id + "/cancelled"
         case .fact(let fact):
-            if isTooLate(news, for: rule) { return nil }
+            if isTooLate(news, for: rule, now: now) { return nil }
             cause = fact.id
         case nil:
-            if isTooLate(news, for: rule) { return nil }
+            if isTooLate(news, for: rule, now: now) { return nil }
             cause = news.event.id ?? "\(news.event.kind)/\(version + 1)"
         }
         guard let text = news.event.alert ?? rule.flatMap({ text(by: $0, of: news, occasion) }) else { return nil }
@@ -370,9 +374,13 @@ extension Topic {
     }
 
     /// Nobody forgives a goal that was kept from them because it was entered a minute after the next pass.
-    private func isTooLate(_ news: News, for rule: AlertRule?) -> Bool {
-        guard let age = news.age else { return false }
+    ///
+    /// With the first event of a topic there is nothing of the feed to compare. What is older by log time than any alert may be is told
+    /// of a topic that was forgotten, by a correction of the morning after, or once more after a restart.
+    private func isTooLate(_ news: News, for rule: AlertRule?, now: FeedTime) -> Bool {
         let governing = rule ?? rules.requestedAlerts
+        if news.isFirst, now > news.event.at, now - news.event.at > governing.freshFor { return true }
+        guard let age = news.age else { return false }
         return age > (governing.class == .essential ? governing.freshFor : min(rules.lateAfter, governing.freshFor))
     }
 

@@ -137,6 +137,19 @@ private struct Machine {
         #expect(machine.moment.stampEpoch == 1, "stamps leapt: perhaps those of before were too early")
     }
 
+    /// Another process that stamps for the same cards knows nothing of such a lead.
+    @Test func aClockThatAPNsRefutesTakesNoStampsAlong() {
+        var machine = Machine()
+        machine.read(for: 1000)
+        machine.proven = 0
+        machine.wall += 3 * Self.hour
+        machine.read(for: 10_000)
+        #expect(machine.stamp == machine.truth)
+        machine.wall -= 3 * Self.hour
+        machine.read(for: 10_000)
+        #expect(machine.stamp == machine.truth && machine.moment.stampEpoch == 0)
+    }
+
     /// What was stamped so far ahead no phone has taken.
     @Test func aClockThatBeganTooFarAheadTakesStampsBackWhenItIsPutRight() {
         var machine = Machine(ahead: 9 * Self.hour)

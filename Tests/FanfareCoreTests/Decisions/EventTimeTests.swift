@@ -14,6 +14,16 @@ import Testing
         return story
     }
 
+    /// The morning after, when the topic has been forgotten; and a backlog after a restart.
+    @Test func whatOpensATopicAlertsNobodyWhereItHappenedLongAgo() {
+        for (delay, verdict) in [(300.0, AlertVerdict?.some(.granted)), (301, nil), (12 * 3600, nil)] {
+            var story = Scripted()
+            let goal = story.apply(feed.goal(3000, "g7"), now: at(3000 + delay))
+            #expect(goal.outcome == .published, "after \(delay) s")
+            #expect(goal.alert == verdict, "after \(delay) s")
+        }
+    }
+
     // MARK: - Late
 
     @Test func A1_aGoalThatIsAMillisecondOlderThanAPassAlerts() {
@@ -122,6 +132,28 @@ import Testing
         let record = story.apply(feed.pass(219.9, "p1"), now: at(100))
         #expect(record.reason == "nothing people can see")
         #expect(story.apply(feed.card(101, "c1", "red")).alert == .granted)
+    }
+
+    /// A machine that stood still has log time far behind the wall for hours. What is dated too far ahead of both is dated by the wall,
+    /// as what comes before and after it is.
+    @Test func oneWrongTimeIsNotLateWhereLogTimeIsBehindTheWall() {
+        var core = DecisionCore()
+        var decisions: [Decision] = []
+        let topic = TopicID("order/1")
+        func set(_ number: Int64, happened: Double, log: Double, wall: Double) -> DecisionRecord? {
+            core.apply(
+                FeedEvent(
+                    topic: topic, topicKind: .generic, at: at(happened), kind: "set", change: .patch(["n": .int(number)])),
+                now: at(log), wall: at(wall), into: &decisions)
+            guard case .record(let record)? = decisions.last(where: { if case .record = $0 { true } else { false } })
+            else { return nil }
+            return record
+        }
+        _ = set(1, happened: 1000, log: 400, wall: 1000)
+        let ahead = set(2, happened: 99_999, log: 410, wall: 1010)
+        #expect(ahead?.outcome == .published, "\(ahead?.reason ?? "")")
+        #expect(ahead?.reason.hasSuffix("98989 s ahead, so it counts as now") == true, "\(ahead?.reason ?? "")")
+        #expect(set(3, happened: 1020, log: 420, wall: 1020)?.outcome == .published)
     }
 
     /// In a replay log time follows the feed, and nothing is ever ahead of it.
