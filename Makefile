@@ -64,7 +64,7 @@ release: setup ## Optimised build
 setup: ## Install what is missing (Debian 12)
 	@scripts/setup
 
-lint: setup ## Check the format of every source, the READMEs' tables, and that the planted faults fit
+lint: setup ## Check the format of every source, the documents' tables, and that the planted faults fit
 	swift format lint --strict --parallel --recursive Sources Tests Load Benchmarks Examples Package.swift
 	@Benchmarks/bench lint
 	@scripts/mutants lint

@@ -24,8 +24,8 @@ extension ReplayCommand {
                                token in hex, and perhaps activity=ID, subscriber=ID, alerts=all|essential|none,
                                quiet=22:00-07:00+02:00[/none|/all], frequent, app=BUNDLE[/development],
                                started=T; # is a comment
-          --subscribers N      made up: subscriber i follows topic i mod T of the feed's T topics (0); live, where nobody knows them
-                       beforehand, all N follow each topic as it appears
+          --subscribers N      made up: subscriber i follows topic i mod T of the feed's T topics (0); live, where nobody
+                               knows them beforehand, all N follow each topic as it appears
           --lineups N|N-M      every subscriber has one activity that shows N, or from N to M topics, some topics
                                far more popular than others; not live
           --favourites         the first topic of each lineup has the spotlight whenever nothing happens elsewhere
@@ -41,21 +41,22 @@ extension ReplayCommand {
           --app BUNDLE[/development]=apns://HOST:PORT
                                another app, or the same one's other environment, by the same key; again for more
           --ca FILE            trust this authority (PEM) instead of the system's
-          --reach S            from a goal to the last activity of the largest audience (2): as many connections are opened, before it
-                               comes, as that takes at the distance of APNs
+          --reach S            from a goal to the last activity of the largest audience (2): as many connections are
+                               opened, before it comes, as that takes at the distance of APNs
           --connections-max N  of an app, over all shards (64)
           --connections N      exactly so many per shard instead
-          --patience S|never   once the feed is over, give up after so many seconds in which nothing was accepted (120); before that
-                               it never gives up
+          --patience S|never   once the feed is over, give up after so many seconds in which nothing was accepted (120);
+                               before that it never gives up
 
         telling
           --decisions FILE     one line of JSON per event and timer, with what became of it and why; - is standard output
           --states FILE        one line of JSON per topic with its final state; - is standard output
           --preview A,B,C      what the phone shows of somebody who follows these topics in one activity, whenever it changes
           --what-if            also what a push for every event would have cost, and what was saved
-          --json               the summary as one JSON object; `schema` counts up when a member changes its meaning. Its freshness has, per topic kind (and lineup, for all of
-                       them), stateAge at send, sweep and laneDelay (alerts, immediate, conserving), each with count,
-                       p50, p99, p999 and max in seconds, at most 1/32 too high
+          --json               the summary as one JSON object; `schema` counts up when a member changes its meaning. Its
+                               freshness has, per topic kind (and lineup, for all of them), stateAge at send, sweep and
+                               laneDelay (alerts, immediate, conserving), each with count, p50, p99, p999 and max in
+                               seconds, at most 1/32 too high; docs/command-line.md has all members
 
         Progress and errors go to standard error. Ctrl-C and SIGTERM end the replay with the summary so far; SIGHUP does where
         standard input is a terminal, and nothing elsewhere. Nobody's reading is waited for: of a live feed's decision log lines

@@ -66,9 +66,9 @@ struct RulesCommand {
                fanfare rules show [KIND] [--rules FILE]
 
           check           reads the files as the engine would: each fault with line, column and what was expected
-          show            prints the rules in force as a file says them, of all kinds or of one: football, transit, delivery,
-                          ride, queue, generic (topics of no other kind), those of the file, and lineups; and what content
-                          states cost in pushes a second
+          show            prints the rules in force as a file says them, of all kinds or of one: football, hockey, volleyball,
+                          transit, delivery, ride, queue, generic (topics of no other kind), those of the file, and lineups;
+                          and what content states cost in pushes a second
           --rules FILE    rules of this file, beside the built-in ones
 
         Exit status: 0 good; 1 a file has faults; 2 usage.

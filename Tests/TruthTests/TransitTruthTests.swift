@@ -68,8 +68,8 @@ struct TransitTruthTests {
         }
     }
 
-    /// The phone counts down by itself from `arrivesAt`; a countdown in minutes beside it would be pushed with nearly every poll. The
-    /// README has the shares.
+    /// The phone counts down by itself from `arrivesAt`; a countdown in minutes beside it would be pushed with nearly every poll:
+    /// docs/figures.md has the shares.
     @Test func U2_aCountdownWouldCostMore() throws {
         var polls = 0
         var pushes = 0
