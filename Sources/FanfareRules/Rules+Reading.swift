@@ -38,8 +38,8 @@ extension Rules {
                 continue
             }
             let kind = TopicKind(member.key)
-            let rules = TopicRules(
-                TableReader(members, at: member.keyPlace, faults), kind: kind)
+            var rules = TopicRules()
+            rules.read(TableReader(members, at: member.keyPlace, faults), kind: kind)
             if kind == .generic { other = rules } else { self.kinds[kind] = rules }
         }
         guard faults.all.isEmpty else { throw RulesError(file: file, faults: faults.all) }
@@ -76,8 +76,8 @@ struct NamedReducer {
 }
 
 extension TopicRules {
-    fileprivate init(_ table: TableReader, kind: TopicKind) {
-        self.init()
+    // Not an initialiser: Swift calls no observers in those, and what `fields` and `occasions` say would not be worked out.
+    fileprivate mutating func read(_ table: TableReader, kind: TopicKind) {
         defer { table.finish() }
         let named =
             table.choice("reducer", of: NamedReducer.all.map { (name: $0.name, value: $0) }) ?? .usual(for: kind)

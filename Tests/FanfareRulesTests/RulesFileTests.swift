@@ -117,6 +117,28 @@ import Testing
         #expect(logs[0] == logs[1])
     }
 
+    /// What the core works out of fields and occasions once, it works out of a file's as well: what is to be hidden is hidden.
+    @Test func fieldsAndOccasionsOfAFileAreObeyed() throws {
+        var core = DecisionCore(
+            rules: try read(
+                """
+                [errand]
+                fields.courier = { redact = "initial" }
+                occasions.near = { when = { minutes = { atMost = 5 } }, essential = true }
+                """))
+        var decisions: [Decision] = []
+        let errand = TopicID("errand/1")
+        for (second, patch) in [(0, ["courier": "Greta", "minutes": 9]), (1, ["minutes": 4])] as [(Int64, JSONObject)] {
+            let at = FeedTime(seconds: 1_781_359_200 + second)
+            let event = FeedEvent(
+                topic: errand, topicKind: TopicKind("errand"), at: at, kind: "patch", change: .patch(patch))
+            core.apply(event, now: at, into: &decisions)
+        }
+        let topic = try #require(core.topic(errand))
+        #expect(topic.published?["courier"] == "G.")
+        #expect(topic.version == 2, "being near does not wait for the interval")
+    }
+
     @Test func kindsThatTheFileDoesNotNameKeepTheirRules() throws {
         let rules = try read("[generic]\nminimumInterval = \"9 s\"\n")
         #expect(rules[TopicKind("anything")].minimumInterval == .seconds(9))
