@@ -143,7 +143,8 @@ import Testing
         func set(_ number: Int64, happened: Double, log: Double, wall: Double) -> DecisionRecord? {
             core.apply(
                 FeedEvent(
-                    topic: topic, topicKind: .generic, at: at(happened), kind: "set", change: .patch(["n": .int(number)])),
+                    topic: topic, topicKind: .generic, at: at(happened), kind: "set",
+                    change: .patch(["n": .int(number)])),
                 now: at(log), wall: at(wall), into: &decisions)
             guard case .record(let record)? = decisions.last(where: { if case .record = $0 { true } else { false } })
             else { return nil }
