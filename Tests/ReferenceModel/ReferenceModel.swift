@@ -131,6 +131,8 @@ public struct ReferenceModel {
         if game.ended, isStart, reopens == .afresh, !isLate { game = Life() }
         let before = game.state
         let age = max(0, game.newestAt == .min ? 0 : game.newestAt - at)
+        // Of what nothing was heard before, log time alone says how long ago it happened.
+        let isStale = game.newestAt == .min && now - at > GameFeed.freshFor
         var changed: (kind: String, cause: String)?
         var hasFolded = false
         var counts = true
@@ -205,14 +207,15 @@ public struct ReferenceModel {
             if !paused.isEmpty {
                 game.startsOnResume = true
             } else {
-                publish(&game, at: now, ends: false, alert: alert(changed, in: &game, age: age, at: now))
+                publish(
+                    &game, at: now, ends: false, alert: isStale ? nil : alert(changed, in: &game, age: age, at: now))
             }
             return
         }
         guard !looksAlike(game.state, before), !looksAlike(game.state, shown) else { return }
         if changed?.kind == "shot", age > GameFeed.droppableAfter, !arrival.isCorrection { return }
         if !paused.isEmpty { return }
-        let alert = alert(changed, in: &game, age: age, at: now)
+        let alert = isStale ? nil : alert(changed, in: &game, age: age, at: now)
         let isEssential = changed?.kind == "goal" || changed?.kind == "goalCancelled"
         let free = game.shownAt + GameFeed.minimumInterval
         if isEssential || arrival.isCorrection || alert != nil || now >= free {
