@@ -132,7 +132,7 @@ public struct ReferenceModel {
         let before = game.state
         let age = max(0, game.newestAt == .min ? 0 : game.newestAt - at)
         // Of what nothing was heard before, log time alone says how long ago it happened.
-        let isStale = game.newestAt == .min && now - at > GameFeed.freshFor
+        let alertAge = game.newestAt == .min && now - at > GameFeed.freshFor ? now - at : age
         var changed: (kind: String, cause: String)?
         var hasFolded = false
         var counts = true
@@ -208,14 +208,14 @@ public struct ReferenceModel {
                 game.startsOnResume = true
             } else {
                 publish(
-                    &game, at: now, ends: false, alert: isStale ? nil : alert(changed, in: &game, age: age, at: now))
+                    &game, at: now, ends: false, alert: alert(changed, in: &game, age: alertAge, at: now))
             }
             return
         }
         guard !looksAlike(game.state, before), !looksAlike(game.state, shown) else { return }
         if changed?.kind == "shot", age > GameFeed.droppableAfter, !arrival.isCorrection { return }
         if !paused.isEmpty { return }
-        let alert = isStale ? nil : alert(changed, in: &game, age: age, at: now)
+        let alert = alert(changed, in: &game, age: alertAge, at: now)
         let isEssential = changed?.kind == "goal" || changed?.kind == "goalCancelled"
         let free = game.shownAt + GameFeed.minimumInterval
         if isEssential || arrival.isCorrection || alert != nil || now >= free {
