@@ -87,6 +87,8 @@ final class Connection {
     /// How its answers come beside those of the others.
     var slowness = Slowness()
     var isSlow: Bool { slowness.isSlow }
+    /// Its peer has refused a JWT as too old, and there was no other one.
+    var hasSeenExpiredJWT = false
     /// A push with our JWT has been processed.
     private(set) var isProved = false
     /// Pushes that were processed.
@@ -153,7 +155,7 @@ final class Connection {
         self.stream = stream
         pool.opened(self)
         // Before anybody needs the connection it tells how far away the peer is.
-        if !pool.size.isFixed { askForSignOfLife(at: moment.monotonicNanoseconds) }
+        if pool.choosesSize { askForSignOfLife(at: moment.monotonicNanoseconds) }
         noteStreams(at: moment)
         // A GOAWAY may have come right behind the SETTINGS.
         takeEvents(at: moment)
@@ -180,6 +182,11 @@ final class Connection {
 
     /// It has not carried enough to take as much as the peer may allow.
     var isNarrow: Bool { session.streamLimit < session.configuration.streamsMax }
+
+    /// It is narrow, and what it carries makes it wider.
+    var isWidening: Bool { session.streamLimit < streamLimitMost }
+
+    private var streamLimitMost: Int { min(session.configuration.streamsMax, pool.lifespan.streamsMost) }
 
     /// Requests that may be in flight on it when it is wide, as far as the peer has told.
     func width(bodyBytes: Int) -> Int {
@@ -308,11 +315,15 @@ final class Connection {
         }
     }
 
-    /// The answer shows that APNs knows who we are and that answers come through: one more request at a time from now on.
-    /// So a connection starts with one, as APNs asks with token authentication (spec §10), and doubles with each round
-    /// trip: one that breaks at once takes few outcomes with it.
+    /// The answer shows that APNs knows who we are and that answers come through. A connection starts with one request, as APNs asks with
+    /// token authentication (spec §10). The first answer makes it as wide as TCP is by then, and each further one wider by one: so both
+    /// double with each round trip, and one that breaks at once takes few outcomes with it.
     func proved() {
-        if session.streamLimit < session.configuration.streamsMax { session.streamLimit += 1 }
+        let most = streamLimitMost
+        if session.streamLimit < most {
+            session.streamLimit = answers == 0 ? min(most, pool.widthAtFirst) : session.streamLimit + 1
+        }
+        pool.lifespan.answered()
         answers += 1
         isProved = true
         if errorsInARow > 0 {
@@ -332,7 +343,10 @@ final class Connection {
         if isOverdue, evidence != .activity, lastProved < request.sentAt {
             errorsInARow = max(errorsInARow, Connection.errorsInARowMax)
         }
-        if isInDoubt { session.streamLimit = 1 }
+        guard isInDoubt, session.streamLimit > 1 else { return }
+        session.streamLimit = 1
+        // What is in flight still is as good as lost.
+        pool.lifespan.cutOff(after: answers)
     }
 
     private func noteStreams(at moment: Moment) {
@@ -448,8 +462,7 @@ final class Connection {
         phaseEnds = moment.monotonicNanoseconds + Connection.farewellTimeout.nanoseconds
         stream?.finish()
         stream?.pauseReading()
-        session.connectionLost()
-        takeEvents(at: moment)
+        endSession(at: moment)
         pool.ended(self, ending, at: moment, lingers: true)
     }
 
@@ -480,8 +493,13 @@ final class Connection {
         dialer = nil
         stream?.close()
         stream = nil
+        endSession(at: moment)
+        pool.ended(self, ending, at: moment)
+    }
+
+    private func endSession(at moment: Moment) {
+        if inFlight > 0, !pool.isClosing { pool.lifespan.cutOff(after: answers) }
         session.connectionLost()
         takeEvents(at: moment)
-        pool.ended(self, ending, at: moment)
     }
 }

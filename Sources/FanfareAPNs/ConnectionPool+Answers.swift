@@ -171,7 +171,9 @@ extension ConnectionPool {
         }
         do {
             switch try credentials.refused(serial: request.tokenSerial, as: refusal, at: moment) {
-            case .none: return false
+            case .none:
+                if refusal == .expired { connection.hasSeenExpiredJWT = true }
+                return false
             case .newIssue: break
             case .anotherTime:
                 let text = "\(answer): pushes go by another time than before; check this machine's clock"
@@ -185,6 +187,15 @@ extension ConnectionPool {
             couldNotSign(error, at: moment.monotonicNanoseconds)
         }
         return true
+    }
+
+    /// A JWT is to be used for the first time, and some of APNs' servers would refuse it on a connection that has seen an expired one.
+    ///
+    /// - Returns: whether there was such a connection.
+    func replaceThoseThatSawExpiredJWT(at moment: Moment) -> Bool {
+        let old = seats.compactMap(\.connection).filter(\.hasSeenExpiredJWT)
+        for connection in old { replace(connection, at: moment) }
+        return !old.isEmpty
     }
 
     // MARK: Connections in doubt

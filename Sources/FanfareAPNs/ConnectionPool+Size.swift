@@ -35,7 +35,7 @@ extension ConnectionPool {
 
     /// There are as many seats as are wanted, as far as can be known by now.
     var isLargeEnough: Bool {
-        if size.isFixed || source.demand == 0 { return true }
+        if !choosesSize || source.demand == 0 { return true }
         let now = now().monotonicNanoseconds
         return plannedPath != nil && !(size.isGrowing(at: now) && mayGrow(at: now))
     }
@@ -57,16 +57,38 @@ extension ConnectionPool {
         size.note(demand: source.demand, at: now)
         size.review(plannedPath, at: now)
         judgeLoad(path, at: moment)
-        guard !size.isFixed else { return }
+        guard choosesSize else { return }
         if size.shrinks(at: now) { removeSeat(at: moment) }
-        // One after the other.
-        guard size.isGrowing(at: now), mayGrow(at: now), seats.allSatisfy({ $0.connection?.isOpen == true }) else {
-            return
+        grow(at: now)
+    }
+
+    /// One connection begins after the other, and as many handshakes are under way as where connections come back. Far away they would
+    /// take half a minute if each waited for the one before. Where one does not come, or has gone, no more are tried.
+    private func grow(at now: Int64) {
+        let opening = seats.filter { $0.connection?.isOpen != true }
+        guard opening.allSatisfy(\.isUntried) else { return }
+        var opens = now
+        for _ in 0..<max(0, dialsMax - opening.count) {
+            guard size.isGrowing(at: now), mayGrow(at: now) else { return }
+            size.grow()
+            var seat = Seat()
+            seat.isUntried = true
+            opens += Int64.random(in: 0...ConnectionPool.growthPause, using: &random)
+            seat.opensAt = opens
+            seats.append(seat)
         }
-        size.grow()
-        var seat = Seat()
-        seat.opensAt = now + Int64.random(in: 0...ConnectionPool.growthPause, using: &random)
-        seats.append(seat)
+    }
+
+    /// The peer has not taken one of several that were begun. One of them is enough to find out whether it wants no more.
+    ///
+    /// - Returns: whether the seat is gone.
+    func takeBack(_ index: Int) -> Bool {
+        guard seats[index].isUntried, connectionsOpen > 0,
+            seats.contains(where: { !$0.isUntried && $0.connection?.isOpen != true })
+        else { return false }
+        size.takeBack()
+        remove(index)
+        return true
     }
 
     /// When the next review is due without anything having happened.
@@ -84,8 +106,14 @@ extension ConnectionPool {
         else { return nil }
         return PoolSize.Path(
             roundTrip: roundTrip, width: Int(width), streams: Int(streams),
-            requestBytes: bodyBytesUsual + RequestBytes.besideBody)
+            requestBytes: requestBytes)
     }
+
+    /// Of a push, the usual one.
+    private var requestBytes: Int { bodyBytesUsual + RequestBytes.besideBody }
+
+    /// Requests that a connection may have in flight when its first one has been answered: as many as TCP sends by then.
+    var widthAtFirst: Int { max(2, PoolSize.firstRound(requestBytes: requestBytes)) }
 
     private static func middle(_ values: [Int64]) -> Int64? {
         values.isEmpty ? nil : values.sorted()[values.count / 2]
@@ -111,9 +139,9 @@ extension ConnectionPool {
         let now = moment.monotonicNanoseconds
         let idle = loop.idleNanoseconds
         let span = now - load.since
+        load.figures.roundTrip = path?.roundTrip ?? load.figures.roundTrip
         guard span >= ConnectionPool.reviewInterval else { return }
         var figures = load.figures
-        figures.roundTrip = path?.roundTrip ?? figures.roundTrip
         figures.limit = limit(path, isBusy: Double(idle - load.idle) < Double(span) * ConnectionPool.idleShare, at: now)
         if figures.limit != .nothing, let place = TransportFigures.Limit.allCases.firstIndex(of: figures.limit) {
             figures.held[place] += span
@@ -148,9 +176,7 @@ extension ConnectionPool {
         let index =
             seats.firstIndex { $0.connection == nil } ?? seats.firstIndex { $0.isInDoubt }
             ?? seats.firstIndex { $0.connection?.isSlow == true } ?? seats.count - 1
-        let connection = seats.remove(at: index).connection
-        lastPulled = 0
-        if let connection { leave(connection, at: moment) }
+        if let connection = remove(index) { leave(connection, at: moment) }
     }
 
     /// The seat's connection was not taken, or ended before it was of use. A peer that goes on with the others, and again and again
@@ -160,7 +186,7 @@ extension ConnectionPool {
     func giveUp(_ index: Int, at moment: Moment) -> Bool {
         let now = moment.monotonicNanoseconds
         // The end of one that has lasted says nothing of how many there may be.
-        guard !size.isFixed, seats[index].connection?.hasLasted(at: now) != true else { return false }
+        guard choosesSize, seats[index].connection?.hasLasted(at: now) != true else { return false }
         let others = seats.indices.filter { $0 != index }.compactMap { seats[$0].connection }.filter(\.isOpen)
         guard let witness = others.max(by: { $0.lastHeard < $1.lastHeard }) else { return false }
         let since = seats[index].refusedSince ?? now
@@ -180,7 +206,16 @@ extension ConnectionPool {
     /// - Returns: whether the seat is gone.
     func doWithout(_ index: Int, at moment: Moment) -> Bool {
         let now = moment.monotonicNanoseconds
-        guard !size.isFixed, connectionsOpen > 0, size.refuse(at: now, using: &random) else { return false }
+        guard choosesSize, connectionsOpen > 0 else { return false }
+        let failed = seats[index].connection
+        // Those that were begun with it would fail alike.
+        for other in seats.indices.reversed() where other != index && seats[other].isUntried {
+            size.takeBack()
+            if let connection = remove(other) { leave(connection, at: moment) }
+        }
+        guard let index = seats.firstIndex(where: { $0.connection === failed }),
+            size.refuse(at: now, using: &random)
+        else { return false }
         remove(index)
         report(
             "\(configuration.endpoint): no more than \(seats.count) connections, for this process may open "
@@ -188,8 +223,10 @@ extension ConnectionPool {
         return true
     }
 
-    private func remove(_ index: Int) {
-        seats.remove(at: index)
+    /// - Returns: the connection that was in the seat.
+    @discardableResult
+    private func remove(_ index: Int) -> Connection? {
         lastPulled = 0
+        return seats.remove(at: index).connection
     }
 }

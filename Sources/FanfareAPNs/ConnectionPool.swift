@@ -11,50 +11,6 @@ public import FanfareLoop
 ///
 /// Confined to its loop's thread. The source outlives the pool, or the pool is closed before the source goes.
 public final class ConnectionPool: Transport {
-    public struct Configuration: Sendable {
-        public var endpoint: Endpoint
-        /// The app's; the push topic is made of it.
-        public var bundleID: String
-        /// `nil`: as many as bring what is owed at once to the last activity within `reach`, and `connectionsMax` at most.
-        public var connections: Int?
-        /// From a change to the last activity of the largest audience.
-        public var reach: Duration = .seconds(2)
-        /// Of this pool: a shard's part of what the app may have.
-        public var connectionsMax = 64
-        /// Pools of the app on this host, one for each shard, which share the peer: what is told to all of them comes back together.
-        public var pools = 1
-        /// After this a request's outcome is unknown and its activity free again.
-        public var requestTimeout: Duration = .seconds(10)
-        /// For a look-up of the name, and again for the way from one address to the first SETTINGS.
-        public var connectTimeout: Duration = .seconds(10)
-        /// With nothing heard for so long, a PING asks whether anybody is there: while requests are in flight, and before any
-        /// more are sent.
-        public var pingAfter: Duration = .seconds(4)
-        /// The same without requests, so that a connection is known to be dead before it is needed. Some routers forget a
-        /// quiet connection after four minutes; Apple wants no more than is of use (spec §10).
-        public var idlePingAfter: Duration = .seconds(45)
-        /// For its answer. Together less than a request's timeout, so that a dead connection is found as one.
-        public var pingTimeout: Duration = .seconds(5)
-        /// A connection whose peer allows no streams for so long is replaced.
-        public var noStreamsTimeout: Duration = .seconds(30)
-        /// How long `close` waits for answers.
-        public var drainTimeout: Duration = .seconds(10)
-        /// Looks the endpoint's name up.
-        public var resolver = Resolver.system
-
-        public init(endpoint: Endpoint, bundleID: String, connections: Int? = nil) {
-            self.endpoint = endpoint
-            self.bundleID = bundleID
-            self.connections = connections
-        }
-
-        var sizeLimits: PoolSize.Limits {
-            // Of several pools one each is several, and as many pools as the peer takes connections are all served.
-            connections.map { .exactly($0) }
-                ?? PoolSize.Limits(reach: reach, least: pools > 1 ? 1 : 2, most: connectionsMax)
-        }
-    }
-
     /// Between connections that opened and were of little use, at most.
     static let seatWaitMax = Duration.seconds(60)
 
@@ -73,6 +29,8 @@ public final class ConnectionPool: Transport {
         /// Connections that the peer ended, or did not take, one after the other, and since when.
         var refusals = 0
         var refusedSince: Int64?
+        /// Its first connection has neither opened nor failed.
+        var isUntried = false
     }
 
     let loop: Loop
@@ -108,6 +66,7 @@ public final class ConnectionPool: Transport {
     /// As it is without a queue.
     var plannedPath: PoolSize.Path?
     var replacements = Replacements()
+    @exclusivity(unchecked) var lifespan = Lifespan()
     /// Monotonic nanoseconds. Until then it is not ready while it may still grow; set with the first review.
     var readyBy: Int64?
     /// Connections that take no new requests and wait for their last answers, or for the peer's farewell.
@@ -212,7 +171,7 @@ public final class ConnectionPool: Transport {
     /// As many connections are open as are wanted; or, after a while, as few as any pool has: nobody waits for the last of many.
     public var isReady: Bool {
         if connectionsOpen == seats.count, isLargeEnough { return true }
-        guard !size.isFixed, let readyBy else { return false }
+        guard choosesSize, let readyBy else { return false }
         return connectionsOpen >= size.limits.leastHad && clock().monotonicNanoseconds >= readyBy
     }
 
@@ -330,7 +289,7 @@ public final class ConnectionPool: Transport {
             let errors = gate.isTrying || inFlight == 0 ? connection.errorsInARow : connection.isInDoubt ? 1 : 0
             next.offer(
                 index, room: connection.room(bodyBytes: bodyBytes, at: now), errors: errors, isSlow: connection.isSlow,
-                lag: connection.slowness.lag, isNarrow: connection.isNarrow && connection.errorsInARow == 0)
+                lag: connection.slowness.lag, isNarrow: connection.isWidening && connection.errorsInARow == 0)
         }
         guard let index = next.index else { return (nil, 0) }
         lastPulled = index
@@ -357,7 +316,10 @@ public final class ConnectionPool: Transport {
                 return nil
             }
             keySerial = issue.keySerial
-            if tokenSerial != issue.serial { (tokenSerial, acceptedTokenSerial) = (issue.serial, 0) }
+            if tokenSerial != issue.serial {
+                (tokenSerial, acceptedTokenSerial) = (issue.serial, 0)
+                guard !replaceThoseThatSawExpiredJWT(at: moment) else { return nil }
+            }
             newestTokenSerial = max(newestTokenSerial, issue.serial)
             // Refusals take it back; here somebody else's may have, who shares no key with us.
             if let origin = issue.provenOrigin { proof.origin = origin }
@@ -417,21 +379,19 @@ public final class ConnectionPool: Transport {
         }
     }
 
-    /// Handshakes of an app under way at a time where its pools choose how many connections there are: however many have ended together,
-    /// they come back a few at a time.
-    private static let dialsMax = 4
+    /// Handshakes under way at a time where the app's pools choose how many connections there are, which share four: however many have
+    /// ended together, they come back a few at a time. One that nobody answers is not to hold up all others.
+    var dialsMax: Int { max(2, 4 / configuration.pools) }
 
     /// While nobody answers, the first seats ask for all.
     private func mayDial(_ index: Int) -> Bool {
         guard choosesSize else { return true }
         guard connectionsOpen > 0 else { return index < max(2, size.limits.leastHad) }
-        // One handshake that nobody answers is not to hold up all others.
-        let dials = max(2, ConnectionPool.dialsMax / configuration.pools)
-        return seats.count { $0.connection?.isDialing == true } < dials
+        return seats.count { $0.connection?.isDialing == true } < dialsMax
     }
 
     /// Nobody has said how many connections there are.
-    private var choosesSize: Bool { configuration.connections == nil }
+    var choosesSize: Bool { configuration.connections == nil }
 
     private func wantsDialing(_ index: Int, at now: Int64) -> Bool {
         seats[index].opensAt <= now && (seats[index].connection == nil || seats[index].isInDoubt)
@@ -456,7 +416,10 @@ public final class ConnectionPool: Transport {
 
     func opened(_ connection: Connection) {
         statistics.connectionsOpened += 1
-        if let index = seats.firstIndex(where: { $0.connection === connection }) { seats[index].dialBackoff.reset() }
+        if let index = seats.firstIndex(where: { $0.connection === connection }) {
+            seats[index].dialBackoff.reset()
+            seats[index].isUntried = false
+        }
         if trouble?.kind == .connection { trouble = nil }
         reviewDue = .min
     }
@@ -569,9 +532,13 @@ public final class ConnectionPool: Transport {
             let isGone =
                 switch ending {
                 case .outOfFiles: !isClosing && doWithout(index, at: moment)
+                case .notOpened where !isClosing && takeBack(index): true
                 default: !connection.wasWorthwhile && !isClosing && giveUp(index, at: moment)
                 }
-            if !isGone { vacate(index, for: wait, at: moment) }
+            // Others may be gone with it.
+            if !isGone, let index = seats.firstIndex(where: { $0.connection === connection }) {
+                vacate(index, for: wait, at: moment)
+            }
         }
         switch ending {
         case .drained: break
@@ -592,6 +559,7 @@ public final class ConnectionPool: Transport {
         seats[index].opensAt = replacementOpens(index, after: wait, at: moment.monotonicNanoseconds)
         seats[index].connection = nil
         seats[index].isInDoubt = false
+        seats[index].isUntried = false
     }
 
     /// - Parameter index: of the seat, which still has the connection that is to be replaced.

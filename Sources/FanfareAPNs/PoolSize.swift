@@ -96,8 +96,6 @@ struct PoolSize {
         needed = count
     }
 
-    var isFixed: Bool { limits.most <= limits.leastHad }
-
     /// So many pushes are due at once, or will be.
     mutating func note(demand: Int, at now: Int64) {
         if now >= peakTurnsAt {
@@ -110,7 +108,7 @@ struct PoolSize {
 
     /// - Parameter path: as it is without a queue; `nil` while no connection has measured it.
     mutating func review(_ path: Path?, at now: Int64) {
-        guard !isFixed, let path else { return isLargeSince = nil }
+        guard let path else { return isLargeSince = nil }
         needed = PoolSize.needed(for: max(peak, formerPeak), over: path, limits)
         guard Double(needed) <= Double(count) * PoolSize.shrinkShare,
             filledAt.map({ now - $0 >= PoolSize.memory }) ?? true
@@ -137,6 +135,9 @@ struct PoolSize {
 
     /// One more is to be opened, which has not been seen to work.
     mutating func grow() { count += 1 }
+
+    /// One of several that were to be opened was not taken, and the peer is asked for another one of them alone.
+    mutating func takeBack() { count -= 1 }
 
     /// - Returns: whether one is to be closed, after a long quiet.
     mutating func shrinks(at now: Int64) -> Bool {
@@ -165,7 +166,6 @@ struct PoolSize {
 
     /// The peer says that it is asked too much: for a while there are no more than there are.
     mutating func restrain(at now: Int64, using random: inout some RandomNumberGenerator) {
-        guard !isFixed else { return }
         (ceiling, tried, reference) = (count, min(tried, count), nil)
         refusal.begin(at: now, using: &random)
     }
@@ -178,7 +178,7 @@ struct PoolSize {
     mutating func fill(rate: Double, at now: Int64, using random: inout some RandomNumberGenerator) -> Int {
         isLargeSince = nil
         filledAt = now
-        guard !isFixed, !isStopped(at: now) else { return 0 }
+        guard !isStopped(at: now) else { return 0 }
         if seen.count != count { seen = (count, 0, 0) }
         seen.best = max(seen.best, rate)
         seen.spans += 1
@@ -202,6 +202,9 @@ struct PoolSize {
         return 0
     }
 
+    /// Requests that TCP sends in the first round trip.
+    static func firstRound(requestBytes: Int) -> Int { initialWindow / max(1, requestBytes) }
+
     /// How many connections bring so many pushes to their peer, and the answers back, in the planned time.
     static func needed(for demand: Int, over path: Path, _ limits: Limits) -> Int {
         let least = limits.leastHad
@@ -211,7 +214,7 @@ struct PoolSize {
             Int64(demand) * (1_000_000_000 / Int64(pushesPerSecondMax)))
         // The last round trip is that of the last answer.
         let rounds = max(1, planned / max(1, path.roundTrip) - 1)
-        var (carried, begun) = (0, initialWindow / max(1, path.requestBytes))
+        var (carried, begun) = (0, firstRound(requestBytes: path.requestBytes))
         var round: Int64 = 0
         while round < rounds, begun < path.width {
             carried += max(1, begun)

@@ -30,6 +30,10 @@ final class AnsweringServer {
     var connectionsMax = Int.max
     /// After so many answers it ends a connection without a word.
     var answersMost = Int.max
+    /// Whether it says anything after TLS's handshake; those that have waited for it are told at once.
+    var greets = true { didSet { if greets { for conversation in conversations { conversation.greet() } } } }
+    /// Connections that wait for its first word.
+    var ungreeted: Int { conversations.count { !$0.isReady && !$0.hasEnded } }
     /// As if it were so far away: PINGs are answered that late.
     var pongsAfter = Duration.zero
     private let loop: Loop
@@ -68,7 +72,9 @@ final class AnsweringServer {
         guard let stream = try? TLSStream(over: tcp, context: context) else { return tcp.close() }
         let index = conversations.count
         let conversation = Conversation(stream, greeting: frame(4, settings) + frame(8, big(1 << 30))) {
-            [unowned self] number, id in
+            [unowned self] in
+            greets
+        } answer: { [unowned self] number, id in
             requests += 1
             if number + 1 >= answersMost { conversations[index].reset() }
             return answer(Request(connection: index, number: number, stream: id))
@@ -112,22 +118,36 @@ final class AnsweringServer {
         private(set) var requests = 0
         private(set) var hasEnded = false
         private(set) var hasHeardGoAway = false
+        private let greeting: [UInt8]
+        private var hasHandshake = false
+        /// It has been greeted.
         private(set) var isReady = false
         private var isOver = false
         var pong: (([UInt8]) -> Void)?
 
-        init(_ stream: TLSStream, greeting: [UInt8], answer: @escaping (Int, UInt32) -> [UInt8]) {
+        init(
+            _ stream: TLSStream, greeting: [UInt8], greets: @escaping () -> Bool,
+            answer: @escaping (Int, UInt32) -> [UInt8]
+        ) {
             self.stream = stream
+            self.greeting = greeting
             self.answer = answer
             stream.onReady = { [unowned self] _ in
-                isReady = true
-                stream.write(greeting)
+                hasHandshake = true
+                if greets() { greet() }
             }
             stream.onRead = { [unowned self] in
                 input += $0
-                takeFrames()
+                if isReady { takeFrames() }
             }
             stream.onClose = { [unowned self] _ in hasEnded = true }
+        }
+
+        func greet() {
+            guard hasHandshake, !isReady else { return }
+            isReady = true
+            stream.write(greeting)
+            takeFrames()
         }
 
         func write(_ bytes: [UInt8]) { if !stream.isClosed { stream.write(bytes) } }

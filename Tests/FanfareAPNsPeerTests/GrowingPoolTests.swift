@@ -16,7 +16,8 @@ import Testing
 
     private func world(
         activities: Int, demand: Int, connections: Int? = nil, connectionsMax: Int = 64,
-        idlePingAfter: Duration = .seconds(45), answer: @escaping AnsweringServer.Answer = AnsweringServer.accepted,
+        idlePingAfter: Duration = .seconds(45), time: LoopTime = LoopTime(),
+        answer: @escaping AnsweringServer.Answer = AnsweringServer.accepted,
         settles: @escaping (DeliveryOutcome) -> Bool = { $0 == .accepted || $0 == .deadToken || $0 == .refused }
     ) throws -> (server: AnsweringServer, harness: PoolHarness) {
         let loop = try Loop()
@@ -33,7 +34,8 @@ import Testing
         source.mayHandOut = 0
         let harness = try PoolHarness(
             loop: loop, source: source, configuration: configuration,
-            credentials: try ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"))
+            credentials: try ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"),
+            time: time)
         return (server, harness)
     }
 
@@ -75,6 +77,22 @@ import Testing
         #expect(harness.pool.figures.connections == server.connections)
         // A timer of the server's may begin with its loop's last look at the clock.
         #expect(harness.pool.figures.roundTrip > 1_000_000)
+        harness.close()
+    }
+
+    /// Far away a handshake takes long: a few are under way at a time, and no more.
+    @Test func aFewHandshakesAreUnderWayAtATime() throws {
+        let (server, harness) = try world(activities: 1, demand: 10_000_000, connectionsMax: 12)
+        harness.run("the first connections") { harness.pool.figures.connections == 2 }
+        server.greets = false
+        let leaps = harness.leaps(of: .milliseconds(10))
+        harness.run("those under way") { server.ungreeted == 4 }
+        let begins = harness.time.passed
+        harness.run("a while") { harness.time.passed - begins > .seconds(1) }
+        leaps.close()
+        server.greets = true
+        harness.run("being as many as there may be") { harness.pool.figures.connections == 12 }
+        #expect(server.handshakesMost == 4 && server.connections == 12)
         harness.close()
     }
 
@@ -143,6 +161,7 @@ import Testing
         harness.run("being ready") { harness.pool.isReady }
         #expect(harness.pool.figures.connections == 8)
         #expect(server.turnedAway <= 16, "it is asked a few times, and then left alone: \(server.turnedAway)")
+        #expect(harness.reports.count { $0.contains("takes no more than") } == 1, "\(harness.reports)")
         harness.source.mayHandOut = .max
         harness.pool.workAvailable()
         harness.run("settling") { harness.source.settled == 20_000 }
@@ -368,6 +387,57 @@ import Testing
         (ends, settles, server.answersMost) = (false, true, .max)
         harness.run("settling") { harness.source.settled == 20_000 }
         leaps.close()
+        harness.close()
+    }
+
+    /// It complains of one that has carried nothing for long: that there are too many it has not said.
+    @Test func whoAsksForCalmOnAQuietConnectionGetsMoreForALargerAudience() throws {
+        let (server, harness) = try world(activities: 1, demand: 100)
+        harness.run("being ready") { harness.pool.isReady }
+        harness.time.leap(.seconds(61))
+        // ENHANCE_YOUR_CALM
+        server.write(frame(7, big(0) + big(11)), on: 0)
+        harness.run("another one in its place") { server.connections == 3 && harness.pool.figures.connections == 2 }
+        harness.source.demand = 100_000
+        let begins = harness.time.passed
+        let leaps = harness.leaps(of: .milliseconds(10))
+        harness.run("growing") {
+            harness.pool.figures.connectionsWanted > 2 || harness.time.passed - begins > .seconds(30)
+        }
+        leaps.close()
+        #expect(harness.pool.figures.connectionsWanted > 2)
+        harness.close()
+    }
+
+    /// A connection comes to be in doubt and answers well again, thirty times: none of its replacements was opened, so the one that is
+    /// needed in the end does not wait for them.
+    @Test func aReplacementThatIsNotNeededIsGivenBack() throws {
+        let time = LoopTime(goesOn: false)
+        var ill = 0
+        let (server, harness) = try world(activities: 1000, demand: 0, connectionsMax: 1, time: time) {
+            ill -= 1
+            return ill < 0
+                ? AnsweringServer.accepted($0) : AnsweringServer.refused($0, 503, "ServiceUnavailable")
+        }
+        harness.run("being ready") { harness.pool.isReady }
+        time.leap(.seconds(61))
+        for round in 1...30 {
+            ill = 8
+            let before = harness.source.completed
+            harness.source.mayHandOut += 16
+            harness.pool.workAvailable()
+            harness.run("round \(round)") { harness.source.completed == before + 16 }
+        }
+        #expect(server.connections == 1 && harness.pool.trouble == nil)
+        let text = "503 ServiceUnavailable on a connection; it is replaced"
+        #expect(harness.reports.contains { $0.hasSuffix(text) }, "\(harness.reports)")
+        ill = 8
+        harness.source.mayHandOut += 8
+        harness.pool.workAvailable()
+        harness.run("being in doubt") { harness.source.count(.serviceError) == 31 * 8 }
+        time.leap(.seconds(1))
+        harness.pool.workAvailable()
+        harness.run("another connection") { server.connections == 2 }
         harness.close()
     }
 

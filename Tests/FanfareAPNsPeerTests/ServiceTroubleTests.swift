@@ -52,6 +52,54 @@ import Testing
         harness.close()
     }
 
+    /// Some servers go on refusing on a connection that has seen an expired JWT. Here the clock was wrong, and there is no other JWT for
+    /// long: the first one that comes is used on another connection.
+    @Test func anotherJWTIsNotUsedOnAConnectionThatHasSeenAnExpiredOne() throws {
+        func answer(_ request: AnsweringServer.Request) -> [UInt8] {
+            request.connection == 0
+                ? AnsweringServer.refused(request, 403, "ExpiredProviderToken") : AnsweringServer.accepted(request)
+        }
+        let (server, harness) = try world(activities: 1, connections: 1, { $0.waitForEver() }, answer: answer)
+        harness.run("the stop") { harness.pool.trouble?.kind == .configuration }
+        #expect(server.connections == 1)
+        harness.time.leap(.seconds(46 * 60))
+        harness.pool.workAvailable()
+        harness.run("settling, or a second stop") { harness.source.settled == 1 || server.requestsByConnection[0] > 10 }
+        #expect(server.requestsByConnection == [10, 1])
+        #expect(harness.pool.trouble == nil)
+        harness.close()
+    }
+
+    /// A connection starts with one push. Its answer makes it as wide as TCP's first round trip, and no wider: whatever breaks at once takes
+    /// no more with it.
+    @Test func theFirstAnswerMakesAConnectionAsWideAsTCPIs() throws {
+        var asked: [AnsweringServer.Request] = []
+        func answer(_ request: AnsweringServer.Request) -> [UInt8] {
+            asked.append(request)
+            return request.number == 0 ? AnsweringServer.accepted(request) : []
+        }
+        let (server, harness) = try world(activities: 1000, connections: 1, { $0.waitForEver() }, answer: answer)
+        func quiet(_ what: String) {
+            var (turns, seen) = (0, -1)
+            harness.run(what) {
+                turns = asked.count == seen ? turns + 1 : 0
+                seen = asked.count
+                return turns == 20
+            }
+        }
+        quiet("what follows the first answer")
+        let width = asked.count - 1
+        // 14,600 bytes, with bodies of 80 to 512 bytes.
+        #expect((16...33).contains(width), "\(width)")
+        for request in asked.dropFirst() { server.write(AnsweringServer.accepted(request), on: 0) }
+        quiet("what follows those")
+        #expect(asked.count == 1 + width + 2 * width)
+        for request in asked.dropFirst(1 + width) { server.write(AnsweringServer.accepted(request), on: 0) }
+        harness.source.mayHandOut = 0
+        harness.run("the last answers") { harness.source.inFlight == 0 }
+        harness.close()
+    }
+
     /// One card, and the connection that it has is ill: nobody else can show that it is not the token's fault.
     @Test func evenOneActivityGetsAnotherConnection() throws {
         let (server, harness) = try world(activities: 1, connections: 1) {
