@@ -104,7 +104,9 @@ extension Shard {
             return "the shard counts \(startsWaiting) starts that wait, has \(putOff)"
         }
         guard store.count == 0 || handTimer != nil else { return "nobody looks for old activities" }
-        if let violation = topics.violatedInvariant() ?? violatedInvariantOfLineups() ?? violatedInvariantOfTimers() {
+        if let violation = topics.violatedInvariant() ?? violatedInvariantOfLineups() ?? violatedInvariantOfTimers()
+            ?? feedback.violation()
+        {
             return violation
         }
         guard owedTotal == counts.owed else { return "the shard counts \(counts.owed) owed, has \(owedTotal)" }

@@ -100,9 +100,7 @@ public final class Shard: DeliverySource {
     /// Where the figures of lineups are kept.
     private(set) lazy var lineupFreshness = freshnessIndex(of: .lineup)
 
-    /// For the core: waits for room in its ring.
-    private var feedback: [ShardFeedback] = []
-    private let feedbackMax: Int
+    private(set) var feedback: FeedbackQueue
 
     /// - Parameters:
     ///   - feedbackMax: with so much feedback waiting for the core, the shard `isHeldUp`.
@@ -125,7 +123,7 @@ public final class Shard: DeliverySource {
         topics = KnownTopics(unheardMax: unheardTopicsMax)
         deadTokens = DeadTokenGuard(answers: deadTokenAnswers)
         self.deadTokenProbes = deadTokenProbes
-        self.feedbackMax = feedbackMax
+        feedback = FeedbackQueue(limit: feedbackMax)
         self.openMax = openMax
         self.lifetime = lifetime.milliseconds * 1_000_000
         governor = SubscriberGovernor(limits)
@@ -169,22 +167,17 @@ public final class Shard: DeliverySource {
 
     /// The core does not listen: nothing is pulled, and whoever drives the shard gives it no commands, so that what waits here
     /// stays bounded.
-    public var isHeldUp: Bool { feedback.count >= feedbackMax }
+    public var isHeldUp: Bool { feedback.isFull }
 
     /// Moves what waits for the core into its ring, oldest first, as far as there is room. What finds none stays.
     ///
     /// - Returns: whether anything went.
     public func sendFeedback(to ring: inout RingProducer<ShardFeedback>) -> Bool {
-        let sent = feedback.isEmpty ? 0 : ring.push(feedback.span)
-        feedback.removeFirst(sent)
-        return sent > 0
+        feedback.drain(into: &ring)
     }
 
     /// What found no room in a ring that nobody will empty any more.
-    public func takeFeedback() -> [ShardFeedback] {
-        defer { feedback = [] }
-        return feedback
-    }
+    public func takeFeedback() -> [ShardFeedback] { feedback.takeAll() }
 
     // MARK: Commands
 
