@@ -4,8 +4,8 @@ extension Shard {
         var report = FreshnessReport()
         report.lastAccepted = lastAccepted
         for (kind, figures) in freshness { report.kinds[kind] = figures }
-        let oldest = openPublications.values.reduce(moment.monotonicNanoseconds) { min($0, $1.arrivedAt) }
-        report.oldestUndelivered = moment.monotonicNanoseconds - oldest
+        let now = moment.monotonicNanoseconds
+        report.oldestUndelivered = now - min(now, publications.oldestArrival ?? now)
         return report
     }
 

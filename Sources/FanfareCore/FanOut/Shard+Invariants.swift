@@ -105,7 +105,7 @@ extension Shard {
         }
         guard store.count == 0 || handTimer != nil else { return "nobody looks for old activities" }
         if let violation = topics.violatedInvariant() ?? violatedInvariantOfLineups() ?? violatedInvariantOfTimers()
-            ?? feedback.violation()
+            ?? publications.violation() ?? feedback.violation()
         {
             return violation
         }

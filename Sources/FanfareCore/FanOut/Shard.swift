@@ -7,15 +7,6 @@
 /// What must hold, at any time, for every member that is owed a push: it is unvisited by the cursor, or stands in its audience's
 /// `again` list, or is in flight, or waits in the timing wheel.
 public final class Shard: DeliverySource {
-    struct OpenPublication {
-        /// Audiences that lack it.
-        var audiencesLeft: Int
-        /// Monotonic nanoseconds.
-        let arrivedAt: Int64
-        /// Where the figures of its kind are kept.
-        let freshness: Int
-    }
-
     // Confined to one thread, and no call of the shard's comes back into it while it works: checking each access of a hot
     // property at run time cost a quarter of a sweep and could never fail.
     @exclusivity(unchecked) var store = ActivityStore()
@@ -51,8 +42,7 @@ public final class Shard: DeliverySource {
     let deadTokenProbes: Int
     /// Activities whose token was answered as dead while the guard was shut.
     var held = HeldActivities()
-    /// Publications that somebody in this shard still lacks, by serial.
-    @exclusivity(unchecked) private(set) var openPublications: [UInt64: OpenPublication] = [:]
+    @exclusivity(unchecked) private(set) var publications = PublicationTracker()
     @exclusivity(unchecked) var freshness: [(kind: TopicKind, figures: Freshness)] = []
     let openMax: Int
     let governor: SubscriberGovernor
@@ -61,9 +51,6 @@ public final class Shard: DeliverySource {
     let lineupInterval: Int64
     let lineupGather: Int64
     @exclusivity(unchecked) var settling = Settling()
-    /// Publications of the shard's own, whose completion the core does not wait for: far above the core's serials.
-    private static let ownSerials: UInt64 = 1 << 63
-    private var republished: UInt64 = 0
     /// `Moment.stampEpoch` of the last look at what is due.
     private var stampEpoch: UInt32 = 0
 
@@ -228,13 +215,13 @@ public final class Shard: DeliverySource {
         topics.take(publication, of: topic, at: moment)
         // Counted down as audiences complete it; the one more keeps it open until all have begun.
         let freshness = freshnessIndex(of: publication.topicKind)
-        openPublications[publication.serial] = OpenPublication(
-            audiencesLeft: 1 + topics[topic].lineups.count, arrivedAt: moment.monotonicNanoseconds, freshness: freshness
-        )
+        publications.open(
+            publication.serial, audiences: 1 + topics[topic].lineups.count, freshness: freshness,
+            at: moment.monotonicNanoseconds)
         if isChange || publication.event == .end, let index = topics[topic].followers {
             let audience = audiences[index]
             compare(audience, at: index)
-            openPublications[publication.serial]?.audiencesLeft += 1
+            publications.addAudience(to: publication.serial)
             publish(
                 Audience.Version(publication), in: audience, alerting: publication, freshness: freshness, at: moment)
             open(publication.serial, in: audience)
@@ -270,8 +257,7 @@ public final class Shard: DeliverySource {
 
     private func republish(at moment: Moment) {
         for latest in topics.published where latest.event == .update {
-            republished += 1
-            publish(latest.republished(as: Shard.ownSerials + republished), at: moment)
+            publish(latest.republished(as: publications.nextOwnSerial()), at: moment)
         }
     }
 
@@ -474,19 +460,14 @@ public final class Shard: DeliverySource {
 
     /// One audience less lacks this publication.
     func complete(_ serial: UInt64, at moment: Moment) {
-        guard let index = openPublications.index(forKey: serial) else { return }
-        openPublications.values[index].audiencesLeft -= 1
-        let publication = openPublications.values[index]
-        guard publication.audiencesLeft == 0 else { return }
-        openPublications.remove(at: index)
-        let took = moment.monotonicNanoseconds - publication.arrivedAt
-        if took > 0 { freshness[publication.freshness].figures.sweep.record(took) }  // else nobody lacked it
-        feedback.append(.completed(serial: serial, at: took > 0 ? moment.monotonicNanoseconds : nil))
+        guard let done = publications.complete(serial, at: moment.monotonicNanoseconds) else { return }
+        if done.took > 0 { freshness[done.freshness].figures.sweep.record(done.took) }
+        feedback.append(.completed(serial: serial, at: done.took > 0 ? moment.monotonicNanoseconds : nil))
     }
 
     /// Whoever lacks this publication gets a newer one instead, and nobody hears of its completion.
     func overtake(_ serial: UInt64) {
-        if openPublications.removeValue(forKey: serial) != nil { feedback.append(.overtaken(serial: serial)) }
+        if publications.overtake(serial) { feedback.append(.overtaken(serial: serial)) }
     }
 
     /// A publication was left out of the commands for a newer one that waits among them.
