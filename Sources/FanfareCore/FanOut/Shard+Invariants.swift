@@ -103,9 +103,9 @@ extension Shard {
         guard putOff == startsWaiting else {
             return "the shard counts \(startsWaiting) starts that wait, has \(putOff)"
         }
-        guard store.count == 0 || handTimer != nil else { return "nobody looks for old activities" }
         if let violation = topics.violatedInvariant() ?? violatedInvariantOfLineups() ?? violatedInvariantOfTimers()
             ?? publications.violation() ?? feedback.violation()
+            ?? ageScanner.violation(hasActivities: store.count > 0, slots: store.activities.count)
         {
             return violation
         }
@@ -161,7 +161,7 @@ extension Shard {
         return nil
     }
 
-    /// Whatever is to be woken stands in the timing wheel: lineups and the hand once, and as no other.
+    /// Whatever is to be woken stands in the timing wheel: lineups and the scan for old activities once, and as no other.
     private func violatedInvariantOfTimers() -> String? {
         var (wakeUps, parked) = (0, 0)
         for (index, audience) in audiences.enumerated() {
@@ -177,19 +177,23 @@ extension Shard {
             }
             wakeUps += 1
         }
-        if let handTimer, timers.subject(of: handTimer.entry) != .hand { return "the hand's timer is another's" }
-        var (lineups, audiences, hands) = (0, 0, 0)
+        if let timer = ageScanner.timer, timers.subject(of: timer.entry) != .ageScan {
+            return "the timer of the scan for old activities is another's"
+        }
+        var (lineups, audiences, ageScans) = (0, 0, 0)
         for subject in timers.subjects {
             switch subject {
             case .lineup: lineups += 1
-            case .hand: hands += 1
+            case .ageScan: ageScans += 1
             case .audience: audiences += 1
             case .activity, .held: break
             }
         }
         guard lineups == wakeUps else { return "\(lineups) lineups are to be woken, \(wakeUps) know of it" }
         guard audiences == parked else { return "\(audiences) audiences are to go on, \(parked) know of it" }
-        guard hands == (handTimer == nil ? 0 : 1) else { return "\(hands) timers move the hand" }
+        guard ageScans == (ageScanner.timer == nil ? 0 : 1) else {
+            return "\(ageScans) timers start the scan for old activities"
+        }
         return nil
     }
 }

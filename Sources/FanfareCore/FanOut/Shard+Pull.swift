@@ -220,7 +220,7 @@ extension Shard {
             switch subject {
             case .audience(let index): lanes.unpark(audiences[Int(index)])
             case .held: releaseHeld(at: moment)
-            case .hand: turnHand(at: moment)
+            case .ageScan: scanAges(at: moment)
             case .lineup(let index): wakeLineup(index, at: moment)
             case .activity(let slot, let generation): wake(slot, generation: generation)
             }

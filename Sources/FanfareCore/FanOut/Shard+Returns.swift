@@ -1,4 +1,4 @@
-/// Somebody follows under a name whose card is being ended: by an unfollow, by the hand, or by the end of what it shows.
+/// Somebody follows under a name whose card is being ended: by an unfollow, for its age, or by the end of what it shows.
 ///
 /// With another token it is another card: the old one is still ended under its own token, without a name, and the new one is a
 /// new activity. With the same token an unfollow is taken back, unless its end has left: then the card is gone, and that is told.

@@ -66,12 +66,7 @@ public final class Shard: DeliverySource {
     var predecessors: [ActivitySlot: [ActivityID]] = [:]
     /// Activities that end with their audience's state though that goes on, until the end has been taken: the audience's index.
     var lastStates: [ActivitySlot: Int] = [:]
-    /// How long an activity may last, nanoseconds.
-    let lifetime: Int64
-    // Where the hand stands that looks for old activities, when it goes on, and when the next one of this lap's wants it.
-    var hand = 0
-    var handTimer: (due: Int64, entry: TimingWheel.Entry)?
-    var lapDue: Int64 = 0
+    var ageScanner: AgeScanner
 
     /// The audience that has most members, as far as is known: one that was the second looks larger with its next change.
     private var largestAudience = 0
@@ -112,7 +107,7 @@ public final class Shard: DeliverySource {
         self.deadTokenProbes = deadTokenProbes
         feedback = FeedbackQueue(limit: feedbackMax)
         self.openMax = openMax
-        self.lifetime = lifetime.milliseconds * 1_000_000
+        ageScanner = AgeScanner(lifetime: lifetime.milliseconds * 1_000_000)
         governor = SubscriberGovernor(limits)
     }
 

@@ -73,7 +73,7 @@ import Testing
         #expect(stage.passUntilPush(seconds: 9 * hour).pushes.map(\.token) == [[2]])
     }
 
-    /// One that is older than those among which the hand is on its way.
+    /// One that is older than those among which the scan is on its way.
     @Test func L1_anOldActivityAmongYoungOnesHasItsTime() {
         stage.publish(1)
         for member in 0..<600 { stage.follow("member \(member)", token: 2) }
@@ -89,7 +89,7 @@ import Testing
         #expect(ended.map { (hour - 600...hour - 299).contains($0 + 1) } == true, "\(ended ?? -1) s")
     }
 
-    /// Many, so that the hand goes round in many steps.
+    /// Many, so that a lap has many steps.
     @Test func nobodyIsForgotten() {
         stage.publish(1)
         for member in 0..<1000 {
@@ -106,7 +106,7 @@ import Testing
         #expect(stage.shard.statistics.activities == 0)
     }
 
-    /// The service was away while the hand was on its way round, and for longer than it takes.
+    /// The service was away while a lap was on its way, and for longer than it takes.
     @Test func L1_afterALongPauseNobodyIsSentAnUpdateBeyondTheLimit() {
         stage.publish(1)
         for member in 0..<1000 { stage.follow("member \(member)") }
@@ -178,7 +178,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// The hand comes by while the end is under way, and that is not taken.
+    /// The scan comes by while the end is under way, and that is not taken.
     @Test func L1_anEndOnItsWayWhenTheHandComesByIsNoReasonNeverToComeAgain() {
         stage.publish(1)
         stage.follow()
@@ -674,7 +674,7 @@ import Testing
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
         stage.publish(2, renews: false)
         _ = stage.settle()
-        // Somebody else's end makes the hand come by.
+        // Somebody else's end makes the scan come by.
         stage.pass(seconds: 1300)
         stage.follow("other", token: 9, age: .seconds(8 * hour - 700))
         #expect(stage.settle().map(\.token) == [[9]])
