@@ -98,10 +98,10 @@ extension Shard {
         let edition = renewal.edition + 1
         let successor = ActivityID(hashing: renewal.request.name(edition: edition))
         guard store.slot(of: successor) == nil else {
-            renewals[slot]?.hasFailed = true
+            renewals.fail(slot)
             return
         }
-        renewals[slot]?.successor = successor
+        renewals.begin(slot, successor: successor)
         start(
             successor, renewal.request, edition: edition, renewing: store[slot].id, in: Int(store[slot].audience),
             at: moment)
@@ -109,19 +109,13 @@ extension Shard {
 
     /// The activity that is to take this one's place, while its token is not known.
     func successor(of slot: ActivitySlot) -> ActivitySlot? {
-        renewals.isEmpty ? nil : renewals[slot]?.successor.flatMap { store.slot(of: $0) }
-    }
-
-    /// Whoever names the old card, or one of those before it, means the new one from now on.
-    private func handOver(_ old: ActivitySlot, to slot: ActivitySlot) {
-        renewals[old] = nil
-        for id in predecessors[slot, default: []] { successors[id] = store[slot].id }
+        renewals.successor(of: slot).flatMap { store.slot(of: $0) }
     }
 
     /// The new card exists: the old one goes, if it has not gone before.
     func replace(_ old: ActivityID, by slot: ActivitySlot, at moment: Moment) {
         guard let card = store.slot(of: old) else { return report(.renewed(as: store[slot].id), of: old) }
-        handOver(card, to: slot)
+        renewals.handOver(card, to: slot)
         guard store[card].flags.isDisjoint(with: [.leaving, .ending]) else { return }
         report(.renewed(as: store[slot].id), of: old)
         depart(card, at: moment)
@@ -135,7 +129,7 @@ extension Shard {
     }
 
     /// The activity of that name, or the one that has taken its place.
-    func slot(of id: ActivityID) -> ActivitySlot? { store.slot(of: successors[id] ?? id) }
+    func slot(of id: ActivityID) -> ActivitySlot? { store.slot(of: renewals.card(of: id)) }
 
     /// The activity goes.
     func forgetRenewal(_ slot: ActivitySlot, at moment: Moment) {
@@ -146,22 +140,14 @@ extension Shard {
             starting[successor]?.outlivesOld = isOutlived
             // Else whoever has ended the old card wants no new one; but that may be on the phone.
             if isOutlived || starting[successor]?.phase == .sent {
-                handOver(slot, to: successor)
+                renewals.handOver(slot, to: successor)
                 if mayBeThere(successor) { tellOfRenewal(by: successor) }
             } else {
                 fail(successor, .over, at: moment)
             }
         }
-        renewals[slot] = nil
-        forgetNames(of: slot)
-    }
-
-    /// Those of the cards before it mean it no more.
-    func forgetNames(of slot: ActivitySlot) {
-        guard !predecessors.isEmpty else { return }
-        for id in predecessors.removeValue(forKey: slot) ?? [] where successors[id] == store[slot].id {
-            successors[id] = nil
-        }
+        renewals.remove(slot)
+        renewals.removeNames(of: slot)
     }
 }
 

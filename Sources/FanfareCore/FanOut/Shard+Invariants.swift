@@ -78,18 +78,10 @@ extension Shard {
         guard starting.count == store.activities.count(where: { $0.flags.contains(.tokenless) }) else {
             return "\(starting.count) activities are known to lack a token, others do too"
         }
-        for (slot, renewal) in renewals where renewal.successor != nil {
-            guard successor(of: slot).map({ starting[$0]?.renews == store[slot].id }) == true else {
+        for (slot, successor) in renewals.underWay {
+            guard store.slot(of: successor).map({ starting[$0]?.renews == store[slot].id }) == true else {
                 return "slot \(slot.rawValue) is to be renewed by an activity that does not know"
             }
-        }
-        for (id, successor) in successors {
-            guard let slot = store.slot(of: successor), predecessors[slot]?.contains(id) == true else {
-                return "an activity's name means another one that is gone"
-            }
-        }
-        guard predecessors.keys.allSatisfy({ store.slot(of: store[$0].id) == $0 }) else {
-            return "the names of an activity are kept that is gone"
         }
         for index in store.activities.indices {
             let (slot, flags) = (ActivitySlot(UInt32(index)), store.activities[index].flags)
@@ -104,8 +96,7 @@ extension Shard {
             return "the shard counts \(startsWaiting) starts that wait, has \(putOff)"
         }
         if let violation = topics.violatedInvariant() ?? violatedInvariantOfLineups() ?? violatedInvariantOfTimers()
-            ?? publications.violation() ?? feedback.violation()
-            ?? ageScanner.violation(hasActivities: store.count > 0, slots: store.activities.count)
+            ?? violationOfParts()
         {
             return violation
         }
@@ -128,6 +119,11 @@ extension Shard {
         let flying = store.activities.count { $0.flags.contains(.inFlight) }
         guard flying == inFlight else { return "the shard counts \(inFlight) in flight, has \(flying)" }
         return nil
+    }
+
+    private func violationOfParts() -> String? {
+        publications.violation() ?? feedback.violation() ?? renewals.violation(slotOf: { store.slot(of: $0) })
+            ?? ageScanner.violation(hasActivities: store.count > 0, slots: store.activities.count)
     }
 
     /// Each lineup has members, is found by its choice, and is listed by each of its topics, once.

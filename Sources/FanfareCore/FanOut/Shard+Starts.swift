@@ -29,8 +29,7 @@ extension Shard {
             if isDue { stand(start) }
         }
         if !store[slot].flags.contains(.tokenless) {
-            renewals[slot] = Renewal(
-                request: request, edition: renewals[slot]?.edition ?? 1, successor: renewals[slot]?.successor)
+            renewals.replaceRequest(of: slot, with: request)
         }
         move(slot, to: key, at: moment)
     }
@@ -43,7 +42,7 @@ extension Shard {
         store[slot].flags.insert(.tokenless)
         if let old = old.flatMap(store.slot(of:)) {
             store.setPreferences(of: slot, to: store.preferences(of: old))
-            predecessors[slot] = Renewal.names(predecessors[old, default: []], and: store[old].id)
+            renewals.name(slot, id, after: (old, store[old].id))
         }
         starting[slot] = Starting(request: request, edition: edition, renews: old, audience: audience)
         expect(in: audience)
@@ -201,8 +200,7 @@ extension Shard {
     /// Without its successor the old activity ends in time.
     private func failRenewal(by slot: ActivitySlot, at moment: Moment) {
         guard let old = starting[slot]?.renews.flatMap({ store.slot(of: $0) }) else { return }
-        renewals[old]?.successor = nil
-        renewals[old]?.hasFailed = true
+        renewals.fail(old)
         lookAgain(at: old, at: moment)
     }
 
@@ -245,7 +243,7 @@ extension Shard {
             queueDeparture(slot)
             return
         }
-        renewals[slot] = Renewal(request: starting.request, edition: starting.edition)
+        renewals.add(slot, request: starting.request, edition: starting.edition)
         if let old = starting.renews { replace(old, by: slot, at: moment) }
         // What was new since its start it has missed, alerts among it.
         join(slot, starting.audience, having: starting.shown)

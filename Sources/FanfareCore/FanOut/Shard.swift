@@ -58,12 +58,7 @@ public final class Shard: DeliverySource {
     var starting: [ActivitySlot: Starting] = [:]
     var startsWaiting = 0
     var startBudget = StartBudget()
-    /// Activities that can be started once more.
-    var renewals: [ActivitySlot: Renewal] = [:]
-    /// Ids of cards that mean the one which has taken, or is to take, their place; and whose place each of those takes: those that
-    /// `Renewal.names` keeps.
-    var successors: [ActivityID: ActivityID] = [:]
-    var predecessors: [ActivitySlot: [ActivityID]] = [:]
+    var renewals = RenewalBook()
     /// Activities that end with their audience's state though that goes on, until the end has been taken: the audience's index.
     var lastStates: [ActivitySlot: Int] = [:]
     var ageScanner: AgeScanner

@@ -42,24 +42,6 @@ struct Starting {
     static let patience: Int64 = 7 * 86_400 * 1_000_000_000
 }
 
-/// What it takes to start an activity once more.
-struct Renewal {
-    let request: StartRequest
-    let edition: Int
-    /// The activity that is to take this one's place.
-    var successor: ActivityID?
-    /// It will not: this one ends instead.
-    var hasFailed = false
-
-    /// Names of earlier cards that go on to mean the newest one: the first, which is the app's own, and those of the last day.
-    static let namesMax = 4
-
-    /// - Parameter names: of the cards before it, the oldest first.
-    static func names(_ names: [ActivityID], and last: ActivityID) -> [ActivityID] {
-        names.prefix(1) + names.dropFirst().suffix(namesMax - 2) + [last]
-    }
-}
-
 /// What has become of an activity without anybody having asked for it.
 public enum ActivityFate: Sendable, Hashable {
     /// No card appears, and the activity is gone.
