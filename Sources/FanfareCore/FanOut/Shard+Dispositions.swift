@@ -5,10 +5,10 @@ extension Shard {
         guard let slot = slot(of: id), !store[slot].flags.contains(.leaving) else { return .noActivity }
         func isMeant(_ pending: PendingAlert) -> Bool { pending.alert.cause == cause && pending.topic == topic }
         let activity = store[slot]
-        let starting = starting[slot]
-        let audience = audiences[starting?.audience ?? Int(activity.audience)]
+        let start = starts[slot]
+        let audience = audiences[start?.audience ?? Int(activity.audience)]
         if brought[slot]?.onTheWay.contains(where: isMeant) == true { return .planned }
-        let alerted = starting.map { $0.shown?.version ?? audience.target } ?? activity.alerted
+        let alerted = start.map { $0.shown?.version ?? audience.target } ?? activity.alerted
         let isBrought = brought[slot]?.alerts.contains(where: isMeant) == true
         guard let alert = audience.alerts.last(where: isMeant), alert.version > alerted || !isBrought else {
             return isBrought ? rides(isMeant, for: slot, of: audience, after: alerted, at: moment) : .silenced(.unknown)

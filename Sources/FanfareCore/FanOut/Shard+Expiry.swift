@@ -38,8 +38,8 @@ extension Shard {
         let age = age(of: slot, at: moment)
         func due(at wanted: Int64) -> Int64 { moment.monotonicNanoseconds + wanted - age }
         // There is no card before its start has left.
-        if activity.flags.contains(.tokenless), starting[slot]?.phase != .sent {
-            guard age >= Starting.patience else { return due(at: Starting.patience) }
+        if activity.flags.contains(.tokenless), starts[slot]?.phase != .sent {
+            guard age >= PendingStart.patience else { return due(at: PendingStart.patience) }
             fail(slot, .waitedTooLong, at: moment)
             return nil
         }
@@ -123,9 +123,7 @@ extension Shard {
 
     /// As far as anybody knows the new card is there, and the old one is not.
     func tellOfRenewal(by slot: ActivitySlot) {
-        guard let old = starting[slot]?.renews else { return }
-        starting[slot]?.renews = nil
-        report(.renewed(as: store[slot].id), of: old)
+        if let old = starts.takeRenewed(by: slot) { report(.renewed(as: store[slot].id), of: old) }
     }
 
     /// The activity of that name, or the one that has taken its place.
@@ -137,9 +135,9 @@ extension Shard {
         if let successor = successor(of: slot) {
             // The eight hours are nobody's wish: the new card is to come, however long that takes.
             let isOutlived = age(of: slot, at: moment) >= ageScanner.lifetime
-            starting[successor]?.outlivesOld = isOutlived
+            starts.setOutlivesOld(successor, isOutlived)
             // Else whoever has ended the old card wants no new one; but that may be on the phone.
-            if isOutlived || starting[successor]?.phase == .sent {
+            if isOutlived || starts[successor]?.phase == .sent {
                 renewals.handOver(slot, to: successor)
                 if mayBeThere(successor) { tellOfRenewal(by: successor) }
             } else {

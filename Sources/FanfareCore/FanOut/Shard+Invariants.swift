@@ -33,7 +33,7 @@ extension Shard {
                 guard reachable else { return "slot \(slot.rawValue) is owed a push and nothing will bring it one" }
             }
             for (position, slot) in audience.starts.places + audience.lateStarts.places {
-                guard let start = starting[slot], start.phase == .due, start.audience == index,
+                guard let start = starts[slot], start.phase == .due, start.audience == index,
                     store.positions[Int(slot.rawValue)] == UInt32(position)
                 else { return "slot \(slot.rawValue) is to be started by audience \(index), which it does not know" }
             }
@@ -62,24 +62,24 @@ extension Shard {
             owedTotal += owed
             refusedTotal += refused
         }
-        for (slot, start) in starting {
+        for (slot, start) in starts.all {
             let activity = store[slot]
             guard activity.flags.contains(.tokenless), activity.audience == ActivityStore.noAudience else {
                 return "slot \(slot.rawValue) waits for a token and has one"
             }
-            let (starts, lateStarts) = (audiences[start.audience].starts, audiences[start.audience].lateStarts)
+            let (onTime, late) = (audiences[start.audience].starts, audiences[start.audience].lateStarts)
             guard
                 start.phase != .due
-                    || (activity.strikes.count > 0 ? lateStarts : starts).places.contains(where: { $0.slot == slot }),
+                    || (activity.strikes.count > 0 ? late : onTime).places.contains(where: { $0.slot == slot }),
                 (start.phase == .waiting) == activity.flags.contains(.waiting),
                 start.phase == .sent || !activity.flags.contains(.inFlight)
             else { return "slot \(slot.rawValue) is to be started, and nothing will" }
         }
-        guard starting.count == store.activities.count(where: { $0.flags.contains(.tokenless) }) else {
-            return "\(starting.count) activities are known to lack a token, others do too"
+        guard starts.count == store.activities.count(where: { $0.flags.contains(.tokenless) }) else {
+            return "\(starts.count) activities are known to lack a token, others do too"
         }
         for (slot, successor) in renewals.underWay {
-            guard store.slot(of: successor).map({ starting[$0]?.renews == store[slot].id }) == true else {
+            guard store.slot(of: successor).map({ starts[$0]?.renews == store[slot].id }) == true else {
                 return "slot \(slot.rawValue) is to be renewed by an activity that does not know"
             }
         }
@@ -91,10 +91,6 @@ extension Shard {
             else { return "slot \(index) has been unfollowed, and nothing will end it" }
         }
         guard departures.lane != nil || !departures.hasWork else { return "departures stand in no lane" }
-        let putOff = starting.values.count { $0.phase == .waiting }
-        guard putOff == startsWaiting else {
-            return "the shard counts \(startsWaiting) starts that wait, has \(putOff)"
-        }
         if let violation = topics.violatedInvariant() ?? violatedInvariantOfLineups() ?? violatedInvariantOfTimers()
             ?? violationOfParts()
         {
@@ -112,7 +108,7 @@ extension Shard {
         where store[slot].audience == ActivityStore.noAudience || !store[slot].flags.contains(.owedFirst) {
             return "slot \(slot.rawValue) has brought alerts along, and gets no push with them"
         }
-        let expected = starting.values.map(\.audience) + lastStates.values
+        let expected = starts.audiences + lastStates.values
         guard audiences.reduce(0, { $0 + $1.expected }) == expected.count,
             expected.allSatisfy({ audiences[$0].expected > 0 })
         else { return "\(expected.count) are expected in audiences, which say something else" }
@@ -122,7 +118,8 @@ extension Shard {
     }
 
     private func violationOfParts() -> String? {
-        publications.violation() ?? feedback.violation() ?? renewals.violation(slotOf: { store.slot(of: $0) })
+        publications.violation() ?? feedback.violation() ?? starts.violation()
+            ?? renewals.violation(slotOf: { store.slot(of: $0) })
             ?? ageScanner.violation(hasActivities: store.count > 0, slots: store.activities.count)
     }
 

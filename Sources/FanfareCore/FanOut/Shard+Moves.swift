@@ -14,7 +14,7 @@ extension Shard {
         // With its end on the way, nothing follows; but if its successor may be there, its name is about to mean that.
         let isEnding = store[slot].flags.contains(.ending) || awaitsEnd(slot, of: key)
         let successor = successor(of: slot).flatMap { successor in
-            awaitsEnd(successor, of: key) || isEnding && starting[successor]?.phase != .sent ? nil : successor
+            awaitsEnd(successor, of: key) || isEnding && starts[successor]?.phase != .sent ? nil : successor
         }
         if isEnding, successor == nil { return }
         let index = audienceIndex(key, at: moment)

@@ -54,10 +54,7 @@ public final class Shard: DeliverySource {
     /// `Moment.stampEpoch` of the last look at what is due.
     private var stampEpoch: UInt32 = 0
 
-    /// Activities without an update token, and how far their starts have come. Those that wait for a moment are counted.
-    var starting: [ActivitySlot: Starting] = [:]
-    var startsWaiting = 0
-    var startBudget = StartBudget()
+    var starts = StartCoordinator()
     var renewals = RenewalBook()
     /// Activities that end with their audience's state though that goes on, until the end has been taken: the audience's index.
     var lastStates: [ActivitySlot: Int] = [:]
@@ -112,7 +109,7 @@ public final class Shard: DeliverySource {
     public var statistics: ShardCounts {
         var result = counts
         result.activities = store.count
-        result.tokenless = starting.count
+        result.tokenless = starts.count
         return result
     }
 
@@ -121,7 +118,7 @@ public final class Shard: DeliverySource {
 
     /// Nothing is to be sent, or on its way: everybody has everything that was published to them, but for what was refused for good.
     public var isQuiet: Bool {
-        counts.owed == 0 && inFlight == 0 && leaving == 0 && lineupsWaiting == 0 && startsWaiting == 0
+        counts.owed == 0 && inFlight == 0 && leaving == 0 && lineupsWaiting == 0 && starts.waitingCount == 0
     }
 
     /// What is owed now, or will be with the next change for the largest audience.
@@ -130,7 +127,7 @@ public final class Shard: DeliverySource {
     /// kick-off.
     public var demand: Int {
         max(
-            counts.owed, membersOfLineups, starting.count,
+            counts.owed, membersOfLineups, starts.count,
             largestAudience < audiences.count ? audiences[largestAudience].order.count : 0)
     }
 
@@ -315,7 +312,7 @@ public final class Shard: DeliverySource {
     /// A joiner has missed nothing: it is owed the current state once, silently, and no alert of before.
     ///
     /// - Parameter shown: what its start has shown it, so that it has missed what came since.
-    func join(_ slot: ActivitySlot, _ index: Int, having shown: Starting.Shown? = nil) {
+    func join(_ slot: ActivitySlot, _ index: Int, having shown: PendingStart.Shown? = nil) {
         let audience = audiences[index]
         store[slot].audience = UInt32(index)
         store[slot].alerted = shown?.version ?? audience.target
@@ -420,7 +417,7 @@ public final class Shard: DeliverySource {
     /// The activity shows what was under this id before, and is to have the end of that.
     func awaitsEnd(_ slot: ActivitySlot, of key: AudienceKey) -> Bool {
         guard case .topic(let id) = key else { return false }
-        let index = starting[slot]?.audience ?? Int(store[slot].audience)
+        let index = starts[slot]?.audience ?? Int(store[slot].audience)
         guard index != Int(ActivityStore.noAudience), audiences[index].lineup == nil, audiences[index].target > 0 else {
             return false
         }
