@@ -83,7 +83,7 @@ extension Shard {
         case .deadToken:
             noteAnswers(1, dead: 1)
             // Who has left may go in any case.
-            if deadTokens.isShut, !activity.flags.contains(.leaving) {
+            if quarantine.isShut, !activity.flags.contains(.leaving) {
                 counts.pushes.held += 1
                 hold(slot, at: moment)
             } else {

@@ -118,7 +118,7 @@ extension Shard {
     }
 
     private func violationOfParts() -> String? {
-        publications.violation() ?? feedback.violation() ?? starts.violation()
+        publications.violation() ?? feedback.violation() ?? starts.violation() ?? quarantine.violation()
             ?? renewals.violation(slotOf: { store.slot(of: $0) })
             ?? ageScanner.violation(hasActivities: store.count > 0, slots: store.activities.count)
     }

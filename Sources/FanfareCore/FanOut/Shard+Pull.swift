@@ -252,7 +252,7 @@ extension Shard {
         // Nothing of it is in flight, so the generation tells nobody but the timing wheel and the guard.
         store[slot].generation &+= 1
         store[slot].flags.remove(.waiting)
-        held.abandon { store[$0].generation == $1 }
+        quarantine.abandon { store[$0].generation == $1 }
         goOn(slot)
     }
 

@@ -121,7 +121,7 @@ extension Shard {
             fail(slot, .refused, at: moment)
         case .deadToken:
             noteAnswers(1, dead: 1)
-            if deadTokens.isShut, !activity.flags.contains(.leaving) {
+            if quarantine.isShut, !activity.flags.contains(.leaving) {
                 counts.pushes.held += 1
                 starts.postpone(slot)
                 hold(slot, at: moment)

@@ -36,12 +36,7 @@ public final class Shard: DeliverySource {
     /// Alerts that activities have brought along from the audience they were in before.
     @exclusivity(unchecked) var brought: [ActivitySlot: Brought] = [:]
     @exclusivity(unchecked) var timers = TimingWheel()
-    @exclusivity(unchecked) var deadTokens: DeadTokenGuard
-    /// Held activities that are tried again at a time while the guard is shut: enough to see a setting mended, and a trickle beside
-    /// what the service answers at once.
-    let deadTokenProbes: Int
-    /// Activities whose token was answered as dead while the guard was shut.
-    var held = HeldActivities()
+    @exclusivity(unchecked) var quarantine: DeadTokenQuarantine
     @exclusivity(unchecked) private(set) var publications = PublicationTracker()
     @exclusivity(unchecked) var freshness: [(kind: TopicKind, figures: Freshness)] = []
     let openMax: Int
@@ -95,8 +90,7 @@ public final class Shard: DeliverySource {
         lineupInterval = lineups.minimumInterval.milliseconds * 1_000_000
         lineupGather = lineups.gather.milliseconds * 1_000_000
         topics = KnownTopics(unheardMax: unheardTopicsMax)
-        deadTokens = DeadTokenGuard(answers: deadTokenAnswers)
-        self.deadTokenProbes = deadTokenProbes
+        quarantine = DeadTokenQuarantine(answers: deadTokenAnswers, probes: deadTokenProbes)
         feedback = FeedbackQueue(limit: feedbackMax)
         self.openMax = openMax
         ageScanner = AgeScanner(lifetime: lifetime.milliseconds * 1_000_000)
@@ -185,7 +179,7 @@ public final class Shard: DeliverySource {
             }
         case .tellDisposition(let number, let id, let topic, let cause):
             tell(disposition(of: cause, in: topic, for: id, at: moment), number)
-        case .trustDeadAnswers: trustDeadAnswers()
+        case .trustDeadAnswers: report(quarantine.overrule())
         case .reportQuiet(let request):
             settling.ask(request)
             reportIfQuiet()
