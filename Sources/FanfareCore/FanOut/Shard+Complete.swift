@@ -41,8 +41,8 @@ extension Shard {
         }
         // The last member takes its lineup's audience with it.
         let audience = activity.sending == 0 ? nil : audiences[Int(activity.audience)]
-        if brings(slot) {
-            answer(completion.outcome, bringing: slot, as: activity, at: moment)
+        if carriedAlerts.contains(slot) {
+            answer(completion.outcome, carryingAlerts: slot, as: activity, at: moment)
         } else {
             settleAlerts(of: activity, completion.outcome, completions[start...start], at: moment)
         }
@@ -58,7 +58,7 @@ extension Shard {
     /// of. Everything rarer is `nil` here.
     private func broughtUp(_ activity: Activity) -> Audience? {
         guard activity.flags.subtracting(.owedFirst) == .inFlight, activity.sending != 0 else { return nil }
-        if activity.flags.contains(.owedFirst), !brought.isEmpty { return nil }  // it may have brought alerts along
+        if activity.flags.contains(.owedFirst), !carriedAlerts.isEmpty { return nil }  // it may carry alerts
         let audience = audiences[Int(activity.audience)]
         return activity.sending == audience.target ? audience : nil
     }
@@ -204,7 +204,7 @@ extension Shard {
         if store[slot].flags.intersection([.leaving, .tokenless]) == .leaving { leaving -= 1 }
         forgetRenewal(slot, at: moment)
         forgetStart(slot, at: moment)
-        forgetBrought(slot)
+        carriedAlerts.remove(slot)
         leaveAudience(slot, at: moment)
         nameless.remove(store[slot].id)
         store.remove(slot)

@@ -7,11 +7,12 @@ extension Shard {
         let activity = store[slot]
         let start = starts[slot]
         let audience = audiences[start?.audience ?? Int(activity.audience)]
-        if brought[slot]?.onTheWay.contains(where: isMeant) == true { return .planned }
+        let carried = carriedAlerts[slot]
+        if carried?.inFlight.contains(where: isMeant) == true { return .planned }
         let alerted = start.map { $0.shown?.version ?? audience.target } ?? activity.alerted
-        let isBrought = brought[slot]?.alerts.contains(where: isMeant) == true
-        guard let alert = audience.alerts.last(where: isMeant), alert.version > alerted || !isBrought else {
-            return isBrought ? rides(isMeant, for: slot, of: audience, after: alerted, at: moment) : .silenced(.unknown)
+        let isCarried = carried?.pending.contains(where: isMeant) == true
+        guard let alert = audience.alerts.last(where: isMeant), alert.version > alerted || !isCarried else {
+            return isCarried ? rides(isMeant, for: slot, of: audience, after: alerted, at: moment) : .silenced(.unknown)
         }
         guard alert.version > alerted else {
             return store.alertMemory.outcome(number: alert.number, of: slot).disposition
@@ -32,7 +33,7 @@ extension Shard {
         _ isMeant: (PendingAlert) -> Bool, for slot: ActivitySlot, of audience: Audience, after alerted: UInt32,
         at moment: Moment
     ) -> AlertDisposition {
-        let missed = ((brought[slot]?.alerts ?? []) + audience.alerts(after: alerted)).kept
+        let missed = ((carriedAlerts[slot]?.pending ?? []) + audience.alerts(after: alerted)).kept
         guard let own = missed.last(where: isMeant) else { return .silenced(.unknown) }
         if own.isRevoked { return .silenced(.revoked) }
         if !own.isCarried(at: moment) { return .silenced(.stale) }
@@ -66,7 +67,7 @@ extension Shard {
             return .stale
         }
         for slot in slots {
-            // What was brought along has no number here.
+            // What was carried along has no number here.
             for (alert, outcome) in zip(missed, outcomes) where alert.number > 0 {
                 store.alertMemory.note(outcome, number: alert.number, of: slot)
             }

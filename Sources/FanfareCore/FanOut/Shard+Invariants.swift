@@ -104,9 +104,9 @@ extension Shard {
         guard waiting == lineupsWaiting else {
             return "the shard counts \(lineupsWaiting) lineups that wait, has \(waiting)"
         }
-        for slot in brought.keys
+        for slot in carriedAlerts.slots
         where store[slot].audience == ActivityStore.noAudience || !store[slot].flags.contains(.owedFirst) {
-            return "slot \(slot.rawValue) has brought alerts along, and gets no push with them"
+            return "slot \(slot.rawValue) carries alerts along, and gets no push with them"
         }
         let expected = starts.audiences + lastStates.values
         guard audiences.reduce(0, { $0 + $1.expected }) == expected.count,
@@ -119,6 +119,7 @@ extension Shard {
 
     private func violationOfParts() -> String? {
         publications.violation() ?? feedback.violation() ?? starts.violation() ?? quarantine.violation()
+            ?? carriedAlerts.violation()
             ?? renewals.violation(slotOf: { store.slot(of: $0) })
             ?? ageScanner.violation(hasActivities: store.count > 0, slots: store.activities.count)
     }

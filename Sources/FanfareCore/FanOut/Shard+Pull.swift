@@ -74,10 +74,10 @@ extension Shard {
         // Who is in flight or waits comes again by itself: the completion and the timing wheel see to that.
         guard activity.flags.isDisjoint(with: [.inFlight, .waiting]), isOwed(activity, audience) else { return 1 }
         let isFirst = activity.flags.contains(.owedFirst)
-        let brings = isFirst && brings(slot)
-        // Among those that stand alike there may be one that brings alerts along.
-        let slots = isFirst && !brought.isEmpty ? slots.prefix(1) : slots
-        let missed = brings ? pending(slot, of: audience) : audience.alerts(after: activity.alerted)
+        let carries = isFirst && carriedAlerts.contains(slot)
+        // Among those that stand alike there may be one that carries alerts along.
+        let slots = isFirst && !carriedAlerts.isEmpty ? slots.prefix(1) : slots
+        let missed = carries ? pending(slot, of: audience) : audience.alerts(after: activity.alerted)
         let told = missed.told(at: moment)
         if told == nil, isShown(audience, to: activity) {
             countAlerts(missed, led: nil, silence: nil, 1, at: moment)
@@ -115,9 +115,9 @@ extension Shard {
                 audience.event == .end ? .end : .update, for: audience, stamp: stamp, telling: riding, of: missed,
                 priority: grant.priority, at: moment, into: &batch)
         }
-        // What is brought along has no version here that tells it apart.
+        // What is carried along has no version here that tells it apart.
         let payload =
-            brings
+            carries
             ? make()
             : audience.payload(
                 Audience.Variant(
@@ -203,7 +203,7 @@ extension Shard {
     }
 
     private func missesAlert(_ slot: ActivitySlot, of audience: Audience) -> Bool {
-        store[slot].alerted < audience.newestAlert || brings(slot)
+        store[slot].alerted < audience.newestAlert || carriedAlerts.contains(slot)
     }
 
     /// At a time; `nextDue` has passed while there are more.

@@ -33,8 +33,7 @@ public final class Shard: DeliverySource {
     let vacant = Audience(topics: [], openMax: 1)
     /// Indices of audiences whose last member has left.
     var freeAudiences: [Int] = []
-    /// Alerts that activities have brought along from the audience they were in before.
-    @exclusivity(unchecked) var brought: [ActivitySlot: Brought] = [:]
+    @exclusivity(unchecked) var carriedAlerts = CarriedAlerts()
     @exclusivity(unchecked) var timers = TimingWheel()
     @exclusivity(unchecked) var quarantine: DeadTokenQuarantine
     @exclusivity(unchecked) private(set) var publications = PublicationTracker()
@@ -158,7 +157,7 @@ public final class Shard: DeliverySource {
             for lineup in topics[index].lineups {
                 audiences[Int(lineup.audience)].revokeAlert(cause: cause, topic: topic)
             }
-            revokeBrought(cause: cause, topic: topic)
+            carriedAlerts.revoke(cause: cause, topic: topic)
         case .forget(let topic): topics.forget(topic)
         case .republish: republish(at: moment)
         case .follow(let id, let key, let token, let preferences, let age):
@@ -275,7 +274,7 @@ public final class Shard: DeliverySource {
 
     /// The activity goes, by an end of its own.
     func depart(_ slot: ActivitySlot, at moment: Moment) {
-        forgetBrought(slot)
+        carriedAlerts.remove(slot)
         leaveAudience(slot, at: moment)
         store[slot].flags.insert(.leaving)
         leaving += 1
