@@ -47,30 +47,4 @@ extension Shard {
             after: UInt32(moment.stampSecond) - min(UInt32(moment.stampSecond), store[slot].stamp))
         return grant.silence.map { .silenced(.preferences($0)) } ?? .planned
     }
-
-    /// Of alerts that a push was the chance of, or that were passed without one.
-    ///
-    /// - Parameters:
-    ///   - led: as for `countAlerts`.
-    ///   - told: what has become of those it told of.
-    func rememberAlerts(
-        _ missed: ArraySlice<PendingAlert>, led: Int?, told outcome: AlertOutcome,
-        of slots: some Sequence<ActivitySlot>,
-        at moment: Moment
-    ) {
-        guard store.alertMemory.isKept, !missed.isEmpty else { return }
-        let beside = led.flatMap { missed[...$0].told(at: moment)?.beside } ?? []
-        let outcomes = missed.indices.map { index in
-            if index == led || beside.contains(index) { return outcome }
-            if missed[index].isRevoked { return AlertOutcome.revoked }
-            if let led, (missed[index].alert.class, index) < (missed[led].alert.class, led) { return .superseded }
-            return .stale
-        }
-        for slot in slots {
-            // What was carried along has no number here.
-            for (alert, outcome) in zip(missed, outcomes) where alert.number > 0 {
-                store.alertMemory.note(outcome, number: alert.number, of: slot)
-            }
-        }
-    }
 }

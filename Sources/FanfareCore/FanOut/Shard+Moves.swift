@@ -60,21 +60,19 @@ extension Shard {
                     let settled = pending(slot, of: audiences[Int(activity.audience)])
                         .prefix { $0.version <= activity.sending }
                     let lead = activity.sendingAlert.isNone ? nil : settled.told(at: moment)?.lead
-                    let silence = activity.sendingAlert.silence
-                    countAlerts(
-                        settled, led: lead, silence: silence, isRefused: outcome == .refused, 1, at: moment)
-                    rememberAlerts(
-                        settled, led: lead,
-                        told: silence.map(AlertOutcome.silenced) ?? (outcome == .accepted ? .accepted : .refused),
-                        of: [slot], at: moment)
+                    let silenced = activity.sendingAlert.silence.map(AlertOutcome.silenced)
+                    let told = silenced ?? (outcome == .accepted ? .accepted : .refused)
+                    let classifier = AlertClassifier(settled, led: lead, at: moment)
+                    classifier.count(told: told, activities: 1, in: &counts.alerts)
+                    classifier.note(told: told, of: CollectionOfOne(slot), in: &store.alertMemory)
                 }
                 carriedAlerts.remove(slot)
             } else {
                 let settled = carriedAlerts.takeInFlight(of: slot)[...]
                 if outcome != .unknown {
-                    countAlerts(
-                        settled, led: settled.told(at: moment)?.lead, silence: nil, isRefused: outcome == .refused,
-                        1, at: moment)
+                    AlertClassifier(settled, led: settled.told(at: moment)?.lead, at: moment)
+                        .count(
+                            told: outcome == .accepted ? .accepted : .refused, activities: 1, in: &counts.alerts)
                 } else if outcome == .unknown, !settled.isEmpty {
                     counts.alerts.uncertain += 1
                 }

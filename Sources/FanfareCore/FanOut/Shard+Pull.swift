@@ -80,9 +80,7 @@ extension Shard {
         let missed = carries ? pending(slot, of: audience) : audience.alerts(after: activity.alerted)
         let told = missed.told(at: moment)
         if told == nil, isShown(audience, to: activity) {
-            countAlerts(missed, led: nil, silence: nil, 1, at: moment)
-            counts.alerts.superseded += audience.displacedAlerts(after: activity.alerted, through: audience.target)
-            rememberAlerts(missed, led: nil, told: .stale, of: [slot], at: moment)
+            passOver(missed, led: nil, told: .stale, for: slot, of: audience, at: moment)
             serve(slot, with: audience.target, of: audience, at: moment)
             return 1
         }
@@ -100,12 +98,8 @@ extension Shard {
             wish, to: activity.spent, store.effect(of: Int(slot.rawValue), atMinute: minute),
             after: UInt32(clamping: stamp) - activity.stamp)
         let chance = AlertChance(version: told.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
-        if grant.silence != nil, isShown(audience, to: activity) {
-            countAlerts(missed, led: told?.lead, silence: chance.silence, 1, at: moment)
-            counts.alerts.superseded += audience.displacedAlerts(after: activity.alerted, through: audience.target)
-            rememberAlerts(
-                missed, led: told?.lead, told: chance.silence.map(AlertOutcome.silenced) ?? .stale, of: [slot],
-                at: moment)
+        if let silence = grant.silence, isShown(audience, to: activity) {
+            passOver(missed, led: told?.lead, told: .silenced(silence), for: slot, of: audience, at: moment)
             serve(slot, with: audience.target, of: audience, at: moment)
             return 1
         }
@@ -130,6 +124,17 @@ extension Shard {
         audience.ledger.depart(count)
         noteSent(count, having: activity.delivered, of: audience, at: moment)
         return count
+    }
+
+    /// The activity sees the newest version already, and has no push as the chance of what it missed.
+    private func passOver(
+        _ missed: ArraySlice<PendingAlert>, led lead: Int?, told: AlertOutcome, for slot: ActivitySlot,
+        of audience: Audience, at moment: Moment
+    ) {
+        let classifier = AlertClassifier(missed, led: lead, at: moment)
+        classifier.count(told: told, activities: 1, in: &counts.alerts)
+        counts.alerts.superseded += audience.displacedAlerts(after: store[slot].alerted, through: audience.target)
+        classifier.note(told: told, of: CollectionOfOne(slot), in: &store.alertMemory)
     }
 
     /// The audience's sweep rests until then.
