@@ -5,7 +5,7 @@ extension Shard {
         while position < completions.count {
             position += complete(completions, from: position, at: moment)
         }
-        if counts.pushes.accepted > accepted { lastAccepted = moment.monotonicNanoseconds }
+        if counts.pushes.accepted > accepted { freshness.noteAccepted(at: moment.monotonicNanoseconds) }
         reportIfQuiet()
     }
 

@@ -118,10 +118,10 @@ extension Shard {
     }
 
     private func violationOfParts() -> String? {
-        publications.violation() ?? feedback.violation() ?? starts.violation() ?? quarantine.violation()
-            ?? carriedAlerts.violation()
-            ?? renewals.violation(slotOf: { store.slot(of: $0) })
+        feedback.violation() ?? publications.violation() ?? freshness.violation()
             ?? ageScanner.violation(hasActivities: store.count > 0, slots: store.activities.count)
+            ?? renewals.violation(slotOf: { store.slot(of: $0) })
+            ?? starts.violation() ?? quarantine.violation() ?? carriedAlerts.violation()
     }
 
     /// Each lineup has members, is found by its choice, and is listed by each of its topics, once.

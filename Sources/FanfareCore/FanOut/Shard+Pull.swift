@@ -126,6 +126,16 @@ extension Shard {
         return count
     }
 
+    /// Pushes of an audience's newest version leave, to members who had the same version before.
+    private func noteSent(_ count: Int, having delivered: UInt32, of audience: Audience, at moment: Moment) {
+        let now = moment.monotonicNanoseconds
+        if let waiting = audience.takeWaiting(), let lane = audience.lane, lane < Lanes.lastLane {
+            freshness.noteLaneDelay(now - waiting, lane: lane, of: audience.freshness)
+        }
+        guard delivered != audience.target else { return }  // a joiner, or a repeat
+        freshness.noteStateAge(now - audience.publishedAt, times: count, of: audience.freshness)
+    }
+
     /// The activity sees the newest version already, and has no push as the chance of what it missed.
     private func passOver(
         _ missed: ArraySlice<PendingAlert>, led lead: Int?, told: AlertOutcome, for slot: ActivitySlot,

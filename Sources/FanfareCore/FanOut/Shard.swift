@@ -13,8 +13,6 @@ public final class Shard: DeliverySource {
     @exclusivity(unchecked) var lanes = Lanes()
     @exclusivity(unchecked) var audiences: [Audience] = []
     @exclusivity(unchecked) var counts = ShardCounts()
-    /// When the last push was accepted; monotonic nanoseconds, 0 before the first.
-    @exclusivity(unchecked) var lastAccepted: Int64 = 0
     /// Pushes handed out whose completion has not come back.
     @exclusivity(unchecked) var inFlight = 0
     /// Unfollowed activities whose private end can go out now: an audience without members, so that they have their turn in the lanes.
@@ -37,7 +35,7 @@ public final class Shard: DeliverySource {
     @exclusivity(unchecked) var timers = TimingWheel()
     @exclusivity(unchecked) var quarantine: DeadTokenQuarantine
     @exclusivity(unchecked) private(set) var publications = PublicationTracker()
-    @exclusivity(unchecked) var freshness: [(kind: TopicKind, figures: Freshness)] = []
+    @exclusivity(unchecked) var freshness = FreshnessTable()
     let openMax: Int
     let governor: SubscriberGovernor
     let lineupRules: LineupRules
@@ -65,8 +63,6 @@ public final class Shard: DeliverySource {
     // it would show of them.
     @exclusivity(unchecked) var seen: [Rotation.Topic] = []
     @exclusivity(unchecked) var drawn = LineupState.Display()
-    /// Where the figures of lineups are kept.
-    private(set) lazy var lineupFreshness = freshnessIndex(of: .lineup)
 
     private(set) var feedback: FeedbackQueue
 
@@ -104,6 +100,11 @@ public final class Shard: DeliverySource {
         result.activities = store.count
         result.tokenless = starts.count
         return result
+    }
+
+    /// How fresh this shard's people are kept, since its start.
+    public func freshnessReport(at moment: Moment) -> FreshnessReport {
+        freshness.report(oldestArrival: publications.oldestArrival, at: moment.monotonicNanoseconds)
     }
 
     /// Topics that the core keeps, or that somebody follows.
@@ -194,7 +195,7 @@ public final class Shard: DeliverySource {
             || topics[topic].latest?.event != publication.event
         topics.take(publication, of: topic, at: moment)
         // Counted down as audiences complete it; the one more keeps it open until all have begun.
-        let freshness = freshnessIndex(of: publication.topicKind)
+        let freshness = freshness.index(of: publication.topicKind)
         publications.open(
             publication.serial, audiences: 1 + topics[topic].lineups.count, freshness: freshness,
             at: moment.monotonicNanoseconds)
@@ -441,7 +442,7 @@ public final class Shard: DeliverySource {
     /// One audience less lacks this publication.
     func complete(_ serial: UInt64, at moment: Moment) {
         guard let done = publications.complete(serial, at: moment.monotonicNanoseconds) else { return }
-        if done.took > 0 { freshness[done.freshness].figures.sweep.record(done.took) }
+        if done.took > 0 { freshness.noteSweep(done.took, of: done.freshness) }
         feedback.append(.completed(serial: serial, at: done.took > 0 ? moment.monotonicNanoseconds : nil))
     }
 
