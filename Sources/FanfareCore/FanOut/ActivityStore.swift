@@ -53,7 +53,7 @@ struct Activity {
         static let rotated = Flags(rawValue: 32)
         /// The push in flight is an `end`: once it is settled nothing follows.
         static let ending = Flags(rawValue: 64)
-        /// Its update token is not known: the token is a start token, and the shard's `starting` has the rest.
+        /// Its update token is not known: the token is a start token, and the shard's `starts` have the rest.
         static let tokenless = Flags(rawValue: 128)
     }
 }

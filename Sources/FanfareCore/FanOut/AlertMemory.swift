@@ -12,6 +12,8 @@ struct AlertOutcome: Equatable {
     static func silenced(_ silence: Silence) -> AlertOutcome { AlertOutcome(code: 6 + UInt32(silence.rawValue)) }
     static let codeMax: UInt32 = 15
 
+    var silence: Silence? { code > 6 ? Silence(rawValue: UInt8(code - 6)) : nil }
+
     var disposition: AlertDisposition {
         switch self {
         case .cameLater: .silenced(.cameLater)
@@ -21,11 +23,7 @@ struct AlertOutcome: Equatable {
         case .stale: .silenced(.stale)
         case .refused: .silenced(.refused)
         default:
-            if code > 6, let silence = Silence(rawValue: UInt8(code - 6)) {
-                .silenced(.preferences(silence))
-            } else {
-                .uncertain
-            }
+            silence.map { .silenced(.preferences($0)) } ?? .uncertain
         }
     }
 }

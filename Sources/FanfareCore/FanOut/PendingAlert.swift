@@ -15,7 +15,7 @@ struct PendingAlert {
 }
 
 extension [PendingAlert] {
-    /// As many of each class as an audience keeps, the newest of them: or an older one that was brought along would outlive a newer.
+    /// As many of each class as an audience keeps, the newest of them: or an older one that was carried along would outlive a newer.
     var kept: ArraySlice<PendingAlert> {
         guard count > Audience.alertsMax else { return self[...] }
         var left = SIMD2(repeating: Audience.alertsMax)

@@ -148,8 +148,8 @@ extension Shard {
         // Whether a card that was started is there only its token tells, which may never come.
         if activity.flags.contains(.tokenless) {
             let isDue =
-                switch starting[slot]?.phase {
-                case .due: starting[slot].map { audiences[$0.audience].target > 0 } ?? false
+                switch starts[slot]?.phase {
+                case .due: starts[slot].map { audiences[$0.audience].target > 0 } ?? false
                 case .waiting: true
                 case .sent: activity.flags.contains(.inFlight)
                 case nil: false

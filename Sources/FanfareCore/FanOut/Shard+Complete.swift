@@ -5,7 +5,7 @@ extension Shard {
         while position < completions.count {
             position += complete(completions, from: position, at: moment)
         }
-        if counts.pushes.accepted > accepted { lastAccepted = moment.monotonicNanoseconds }
+        if counts.pushes.accepted > accepted { freshness.noteAccepted(at: moment.monotonicNanoseconds) }
         reportIfQuiet()
     }
 
@@ -41,8 +41,8 @@ extension Shard {
         }
         // The last member takes its lineup's audience with it.
         let audience = activity.sending == 0 ? nil : audiences[Int(activity.audience)]
-        if brings(slot) {
-            answer(completion.outcome, bringing: slot, as: activity, at: moment)
+        if carriedAlerts.contains(slot) {
+            answer(completion.outcome, carryingAlerts: slot, as: activity, at: moment)
         } else {
             settleAlerts(of: activity, completion.outcome, completions[start...start], at: moment)
         }
@@ -58,7 +58,7 @@ extension Shard {
     /// of. Everything rarer is `nil` here.
     private func broughtUp(_ activity: Activity) -> Audience? {
         guard activity.flags.subtracting(.owedFirst) == .inFlight, activity.sending != 0 else { return nil }
-        if activity.flags.contains(.owedFirst), !brought.isEmpty { return nil }  // it may have brought alerts along
+        if activity.flags.contains(.owedFirst), !carriedAlerts.isEmpty { return nil }  // it may carry alerts
         let audience = audiences[Int(activity.audience)]
         return activity.sending == audience.target ? audience : nil
     }
@@ -83,7 +83,7 @@ extension Shard {
         case .deadToken:
             noteAnswers(1, dead: 1)
             // Who has left may go in any case.
-            if deadTokens.isShut, !activity.flags.contains(.leaving) {
+            if quarantine.isShut, !activity.flags.contains(.leaving) {
                 counts.pushes.held += 1
                 hold(slot, at: moment)
             } else {
@@ -104,7 +104,7 @@ extension Shard {
         case .unknown:
             counts.pushes.uncertain += 1
             if activity.sendingAlert.rides { counts.alerts.uncertain += 1 }
-            if let silence = activity.sendingAlert.silence { counts.alerts.note(silence, 1) }
+            if let silence = activity.sendingAlert.silence { counts.alerts.add(.silenced(silence), 1) }
             // It may have arrived: the state goes again, the alert does not.
             if activity.sending != 0 {
                 store[slot].alerted = activity.sending
@@ -204,7 +204,7 @@ extension Shard {
         if store[slot].flags.intersection([.leaving, .tokenless]) == .leaving { leaving -= 1 }
         forgetRenewal(slot, at: moment)
         forgetStart(slot, at: moment)
-        forgetBrought(slot)
+        carriedAlerts.remove(slot)
         leaveAudience(slot, at: moment)
         nameless.remove(store[slot].id)
         store.remove(slot)
@@ -215,11 +215,13 @@ extension Shard {
     private func settleAlerts(
         of activity: Activity, _ outcome: DeliveryOutcome, _ completions: ArraySlice<Completion>, at moment: Moment
     ) {
-        let told: AlertOutcome
+        let silenced = activity.sendingAlert.silence.map(AlertOutcome.silenced)
+        // The figures have what a push without an answer was the chance of, and count a silenced alert as that.
+        let (counted, noted): (AlertOutcome?, AlertOutcome)
         switch outcome {
-        case .accepted: told = activity.sendingAlert.silence.map(AlertOutcome.silenced) ?? .accepted
-        case .refused: told = .refused
-        case .unknown: told = activity.sendingAlert.silence.map(AlertOutcome.silenced) ?? .uncertain
+        case .accepted: (counted, noted) = (silenced ?? .accepted, silenced ?? .accepted)
+        case .refused: (counted, noted) = (silenced ?? .refused, .refused)
+        case .unknown: (counted, noted) = (nil, silenced ?? .uncertain)
         case .deadToken, .throttled, .serviceError, .notProcessed: return  // it was no chance
         }
         guard activity.sending != 0 else { return }
@@ -229,62 +231,17 @@ extension Shard {
         let settled = missed.prefix { $0.version <= activity.sending }
         let chance = activity.sendingAlert
         let lead = settled.firstIndex { $0.version == chance.version }
-        if outcome == .accepted || outcome == .refused {
+        let classifier = AlertClassifier(settled, led: lead, at: moment)
+        if let counted {
             var displaced = audience.displacedAlerts(after: activity.alerted, through: activity.sending)
             if lead == nil, chance.version > activity.alerted, displaced > 0 {
                 // It has made room for a newer one while the push was on its way.
-                countTold(chance.silence, isRefused: outcome == .refused, completions.count)
+                counts.alerts.add(counted, completions.count)
                 displaced -= 1
             }
             counts.alerts.superseded += displaced * completions.count
-            countAlerts(
-                settled, led: lead, silence: chance.silence, isRefused: outcome == .refused, completions.count,
-                at: moment)
+            classifier.count(told: counted, activities: completions.count, in: &counts.alerts)
         }
-        rememberAlerts(settled, led: lead, told: told, of: completions.lazy.map(\.slot), at: moment)
-    }
-
-    /// - Parameters:
-    ///   - led: the alert that led, or would have; `nil` when there was none to tell of.
-    ///   - silence: what kept it, and those beside it, from being told.
-    ///   - isRefused: the push was.
-    func countAlerts(
-        _ missed: ArraySlice<PendingAlert>, led: Int?, silence: Silence?, isRefused: Bool = false, _ count: Int,
-        at moment: Moment
-    ) {
-        let beside = led.flatMap { missed[...$0].told(at: moment)?.beside } ?? []
-        for index in missed.indices {
-            if index == led || beside.contains(index) {
-                countTold(silence, isRefused: isRefused, count)
-            } else if missed[index].isRevoked {
-                counts.alerts.revoked += count
-            } else if let led, (missed[index].alert.class, index) < (missed[led].alert.class, led) {
-                counts.alerts.superseded += count
-            } else {
-                counts.alerts.stale += count
-            }
-        }
-    }
-}
-
-extension Shard {
-    /// Alerts that a push told of, or would have.
-    private func countTold(_ silence: Silence?, isRefused: Bool, _ count: Int) {
-        if let silence {
-            counts.alerts.note(silence, count)
-        } else if isRefused {
-            counts.alerts.refused += count
-        } else {
-            counts.alerts.accepted += count
-        }
-    }
-}
-
-extension ShardCounts.Alerts {
-    fileprivate mutating func note(_ silence: Silence, _ count: Int) {
-        switch silence {
-        case .masked, .quietHours: silenced += count
-        case .tooMany, .budget: limited += count
-        }
+        classifier.note(told: noted, of: completions.lazy.map(\.slot), in: &store.alertMemory)
     }
 }

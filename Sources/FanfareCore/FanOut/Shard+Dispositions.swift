@@ -5,13 +5,14 @@ extension Shard {
         guard let slot = slot(of: id), !store[slot].flags.contains(.leaving) else { return .noActivity }
         func isMeant(_ pending: PendingAlert) -> Bool { pending.alert.cause == cause && pending.topic == topic }
         let activity = store[slot]
-        let starting = starting[slot]
-        let audience = audiences[starting?.audience ?? Int(activity.audience)]
-        if brought[slot]?.onTheWay.contains(where: isMeant) == true { return .planned }
-        let alerted = starting.map { $0.shown?.version ?? audience.target } ?? activity.alerted
-        let isBrought = brought[slot]?.alerts.contains(where: isMeant) == true
-        guard let alert = audience.alerts.last(where: isMeant), alert.version > alerted || !isBrought else {
-            return isBrought ? rides(isMeant, for: slot, of: audience, after: alerted, at: moment) : .silenced(.unknown)
+        let start = starts[slot]
+        let audience = audiences[start?.audience ?? Int(activity.audience)]
+        let carried = carriedAlerts[slot]
+        if carried?.inFlight.contains(where: isMeant) == true { return .planned }
+        let alerted = start.map { $0.shown?.version ?? audience.target } ?? activity.alerted
+        let isCarried = carried?.pending.contains(where: isMeant) == true
+        guard let alert = audience.alerts.last(where: isMeant), alert.version > alerted || !isCarried else {
+            return isCarried ? rides(isMeant, for: slot, of: audience, after: alerted, at: moment) : .silenced(.unknown)
         }
         guard alert.version > alerted else {
             return store.alertMemory.outcome(number: alert.number, of: slot).disposition
@@ -32,7 +33,7 @@ extension Shard {
         _ isMeant: (PendingAlert) -> Bool, for slot: ActivitySlot, of audience: Audience, after alerted: UInt32,
         at moment: Moment
     ) -> AlertDisposition {
-        let missed = ((brought[slot]?.alerts ?? []) + audience.alerts(after: alerted)).kept
+        let missed = ((carriedAlerts[slot]?.pending ?? []) + audience.alerts(after: alerted)).kept
         guard let own = missed.last(where: isMeant) else { return .silenced(.unknown) }
         if own.isRevoked { return .silenced(.revoked) }
         if !own.isCarried(at: moment) { return .silenced(.stale) }
@@ -45,31 +46,5 @@ extension Shard {
             wish, to: store[slot].spent, store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay),
             after: UInt32(moment.stampSecond) - min(UInt32(moment.stampSecond), store[slot].stamp))
         return grant.silence.map { .silenced(.preferences($0)) } ?? .planned
-    }
-
-    /// Of alerts that a push was the chance of, or that were passed without one.
-    ///
-    /// - Parameters:
-    ///   - led: as for `countAlerts`.
-    ///   - told: what has become of those it told of.
-    func rememberAlerts(
-        _ missed: ArraySlice<PendingAlert>, led: Int?, told outcome: AlertOutcome,
-        of slots: some Sequence<ActivitySlot>,
-        at moment: Moment
-    ) {
-        guard store.alertMemory.isKept, !missed.isEmpty else { return }
-        let beside = led.flatMap { missed[...$0].told(at: moment)?.beside } ?? []
-        let outcomes = missed.indices.map { index in
-            if index == led || beside.contains(index) { return outcome }
-            if missed[index].isRevoked { return AlertOutcome.revoked }
-            if let led, (missed[index].alert.class, index) < (missed[led].alert.class, led) { return .superseded }
-            return .stale
-        }
-        for slot in slots {
-            // What was brought along has no number here.
-            for (alert, outcome) in zip(missed, outcomes) where alert.number > 0 {
-                store.alertMemory.note(outcome, number: alert.number, of: slot)
-            }
-        }
     }
 }

@@ -33,7 +33,7 @@ extension Shard {
                 guard reachable else { return "slot \(slot.rawValue) is owed a push and nothing will bring it one" }
             }
             for (position, slot) in audience.starts.places + audience.lateStarts.places {
-                guard let start = starting[slot], start.phase == .due, start.audience == index,
+                guard let start = starts[slot], start.phase == .due, start.audience == index,
                     store.positions[Int(slot.rawValue)] == UInt32(position)
                 else { return "slot \(slot.rawValue) is to be started by audience \(index), which it does not know" }
             }
@@ -62,34 +62,26 @@ extension Shard {
             owedTotal += owed
             refusedTotal += refused
         }
-        for (slot, start) in starting {
+        for (slot, start) in starts.all {
             let activity = store[slot]
             guard activity.flags.contains(.tokenless), activity.audience == ActivityStore.noAudience else {
                 return "slot \(slot.rawValue) waits for a token and has one"
             }
-            let (starts, lateStarts) = (audiences[start.audience].starts, audiences[start.audience].lateStarts)
+            let (onTime, late) = (audiences[start.audience].starts, audiences[start.audience].lateStarts)
             guard
                 start.phase != .due
-                    || (activity.strikes.count > 0 ? lateStarts : starts).places.contains(where: { $0.slot == slot }),
+                    || (activity.strikes.count > 0 ? late : onTime).places.contains(where: { $0.slot == slot }),
                 (start.phase == .waiting) == activity.flags.contains(.waiting),
                 start.phase == .sent || !activity.flags.contains(.inFlight)
             else { return "slot \(slot.rawValue) is to be started, and nothing will" }
         }
-        guard starting.count == store.activities.count(where: { $0.flags.contains(.tokenless) }) else {
-            return "\(starting.count) activities are known to lack a token, others do too"
+        guard starts.count == store.activities.count(where: { $0.flags.contains(.tokenless) }) else {
+            return "\(starts.count) activities are known to lack a token, others do too"
         }
-        for (slot, renewal) in renewals where renewal.successor != nil {
-            guard successor(of: slot).map({ starting[$0]?.renews == store[slot].id }) == true else {
+        for (slot, successor) in renewals.underWay {
+            guard store.slot(of: successor).map({ starts[$0]?.renews == store[slot].id }) == true else {
                 return "slot \(slot.rawValue) is to be renewed by an activity that does not know"
             }
-        }
-        for (id, successor) in successors {
-            guard let slot = store.slot(of: successor), predecessors[slot]?.contains(id) == true else {
-                return "an activity's name means another one that is gone"
-            }
-        }
-        guard predecessors.keys.allSatisfy({ store.slot(of: store[$0].id) == $0 }) else {
-            return "the names of an activity are kept that is gone"
         }
         for index in store.activities.indices {
             let (slot, flags) = (ActivitySlot(UInt32(index)), store.activities[index].flags)
@@ -99,12 +91,9 @@ extension Shard {
             else { return "slot \(index) has been unfollowed, and nothing will end it" }
         }
         guard departures.lane != nil || !departures.hasWork else { return "departures stand in no lane" }
-        let putOff = starting.values.count { $0.phase == .waiting }
-        guard putOff == startsWaiting else {
-            return "the shard counts \(startsWaiting) starts that wait, has \(putOff)"
-        }
-        guard store.count == 0 || handTimer != nil else { return "nobody looks for old activities" }
-        if let violation = topics.violatedInvariant() ?? violatedInvariantOfLineups() ?? violatedInvariantOfTimers() {
+        if let violation = topics.violatedInvariant() ?? violatedInvariantOfLineups() ?? violatedInvariantOfTimers()
+            ?? violationOfParts()
+        {
             return violation
         }
         guard owedTotal == counts.owed else { return "the shard counts \(counts.owed) owed, has \(owedTotal)" }
@@ -115,17 +104,24 @@ extension Shard {
         guard waiting == lineupsWaiting else {
             return "the shard counts \(lineupsWaiting) lineups that wait, has \(waiting)"
         }
-        for slot in brought.keys
+        for slot in carriedAlerts.slots
         where store[slot].audience == ActivityStore.noAudience || !store[slot].flags.contains(.owedFirst) {
-            return "slot \(slot.rawValue) has brought alerts along, and gets no push with them"
+            return "slot \(slot.rawValue) carries alerts along, and gets no push with them"
         }
-        let expected = starting.values.map(\.audience) + lastStates.values
+        let expected = starts.audiences + lastStates.values
         guard audiences.reduce(0, { $0 + $1.expected }) == expected.count,
             expected.allSatisfy({ audiences[$0].expected > 0 })
         else { return "\(expected.count) are expected in audiences, which say something else" }
         let flying = store.activities.count { $0.flags.contains(.inFlight) }
         guard flying == inFlight else { return "the shard counts \(inFlight) in flight, has \(flying)" }
         return nil
+    }
+
+    private func violationOfParts() -> String? {
+        feedback.violation() ?? publications.violation() ?? freshness.violation()
+            ?? ageScanner.violation(hasActivities: store.count > 0, slots: store.activities.count)
+            ?? renewals.violation(slotOf: { store.slot(of: $0) })
+            ?? starts.violation() ?? quarantine.violation() ?? carriedAlerts.violation()
     }
 
     /// Each lineup has members, is found by its choice, and is listed by each of its topics, once.
@@ -159,7 +155,7 @@ extension Shard {
         return nil
     }
 
-    /// Whatever is to be woken stands in the timing wheel: lineups and the hand once, and as no other.
+    /// Whatever is to be woken stands in the timing wheel: lineups and the scan for old activities once, and as no other.
     private func violatedInvariantOfTimers() -> String? {
         var (wakeUps, parked) = (0, 0)
         for (index, audience) in audiences.enumerated() {
@@ -175,19 +171,23 @@ extension Shard {
             }
             wakeUps += 1
         }
-        if let handTimer, timers.subject(of: handTimer.entry) != .hand { return "the hand's timer is another's" }
-        var (lineups, audiences, hands) = (0, 0, 0)
+        if let timer = ageScanner.timer, timers.subject(of: timer.entry) != .ageScan {
+            return "the timer of the scan for old activities is another's"
+        }
+        var (lineups, audiences, ageScans) = (0, 0, 0)
         for subject in timers.subjects {
             switch subject {
             case .lineup: lineups += 1
-            case .hand: hands += 1
+            case .ageScan: ageScans += 1
             case .audience: audiences += 1
             case .activity, .held: break
             }
         }
         guard lineups == wakeUps else { return "\(lineups) lineups are to be woken, \(wakeUps) know of it" }
         guard audiences == parked else { return "\(audiences) audiences are to go on, \(parked) know of it" }
-        guard hands == (handTimer == nil ? 0 : 1) else { return "\(hands) timers move the hand" }
+        guard ageScans == (ageScanner.timer == nil ? 0 : 1) else {
+            return "\(ageScans) timers start the scan for old activities"
+        }
         return nil
     }
 }

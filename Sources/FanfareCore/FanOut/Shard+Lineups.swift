@@ -146,7 +146,7 @@ extension Shard {
                     event: isOver ? .end : .update,
                     priority: isGathering ? .immediate : publication?.priority ?? .conserving,
                     latest: lineup.display.topics[lineup.display.spotlight].publication, display: hash), in: audience,
-                alerting: alerting, freshness: lineupFreshness, at: moment)
+                alerting: alerting, freshness: freshness.indexOfLineups(), at: moment)
             // Alerts are gathered for a while: the version stands, and its sweep begins later, or goes on. Not where no other
             // topic could add to them.
             if alerting != nil, lineupGather > 0, audience.parked == nil, isLive(besides: wanted) {

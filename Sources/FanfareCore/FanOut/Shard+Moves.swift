@@ -1,12 +1,3 @@
-/// What a person loses by changing what an activity shows: nothing. An alert that it missed in the audience it leaves, of a topic
-/// that the next one shows too, is brought along and told with the first push there.
-struct Brought {
-    /// Still to be told, the oldest first.
-    var alerts: [PendingAlert] = []
-    /// Those whose chance is a push that left before the move: its answer tells.
-    var onTheWay: [PendingAlert] = []
-}
-
 extension Shard {
     /// - Parameter key: is not to be refused.
     func move(_ slot: ActivitySlot, to key: AudienceKey, at moment: Moment) {
@@ -14,7 +5,7 @@ extension Shard {
         // With its end on the way, nothing follows; but if its successor may be there, its name is about to mean that.
         let isEnding = store[slot].flags.contains(.ending) || awaitsEnd(slot, of: key)
         let successor = successor(of: slot).flatMap { successor in
-            awaitsEnd(successor, of: key) || isEnding && starting[successor]?.phase != .sent ? nil : successor
+            awaitsEnd(successor, of: key) || isEnding && starts[successor]?.phase != .sent ? nil : successor
         }
         if isEnding, successor == nil { return }
         let index = audienceIndex(key, at: moment)
@@ -30,57 +21,38 @@ extension Shard {
         let missed = alertsMissed(by: slot).filter { shown.contains($0.topic) && $0.isCarried(at: moment) }
         leaveAudience(slot, at: moment)
         join(slot, index)
-        bring(missed, to: slot)
+        if carriedAlerts.carry(missed, by: slot, at: store[slot].alerted) { comeAgain(slot) }
     }
 
-    /// Only an activity that is owed its first push has something with it.
-    func brings(_ slot: ActivitySlot) -> Bool { !brought.isEmpty && brought[slot] != nil }
-
-    private func alertsMissed(by slot: ActivitySlot) -> Brought {
+    private func alertsMissed(by slot: ActivitySlot) -> CarriedAlerts.Entry {
         let activity = store[slot]
-        var missed = brought[slot] ?? Brought()
+        var missed = carriedAlerts[slot] ?? CarriedAlerts.Entry()
         guard activity.audience != ActivityStore.noAudience else { return missed }
         let own = audiences[Int(activity.audience)].alerts(after: activity.alerted)
         if activity.flags.contains(.inFlight), activity.sending != 0 {
             let sent = own.prefix { $0.version <= activity.sending }
-            missed.onTheWay += missed.alerts + sent
-            missed.alerts = Array(own.dropFirst(sent.count))
+            missed.inFlight += missed.pending + sent
+            missed.pending = Array(own.dropFirst(sent.count))
         } else {
-            missed.alerts += own
+            missed.pending += own
         }
-        let kept = Array(missed.alerts.kept)
-        counts.alerts.superseded += missed.alerts.count - kept.count
-        missed.alerts = kept
+        let kept = Array(missed.pending.kept)
+        counts.alerts.superseded += missed.pending.count - kept.count
+        missed.pending = kept
         return missed
     }
 
-    private func bring(_ alerts: Brought, to slot: ActivitySlot) {
-        guard !alerts.alerts.isEmpty || !alerts.onTheWay.isEmpty else {
-            forgetBrought(slot)
-            return
-        }
-        brought[slot] = alerts.missed(at: store[slot].alerted)
-        comeAgain(slot)
-    }
-
-    func forgetBrought(_ slot: ActivitySlot) {
-        if !brought.isEmpty { brought[slot] = nil }
-    }
-
-    func revokeBrought(cause: String, topic: TopicID) {
-        for slot in brought.keys { brought[slot]?.revoke(cause, topic) }
-    }
-
-    /// Alerts that the activity's next push may tell of: brought along, and missed in its audience since; no more than anybody
+    /// Alerts that the activity's next push may tell of: carried along, and missed in its audience since; no more than anybody
     /// else may miss, or an older one would outlive a newer one.
     func pending(_ slot: ActivitySlot, of audience: Audience) -> ArraySlice<PendingAlert> {
-        ((brought[slot]?.alerts ?? []) + audience.alerts(after: store[slot].alerted)).kept
+        ((carriedAlerts[slot]?.pending ?? []) + audience.alerts(after: store[slot].alerted)).kept
     }
 
-    /// A push to an activity that brings alerts along was answered: either the one which told of them, or one that left before
+    /// A push to an activity that carries alerts along was answered: either the one which told of them, or one that left before
     /// the move and was the chance of some.
-    func answer(_ outcome: DeliveryOutcome, bringing slot: ActivitySlot, as activity: Activity, at moment: Moment) {
-        guard var brought = brought[slot] else { return }
+    func answer(
+        _ outcome: DeliveryOutcome, carryingAlerts slot: ActivitySlot, as activity: Activity, at moment: Moment
+    ) {
         switch outcome {
         case .accepted, .refused, .unknown:
             if activity.sending != 0 {
@@ -88,56 +60,24 @@ extension Shard {
                     let settled = pending(slot, of: audiences[Int(activity.audience)])
                         .prefix { $0.version <= activity.sending }
                     let lead = activity.sendingAlert.isNone ? nil : settled.told(at: moment)?.lead
-                    let silence = activity.sendingAlert.silence
-                    countAlerts(
-                        settled, led: lead, silence: silence, isRefused: outcome == .refused, 1, at: moment)
-                    rememberAlerts(
-                        settled, led: lead,
-                        told: silence.map(AlertOutcome.silenced) ?? (outcome == .accepted ? .accepted : .refused),
-                        of: [slot], at: moment)
+                    let silenced = activity.sendingAlert.silence.map(AlertOutcome.silenced)
+                    let told = silenced ?? (outcome == .accepted ? .accepted : .refused)
+                    let classifier = AlertClassifier(settled, led: lead, at: moment)
+                    classifier.count(told: told, activities: 1, in: &counts.alerts)
+                    classifier.note(told: told, of: CollectionOfOne(slot), in: &store.alertMemory)
                 }
-                brought.alerts = []
+                carriedAlerts.remove(slot)
             } else {
-                let settled = brought.onTheWay[...]
+                let settled = carriedAlerts.takeInFlight(of: slot)[...]
                 if outcome != .unknown {
-                    countAlerts(
-                        settled, led: settled.told(at: moment)?.lead, silence: nil, isRefused: outcome == .refused,
-                        1, at: moment)
+                    AlertClassifier(settled, led: settled.told(at: moment)?.lead, at: moment)
+                        .count(
+                            told: outcome == .accepted ? .accepted : .refused, activities: 1, in: &counts.alerts)
                 } else if outcome == .unknown, !settled.isEmpty {
                     counts.alerts.uncertain += 1
                 }
-                brought.onTheWay = []
             }
-        case .throttled, .serviceError, .notProcessed, .deadToken:
-            brought.alerts = brought.onTheWay + brought.alerts
-            brought.onTheWay = []
-        }
-        if brought.alerts.isEmpty { forgetBrought(slot) } else { self.brought[slot] = brought }
-    }
-}
-
-extension Brought {
-    fileprivate func filter(_ isWanted: (PendingAlert) -> Bool) -> Brought {
-        Brought(alerts: alerts.filter(isWanted), onTheWay: onTheWay.filter(isWanted))
-    }
-
-    /// In the new audience they count as its last ones before the activity came.
-    fileprivate func missed(at version: UInt32) -> Brought {
-        func missed(_ alert: PendingAlert) -> PendingAlert {
-            var alert = alert
-            alert.version = version
-            alert.number = 0
-            return alert
-        }
-        return Brought(alerts: alerts.map(missed), onTheWay: onTheWay.map(missed))
-    }
-
-    fileprivate mutating func revoke(_ cause: String, _ topic: TopicID) {
-        for index in alerts.indices where alerts[index].alert.cause == cause && alerts[index].topic == topic {
-            alerts[index].isRevoked = true
-        }
-        for index in onTheWay.indices where onTheWay[index].alert.cause == cause && onTheWay[index].topic == topic {
-            onTheWay[index].isRevoked = true
+        case .throttled, .serviceError, .notProcessed, .deadToken: carriedAlerts.returnInFlight(of: slot)
         }
     }
 }

@@ -74,15 +74,13 @@ extension Shard {
         // Who is in flight or waits comes again by itself: the completion and the timing wheel see to that.
         guard activity.flags.isDisjoint(with: [.inFlight, .waiting]), isOwed(activity, audience) else { return 1 }
         let isFirst = activity.flags.contains(.owedFirst)
-        let brings = isFirst && brings(slot)
-        // Among those that stand alike there may be one that brings alerts along.
-        let slots = isFirst && !brought.isEmpty ? slots.prefix(1) : slots
-        let missed = brings ? pending(slot, of: audience) : audience.alerts(after: activity.alerted)
+        let carries = isFirst && carriedAlerts.contains(slot)
+        // Among those that stand alike there may be one that carries alerts along.
+        let slots = isFirst && !carriedAlerts.isEmpty ? slots.prefix(1) : slots
+        let missed = carries ? pending(slot, of: audience) : audience.alerts(after: activity.alerted)
         let told = missed.told(at: moment)
         if told == nil, isShown(audience, to: activity) {
-            countAlerts(missed, led: nil, silence: nil, 1, at: moment)
-            counts.alerts.superseded += audience.displacedAlerts(after: activity.alerted, through: audience.target)
-            rememberAlerts(missed, led: nil, told: .stale, of: [slot], at: moment)
+            passOver(missed, led: nil, told: .stale, for: slot, of: audience, at: moment)
             serve(slot, with: audience.target, of: audience, at: moment)
             return 1
         }
@@ -100,12 +98,8 @@ extension Shard {
             wish, to: activity.spent, store.effect(of: Int(slot.rawValue), atMinute: minute),
             after: UInt32(clamping: stamp) - activity.stamp)
         let chance = AlertChance(version: told.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
-        if grant.silence != nil, isShown(audience, to: activity) {
-            countAlerts(missed, led: told?.lead, silence: chance.silence, 1, at: moment)
-            counts.alerts.superseded += audience.displacedAlerts(after: activity.alerted, through: audience.target)
-            rememberAlerts(
-                missed, led: told?.lead, told: chance.silence.map(AlertOutcome.silenced) ?? .stale, of: [slot],
-                at: moment)
+        if let silence = grant.silence, isShown(audience, to: activity) {
+            passOver(missed, led: told?.lead, told: .silenced(silence), for: slot, of: audience, at: moment)
             serve(slot, with: audience.target, of: audience, at: moment)
             return 1
         }
@@ -115,9 +109,9 @@ extension Shard {
                 audience.event == .end ? .end : .update, for: audience, stamp: stamp, telling: riding, of: missed,
                 priority: grant.priority, at: moment, into: &batch)
         }
-        // What is brought along has no version here that tells it apart.
+        // What is carried along has no version here that tells it apart.
         let payload =
-            brings
+            carries
             ? make()
             : audience.payload(
                 Audience.Variant(
@@ -130,6 +124,27 @@ extension Shard {
         audience.ledger.depart(count)
         noteSent(count, having: activity.delivered, of: audience, at: moment)
         return count
+    }
+
+    /// Pushes of an audience's newest version leave, to members who had the same version before.
+    private func noteSent(_ count: Int, having delivered: UInt32, of audience: Audience, at moment: Moment) {
+        let now = moment.monotonicNanoseconds
+        if let waiting = audience.takeWaiting(), let lane = audience.lane, lane < Lanes.lastLane {
+            freshness.noteLaneDelay(now - waiting, lane: lane, of: audience.freshness)
+        }
+        guard delivered != audience.target else { return }  // a joiner, or a repeat
+        freshness.noteStateAge(now - audience.publishedAt, times: count, of: audience.freshness)
+    }
+
+    /// The activity sees the newest version already, and has no push as the chance of what it missed.
+    private func passOver(
+        _ missed: ArraySlice<PendingAlert>, led lead: Int?, told: AlertOutcome, for slot: ActivitySlot,
+        of audience: Audience, at moment: Moment
+    ) {
+        let classifier = AlertClassifier(missed, led: lead, at: moment)
+        classifier.count(told: told, activities: 1, in: &counts.alerts)
+        counts.alerts.superseded += audience.displacedAlerts(after: store[slot].alerted, through: audience.target)
+        classifier.note(told: told, of: CollectionOfOne(slot), in: &store.alertMemory)
     }
 
     /// The audience's sweep rests until then.
@@ -203,7 +218,7 @@ extension Shard {
     }
 
     private func missesAlert(_ slot: ActivitySlot, of audience: Audience) -> Bool {
-        store[slot].alerted < audience.newestAlert || brings(slot)
+        store[slot].alerted < audience.newestAlert || carriedAlerts.contains(slot)
     }
 
     /// At a time; `nextDue` has passed while there are more.
@@ -220,7 +235,7 @@ extension Shard {
             switch subject {
             case .audience(let index): lanes.unpark(audiences[Int(index)])
             case .held: releaseHeld(at: moment)
-            case .hand: turnHand(at: moment)
+            case .ageScan: scanAges(at: moment)
             case .lineup(let index): wakeLineup(index, at: moment)
             case .activity(let slot, let generation): wake(slot, generation: generation)
             }
@@ -252,7 +267,7 @@ extension Shard {
         // Nothing of it is in flight, so the generation tells nobody but the timing wheel and the guard.
         store[slot].generation &+= 1
         store[slot].flags.remove(.waiting)
-        held.abandon { store[$0].generation == $1 }
+        quarantine.abandon { store[$0].generation == $1 }
         goOn(slot)
     }
 

@@ -1,4 +1,4 @@
-/// Somebody follows under a name whose card is being ended: by an unfollow, by the hand, or by the end of what it shows.
+/// Somebody follows under a name whose card is being ended: by an unfollow, for its age, or by the end of what it shows.
 ///
 /// With another token it is another card: the old one is still ended under its own token, without a name, and the new one is a
 /// new activity. With the same token an unfollow is taken back, unless its end has left: then the card is gone, and that is told.
@@ -7,7 +7,7 @@ extension Shard {
     func returns(
         _ id: ActivityID, _ key: AudienceKey, token: [UInt8], _ preferences: Preferences?, at moment: Moment
     ) -> Bool {
-        guard successors[id] == nil, let slot = store.slot(of: id) else { return false }
+        guard !renewals.isHandedOver(id), let slot = store.slot(of: id) else { return false }
         let flags = store[slot].flags
         // Of a card whose start is on its way the token may come late, and it is still to be ended.
         guard !flags.isDisjoint(with: [.leaving, .ending]) || awaitsEnd(slot, of: key), !flags.contains(.tokenless)
@@ -38,7 +38,7 @@ extension Shard {
     }
 
     private func partFromName(_ slot: ActivitySlot, at moment: Moment) {
-        forgetNames(of: slot)
+        renewals.removeNames(of: slot)
         store.rename(slot, to: nameless.add { store.slot(of: $0) != nil })
         guard !store[slot].flags.contains(.leaving) else { return }
         // The end of what it showed is on its way, or owed. If that comes back, an end of its own shows the same.

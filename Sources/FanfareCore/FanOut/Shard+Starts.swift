@@ -19,18 +19,17 @@ extension Shard {
             return
         }
         for start in [slot, successor(of: slot)].compactMap(\.self)
-        where [.due, .waiting].contains(starting[start]?.phase) {
-            starting[start]?.request = request
+        where [.due, .waiting].contains(starts[start]?.phase) {
+            starts.replaceRequest(of: start, with: request)
             guard !hasToken(request.token, start) else { continue }
             store.replaceToken(of: start, with: request.token)
-            let isDue = starting[start]?.phase == .due
-            if isDue { standDown(start) }
+            let isDue = starts[start]?.phase == .due
+            if isDue { dequeueStart(start) }
             release(start)
-            if isDue { stand(start) }
+            if isDue { enqueueStart(start) }
         }
         if !store[slot].flags.contains(.tokenless) {
-            renewals[slot] = Renewal(
-                request: request, edition: renewals[slot]?.edition ?? 1, successor: renewals[slot]?.successor)
+            renewals.replaceRequest(of: slot, with: request)
         }
         move(slot, to: key, at: moment)
     }
@@ -43,70 +42,65 @@ extension Shard {
         store[slot].flags.insert(.tokenless)
         if let old = old.flatMap(store.slot(of:)) {
             store.setPreferences(of: slot, to: store.preferences(of: old))
-            predecessors[slot] = Renewal.names(predecessors[old, default: []], and: store[old].id)
+            renewals.name(slot, id, after: (old, store[old].id))
         }
-        starting[slot] = Starting(request: request, edition: edition, renews: old, audience: audience)
+        starts.add(PendingStart(request: request, edition: edition, renews: old, audience: audience), for: slot)
         expect(in: audience)
-        stand(slot)
+        enqueueStart(slot)
     }
 
     /// Its start is due as soon as there is something to show.
-    private func stand(_ slot: ActivitySlot) {
-        guard let index = starting[slot]?.audience else { return }
-        starting[slot]?.phase = .due
+    private func enqueueStart(_ slot: ActivitySlot) {
+        guard let index = starts[slot]?.audience else { return }
+        starts.enqueue(slot)
         let audience = audiences[index]
         audience.addStart(slot, isLate: store[slot].strikes.count > 0, positions: &store.positions)
         if audience.target > 0 { count(owed: 1, in: audience) }
         lanes.enqueue(audience)
     }
 
-    private func standDown(_ slot: ActivitySlot) {
-        guard let starting = starting[slot] else { return }
-        switch starting.phase {
-        case .due:
-            let audience = audiences[starting.audience]
-            audience.removeStart(
-                at: Int(store.positions[Int(slot.rawValue)]), isLate: store[slot].strikes.count > 0,
-                positions: &store.positions)
-            if audience.target > 0 { count(owed: -1, in: audience) }
-        case .waiting: startsWaiting -= 1
-        case .sent: break
-        }
+    /// A start that is due is in its audience's line no more.
+    private func dequeueStart(_ slot: ActivitySlot) {
+        guard let start = starts[slot], start.phase == .due else { return }
+        let audience = audiences[start.audience]
+        audience.removeStart(
+            at: Int(store.positions[Int(slot.rawValue)]), isLate: store[slot].strikes.count > 0,
+            positions: &store.positions)
+        if audience.target > 0 { count(owed: -1, in: audience) }
     }
 
     /// - Returns: how many pushes have left: one or none.
     func sendStart(
         _ slot: ActivitySlot, of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
     ) -> Int {
-        guard let starting = starting[slot] else { return 0 }
+        guard let start = starts[slot] else { return 0 }
         // Whoever has ended the old card does not want a new one.
-        let isUnwanted = starting.renews.map { store.slot(of: $0) == nil && !starting.outlivesOld } ?? false
+        let isUnwanted = start.renews.map { store.slot(of: $0) == nil && !start.outlivesOld } ?? false
         if audience.event == .end || isUnwanted {
             fail(slot, .over, at: moment)
             return 0
         }
-        standDown(slot)
+        dequeueStart(slot)
         guard let stamp = stampOfItsOwn(slot, at: moment) else {
             awaitRetry(slot, due: moment.monotonicNanoseconds + 1_000_000_000)
             return 0
         }
-        if let due = startBudget.take(starting.request.token, at: moment.monotonicNanoseconds) {
+        if let due = starts.takeBudget(for: start.request.token, at: moment.monotonicNanoseconds) {
             awaitRetry(slot, due: due)
             return 0
         }
-        self.starting[slot]?.phase = .sent
-        self.starting[slot]?.shown = Starting.Shown(
-            version: audience.target, display: audience.ledger.newestDisplay)
+        starts.send(
+            slot, showing: PendingStart.Shown(version: audience.target, display: audience.ledger.newestDisplay))
         store[slot].startedAt = moment.monotonicSeconds
         let payload = makePayload(
-            .start, for: audience, stamp: stamp, alert: starting.request.alert,
-            start: starting.request.payload(edition: starting.edition), at: moment, into: &batch)
+            .start, for: audience, stamp: stamp, alert: start.request.alert,
+            start: start.request.payload(edition: start.edition), at: moment, into: &batch)
         return send(Push(ofOne: payload), to: [slot], into: &batch)
     }
 
     /// What became of a start.
     func completeStart(_ slot: ActivitySlot, as activity: Activity, _ outcome: DeliveryOutcome, at moment: Moment) {
-        guard let request = starting[slot]?.request else { return }
+        guard let request = starts[slot]?.request else { return }
         switch outcome {
         case .accepted:
             noteArrival(of: slot)
@@ -118,7 +112,7 @@ extension Shard {
             noteArrival(of: slot)
             counts.pushes.uncertain += 1
             return
-        case .refused, .deadToken, .throttled, .serviceError, .notProcessed: startBudget.giveBack(request.token)
+        case .refused, .deadToken, .throttled, .serviceError, .notProcessed: starts.returnBudget(for: request.token)
         }
         switch outcome {
         case .accepted, .unknown: break
@@ -127,10 +121,9 @@ extension Shard {
             fail(slot, .refused, at: moment)
         case .deadToken:
             noteAnswers(1, dead: 1)
-            if deadTokens.isShut, !activity.flags.contains(.leaving) {
+            if quarantine.isShut, !activity.flags.contains(.leaving) {
                 counts.pushes.held += 1
-                starting[slot]?.phase = .waiting
-                startsWaiting += 1
+                starts.postpone(slot)
                 hold(slot, at: moment)
             } else {
                 counts.pushes.dead += 1
@@ -149,15 +142,14 @@ extension Shard {
             if outcome == .serviceError { service.noteTrouble() }
             // In an outage a start is no worse than everybody: it waits as long as that lasts.
             if outcome == .throttled || activity.strikes.othersWereServed(by: service.number) {
-                starting[slot]?.refusals += 1
+                starts.noteRefusal(of: slot)
             }
             if activity.flags.contains(.leaving) {
                 remove(slot, at: moment)
-            } else if starting[slot]?.refusals == Starting.refusalsMax {
+            } else if starts.isRefusedTooOften(slot) {
                 fail(slot, .gaveUp, at: moment)
             } else {
-                starting[slot]?.phase = .waiting
-                startsWaiting += 1
+                starts.postpone(slot)
                 wait(slot, isOwn: outcome == .throttled, at: moment)
             }
         }
@@ -165,33 +157,32 @@ extension Shard {
 
     /// Its start has been taken, or may have been.
     func mayBeThere(_ slot: ActivitySlot) -> Bool {
-        starting[slot]?.phase == .sent && !store[slot].flags.contains(.inFlight)
+        starts[slot]?.phase == .sent && !store[slot].flags.contains(.inFlight)
     }
 
     private func noteArrival(of slot: ActivitySlot) {
-        guard !store[slot].flags.contains(.leaving), let old = starting[slot]?.renews, store.slot(of: old) == nil
+        guard !store[slot].flags.contains(.leaving), let old = starts[slot]?.renews, store.slot(of: old) == nil
         else { return }
         tellOfRenewal(by: slot)
     }
 
     private func awaitRetry(_ slot: ActivitySlot, due: Int64) {
-        starting[slot]?.phase = .waiting
-        startsWaiting += 1
+        starts.postpone(slot)
         store[slot].flags.insert(.waiting)
         timers.insert(.activity(slot, generation: store[slot].generation), due: due)
     }
 
     /// It has waited long enough.
     func wakeStart(_ slot: ActivitySlot) {
-        standDown(slot)
-        stand(slot)
+        dequeueStart(slot)
+        enqueueStart(slot)
     }
 
     func fail(_ slot: ActivitySlot, _ failure: StartFailure, at moment: Moment) {
         failRenewal(by: slot, at: moment)
         if !store[slot].flags.contains(.leaving) {
             report(.notStarted(failure), of: store[slot].id)
-            if let starting = starting[slot], starting.outlivesOld, let old = starting.renews {
+            if let start = starts[slot], start.outlivesOld, let old = start.renews {
                 report(.expired, of: old)
             }
         }
@@ -200,44 +191,39 @@ extension Shard {
 
     /// Without its successor the old activity ends in time.
     private func failRenewal(by slot: ActivitySlot, at moment: Moment) {
-        guard let old = starting[slot]?.renews.flatMap({ store.slot(of: $0) }) else { return }
-        renewals[old]?.successor = nil
-        renewals[old]?.hasFailed = true
+        guard let old = starts[slot]?.renews.flatMap({ store.slot(of: $0) }) else { return }
+        renewals.fail(old)
         lookAgain(at: old, at: moment)
     }
 
     /// Nothing is known of the start any more: its token has come, or the activity is gone.
     func forgetStart(_ slot: ActivitySlot, at moment: Moment) {
         guard store[slot].flags.contains(.tokenless) else { return }
-        standDown(slot)
-        if let audience = starting.removeValue(forKey: slot)?.audience { expectNoMore(in: audience, at: moment) }
+        dequeueStart(slot)
+        if let audience = starts.remove(slot)?.audience { expectNoMore(in: audience, at: moment) }
         store[slot].flags.remove(.tokenless)
     }
 
     /// The person wants the card no more. If the start may have arrived, its end must wait for the token.
     func unfollowStart(_ slot: ActivitySlot, at moment: Moment) {
         failRenewal(by: slot, at: moment)
-        if starting[slot]?.phase == .sent { store[slot].flags.insert(.leaving) } else { remove(slot, at: moment) }
+        if starts[slot]?.phase == .sent { store[slot].flags.insert(.leaving) } else { remove(slot, at: moment) }
     }
 
     func moveStart(_ slot: ActivitySlot, to index: Int, at moment: Moment) {
-        guard let starting = starting[slot], starting.audience != index else { return }
-        let isDue = starting.phase == .due
-        if isDue { standDown(slot) }
+        guard let start = starts[slot], start.audience != index else { return }
+        dequeueStart(slot)
         expect(in: index)
-        self.starting[slot]?.audience = index
-        // From now on it misses what happens there.
-        self.starting[slot]?.shown =
-            starting.phase == .sent ? Starting.Shown(version: audiences[index].target, display: nil) : nil
-        if isDue { stand(slot) }
-        expectNoMore(in: starting.audience, at: moment)
+        starts.move(slot, to: index, at: audiences[index].target)
+        if start.phase == .due { enqueueStart(slot) }
+        expectNoMore(in: start.audience, at: moment)
     }
 
     /// The phone's app has reported the update token: the card exists.
     func register(_ slot: ActivitySlot, token: [UInt8], at moment: Moment) {
-        guard let starting = starting[slot] else { return }
-        expect(in: starting.audience)
-        defer { expectNoMore(in: starting.audience, at: moment) }
+        guard let start = starts[slot] else { return }
+        expect(in: start.audience)
+        defer { expectNoMore(in: start.audience, at: moment) }
         forgetStart(slot, at: moment)
         replaceToken(of: slot, with: token)
         if store[slot].flags.contains(.leaving) {
@@ -245,10 +231,10 @@ extension Shard {
             queueDeparture(slot)
             return
         }
-        renewals[slot] = Renewal(request: starting.request, edition: starting.edition)
-        if let old = starting.renews { replace(old, by: slot, at: moment) }
+        renewals.add(slot, request: start.request, edition: start.edition)
+        if let old = start.renews { replace(old, by: slot, at: moment) }
         // What was new since its start it has missed, alerts among it.
-        join(slot, starting.audience, having: starting.shown)
+        join(slot, start.audience, having: start.shown)
         lookAgain(at: slot, at: moment)
     }
 }

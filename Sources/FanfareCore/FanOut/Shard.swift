@@ -7,23 +7,12 @@
 /// What must hold, at any time, for every member that is owed a push: it is unvisited by the cursor, or stands in its audience's
 /// `again` list, or is in flight, or waits in the timing wheel.
 public final class Shard: DeliverySource {
-    struct OpenPublication {
-        /// Audiences that lack it.
-        var audiencesLeft: Int
-        /// Monotonic nanoseconds.
-        let arrivedAt: Int64
-        /// Where the figures of its kind are kept.
-        let freshness: Int
-    }
-
     // Confined to one thread, and no call of the shard's comes back into it while it works: checking each access of a hot
     // property at run time cost a quarter of a sweep and could never fail.
     @exclusivity(unchecked) var store = ActivityStore()
     @exclusivity(unchecked) var lanes = Lanes()
     @exclusivity(unchecked) var audiences: [Audience] = []
     @exclusivity(unchecked) var counts = ShardCounts()
-    /// When the last push was accepted; monotonic nanoseconds, 0 before the first.
-    @exclusivity(unchecked) var lastAccepted: Int64 = 0
     /// Pushes handed out whose completion has not come back.
     @exclusivity(unchecked) var inFlight = 0
     /// Unfollowed activities whose private end can go out now: an audience without members, so that they have their turn in the lanes.
@@ -42,18 +31,11 @@ public final class Shard: DeliverySource {
     let vacant = Audience(topics: [], openMax: 1)
     /// Indices of audiences whose last member has left.
     var freeAudiences: [Int] = []
-    /// Alerts that activities have brought along from the audience they were in before.
-    @exclusivity(unchecked) var brought: [ActivitySlot: Brought] = [:]
+    @exclusivity(unchecked) var carriedAlerts = CarriedAlerts()
     @exclusivity(unchecked) var timers = TimingWheel()
-    @exclusivity(unchecked) var deadTokens: DeadTokenGuard
-    /// Held activities that are tried again at a time while the guard is shut: enough to see a setting mended, and a trickle beside
-    /// what the service answers at once.
-    let deadTokenProbes: Int
-    /// Activities whose token was answered as dead while the guard was shut.
-    var held = HeldActivities()
-    /// Publications that somebody in this shard still lacks, by serial.
-    @exclusivity(unchecked) private(set) var openPublications: [UInt64: OpenPublication] = [:]
-    @exclusivity(unchecked) var freshness: [(kind: TopicKind, figures: Freshness)] = []
+    @exclusivity(unchecked) var quarantine: DeadTokenQuarantine
+    @exclusivity(unchecked) private(set) var publications = PublicationTracker()
+    @exclusivity(unchecked) var freshness = FreshnessTable()
     let openMax: Int
     let governor: SubscriberGovernor
     let lineupRules: LineupRules
@@ -61,30 +43,14 @@ public final class Shard: DeliverySource {
     let lineupInterval: Int64
     let lineupGather: Int64
     @exclusivity(unchecked) var settling = Settling()
-    /// Publications of the shard's own, whose completion the core does not wait for: far above the core's serials.
-    private static let ownSerials: UInt64 = 1 << 63
-    private var republished: UInt64 = 0
     /// `Moment.stampEpoch` of the last look at what is due.
     private var stampEpoch: UInt32 = 0
 
-    /// Activities without an update token, and how far their starts have come. Those that wait for a moment are counted.
-    var starting: [ActivitySlot: Starting] = [:]
-    var startsWaiting = 0
-    var startBudget = StartBudget()
-    /// Activities that can be started once more.
-    var renewals: [ActivitySlot: Renewal] = [:]
-    /// Ids of cards that mean the one which has taken, or is to take, their place; and whose place each of those takes: those that
-    /// `Renewal.names` keeps.
-    var successors: [ActivityID: ActivityID] = [:]
-    var predecessors: [ActivitySlot: [ActivityID]] = [:]
+    var starts = StartCoordinator()
+    var renewals = RenewalBook()
     /// Activities that end with their audience's state though that goes on, until the end has been taken: the audience's index.
     var lastStates: [ActivitySlot: Int] = [:]
-    /// How long an activity may last, nanoseconds.
-    let lifetime: Int64
-    // Where the hand stands that looks for old activities, when it goes on, and when the next one of this lap's wants it.
-    var hand = 0
-    var handTimer: (due: Int64, entry: TimingWheel.Entry)?
-    var lapDue: Int64 = 0
+    var ageScanner: AgeScanner
 
     /// The audience that has most members, as far as is known: one that was the second looks larger with its next change.
     private var largestAudience = 0
@@ -97,12 +63,8 @@ public final class Shard: DeliverySource {
     // it would show of them.
     @exclusivity(unchecked) var seen: [Rotation.Topic] = []
     @exclusivity(unchecked) var drawn = LineupState.Display()
-    /// Where the figures of lineups are kept.
-    private(set) lazy var lineupFreshness = freshnessIndex(of: .lineup)
 
-    /// For the core: waits for room in its ring.
-    private var feedback: [ShardFeedback] = []
-    private let feedbackMax: Int
+    private(set) var feedback: FeedbackQueue
 
     /// - Parameters:
     ///   - feedbackMax: with so much feedback waiting for the core, the shard `isHeldUp`.
@@ -123,11 +85,10 @@ public final class Shard: DeliverySource {
         lineupInterval = lineups.minimumInterval.milliseconds * 1_000_000
         lineupGather = lineups.gather.milliseconds * 1_000_000
         topics = KnownTopics(unheardMax: unheardTopicsMax)
-        deadTokens = DeadTokenGuard(answers: deadTokenAnswers)
-        self.deadTokenProbes = deadTokenProbes
-        self.feedbackMax = feedbackMax
+        quarantine = DeadTokenQuarantine(answers: deadTokenAnswers, probes: deadTokenProbes)
+        feedback = FeedbackQueue(limit: feedbackMax)
         self.openMax = openMax
-        self.lifetime = lifetime.milliseconds * 1_000_000
+        ageScanner = AgeScanner(lifetime: lifetime.milliseconds * 1_000_000)
         governor = SubscriberGovernor(limits)
     }
 
@@ -137,8 +98,13 @@ public final class Shard: DeliverySource {
     public var statistics: ShardCounts {
         var result = counts
         result.activities = store.count
-        result.tokenless = starting.count
+        result.tokenless = starts.count
         return result
+    }
+
+    /// How fresh this shard's people are kept, since its start.
+    public func freshnessReport(at moment: Moment) -> FreshnessReport {
+        freshness.report(oldestArrival: publications.oldestArrival, at: moment.monotonicNanoseconds)
     }
 
     /// Topics that the core keeps, or that somebody follows.
@@ -146,7 +112,7 @@ public final class Shard: DeliverySource {
 
     /// Nothing is to be sent, or on its way: everybody has everything that was published to them, but for what was refused for good.
     public var isQuiet: Bool {
-        counts.owed == 0 && inFlight == 0 && leaving == 0 && lineupsWaiting == 0 && startsWaiting == 0
+        counts.owed == 0 && inFlight == 0 && leaving == 0 && lineupsWaiting == 0 && starts.waitingCount == 0
     }
 
     /// What is owed now, or will be with the next change for the largest audience.
@@ -155,7 +121,7 @@ public final class Shard: DeliverySource {
     /// kick-off.
     public var demand: Int {
         max(
-            counts.owed, membersOfLineups, starting.count,
+            counts.owed, membersOfLineups, starts.count,
             largestAudience < audiences.count ? audiences[largestAudience].order.count : 0)
     }
 
@@ -169,22 +135,17 @@ public final class Shard: DeliverySource {
 
     /// The core does not listen: nothing is pulled, and whoever drives the shard gives it no commands, so that what waits here
     /// stays bounded.
-    public var isHeldUp: Bool { feedback.count >= feedbackMax }
+    public var isHeldUp: Bool { feedback.isFull }
 
     /// Moves what waits for the core into its ring, oldest first, as far as there is room. What finds none stays.
     ///
     /// - Returns: whether anything went.
     public func sendFeedback(to ring: inout RingProducer<ShardFeedback>) -> Bool {
-        let sent = feedback.isEmpty ? 0 : ring.push(feedback.span)
-        feedback.removeFirst(sent)
-        return sent > 0
+        feedback.drain(into: &ring)
     }
 
     /// What found no room in a ring that nobody will empty any more.
-    public func takeFeedback() -> [ShardFeedback] {
-        defer { feedback = [] }
-        return feedback
-    }
+    public func takeFeedback() -> [ShardFeedback] { feedback.takeAll() }
 
     // MARK: Commands
 
@@ -197,7 +158,7 @@ public final class Shard: DeliverySource {
             for lineup in topics[index].lineups {
                 audiences[Int(lineup.audience)].revokeAlert(cause: cause, topic: topic)
             }
-            revokeBrought(cause: cause, topic: topic)
+            carriedAlerts.revoke(cause: cause, topic: topic)
         case .forget(let topic): topics.forget(topic)
         case .republish: republish(at: moment)
         case .follow(let id, let key, let token, let preferences, let age):
@@ -218,7 +179,7 @@ public final class Shard: DeliverySource {
             }
         case .tellDisposition(let number, let id, let topic, let cause):
             tell(disposition(of: cause, in: topic, for: id, at: moment), number)
-        case .trustDeadAnswers: trustDeadAnswers()
+        case .trustDeadAnswers: report(quarantine.overrule())
         case .reportQuiet(let request):
             settling.ask(request)
             reportIfQuiet()
@@ -234,14 +195,14 @@ public final class Shard: DeliverySource {
             || topics[topic].latest?.event != publication.event
         topics.take(publication, of: topic, at: moment)
         // Counted down as audiences complete it; the one more keeps it open until all have begun.
-        let freshness = freshnessIndex(of: publication.topicKind)
-        openPublications[publication.serial] = OpenPublication(
-            audiencesLeft: 1 + topics[topic].lineups.count, arrivedAt: moment.monotonicNanoseconds, freshness: freshness
-        )
+        let freshness = freshness.index(of: publication.topicKind)
+        publications.open(
+            publication.serial, audiences: 1 + topics[topic].lineups.count, freshness: freshness,
+            at: moment.monotonicNanoseconds)
         if isChange || publication.event == .end, let index = topics[topic].followers {
             let audience = audiences[index]
             compare(audience, at: index)
-            openPublications[publication.serial]?.audiencesLeft += 1
+            publications.addAudience(to: publication.serial)
             publish(
                 Audience.Version(publication), in: audience, alerting: publication, freshness: freshness, at: moment)
             open(publication.serial, in: audience)
@@ -277,8 +238,7 @@ public final class Shard: DeliverySource {
 
     private func republish(at moment: Moment) {
         for latest in topics.published where latest.event == .update {
-            republished += 1
-            publish(latest.republished(as: Shard.ownSerials + republished), at: moment)
+            publish(latest.republished(as: publications.nextOwnSerial()), at: moment)
         }
     }
 
@@ -315,7 +275,7 @@ public final class Shard: DeliverySource {
 
     /// The activity goes, by an end of its own.
     func depart(_ slot: ActivitySlot, at moment: Moment) {
-        forgetBrought(slot)
+        carriedAlerts.remove(slot)
         leaveAudience(slot, at: moment)
         store[slot].flags.insert(.leaving)
         leaving += 1
@@ -346,7 +306,7 @@ public final class Shard: DeliverySource {
     /// A joiner has missed nothing: it is owed the current state once, silently, and no alert of before.
     ///
     /// - Parameter shown: what its start has shown it, so that it has missed what came since.
-    func join(_ slot: ActivitySlot, _ index: Int, having shown: Starting.Shown? = nil) {
+    func join(_ slot: ActivitySlot, _ index: Int, having shown: PendingStart.Shown? = nil) {
         let audience = audiences[index]
         store[slot].audience = UInt32(index)
         store[slot].alerted = shown?.version ?? audience.target
@@ -451,7 +411,7 @@ public final class Shard: DeliverySource {
     /// The activity shows what was under this id before, and is to have the end of that.
     func awaitsEnd(_ slot: ActivitySlot, of key: AudienceKey) -> Bool {
         guard case .topic(let id) = key else { return false }
-        let index = starting[slot]?.audience ?? Int(store[slot].audience)
+        let index = starts[slot]?.audience ?? Int(store[slot].audience)
         guard index != Int(ActivityStore.noAudience), audiences[index].lineup == nil, audiences[index].target > 0 else {
             return false
         }
@@ -481,19 +441,14 @@ public final class Shard: DeliverySource {
 
     /// One audience less lacks this publication.
     func complete(_ serial: UInt64, at moment: Moment) {
-        guard let index = openPublications.index(forKey: serial) else { return }
-        openPublications.values[index].audiencesLeft -= 1
-        let publication = openPublications.values[index]
-        guard publication.audiencesLeft == 0 else { return }
-        openPublications.remove(at: index)
-        let took = moment.monotonicNanoseconds - publication.arrivedAt
-        if took > 0 { freshness[publication.freshness].figures.sweep.record(took) }  // else nobody lacked it
-        feedback.append(.completed(serial: serial, at: took > 0 ? moment.monotonicNanoseconds : nil))
+        guard let done = publications.complete(serial, at: moment.monotonicNanoseconds) else { return }
+        if done.took > 0 { freshness.noteSweep(done.took, of: done.freshness) }
+        feedback.append(.completed(serial: serial, at: done.took > 0 ? moment.monotonicNanoseconds : nil))
     }
 
     /// Whoever lacks this publication gets a newer one instead, and nobody hears of its completion.
     func overtake(_ serial: UInt64) {
-        if openPublications.removeValue(forKey: serial) != nil { feedback.append(.overtaken(serial: serial)) }
+        if publications.overtake(serial) { feedback.append(.overtaken(serial: serial)) }
     }
 
     /// A publication was left out of the commands for a newer one that waits among them.

@@ -18,8 +18,8 @@ struct TimingWheel {
         case audience(UInt32)
         /// Activities that the dead-token guard holds: one entry for all.
         case held
-        /// The hand that looks for old activities.
-        case hand
+        /// The scan for old activities.
+        case ageScan
         /// A lineup that may have something to show by itself: its audience's index.
         case lineup(UInt32)
     }
@@ -47,7 +47,7 @@ struct TimingWheel {
     private static let tickMax = Int64.max / tickNanoseconds
 
     /// The lists, by level and digit, and then the entries: as many as there have been at one time.
-    private var nodes = (0..<UInt32(lists)).map { Node(tick: 0, next: $0, previous: $0, subject: .hand) }
+    private var nodes = (0..<UInt32(lists)).map { Node(tick: 0, next: $0, previous: $0, subject: .ageScan) }
     /// By level: the digits whose lists are not empty.
     private var occupied = InlineArray<8, UInt64>(repeating: 0)
     /// The first of the nodes that are free, each of which knows the next; 0, which is a list, ends them.

@@ -73,7 +73,7 @@ import Testing
         #expect(stage.passUntilPush(seconds: 9 * hour).pushes.map(\.token) == [[2]])
     }
 
-    /// One that is older than those among which the hand is on its way.
+    /// One that is older than those among which the scan is on its way.
     @Test func L1_anOldActivityAmongYoungOnesHasItsTime() {
         stage.publish(1)
         for member in 0..<600 { stage.follow("member \(member)", token: 2) }
@@ -89,7 +89,7 @@ import Testing
         #expect(ended.map { (hour - 600...hour - 299).contains($0 + 1) } == true, "\(ended ?? -1) s")
     }
 
-    /// Many, so that the hand goes round in many steps.
+    /// Many, so that a lap has many steps.
     @Test func nobodyIsForgotten() {
         stage.publish(1)
         for member in 0..<1000 {
@@ -106,7 +106,7 @@ import Testing
         #expect(stage.shard.statistics.activities == 0)
     }
 
-    /// The service was away while the hand was on its way round, and for longer than it takes.
+    /// The service was away while a lap was on its way, and for longer than it takes.
     @Test func L1_afterALongPauseNobodyIsSentAnUpdateBeyondTheLimit() {
         stage.publish(1)
         for member in 0..<1000 { stage.follow("member \(member)") }
@@ -178,7 +178,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// The hand comes by while the end is under way, and that is not taken.
+    /// The scan comes by while the end is under way, and that is not taken.
     @Test func L1_anEndOnItsWayWhenTheHandComesByIsNoReasonNeverToComeAgain() {
         stage.publish(1)
         stage.follow()
@@ -289,7 +289,7 @@ import Testing
         stage.unfollow("card")
         #expect(stage.settle().map(\.token) == [[2]])
         #expect(stage.shard.statistics.activities == 0)
-        #expect(stage.shard.successors.isEmpty)
+        #expect(stage.shard.renewals.handedOverCount == 0)
         stage.follow("card", token: 5)
         #expect(stage.settle().map(\.token) == [[5]], "and a new beginning is one")
     }
@@ -318,15 +318,14 @@ import Testing
             _ = stage.settle()
             _ = stage.fates()
         }
-        #expect(stage.shard.successors.count == Renewal.namesMax)
-        #expect(stage.shard.predecessors.values.map(\.count) == [Renewal.namesMax])
+        #expect(stage.shard.renewals.handedOverCount == Renewal.namesMax)
         #expect(stage.shard.violatedInvariant() == nil)
         for name in ["card", "card~17", "card~18", "card~19", "card~20"] {
             #expect(stage.shard.slot(of: ActivityID(hashing: name)) != nil, "\(name)")
         }
         stage.unfollow("card")
         #expect(stage.settle().map(\.token) == [[20]])
-        #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
+        #expect(!stage.shard.renewals.hasNames)
     }
 
     // MARK: - Between the old card and the new one's token
@@ -381,7 +380,7 @@ import Testing
         #expect(pushes.map(\.event) == [.end])
         #expect(pushes.map(\.state) == [""])
         #expect(stage.shard.statistics.activities == 0)
-        #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
+        #expect(!stage.shard.renewals.hasNames)
     }
 
     /// Some people never allow it updates.
@@ -392,7 +391,7 @@ import Testing
         _ = stage.passUntilPush(seconds: 400)
         #expect(stage.fates() == [.renewed(as: ActivityID(hashing: "card~2")), .expired])
         #expect(stage.shard.statistics.activities == 0)
-        #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
+        #expect(!stage.shard.renewals.hasNames)
         stage.follow()
         #expect(stage.settle().map(\.token) == [[1]], "a new beginning is one")
     }
@@ -436,7 +435,7 @@ import Testing
             #expect(stage.told() == [StartStage.Told("card~2", .notStarted(.over))], "no card is there")
         }
         #expect(stage.shard.statistics.activities == 0)
-        #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
+        #expect(!stage.shard.renewals.hasNames)
     }
 
     /// The new card's start was taken, and the end of what both show is on its way to the old one.
@@ -465,7 +464,7 @@ import Testing
         #expect(pushes.map(\.state) == [""], "an end of its own, at once")
         #expect(stage.told().isEmpty)
         #expect(stage.shard.statistics.activities == 0)
-        #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
+        #expect(!stage.shard.renewals.hasNames)
     }
 
     @Test(arguments: [DeliveryOutcome.accepted, .notProcessed])
@@ -535,7 +534,7 @@ import Testing
         #expect(stage.settle().map(\.token) == [[3]], "its token, reported late, means nothing")
         stage.unfollow("card~2")
         #expect(stage.settle().map(\.event) == [.end])
-        #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
+        #expect(!stage.shard.renewals.hasNames)
     }
 
     // MARK: - Between the old card and the new one's start
@@ -603,7 +602,7 @@ import Testing
         #expect(
             stage.told() == [StartStage.Told("card~2", .notStarted(failure)), StartStage.Told("card", .expired)])
         #expect(stage.shard.statistics.activities == 0)
-        #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
+        #expect(!stage.shard.renewals.hasNames)
     }
 
     @Test func L1_theNameMeansTheCardWhoseStartIsToLeave() {
@@ -642,7 +641,7 @@ import Testing
         }
         #expect(stage.told().isEmpty)
         #expect(stage.shard.statistics.activities == 0)
-        #expect(stage.shard.successors.isEmpty && stage.shard.predecessors.isEmpty)
+        #expect(!stage.shard.renewals.hasNames)
     }
 
     /// What is wished under the old name while both are there, reaches both.
@@ -674,7 +673,7 @@ import Testing
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
         stage.publish(2, renews: false)
         _ = stage.settle()
-        // Somebody else's end makes the hand come by.
+        // Somebody else's end makes the scan come by.
         stage.pass(seconds: 1300)
         stage.follow("other", token: 9, age: .seconds(8 * hour - 700))
         #expect(stage.settle().map(\.token) == [[9]])
@@ -696,7 +695,7 @@ import Testing
         #expect(pushes.map(\.event) == [.end])
         #expect(pushes.map(\.token) == [[2]])
         #expect(stage.shard.statistics.activities == 0)
-        #expect(stage.shard.successors.isEmpty)
+        #expect(stage.shard.renewals.handedOverCount == 0)
     }
 
     @Test func aDismissedCardIsNotRenewed() {

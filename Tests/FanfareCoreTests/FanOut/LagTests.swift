@@ -40,7 +40,7 @@ import Testing
         for member in UInt64(0)..<3 { shard.apply(.follow(ActivityID(member), .topic(topic), token: [1]), at: moment) }
         for serial in 1...versions {
             shard.apply(publication(serial), at: moment)
-            #expect(shard.openPublications.count <= 8)
+            #expect(shard.publications.count <= 8)
         }
         #expect(shard.audiences[0].opened.count == 8)
         #expect(shard.violatedInvariant() == nil)
@@ -54,7 +54,7 @@ import Testing
         let facts = heard(from: shard)
         #expect(facts.completed == Array(1...7) + [versions])
         #expect(facts.overtaken == Array(8..<versions))
-        #expect(shard.openPublications.isEmpty)
+        #expect(shard.publications.isEmpty)
         #expect(shard.violatedInvariant() == nil)
     }
 

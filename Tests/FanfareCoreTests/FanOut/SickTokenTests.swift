@@ -159,7 +159,7 @@ import Testing
         service.answer = { _, _ in .deadToken }
         service.publish()
         service.run()
-        #expect(service.shard.deadTokens.isShut)
+        #expect(service.shard.quarantine.isShut)
         let held = members - 1
         service.answer = { member, _ in member == held ? .accepted : .deadToken }
         service.follow(held, number: 1)
@@ -177,7 +177,7 @@ import Testing
         service.answer = { _, _ in .deadToken }
         service.publish()
         service.run()
-        let held = service.shard.held.count
+        let held = service.shard.quarantine.count
         var tried: Set<Int> = []
         service.answer = { member, _ in
             tried.insert(member)
@@ -198,12 +198,12 @@ import Testing
         service.answer = { _, _ in .deadToken }
         service.publish()
         service.run()
-        let held = service.shard.held.count
+        let held = service.shard.quarantine.count
         for number in 1...100 {
             for member in 800..<members { service.follow(member, number: number) }
             service.run()
         }
-        #expect(service.shard.held.count <= 2 * held + 400)
+        #expect(service.shard.quarantine.count <= 2 * held + 400)
         #expect(service.shard.violatedInvariant() == nil)
     }
 }

@@ -124,7 +124,7 @@ import Testing
             stage.answer(pushes.filter { $0.event != .start }, .accepted)
             stage.pass(seconds: 1)
         }
-        #expect(starts == Starting.refusalsMax + (outcome == .throttled ? 0 : 1))
+        #expect(starts == PendingStart.refusalsMax + (outcome == .throttled ? 0 : 1))
         #expect(stage.fates() == [.notStarted(.gaveUp)])
         #expect(stage.shard.statistics.activities == 1)
     }

@@ -94,7 +94,7 @@ import Testing
     /// What was due before it was cancelled may still be a moment to wake at; each time that happens once.
     @Test func cancelledEntriesWakeNobodyTwice() {
         var wheel = TimingWheel()
-        wheel.insert(.hand, due: 8 * TimingWheelTests.hour)
+        wheel.insert(.ageScan, due: 8 * TimingWheelTests.hour)
         var wakeUp: TimingWheel.Entry?
         for goal in Int64(0)..<1000 {
             if let wakeUp { wheel.cancel(wakeUp) }

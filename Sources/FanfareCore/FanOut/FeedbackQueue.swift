@@ -1,0 +1,42 @@
+/// Facts for the core, the oldest first, that wait for room in its ring.
+///
+/// The limit stops nothing by itself: the queue takes everything, and whoever owns it does no work that brings more while it is full.
+struct FeedbackQueue {
+    private let limit: Int
+    private var facts: [ShardFeedback] = []
+
+    init(limit: Int) { self.limit = limit }
+
+    var isFull: Bool { facts.count >= limit }
+
+    mutating func append(_ fact: ShardFeedback) { facts.append(fact) }
+
+    /// Moves the oldest facts into the ring, as far as there is room.
+    ///
+    /// - Returns: whether any went.
+    mutating func drain(into ring: inout RingProducer<ShardFeedback>) -> Bool {
+        let sent = facts.isEmpty ? 0 : ring.push(facts.span)
+        facts.removeFirst(sent)
+        return sent > 0
+    }
+
+    mutating func takeAll() -> [ShardFeedback] {
+        defer { facts = [] }
+        return facts
+    }
+
+    /// A publication comes to one end, and a question to one answer.
+    func violation() -> String? {
+        var (publications, questions): (Set<UInt64>, Set<UInt64>) = ([], [])
+        for fact in facts {
+            switch fact {
+            case .completed(let serial, _), .overtaken(let serial):
+                guard publications.insert(serial).inserted else { return "publication \(serial) is reported twice" }
+            case .disposition(let question, _):
+                guard questions.insert(question).inserted else { return "question \(question) is answered twice" }
+            default: break
+            }
+        }
+        return nil
+    }
+}
