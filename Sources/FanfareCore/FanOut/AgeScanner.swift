@@ -33,7 +33,7 @@ struct AgeScanner {
 
     // MARK: The timer
 
-    /// The timer that stands, if there is one, comes later.
+    /// Whether a pass at `due` needs a timer: none stands that fires by then.
     func needsTimer(at due: Int64) -> Bool { timer.map { due < $0.due } ?? true }
 
     /// - Parameter timer: takes the place of one that has been cancelled.
@@ -59,7 +59,7 @@ struct AgeScanner {
 
     /// - Returns: the slot whose turn it is.
     mutating func nextVisit(at now: Int64) -> ActivitySlot {
-        // Whoever comes while the lap lasts is due no sooner.
+        // An activity that comes while the lap lasts says itself when it is due.
         if cursor == 0 { lapDeadline = now + renewAge }
         defer { cursor += 1 }
         return ActivitySlot(UInt32(cursor))

@@ -28,7 +28,7 @@ struct AlertClassifier {
         for index in alerts.indices { counts.add(outcome(of: index, told: told), activities) }
     }
 
-    /// - Parameter slots: those who had missed them.
+    /// - Parameter slots: the activities that had missed them.
     func note(told: AlertOutcome, of slots: some Sequence<ActivitySlot>, in memory: inout AlertMemory) {
         guard memory.isKept, !alerts.isEmpty else { return }
         let outcomes = alerts.indices.map { outcome(of: $0, told: told) }
@@ -42,7 +42,7 @@ struct AlertClassifier {
 }
 
 extension ShardCounts.Alerts {
-    /// So many more alerts have come to this.
+    /// `count` more alerts have come to this outcome.
     mutating func add(_ outcome: AlertOutcome, _ count: Int) {
         switch outcome {
         case .cameLater: break

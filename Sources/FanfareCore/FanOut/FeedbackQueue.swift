@@ -1,6 +1,6 @@
 /// Facts for the core, the oldest first, that wait for room in its ring.
 ///
-/// The limit stops nothing by itself: the queue takes everything, and whoever owns it does no work that brings more while it is full.
+/// The limit stops nothing by itself: the queue takes everything, and its owner does no work that brings more while it is full.
 struct FeedbackQueue {
     private let limit: Int
     private var facts: [ShardFeedback] = []

@@ -137,7 +137,8 @@ extension Shard {
     }
 
     /// The activity sees the newest version already, and has no push as the chance of what it missed.
-    private func passOver(
+    // Inlined twice into each visit, it would make all of them larger.
+    @inline(never) private func passOver(
         _ missed: ArraySlice<PendingAlert>, led lead: Int?, told: AlertOutcome, for slot: ActivitySlot,
         of audience: Audience, at moment: Moment
     ) {

@@ -45,8 +45,8 @@ struct PendingStart {
 /// Starts of activities that have no update token yet, from the wish for each until its token registers, and what each device may still
 /// be sent of them.
 ///
-/// A start is due, or waits for a moment, or has been sent; those that wait are counted. Who is due stands in a line of its audience's,
-/// and who waits in the timing wheel, which is the shard's part.
+/// A start is due, or waits for a moment, or has been sent; those that wait are counted. The line of those that are due and the timers
+/// of those that wait are kept elsewhere.
 struct StartCoordinator {
     private var starts: [ActivitySlot: PendingStart] = [:]
     private(set) var waitingCount = 0
@@ -120,9 +120,7 @@ struct StartCoordinator {
 
     mutating func setOutlivesOld(_ slot: ActivitySlot, _ outlives: Bool) { starts[slot]?.outlivesOld = outlives }
 
-    /// It is told that the activity whose place this one takes goes on as this one.
-    ///
-    /// - Returns: that activity, unless it has been told before.
+    /// - Returns: the activity that goes on as this one, if that has not been told yet; from now on it has.
     mutating func takeRenewed(by slot: ActivitySlot) -> ActivityID? { starts[slot]?.renews.take() }
 
     func violation() -> String? {
