@@ -288,7 +288,8 @@ extension World {
     func join(_ id: ActivityID, _ audience: AudienceKey?) -> Bool {
         guard let index = named(id) else { return false }
         guard !isTooOld(index) else {
-            phones[index].hasLeft = false
+            // It stays, unless the shard has heard before that it leaves.
+            if phones[index].served != nil { phones[index].hasLeft = false }
             return false
         }
         let successor = successor(of: index)
