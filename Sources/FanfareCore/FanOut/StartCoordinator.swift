@@ -10,7 +10,7 @@ struct PendingStart {
         case sent
     }
 
-    /// The newest one: until the start has left, its token may be replaced.
+    /// The newest one. Its token is not the activity's where that was replaced after the start had left.
     var request: StartRequest
     /// 1, and one more for each renewal.
     let edition: Int

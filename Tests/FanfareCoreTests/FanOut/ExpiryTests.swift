@@ -684,6 +684,32 @@ import Testing
         #expect(stage.settle().map(\.event).sorted { "\($0)" < "\($1)" } == [.end, .update])
     }
 
+    /// A device's start token changes while the renewal's start is on its way to the old one.
+    @Test(arguments: [DeliveryOutcome.notProcessed, .deadToken, .throttled])
+    func L1_aRenewalOnItsWayGoesToTheNewestStartToken(outcome: DeliveryOutcome) {
+        begin()
+        let start = stage.passUntilPush(seconds: 8 * hour).pushes
+        stage.start(device: 8)
+        stage.answer(start, outcome)
+        let again = stage.passUntilPush(seconds: 10).pushes
+        #expect(again.map(\.event) == [.start] && again.map(\.token) == [[8]])
+        #expect(stage.fates().isEmpty)
+        stage.answer(again, .accepted)
+        stage.follow("card~2", token: 2)
+        _ = stage.settle()
+        #expect(stage.passUntilPush(seconds: 8 * hour).pushes.map(\.token) == [[8]], "and the next one")
+    }
+
+    /// It was accepted, and so the next one goes to the new token.
+    @Test func L1_aStartTokenThatIsReplacedAfterTheStartIsTheNextOnes() {
+        stage.publish(1, renews: true)
+        stage.start()
+        _ = stage.settle()
+        stage.start(device: 8)
+        stage.follow()
+        #expect(stage.passUntilPush(seconds: 8 * hour).pushes.map(\.token) == [[8]])
+    }
+
     /// Whoever ends the card while its successor starts wants neither.
     @Test func unfollowedInBetweenBothEnd() {
         begin()

@@ -174,6 +174,54 @@ import Testing
         #expect(pushes.map(\.token) == [[8]])
     }
 
+    /// The device gets a new start token while a start to the old one is on its way, whatever becomes of that.
+    @Test(arguments: [DeliveryOutcome.notProcessed, .throttled, .serviceError, .deadToken])
+    func L7_aStartTokenThatIsReplacedOnTheWayFreesTheStart(outcome: DeliveryOutcome) {
+        stage.publish(1)
+        stage.start()
+        let start = stage.pull()
+        stage.start(device: 8)
+        #expect(stage.pull().isEmpty, "one push at a time")
+        stage.answer(start, outcome)
+        let (after, pushes) = stage.passUntilPush(seconds: 10)
+        #expect(after <= 1)
+        #expect(pushes.map(\.event) == [.start])
+        #expect(pushes.map(\.token) == [[8]])
+        #expect(stage.fates().isEmpty)
+        #expect(stage.shard.violatedInvariant() == nil)
+        stage.answer(pushes, .deadToken)
+        #expect(stage.fates() == [.notStarted(.deadToken)])
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
+    /// What has not arrived is given back to the device that it was meant for.
+    @Test func L7_aStartTokenThatIsReplacedCostsNoOther() {
+        stage.publish(1)
+        stage.start()
+        let start = stage.pull()
+        stage.start(device: 8)
+        stage.answer(start, .notProcessed)
+        stage.answer(stage.passUntilPush(seconds: 10).pushes, .accepted)
+        for device in [UInt8(7), 8] {
+            for number in 0...StartBudget.burst { stage.start("card \(device) \(number)", device: device) }
+        }
+        let devices = stage.settle().map(\.token)
+        #expect(devices.count { $0 == [7] } == StartBudget.burst)
+        #expect(devices.count { $0 == [8] } == StartBudget.burst - 1)
+    }
+
+    @Test func L7_whoUnfollowsAfterItsStartTokenWasReplacedGetsNoStart() {
+        stage.publish(1)
+        stage.start()
+        let start = stage.pull()
+        stage.start(device: 8)
+        stage.unfollow()
+        stage.answer(start, .deadToken)
+        #expect(stage.passUntilPush(seconds: 100).pushes.isEmpty)
+        #expect(stage.shard.statistics.activities == 0)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
     @Test(arguments: [(DeliveryOutcome.deadToken, StartFailure.deadToken), (.refused, .refused)])
     func aStartThatIsRefusedForGoodIsReported(outcome: DeliveryOutcome, failure: StartFailure) {
         stage.publish(1)
