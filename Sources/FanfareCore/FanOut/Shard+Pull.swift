@@ -15,6 +15,7 @@ extension Shard {
             let limit = min(end - sent, lanes.allowance(of: audience))
             let visits = max(1, serve(audience, limit: limit, at: moment, into: &batch))
             lanes.charge(audience, visits)
+            audience.noteVisits(visits)
             vainVisits += visits - (batch.deliveries.count - sent)
         }
         reportIfQuiet()

@@ -269,6 +269,46 @@ import Testing
         #expect(stage.settle().count == StartBudget.burst)
     }
 
+    /// Two hundred follow, so many are served in a second, and every second there is something new to be seen.
+    @Test func aStartThatHasFailedOnceDoesNotWaitForABusyAudienceToRest() {
+        for member in 0..<200 { stage.follow("member \(member)", token: UInt8(member % 5)) }
+        stage.publish(0)
+        _ = stage.settle()
+        stage.start(device: 77)
+        stage.answer(stage.pull(), .serviceError)
+        var startedAfter: Int64?
+        for second in Int64(1)...600 where startedAfter == nil {
+            stage.pass(seconds: 1)
+            stage.publish(second)
+            let pushes = stage.pull()
+            if pushes.contains(where: { $0.event == .start }) { startedAfter = second }
+            stage.answer(pushes, .accepted)
+        }
+        #expect(startedAfter.map { $0 <= 5 } == true, "\(startedAfter ?? -1) s")
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// Hundreds that fail again and again take no more than a small share.
+    @Test func startsThatFailLeaveTheirAudienceAlmostAllOfItsPushes() {
+        for member in 0..<200 { stage.follow("member \(member)", token: UInt8(member % 5)) }
+        stage.publish(0)
+        _ = stage.settle()
+        for card in 0..<200 { stage.start("card \(card)", device: UInt8(10 + card)) }
+        var (starts, updates) = (0, 0)
+        for second in Int64(1)...120 {
+            stage.publish(second)
+            let pushes = stage.pull()
+            let tries = pushes.filter { $0.event == .start }
+            // All have failed once by then.
+            if second > 20 { (starts, updates) = (starts + tries.count, updates + pushes.count - tries.count) }
+            stage.answer(tries, .throttled)
+            stage.answer(pushes.filter { $0.event != .start }, .accepted)
+            stage.pass(seconds: 1)
+        }
+        #expect(starts > 100 && starts * 64 <= updates + 64, "\(starts) and \(updates)")
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
     @Test func startsGoBeforeSilentUpdatesAndAfterAlerts() {
         stage.publish(1)
         for member in UInt8(1)...50 { stage.follow("member \(member)", token: member) }
