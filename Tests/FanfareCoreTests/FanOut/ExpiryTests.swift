@@ -123,6 +123,90 @@ import Testing
         #expect(pushes.allSatisfy { $0.event == .end })
     }
 
+    // MARK: - What an end tells of
+
+    private let silent = Preferences(alerts: .none)
+
+    /// A card whose end is a second away, and has been sent all there is.
+    private func beginOld(preferences: Preferences? = nil) {
+        stage.publish(1)
+        stage.follow(preferences: preferences, age: .seconds(8 * hour - 601))
+        _ = stage.settle()
+    }
+
+    /// The goal comes in the second in which the card is to end.
+    @Test func anEndForItsAgeTellsOfAMissedAlert() {
+        beginOld()
+        stage.publish(2, alert: "goal")
+        stage.pass(seconds: 2)
+        let end = stage.settle()
+        #expect(end.map(\.event) == [.end])
+        #expect(end.map(\.state) == [#"{"score":2}"#])
+        #expect(end.map(\.payload.alert?.title) == ["goal"])
+        #expect(stage.shard.statistics.alerts.accepted == 1)
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
+    /// Its push is on its way when the card is to end.
+    @Test(arguments: [DeliveryOutcome.accepted, .unknown, .refused, .notProcessed, .throttled, .serviceError])
+    func anEndForItsAgeTellsOfAnAlertThatCameBack(outcome: DeliveryOutcome) {
+        beginOld()
+        stage.publish(2, alert: "goal")
+        let push = stage.pull()
+        #expect(push.map(\.payload.alert?.title) == ["goal"])
+        stage.pass(seconds: 2)
+        #expect(stage.pull().isEmpty)
+        stage.answer(push, outcome)
+        let isNoChance = ![.accepted, .unknown, .refused].contains(outcome)
+        let end = stage.passUntilPush(seconds: 5).pushes
+        #expect(end.map(\.event) == [.end])
+        #expect(end.map(\.payload.alert?.title) == [isNoChance ? "goal" : nil])
+        stage.answer(end, .accepted)
+        let alerts = stage.shard.statistics.alerts
+        #expect(alerts.accepted == (outcome == .unknown || outcome == .refused ? 0 : 1))
+        #expect(alerts.uncertain == (outcome == .unknown ? 1 : 0) && alerts.refused == (outcome == .refused ? 1 : 0))
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
+    /// The end comes back, and meanwhile there is another goal, or the first one is none any more.
+    @Test(arguments: [false, true]) func anEndForItsAgeTellsOfWhatIsNewestWhenItIsTriedAgain(isRevoked: Bool) {
+        beginOld()
+        stage.publish(2, alert: "goal")
+        stage.pass(seconds: 2)
+        let end = stage.pull()
+        #expect(end.map(\.event) == [.end])
+        if isRevoked { stage.revoke("goal") } else { stage.publish(3, alert: "second") }
+        stage.answer(end, .throttled)
+        let again = stage.passUntilPush(seconds: 5).pushes
+        #expect(again.map(\.event) == [.end])
+        #expect(again.map(\.payload.alert?.title) == [isRevoked ? nil : "second"])
+        stage.answer(again, .accepted)
+        let alerts = stage.shard.statistics.alerts
+        #expect(alerts.accepted + alerts.superseded + alerts.revoked == (isRevoked ? 1 : 2))
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
+    @Test func anEndForItsAgeTellsNobodyWhoWantsNothingToldOfIt() {
+        beginOld(preferences: silent)
+        stage.publish(2, alert: "goal")
+        stage.pass(seconds: 2)
+        #expect(stage.settle().map(\.payload.alert?.title) == [nil])
+        #expect(stage.shard.statistics.alerts.silenced == 1)
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
+    /// What it has brought along from another topic's lineup, it has still missed.
+    @Test func anEndForItsAgeTellsOfWhatWasBroughtAlong() {
+        beginOld()
+        stage.publish(2, alert: "goal")
+        stage.shard.apply(
+            .move(ActivityID(hashing: "card"), .lineup([stage.topic, TopicID("other")])), at: stage.moment)
+        stage.pass(seconds: 2)
+        let end = stage.settle()
+        #expect(end.map(\.event) == [.end] && end.map(\.payload.alert?.title) == ["goal"])
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
     @Test func whoHasNoTokenIsForgottenAfterEightHours() {
         stage.publish(1)
         stage.start()
@@ -338,8 +422,6 @@ import Testing
         #expect(stage.shard.statistics.activities == 1)
         #expect(stage.shard.violatedInvariant() == nil)
     }
-
-    private let silent = Preferences(alerts: .none)
 
     @Test func L1_theNameMeansTheCardThatIsToCome() {
         beginAndExpire()
