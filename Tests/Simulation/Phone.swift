@@ -262,6 +262,16 @@ struct Phone {
         awaitsAlert = false
     }
 
+    /// It takes the place of a card that shows the same: what that has told of, or is telling of, is not told again.
+    mutating func takesOver(from old: Phone) {
+        guard served == old.served, turn == old.turn else { return }
+        alertsTried.formUnion(old.alertsTried)
+        for index in missed.indices {
+            let lacked = old.missed.first { $0.alert.text == missed[index].alert.text }
+            if lacked.map(\.mayBeSettled) ?? true { missed[index].mayBeSettled = true }
+        }
+    }
+
     mutating func forgetAlert(_ cause: String) {
         for index in missed.indices where missed[index].alert.cause == cause { missed[index].isRevoked = true }
         for index in missedInFlight.indices where missedInFlight[index].alert.cause == cause {
@@ -324,9 +334,9 @@ struct Phone {
                 isGone = true
                 isRemoved = true
             } else {
-                untry(flight)
                 isThrottled = isHeld
             }
+            untry(flight)
         case .throttled, .serviceError, .notProcessed:
             lastMayRepeat = true
             isThrottled = flight.outcome != .notProcessed

@@ -151,6 +151,14 @@ extension Shard {
         depart(card, at: moment)
     }
 
+    /// What the old card has told of, or is being sent, the person hears no second time from the new one.
+    func noteAlerts(toldBy old: ActivitySlot, to slot: ActivitySlot) {
+        let card = store[old]
+        guard let start = starts[slot], card.audience == UInt32(start.audience) else { return }
+        let sending = card.flags.contains(.inFlight) ? card.sending : 0
+        starts.noteAlerts(through: max(card.alerted, sending), of: slot)
+    }
+
     /// As far as anybody knows the new card is there, and the old one is not.
     func tellOfRenewal(by slot: ActivitySlot) {
         if let old = starts.takeRenewed(by: slot) { report(.renewed(as: store[slot].id), of: old) }
@@ -169,6 +177,7 @@ extension Shard {
             // Else whoever has ended the old card wants no new one; but that may be on the phone.
             if isOutlived || starts[successor]?.phase == .sent {
                 renewals.handOver(slot, to: successor)
+                noteAlerts(toldBy: slot, to: successor)
                 if mayBeThere(successor) { tellOfRenewal(by: successor) }
             } else {
                 fail(successor, .over, at: moment)

@@ -235,6 +235,7 @@ extension Shard {
 
     /// The phone's app has reported the update token: the card exists.
     func register(_ slot: ActivitySlot, token: [UInt8], at moment: Moment) {
+        if let old = starts[slot]?.renews.flatMap(store.slot(of:)) { noteAlerts(toldBy: old, to: slot) }
         guard let start = starts[slot] else { return }
         expect(in: start.audience)
         defer { expectNoMore(in: start.audience, at: moment) }

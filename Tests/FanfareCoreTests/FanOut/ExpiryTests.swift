@@ -766,6 +766,82 @@ import Testing
         #expect(stage.settle().map(\.event).sorted { "\($0)" < "\($1)" } == [.end, .update])
     }
 
+    // MARK: - Alerts while there are two cards
+
+    /// The old card has told of it.
+    @Test func aGoalIsToldOnceByTwoCards() {
+        begin()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
+        stage.publish(2, alert: "goal", renews: true)
+        #expect(stage.settle().map(\.payload.alert?.title) == ["goal"])
+        stage.follow("card~2", token: 2)
+        let pushes = stage.settle()
+        #expect(pushes.map(\.event).sorted { "\($0)" < "\($1)" } == [.end, .update])
+        #expect(pushes.allSatisfy { $0.payload.alert == nil })
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// The push that tells of it is on its way to the old card; if that comes back, there is no old card any more.
+    @Test func aGoalOnItsWayToTheOldCardIsNotToldByTheNewOne() {
+        begin()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
+        stage.publish(2, alert: "goal", renews: true)
+        #expect(stage.pull().map(\.payload.alert?.title) == ["goal"])
+        stage.follow("card~2", token: 2)
+        #expect(stage.settle().allSatisfy { $0.payload.alert == nil })
+    }
+
+    /// The old card has not been sent it, or was, and in vain.
+    @Test(arguments: [nil, DeliveryOutcome.throttled]) func aGoalThatTheOldCardHasNotToldIsToldByTheNewOne(
+        outcome: DeliveryOutcome?
+    ) {
+        begin()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
+        stage.publish(2, alert: "goal", renews: true)
+        if let outcome { stage.answer(stage.pull(), outcome) }
+        stage.follow("card~2", token: 2)
+        #expect(stage.settle().filter { $0.event == .update }.map(\.payload.alert?.title) == ["goal"])
+    }
+
+    /// The old card is dismissed, or the system has ended it, before the new one's token comes.
+    @Test(arguments: [false, true]) func aGoalThatTheOldCardHasToldBeforeItWentIsNotToldAgain(isDismissed: Bool) {
+        begin()
+        let (after, start) = stage.passUntilPush(seconds: 8 * hour)
+        stage.answer(start, .accepted)
+        if !isDismissed { stage.pass(seconds: 7 * hour - after - 10) }
+        stage.publish(2, alert: "goal", renews: true)
+        #expect(stage.settle().map(\.payload.alert?.title) == ["goal"])
+        if isDismissed {
+            stage.publish(3, renews: true)
+            #expect(stage.settle(.deadToken).map(\.token) == [[1]])
+        } else {
+            while stage.shard.statistics.activities > 1 {
+                stage.pass(seconds: 1)
+                #expect(stage.pull().isEmpty)
+            }
+        }
+        #expect(stage.shard.statistics.activities == 1)
+        stage.follow("card~2", token: 2)
+        let pushes = stage.settle()
+        #expect(pushes.map(\.token) == [[2]])
+        #expect(pushes.map(\.payload.alert?.title) == [nil])
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// What is told of elsewhere says nothing of what is told here.
+    @Test func whoMovesBothCardsIsToldOnce() {
+        begin()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
+        let other = TopicID("other")
+        for score in Int64(1)...9 { stage.publish(score, in: other, renews: true) }
+        stage.move(to: other)
+        stage.publish(10, in: other, alert: "goal", renews: true)
+        #expect(stage.settle().map(\.payload.alert?.title) == ["goal"])
+        stage.publish(11, in: other, alert: "second", renews: true)
+        stage.follow("card~2", token: 2, in: other)
+        #expect(stage.settle().filter { $0.event == .update }.map(\.payload.alert?.title) == ["second"])
+    }
+
     /// A device's start token changes while the renewal's start is on its way to the old one.
     @Test(arguments: [DeliveryOutcome.notProcessed, .deadToken, .throttled])
     func L1_aRenewalOnItsWayGoesToTheNewestStartToken(outcome: DeliveryOutcome) {
