@@ -118,6 +118,46 @@ extension World {
         send(.start(request, phone.audience), to: phone.node)
     }
 
+    /// A device gets another start token while a start to the one before is on its way.
+    ///
+    /// - Returns: whether there was such a start.
+    func replaceStartToken() -> Bool {
+        let starting = nodes.flatMap(\.flying).filter { $0.payload.event == .start }.map(\.phone)
+        guard
+            let index = starting.filter({ phones[$0].isLive && phones[$0].card?.isReported == false })
+                .randomElement(using: &random), let card = phones[index].card
+        else { return false }
+        phones[index].renewToken(using: &random)
+        let request = StartRequest(
+            activity: String(card.name.split(separator: "~")[0]), token: phones[index].token, attributesType: "Match",
+            alert: AlertText(title: "Start", body: ""))
+        send(.start(request, phones[index].audience), to: phones[index].node)
+        return true
+    }
+
+    /// The shard is told of another start token for a card whose start is on its way.
+    ///
+    /// - Returns: whether it is. Of a start that has been answered meanwhile nobody can say what has become.
+    func startsGo(to request: StartRequest, _ audience: AudienceKey, from node: Node) -> Bool {
+        guard let index = phones.lastIndex(where: { $0.card != nil && $0.hasUsed(request.token) }),
+            !phones[index].hasToken, let named = named(ActivityID(hashing: request.activity)),
+            named == index || successor(of: named) == index,
+            node.flying.contains(where: { $0.phone == index && $0.payload.event == .start })
+        else { return false }
+        let cards = Set([named, index])
+        for card in cards {
+            guard phones[card].served != nil, !phones[card].isGone, !phones[card].isNameless, !isTooOld(card),
+                !isEnding(card, named: audience)
+            else { return false }
+        }
+        for card in cards {
+            phones[card].startToken = request.token
+            join(card, audience)
+        }
+        phones[index].serves(request.token)
+        return true
+    }
+
     /// Somebody's first card, which is gone like all that came after it under its name.
     private func forgottenCard() -> Int? {
         var isFree: [Substring: Bool] = [:]
@@ -157,11 +197,11 @@ extension World {
     func phone(startedBy payload: Payload, to token: [UInt8]) -> Int? {
         let attributes = String(decoding: payload.start?.attributes ?? [], as: UTF8.self)
         guard let name = attributes.split(separator: "\"").dropFirst(3).first.map(String.init) else { return nil }
-        if let known = phones.firstIndex(where: { $0.card?.name == name && $0.firstToken == token }) { return known }
+        if let known = phones.firstIndex(where: { $0.card?.name == name && $0.hasUsed(token) }) { return known }
         let parts = name.split(separator: "~")
         guard parts.count == 2, let edition = Int(parts[1]),
             let old = phones.firstIndex(where: {
-                $0.card?.name == StartRequest.name(String(parts[0]), edition: edition - 1) && $0.firstToken == token
+                $0.card?.name == StartRequest.name(String(parts[0]), edition: edition - 1) && $0.startToken == token
             }), let served = phones[old].served, isOldEnough(phones[old])
         else { return nil }
         var phone = Phone(renewing: phones[old], id: ActivityID(hashing: name))
@@ -220,6 +260,7 @@ extension World {
         guard !phones[index].isGone, !isTooOld(index), age(of: phones[index]) < 60_000_000_000 else { return false }
         phones[index].registered(token, at: moment.monotonicNanoseconds)
         guard phones[index].served != nil, let card = phones[index].card, let old = card.renews else { return true }
+        phones[index].takesOver(from: phones[old])
         phones[old].isReplaced = true
         if phones[old].served != nil, !phones[old].isGone {
             phones[old].hasLeft = true
@@ -275,6 +316,8 @@ extension World {
             return next.card?.isOut == true ? nil : "it goes on, they say, by a start that was not taken (L1)"
         case .notStarted(.gaveUp) where phones[index].card.map { $0.putOffs < 12 } ?? false:
             return "it is not started, for the service's trouble"
+        case .notStarted(.deadToken) where !phones[index].isRemoved:
+            return "its start token is dead, they say, and that was replaced (L7)"
         case .notStarted:
             return phones[index].hasToken ? "it has not started, they say, and has a token (L7)" : nil
         case .ended, .notEnded: return nil
@@ -288,7 +331,8 @@ extension World {
     func join(_ id: ActivityID, _ audience: AudienceKey?) -> Bool {
         guard let index = named(id) else { return false }
         guard !isTooOld(index) else {
-            phones[index].hasLeft = false
+            // It stays, unless the shard has heard before that it leaves.
+            if phones[index].served != nil { phones[index].hasLeft = false }
             return false
         }
         let successor = successor(of: index)

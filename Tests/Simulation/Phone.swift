@@ -18,6 +18,8 @@ struct Phone {
     private var tokens: [[UInt8]]
     /// Its first one: of a card that pushes make appear, and of those that renew it, what its starts go to.
     var firstToken: [UInt8] { tokens[0] }
+    /// What starts of its card, and of the next one, are to go to by now, as the shard knows it.
+    var startToken: [UInt8]
     /// `nil`: the app has started the activity itself.
     var card: Card?
     /// When it appeared, as the shard knows it; monotonic nanoseconds.
@@ -132,6 +134,7 @@ struct Phone {
         self.audience = audience
         token = Phone.makeToken(using: &random)
         servedToken = token
+        startToken = token
         tokens = [token]
     }
 
@@ -142,8 +145,9 @@ struct Phone {
         audience = old.audience
         subscriber = old.subscriber
         limits = old.limits
-        token = old.tokens[0]
+        token = old.startToken
         servedToken = token
+        startToken = token
         tokens = [token]
         isIntroduced = true
         hasUsedName = old.hasUsedName
@@ -258,6 +262,16 @@ struct Phone {
         awaitsAlert = false
     }
 
+    /// It takes the place of a card that shows the same: what that has told of, or is telling of, is not told again.
+    mutating func takesOver(from old: Phone) {
+        guard served == old.served, turn == old.turn else { return }
+        alertsTried.formUnion(old.alertsTried)
+        for index in missed.indices {
+            let lacked = old.missed.first { $0.alert.text == missed[index].alert.text }
+            if lacked.map(\.mayBeSettled) ?? true { missed[index].mayBeSettled = true }
+        }
+    }
+
     mutating func forgetAlert(_ cause: String) {
         for index in missed.indices where missed[index].alert.cause == cause { missed[index].isRevoked = true }
         for index in missedInFlight.indices where missedInFlight[index].alert.cause == cause {
@@ -320,9 +334,9 @@ struct Phone {
                 isGone = true
                 isRemoved = true
             } else {
-                untry(flight)
                 isThrottled = isHeld
             }
+            untry(flight)
         case .throttled, .serviceError, .notProcessed:
             lastMayRepeat = true
             isThrottled = flight.outcome != .notProcessed

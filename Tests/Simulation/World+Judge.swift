@@ -72,7 +72,7 @@ extension World {
             if payload.priority != .immediate { return "an alert at priority 5" }
             if let violation = judge(text, to: phone) { return violation }
         }
-        return phone.served == nil || isExpiring ? nil : judgeAttention(of: payload, for: phone, from: node)
+        return phone.served == nil ? nil : judgeAttention(of: payload, for: phone, from: node)
     }
 
     /// Of what the activity missed, the newest of the highest class leads; in a lineup it is named together with the newest of

@@ -164,12 +164,21 @@ extension World {
     /// longer than anybody has to wait: it waits for another's trouble, or for a clock.
     /// Whoever has had no trouble, or a new token since, has to wait for nothing.
     func neglected() -> String? {
-        for phone in phones where !phone.isGone && !phone.isExpired && phone.hasToken && !isBetweenCards(phone) {
+        for phone in phones
+        where !phone.isGone && !phone.isExpired && !isBetweenCards(phone)
+            && (phone.hasToken || !isOutlivedAndLetGo(phone))
+        {
             let node = nodes[phone.node]
             if phone.isHeld, node.deadTokens.isShut { continue }
             guard phone.sickness == nil, phone.flying == 0, phone.refusedSerial == nil,
                 phone.troubledAt == 0 || phone.troubledAt + World.patience < moment.monotonicNanoseconds
             else { continue }
+            guard phone.hasToken else {
+                if let card = phone.card, !card.isOut, node.hasNews(for: phone) {
+                    return "\(card.name) waits for its start, for another's trouble or a clock (10)"
+                }
+                continue
+            }
             guard let served = phone.served else {
                 if isLetGo(phone) { continue }
                 return "activity \(phone.id.rawValue) left and waits for its end (10)"

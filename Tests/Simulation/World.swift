@@ -108,7 +108,8 @@ public final class World {
             } else {
                 follow(on: Int.random(in: 0..<nodes.count, using: &random))
             }
-        case .start: if options.starts { start() }
+        case .start:
+            if options.starts, !random.chance(0.5) || !replaceStartToken() { start() }
         case .report: report()
         case .unfollow: if let index = livePhone() { unfollow(index) }
         case .move:
@@ -256,7 +257,7 @@ public final class World {
     }
 
     /// It is on its way out, or lacks only the end of what was before under the id that it is to follow.
-    private func isEnding(_ index: Int, named audience: AudienceKey) -> Bool {
+    func isEnding(_ index: Int, named audience: AudienceKey) -> Bool {
         let phone = phones[index]
         if phone.isEnding { return true }
         guard case .topic(let topic) = audience, phone.served == audience else { return false }
@@ -307,6 +308,9 @@ public final class World {
                 phones[index].beganAt = moment.monotonicNanoseconds
                 join(index, audience)
                 note(phones[index].served, of: node)
+            } else {
+                guard startsGo(to: request, audience, from: node) else { return true }
+                note(audience, of: node)
             }
         case .move(let id, let audience):
             guard join(id, audience) else { return true }
@@ -479,8 +483,10 @@ public final class World {
         digest(UInt64(flight.phone))
         // A token that was replaced while its push was on the way may be dead by now.
         let isStart = flight.payload.event == .start
-        if !isStart, flight.token != phones[flight.phone].servedToken, flight.outcome == .accepted, random.chance(0.5) {
+        let wasSeen = isStart && phones[flight.phone].card?.isReported == true
+        if flight.token != phones[flight.phone].servedToken, flight.outcome == .accepted, !wasSeen, random.chance(0.5) {
             (flight.outcome, flight.arrives) = (.deadToken, false)
+            if isStart { phones[flight.phone].lostStart() }
         }
         happens("answer to phone \(flight.phone): \(flight.outcome)", at: node)
         if isStart {

@@ -45,6 +45,8 @@ final class Audience {
     /// place by the store's `positions`.
     @exclusivity(unchecked) private(set) var starts = WaitingLine()
     @exclusivity(unchecked) private(set) var lateStarts = WaitingLine()
+    /// Visits of others for which the first of those has waited.
+    @exclusivity(unchecked) private var passedOver = 0
     /// Members that are owed a push, and starts, once there is something to show; and members that were refused the newest version for
     /// good, so that only a newer one can help them. `Shard.count` changes them, for the shard too.
     @exclusivity(unchecked) var owed = 0
@@ -227,11 +229,19 @@ final class Audience {
     /// An alert has not come to some member yet; now and then also said of one to which it has, out of turn.
     private var awaitsAlert: Bool { min(urgent, order.remaining) > 0 || min(urgentAgain, again.count) > 0 }
 
-    /// Who awaits an alert goes before who awaits a card.
+    /// Who awaits an alert goes before who awaits a card. A start that has failed goes behind all others, but for a small share of the
+    /// visits: the sweep of an audience that is large and busy never ends.
     var nextStart: ActivitySlot? {
-        if hasFreshWork { return hasStarts && !awaitsAlert ? starts.first : nil }
-        return target > 0 ? lateStarts.first : nil
+        guard target > 0 else { return nil }
+        guard hasFreshWork else { return lateStarts.first }
+        if awaitsAlert { return nil }
+        return passedOver >= Audience.visitsPerLateStart ? lateStarts.first ?? starts.first : starts.first
     }
+
+    private static let visitsPerLateStart = 64
+
+    /// So many visits have been made, of whomever.
+    func noteVisits(_ count: Int) { if !lateStarts.isEmpty { passedOver += count } }
 
     /// - Parameter isLate: it has strikes.
     func addStart(_ slot: ActivitySlot, isLate: Bool, positions: inout [UInt32]) {
@@ -244,6 +254,7 @@ final class Audience {
 
     func removeStart(at position: Int, isLate: Bool, positions: inout [UInt32]) {
         if isLate {
+            passedOver = 0
             lateStarts.remove(at: position, positions: &positions)
         } else {
             starts.remove(at: position, positions: &positions)

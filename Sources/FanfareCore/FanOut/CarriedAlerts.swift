@@ -1,5 +1,6 @@
 /// Alerts that activities carry along when they change what they show, so that nobody loses one by a move: those that an activity has
-/// missed in the audience it leaves, of topics that its next audience shows too.
+/// missed in the audience it leaves, of topics that its next audience shows too. An activity that is ended for its age carries them to
+/// its end.
 struct CarriedAlerts {
     /// Of one activity, the oldest first.
     struct Entry {

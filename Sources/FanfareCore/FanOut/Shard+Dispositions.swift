@@ -9,7 +9,7 @@ extension Shard {
         let audience = audiences[start?.audience ?? Int(activity.audience)]
         let carried = carriedAlerts[slot]
         if carried?.inFlight.contains(where: isMeant) == true { return .planned }
-        let alerted = start.map { $0.shown?.version ?? audience.target } ?? activity.alerted
+        let alerted = start.map { $0.shown?.alerted ?? audience.target } ?? activity.alerted
         let isCarried = carried?.pending.contains(where: isMeant) == true
         guard let alert = audience.alerts.last(where: isMeant), alert.version > alerted || !isCarried else {
             return isCarried ? rides(isMeant, for: slot, of: audience, after: alerted, at: moment) : .silenced(.unknown)

@@ -61,12 +61,42 @@ extension Shard {
         report(.expired, of: activity.id)
         lastStates[slot] = Int(activity.audience)
         expect(in: Int(activity.audience))
+        let missed = alertsMissed(by: slot)
         depart(slot, at: moment)
+        // Its end tells of that, and of what comes until it leaves.
+        store[slot].alerted = audience.target
+        _ = carriedAlerts.carry(missed, by: slot, at: audience.target)
         return due(at: ageScanner.lifetime)
     }
 
     private func age(of slot: ActivitySlot, at moment: Moment) -> Int64 {
         Int64(moment.monotonicSeconds &- store[slot].startedAt) * 1_000_000_000
+    }
+
+    /// What the end of an old activity tells of; from here on all that it has missed is in flight with that. By a card whose name is
+    /// another's nobody is told of anything.
+    func takeMissed(
+        byEndOf slot: ActivitySlot, of audience: Audience, stamp: Int64, at moment: Moment
+    ) -> (alerts: ArraySlice<PendingAlert>, told: Told?) {
+        guard !nameless.contains(store[slot].id) else { return ([], nil) }
+        let missed = pending(slot, of: audience)
+        let told = missed.told(at: moment)
+        let wish = SubscriberGovernor.Wish(
+            alert: told.map { missed[$0.lead].alert.class }, priority: .immediate, isEnd: true)
+        let grant = governor.grant(
+            wish, to: store[slot].spent, store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay),
+            after: UInt32(clamping: stamp) - store[slot].stamp)
+        guard let told, grant.silence == nil else {
+            passOver(
+                missed, led: told?.lead, told: grant.silence.map(AlertOutcome.silenced) ?? .stale, for: slot,
+                of: audience, at: moment)
+            store[slot].alerted = audience.target
+            carriedAlerts.remove(slot)
+            return ([], nil)
+        }
+        store[slot].alerted = audience.target
+        _ = carriedAlerts.carry(CarriedAlerts.Entry(inFlight: Array(missed)), by: slot, at: audience.target)
+        return (missed, told)
     }
 
     /// Once the system has ended it, nothing is left to be sent.
@@ -121,6 +151,14 @@ extension Shard {
         depart(card, at: moment)
     }
 
+    /// What the old card has told of, or is being sent, the person hears no second time from the new one.
+    func noteAlerts(toldBy old: ActivitySlot, to slot: ActivitySlot) {
+        let card = store[old]
+        guard let start = starts[slot], card.audience == UInt32(start.audience) else { return }
+        let sending = card.flags.contains(.inFlight) ? card.sending : 0
+        starts.noteAlerts(through: max(card.alerted, sending), of: slot)
+    }
+
     /// As far as anybody knows the new card is there, and the old one is not.
     func tellOfRenewal(by slot: ActivitySlot) {
         if let old = starts.takeRenewed(by: slot) { report(.renewed(as: store[slot].id), of: old) }
@@ -139,6 +177,7 @@ extension Shard {
             // Else whoever has ended the old card wants no new one; but that may be on the phone.
             if isOutlived || starts[successor]?.phase == .sent {
                 renewals.handOver(slot, to: successor)
+                noteAlerts(toldBy: slot, to: successor)
                 if mayBeThere(successor) { tellOfRenewal(by: successor) }
             } else {
                 fail(successor, .over, at: moment)

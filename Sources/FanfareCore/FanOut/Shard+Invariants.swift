@@ -105,7 +105,9 @@ extension Shard {
             return "the shard counts \(lineupsWaiting) lineups that wait, has \(waiting)"
         }
         for slot in carriedAlerts.slots
-        where store[slot].audience == ActivityStore.noAudience || !store[slot].flags.contains(.owedFirst) {
+        where lastStates[slot] == nil
+            && (store[slot].audience == ActivityStore.noAudience || !store[slot].flags.contains(.owedFirst))
+        {
             return "slot \(slot.rawValue) carries alerts along, and gets no push with them"
         }
         let expected = starts.audiences + lastStates.values

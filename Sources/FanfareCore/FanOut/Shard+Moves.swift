@@ -24,7 +24,7 @@ extension Shard {
         if carriedAlerts.carry(missed, by: slot, at: store[slot].alerted) { comeAgain(slot) }
     }
 
-    private func alertsMissed(by slot: ActivitySlot) -> CarriedAlerts.Entry {
+    func alertsMissed(by slot: ActivitySlot) -> CarriedAlerts.Entry {
         let activity = store[slot]
         var missed = carriedAlerts[slot] ?? CarriedAlerts.Entry()
         guard activity.audience != ActivityStore.noAudience else { return missed }

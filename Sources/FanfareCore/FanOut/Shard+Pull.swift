@@ -15,6 +15,7 @@ extension Shard {
             let limit = min(end - sent, lanes.allowance(of: audience))
             let visits = max(1, serve(audience, limit: limit, at: moment, into: &batch))
             lanes.charge(audience, visits)
+            audience.noteVisits(visits)
             vainVisits += visits - (batch.deliveries.count - sent)
         }
         reportIfQuiet()
@@ -138,7 +139,7 @@ extension Shard {
 
     /// The activity sees the newest version already, and has no push as the chance of what it missed.
     // Inlined twice into each visit, it would make all of them larger.
-    @inline(never) private func passOver(
+    @inline(never) func passOver(
         _ missed: ArraySlice<PendingAlert>, led lead: Int?, told: AlertOutcome, for slot: ActivitySlot,
         of audience: Audience, at moment: Moment
     ) {
@@ -173,7 +174,7 @@ extension Shard {
         // What is of topics that are over, or unheard of, has no last state.
         let payload =
             if let last = lastStates[slot], audiences[last].target > 0 {
-                makePayload(.end, for: audiences[last], stamp: stamp, at: moment, into: &batch)
+                makeLastState(of: slot, in: audiences[last], stamp: stamp, at: moment, into: &batch)
             } else {
                 // A dismissal date in the past removes the card at once (spec §3.4, documented), and it is to be in the past for the
                 // phone, too, if our clock is some hours ahead.
@@ -182,6 +183,14 @@ extension Shard {
                     dismissalDate: moment.wallSeconds - Stamp.aheadMax, alert: nil, priority: .immediate)
             }
         _ = send(Push(ofOne: payload), to: [slot], into: &batch)
+    }
+
+    /// The end of an activity whose audience goes on.
+    private func makeLastState(
+        of slot: ActivitySlot, in audience: Audience, stamp: Int64, at moment: Moment, into batch: inout DeliveryBatch
+    ) -> Payload {
+        let (missed, told) = takeMissed(byEndOf: slot, of: audience, stamp: stamp, at: moment)
+        return makePayload(.end, for: audience, stamp: stamp, telling: told, of: missed, at: moment, into: &batch)
     }
 
     /// Of a push that one activity alone gets.

@@ -18,12 +18,13 @@ extension Shard {
             report(.notStarted(.nameTaken), of: id)
             return
         }
-        for start in [slot, successor(of: slot)].compactMap(\.self)
-        where [.due, .waiting].contains(starts[start]?.phase) {
+        for start in [slot, successor(of: slot)].compactMap(\.self) {
+            guard let phase = starts[start]?.phase else { continue }
             starts.replaceRequest(of: start, with: request)
-            guard !hasToken(request.token, start) else { continue }
+            // What has left went to the old token: its answer tells whether there will be another start.
+            guard phase != .sent, !hasToken(request.token, start) else { continue }
             store.replaceToken(of: start, with: request.token)
-            let isDue = starts[start]?.phase == .due
+            let isDue = phase == .due
             if isDue { dequeueStart(start) }
             release(start)
             if isDue { enqueueStart(start) }
@@ -112,7 +113,12 @@ extension Shard {
             noteArrival(of: slot)
             counts.pushes.uncertain += 1
             return
-        case .refused, .deadToken, .throttled, .serviceError, .notProcessed: starts.returnBudget(for: request.token)
+        case .refused, .deadToken, .throttled, .serviceError, .notProcessed:
+            starts.returnBudget(for: Array(store.tokens[store[slot].token]))
+        }
+        if outcome != .refused, !hasToken(request.token, slot) {
+            restart(slot, to: request.token, at: moment)
+            return
         }
         switch outcome {
         case .accepted, .unknown: break
@@ -153,6 +159,14 @@ extension Shard {
                 wait(slot, isOwn: outcome == .throttled, at: moment)
             }
         }
+    }
+
+    /// Its start was not taken, and the device has got another start token meanwhile: what the old one has met is none of the new one's.
+    private func restart(_ slot: ActivitySlot, to token: [UInt8], at moment: Moment) {
+        counts.pushes.notProcessed += 1
+        store.replaceToken(of: slot, with: token)
+        store[slot].strikes = Strikes()
+        if store[slot].flags.contains(.leaving) { remove(slot, at: moment) } else { enqueueStart(slot) }
     }
 
     /// Its start has been taken, or may have been.
@@ -221,6 +235,7 @@ extension Shard {
 
     /// The phone's app has reported the update token: the card exists.
     func register(_ slot: ActivitySlot, token: [UInt8], at moment: Moment) {
+        if let old = starts[slot]?.renews.flatMap(store.slot(of:)) { noteAlerts(toldBy: old, to: slot) }
         guard let start = starts[slot] else { return }
         expect(in: start.audience)
         defer { expectNoMore(in: start.audience, at: moment) }

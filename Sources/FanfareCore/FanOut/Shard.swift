@@ -309,7 +309,7 @@ public final class Shard: DeliverySource {
     func join(_ slot: ActivitySlot, _ index: Int, having shown: PendingStart.Shown? = nil) {
         let audience = audiences[index]
         store[slot].audience = UInt32(index)
-        store[slot].alerted = shown?.version ?? audience.target
+        store[slot].alerted = shown?.alerted ?? audience.target
         store.alertMemory.forget(slot)
         if let shown, let display = shown.display {
             store[slot].delivered = shown.version

@@ -10,7 +10,7 @@ struct PendingStart {
         case sent
     }
 
-    /// The newest one: until the start has left, its token may be replaced.
+    /// The newest one. Its token is not the activity's where that was replaced after the start had left.
     var request: StartRequest
     /// 1, and one more for each renewal.
     let edition: Int
@@ -32,6 +32,14 @@ struct PendingStart {
         let version: UInt32
         /// Hash of what that version shows; `nil` when the activity came from another audience.
         let display: UInt64?
+        /// Alerts up to this version of the audience are not told of again: they came before, or the card that this one renews has had
+        /// its chance at them.
+        fileprivate(set) var alerted: UInt32
+
+        init(version: UInt32, display: UInt64?) {
+            (self.version, self.display) = (version, display)
+            alerted = version
+        }
     }
 
     /// With waits from one second to about a minute these are some ten minutes: who follows something now looks for the card now.
@@ -117,6 +125,12 @@ struct StartCoordinator {
     }
 
     // MARK: Renewals
+
+    /// The card whose place this one takes shows the same, and has had its chance at the alerts up to this version.
+    mutating func noteAlerts(through version: UInt32, of slot: ActivitySlot) {
+        guard let shown = starts[slot]?.shown else { return }
+        starts[slot]?.shown?.alerted = max(shown.alerted, version)
+    }
 
     mutating func setOutlivesOld(_ slot: ActivitySlot, _ outlives: Bool) { starts[slot]?.outlivesOld = outlives }
 

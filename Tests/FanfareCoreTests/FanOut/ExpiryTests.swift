@@ -123,6 +123,90 @@ import Testing
         #expect(pushes.allSatisfy { $0.event == .end })
     }
 
+    // MARK: - What an end tells of
+
+    private let silent = Preferences(alerts: .none)
+
+    /// A card whose end is a second away, and has been sent all there is.
+    private func beginOld(preferences: Preferences? = nil) {
+        stage.publish(1)
+        stage.follow(preferences: preferences, age: .seconds(8 * hour - 601))
+        _ = stage.settle()
+    }
+
+    /// The goal comes in the second in which the card is to end.
+    @Test func anEndForItsAgeTellsOfAMissedAlert() {
+        beginOld()
+        stage.publish(2, alert: "goal")
+        stage.pass(seconds: 2)
+        let end = stage.settle()
+        #expect(end.map(\.event) == [.end])
+        #expect(end.map(\.state) == [#"{"score":2}"#])
+        #expect(end.map(\.payload.alert?.title) == ["goal"])
+        #expect(stage.shard.statistics.alerts.accepted == 1)
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
+    /// Its push is on its way when the card is to end.
+    @Test(arguments: [DeliveryOutcome.accepted, .unknown, .refused, .notProcessed, .throttled, .serviceError])
+    func anEndForItsAgeTellsOfAnAlertThatCameBack(outcome: DeliveryOutcome) {
+        beginOld()
+        stage.publish(2, alert: "goal")
+        let push = stage.pull()
+        #expect(push.map(\.payload.alert?.title) == ["goal"])
+        stage.pass(seconds: 2)
+        #expect(stage.pull().isEmpty)
+        stage.answer(push, outcome)
+        let isNoChance = ![.accepted, .unknown, .refused].contains(outcome)
+        let end = stage.passUntilPush(seconds: 5).pushes
+        #expect(end.map(\.event) == [.end])
+        #expect(end.map(\.payload.alert?.title) == [isNoChance ? "goal" : nil])
+        stage.answer(end, .accepted)
+        let alerts = stage.shard.statistics.alerts
+        #expect(alerts.accepted == (outcome == .unknown || outcome == .refused ? 0 : 1))
+        #expect(alerts.uncertain == (outcome == .unknown ? 1 : 0) && alerts.refused == (outcome == .refused ? 1 : 0))
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
+    /// The end comes back, and meanwhile there is another goal, or the first one is none any more.
+    @Test(arguments: [false, true]) func anEndForItsAgeTellsOfWhatIsNewestWhenItIsTriedAgain(isRevoked: Bool) {
+        beginOld()
+        stage.publish(2, alert: "goal")
+        stage.pass(seconds: 2)
+        let end = stage.pull()
+        #expect(end.map(\.event) == [.end])
+        if isRevoked { stage.revoke("goal") } else { stage.publish(3, alert: "second") }
+        stage.answer(end, .throttled)
+        let again = stage.passUntilPush(seconds: 5).pushes
+        #expect(again.map(\.event) == [.end])
+        #expect(again.map(\.payload.alert?.title) == [isRevoked ? nil : "second"])
+        stage.answer(again, .accepted)
+        let alerts = stage.shard.statistics.alerts
+        #expect(alerts.accepted + alerts.superseded + alerts.revoked == (isRevoked ? 1 : 2))
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
+    @Test func anEndForItsAgeTellsNobodyWhoWantsNothingToldOfIt() {
+        beginOld(preferences: silent)
+        stage.publish(2, alert: "goal")
+        stage.pass(seconds: 2)
+        #expect(stage.settle().map(\.payload.alert?.title) == [nil])
+        #expect(stage.shard.statistics.alerts.silenced == 1)
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
+    /// What it has brought along from another topic's lineup, it has still missed.
+    @Test func anEndForItsAgeTellsOfWhatWasBroughtAlong() {
+        beginOld()
+        stage.publish(2, alert: "goal")
+        stage.shard.apply(
+            .move(ActivityID(hashing: "card"), .lineup([stage.topic, TopicID("other")])), at: stage.moment)
+        stage.pass(seconds: 2)
+        let end = stage.settle()
+        #expect(end.map(\.event) == [.end] && end.map(\.payload.alert?.title) == ["goal"])
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
     @Test func whoHasNoTokenIsForgottenAfterEightHours() {
         stage.publish(1)
         stage.start()
@@ -338,8 +422,6 @@ import Testing
         #expect(stage.shard.statistics.activities == 1)
         #expect(stage.shard.violatedInvariant() == nil)
     }
-
-    private let silent = Preferences(alerts: .none)
 
     @Test func L1_theNameMeansTheCardThatIsToCome() {
         beginAndExpire()
@@ -682,6 +764,108 @@ import Testing
         #expect(ends.map(\.token) == [[9]])
         stage.follow("card~2", token: 2)
         #expect(stage.settle().map(\.event).sorted { "\($0)" < "\($1)" } == [.end, .update])
+    }
+
+    // MARK: - Alerts while there are two cards
+
+    /// The old card has told of it.
+    @Test func aGoalIsToldOnceByTwoCards() {
+        begin()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
+        stage.publish(2, alert: "goal", renews: true)
+        #expect(stage.settle().map(\.payload.alert?.title) == ["goal"])
+        stage.follow("card~2", token: 2)
+        let pushes = stage.settle()
+        #expect(pushes.map(\.event).sorted { "\($0)" < "\($1)" } == [.end, .update])
+        #expect(pushes.allSatisfy { $0.payload.alert == nil })
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// The push that tells of it is on its way to the old card; if that comes back, there is no old card any more.
+    @Test func aGoalOnItsWayToTheOldCardIsNotToldByTheNewOne() {
+        begin()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
+        stage.publish(2, alert: "goal", renews: true)
+        #expect(stage.pull().map(\.payload.alert?.title) == ["goal"])
+        stage.follow("card~2", token: 2)
+        #expect(stage.settle().allSatisfy { $0.payload.alert == nil })
+    }
+
+    /// The old card has not been sent it, or was, and in vain.
+    @Test(arguments: [nil, DeliveryOutcome.throttled]) func aGoalThatTheOldCardHasNotToldIsToldByTheNewOne(
+        outcome: DeliveryOutcome?
+    ) {
+        begin()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
+        stage.publish(2, alert: "goal", renews: true)
+        if let outcome { stage.answer(stage.pull(), outcome) }
+        stage.follow("card~2", token: 2)
+        #expect(stage.settle().filter { $0.event == .update }.map(\.payload.alert?.title) == ["goal"])
+    }
+
+    /// The old card is dismissed, or the system has ended it, before the new one's token comes.
+    @Test(arguments: [false, true]) func aGoalThatTheOldCardHasToldBeforeItWentIsNotToldAgain(isDismissed: Bool) {
+        begin()
+        let (after, start) = stage.passUntilPush(seconds: 8 * hour)
+        stage.answer(start, .accepted)
+        if !isDismissed { stage.pass(seconds: 7 * hour - after - 10) }
+        stage.publish(2, alert: "goal", renews: true)
+        #expect(stage.settle().map(\.payload.alert?.title) == ["goal"])
+        if isDismissed {
+            stage.publish(3, renews: true)
+            #expect(stage.settle(.deadToken).map(\.token) == [[1]])
+        } else {
+            while stage.shard.statistics.activities > 1 {
+                stage.pass(seconds: 1)
+                #expect(stage.pull().isEmpty)
+            }
+        }
+        #expect(stage.shard.statistics.activities == 1)
+        stage.follow("card~2", token: 2)
+        let pushes = stage.settle()
+        #expect(pushes.map(\.token) == [[2]])
+        #expect(pushes.map(\.payload.alert?.title) == [nil])
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// What is told of elsewhere says nothing of what is told here.
+    @Test func whoMovesBothCardsIsToldOnce() {
+        begin()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
+        let other = TopicID("other")
+        for score in Int64(1)...9 { stage.publish(score, in: other, renews: true) }
+        stage.move(to: other)
+        stage.publish(10, in: other, alert: "goal", renews: true)
+        #expect(stage.settle().map(\.payload.alert?.title) == ["goal"])
+        stage.publish(11, in: other, alert: "second", renews: true)
+        stage.follow("card~2", token: 2, in: other)
+        #expect(stage.settle().filter { $0.event == .update }.map(\.payload.alert?.title) == ["second"])
+    }
+
+    /// A device's start token changes while the renewal's start is on its way to the old one.
+    @Test(arguments: [DeliveryOutcome.notProcessed, .deadToken, .throttled])
+    func L1_aRenewalOnItsWayGoesToTheNewestStartToken(outcome: DeliveryOutcome) {
+        begin()
+        let start = stage.passUntilPush(seconds: 8 * hour).pushes
+        stage.start(device: 8)
+        stage.answer(start, outcome)
+        let again = stage.passUntilPush(seconds: 10).pushes
+        #expect(again.map(\.event) == [.start] && again.map(\.token) == [[8]])
+        #expect(stage.fates().isEmpty)
+        stage.answer(again, .accepted)
+        stage.follow("card~2", token: 2)
+        _ = stage.settle()
+        #expect(stage.passUntilPush(seconds: 8 * hour).pushes.map(\.token) == [[8]], "and the next one")
+    }
+
+    /// It was accepted, and so the next one goes to the new token.
+    @Test func L1_aStartTokenThatIsReplacedAfterTheStartIsTheNextOnes() {
+        stage.publish(1, renews: true)
+        stage.start()
+        _ = stage.settle()
+        stage.start(device: 8)
+        stage.follow()
+        #expect(stage.passUntilPush(seconds: 8 * hour).pushes.map(\.token) == [[8]])
     }
 
     /// Whoever ends the card while its successor starts wants neither.

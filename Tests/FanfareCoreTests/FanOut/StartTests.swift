@@ -174,6 +174,54 @@ import Testing
         #expect(pushes.map(\.token) == [[8]])
     }
 
+    /// The device gets a new start token while a start to the old one is on its way, whatever becomes of that.
+    @Test(arguments: [DeliveryOutcome.notProcessed, .throttled, .serviceError, .deadToken])
+    func L7_aStartTokenThatIsReplacedOnTheWayFreesTheStart(outcome: DeliveryOutcome) {
+        stage.publish(1)
+        stage.start()
+        let start = stage.pull()
+        stage.start(device: 8)
+        #expect(stage.pull().isEmpty, "one push at a time")
+        stage.answer(start, outcome)
+        let (after, pushes) = stage.passUntilPush(seconds: 10)
+        #expect(after <= 1)
+        #expect(pushes.map(\.event) == [.start])
+        #expect(pushes.map(\.token) == [[8]])
+        #expect(stage.fates().isEmpty)
+        #expect(stage.shard.violatedInvariant() == nil)
+        stage.answer(pushes, .deadToken)
+        #expect(stage.fates() == [.notStarted(.deadToken)])
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
+    /// What has not arrived is given back to the device that it was meant for.
+    @Test func L7_aStartTokenThatIsReplacedCostsNoOther() {
+        stage.publish(1)
+        stage.start()
+        let start = stage.pull()
+        stage.start(device: 8)
+        stage.answer(start, .notProcessed)
+        stage.answer(stage.passUntilPush(seconds: 10).pushes, .accepted)
+        for device in [UInt8(7), 8] {
+            for number in 0...StartBudget.burst { stage.start("card \(device) \(number)", device: device) }
+        }
+        let devices = stage.settle().map(\.token)
+        #expect(devices.count { $0 == [7] } == StartBudget.burst)
+        #expect(devices.count { $0 == [8] } == StartBudget.burst - 1)
+    }
+
+    @Test func L7_whoUnfollowsAfterItsStartTokenWasReplacedGetsNoStart() {
+        stage.publish(1)
+        stage.start()
+        let start = stage.pull()
+        stage.start(device: 8)
+        stage.unfollow()
+        stage.answer(start, .deadToken)
+        #expect(stage.passUntilPush(seconds: 100).pushes.isEmpty)
+        #expect(stage.shard.statistics.activities == 0)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
     @Test(arguments: [(DeliveryOutcome.deadToken, StartFailure.deadToken), (.refused, .refused)])
     func aStartThatIsRefusedForGoodIsReported(outcome: DeliveryOutcome, failure: StartFailure) {
         stage.publish(1)
@@ -219,6 +267,46 @@ import Testing
         stage.answer(stage.pull(), .refused)
         for number in 0..<StartBudget.burst { stage.start("other \(number)") }
         #expect(stage.settle().count == StartBudget.burst)
+    }
+
+    /// Two hundred follow, so many are served in a second, and every second there is something new to be seen.
+    @Test func aStartThatHasFailedOnceDoesNotWaitForABusyAudienceToRest() {
+        for member in 0..<200 { stage.follow("member \(member)", token: UInt8(member % 5)) }
+        stage.publish(0)
+        _ = stage.settle()
+        stage.start(device: 77)
+        stage.answer(stage.pull(), .serviceError)
+        var startedAfter: Int64?
+        for second in Int64(1)...600 where startedAfter == nil {
+            stage.pass(seconds: 1)
+            stage.publish(second)
+            let pushes = stage.pull()
+            if pushes.contains(where: { $0.event == .start }) { startedAfter = second }
+            stage.answer(pushes, .accepted)
+        }
+        #expect(startedAfter.map { $0 <= 5 } == true, "\(startedAfter ?? -1) s")
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// Hundreds that fail again and again take no more than a small share.
+    @Test func startsThatFailLeaveTheirAudienceAlmostAllOfItsPushes() {
+        for member in 0..<200 { stage.follow("member \(member)", token: UInt8(member % 5)) }
+        stage.publish(0)
+        _ = stage.settle()
+        for card in 0..<200 { stage.start("card \(card)", device: UInt8(10 + card)) }
+        var (starts, updates) = (0, 0)
+        for second in Int64(1)...120 {
+            stage.publish(second)
+            let pushes = stage.pull()
+            let tries = pushes.filter { $0.event == .start }
+            // All have failed once by then.
+            if second > 20 { (starts, updates) = (starts + tries.count, updates + pushes.count - tries.count) }
+            stage.answer(tries, .throttled)
+            stage.answer(pushes.filter { $0.event != .start }, .accepted)
+            stage.pass(seconds: 1)
+        }
+        #expect(starts > 100 && starts * 64 <= updates + 64, "\(starts) and \(updates)")
+        #expect(stage.shard.violatedInvariant() == nil)
     }
 
     @Test func startsGoBeforeSilentUpdatesAndAfterAlerts() {
