@@ -273,7 +273,7 @@ final class Connection {
                 soonest = min(soonest, moment.monotonicNanoseconds - request.sentAt)
                 if response.status == 200 {
                     proved()
-                    pool.accepted(request)
+                    pool.accepted(request, at: moment)
                 } else {
                     let body = ErrorBody(Array(batch[response.body]))
                     pool.refused(request, status: response.status, body: body, on: self, at: moment)
@@ -347,6 +347,12 @@ final class Connection {
         session.streamLimit = 1
         // What is in flight still is as good as lost.
         pool.lifespan.cutOff(after: answers)
+    }
+
+    /// What it answers is the fault of all pushes alike, or its own. Until that is known it is asked one at a time.
+    func refused(_ evidence: Suspects.Evidence) {
+        erred(evidence)
+        if isInDoubt { session.streamLimit = 1 }
     }
 
     private func noteStreams(at moment: Moment) {

@@ -18,18 +18,22 @@ extension ConnectionPool {
         completions.append(Completion(slot: request.slot, generation: request.generation, outcome: outcome))
     }
 
-    func accepted(_ request: RequestTable.Request) {
+    func accepted(_ request: RequestTable.Request, at moment: Moment) {
         statistics.accepted += 1
-        answered(request)
+        if let serial = answered(request) { refute(serial, at: moment.monotonicNanoseconds) }
         finish(request, .accepted)
     }
 
     /// The service works, and knows who we are.
-    private func answered(_ request: RequestTable.Request) {
+    ///
+    /// - Returns: the connection that the activity had failed on, where that was one.
+    @discardableResult
+    private func answered(_ request: RequestTable.Request) -> UInt64? {
         gate.answered()
-        if !suspects.isEmpty { suspects.clear(request.slot) }
+        let failedOn = suspects.isEmpty ? nil : suspects.clear(request.slot)
         if trouble != nil || connectionsInVain > 0 { (trouble, connectionsInVain) = (nil, 0) }
         if request.tokenSerial != acceptedTokenSerial { prove(request) }
+        return failedOn
     }
 
     /// Its JWT is good, and so is the time that it says.
@@ -95,7 +99,7 @@ extension ConnectionPool {
         let isFirst = statistics.count(status: status, reason: rule.reason)
         let answer = "\(configuration.endpoint) answers \(status) \(rule.reason)"
         switch rule.class {
-        case .accepted: accepted(request)  // 200 does not come here
+        case .accepted: accepted(request, at: moment)  // 200 does not come here
         case .deadToken:
             connection.proved()
             answered(request)
@@ -119,7 +123,8 @@ extension ConnectionPool {
         case .refreshToken:
             notProcessed(request)
             if replaceToken(of: request, as: .expired, on: connection, answer, at: moment) { return }
-            if gate.fault(isEvidence: true, at: now, using: &random) {
+            connection.refused(suspects.fail(request.slot, on: connection.serial))
+            if fault(isEvidence: true, on: connection, at: now) {
                 stopped("\(answer) to a JWT minted just now: check this machine's clock", at: now)
             }
         case .configurationFault where request.tokenSerial <= formerKeysTokenSerial:
@@ -140,19 +145,30 @@ extension ConnectionPool {
             } else {
                 notProcessed(request, isEverybodys ? .notProcessed : .serviceError)
             }
-            let text = rule.advice.map { "\(answer): \($0)" } ?? answer
-            report(text, at: now)
+            // It may be one connection that has led to the stranger, or to a server that does not know us.
             if rule.class == .stranger {
-                // It may be one connection that has led to the stranger.
                 connection.erred(evidence)
                 doubt(connection, "answers every request \(status)", at: now)
+            } else {
+                connection.refused(evidence)
             }
-            if gate.fault(isEvidence: isEvidence, at: now, using: &random) { stopped(text, at: now) }
+            let text = rule.advice.map { "\(answer): \($0)" } ?? answer
+            let hasStopped = fault(isEvidence: isEvidence, on: connection, at: now)
+            if rule.class == .stranger || hasStopped || gate.isEverybodys(of: connectionsOpen) {
+                report(text, at: now)
+            }
+            if hasStopped { stopped(text, at: now) }
         case .requestFault:
             connection.proved()
             failed(request)
             if isFirst { report("\(answer): such pushes are given up", at: now) }
         }
+    }
+
+    /// - Returns: whether nothing is pushed any more.
+    private func fault(isEvidence: Bool, on connection: Connection, at now: Int64) -> Bool {
+        gate.fault(
+            isEvidence: isEvidence, on: connection.serial, of: connectionsOpen, at: now, using: &random)
     }
 
     /// APNs refuses the request's JWT.
@@ -205,6 +221,18 @@ extension ConnectionPool {
     private func doubt(_ connection: Connection, _ what: String, at now: Int64) {
         guard connection.isInDoubt, replaceLater(connection, at: now) else { return }
         report("\(configuration.endpoint) \(what) on a connection; it is replaced", at: now)
+    }
+
+    /// Another connection has had accepted what failed on this one.
+    private func refute(_ serial: UInt64, at now: Int64) {
+        guard let connection = connection(serial), connection.isInDoubt, replaceLater(connection, at: now) else {
+            return
+        }
+        report("\(configuration.endpoint) refuses on a connection what it accepts on others; it is replaced", at: now)
+    }
+
+    private func connection(_ serial: UInt64) -> Connection? {
+        seats.lazy.compactMap(\.connection).first { $0.serial == serial }
     }
 
     /// Connections that one after the other are of no use: people hear of it. Each costs a wait longer than the one before.

@@ -23,6 +23,8 @@ extension ConnectionPool {
     /// longer than a dead connection passes for a live one while it is asked.
     private static let refusalsMax = 3
     private static let refusalTime: Int64 = 10 * 1_000_000_000
+    /// The same of the place of a connection that was of use: what keeps another one away may be on the way, and pass.
+    private static let returnTime: Int64 = 600 * 1_000_000_000
     /// Of its time. A thread that sleeps less is what everybody waits for, or the machine is, which does not let it run.
     private static let idleShare = 0.2
     /// A connection is slow if an answer takes so many times as long as with the others, and so much longer.
@@ -192,8 +194,9 @@ extension ConnectionPool {
         let since = seats[index].refusedSince ?? now
         seats[index].refusedSince = since
         seats[index].refusals += 1
+        let time = seats[index].hasCarried ? ConnectionPool.returnTime : ConnectionPool.refusalTime
         witness.askForSignOfLife(at: now)
-        guard seats[index].refusals >= ConnectionPool.refusalsMax, now - since >= ConnectionPool.refusalTime,
+        guard seats[index].refusals >= ConnectionPool.refusalsMax, now - since >= time,
             witness.lastHeard > since, size.refuse(at: now, using: &random)
         else { return false }
         remove(index)

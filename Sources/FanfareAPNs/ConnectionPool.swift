@@ -26,6 +26,8 @@ public final class ConnectionPool: Transport {
         var opensAt: Int64 = 0
         /// The connection gives way to another one at `opensAt`.
         var isInDoubt = false
+        /// A connection in it has been of use: the peer has wanted so many.
+        var hasCarried = false
         /// Connections that the peer ended, or did not take, one after the other, and since when.
         var refusals = 0
         var refusedSince: Int64?
@@ -554,6 +556,10 @@ public final class ConnectionPool: Transport {
     }
 
     func vacate(_ index: Int, for wait: Duration, at moment: Moment) {
+        if let connection = seats[index].connection {
+            let wasOfUse = connection.wasWorthwhile || connection.hasLasted(at: moment.monotonicNanoseconds)
+            seats[index].hasCarried = seats[index].hasCarried || wasOfUse
+        }
         // It has been counted when it came to be in doubt.
         if seats[index].isInDoubt, let doubted = seats[index].connection { giveBackReplacement(of: doubted) }
         seats[index].opensAt = replacementOpens(index, after: wait, at: moment.monotonicNanoseconds)

@@ -42,6 +42,10 @@ struct PullGate {
     private var openBy: Int64 = 0
     private var troubleBalance = 0
     private var faultsInARow = 0
+    /// By `Connection.serial`, those that the faults in a row came on.
+    private var faultyConnections: Set<UInt64> = []
+    /// Of its connections so many have to say so, two at least where there are as many: one may have led to a server that is wrong.
+    private static let faultyShare = 8
     /// Of whatever kind and activity, since a push was answered well, and when the first of them came.
     private var failuresInARow = 0
     private var failingSince: Int64 = 0
@@ -82,7 +86,7 @@ struct PullGate {
 
     /// A push was accepted, or its token judged: the service works, and knows who we are.
     mutating func answered() {
-        faultsInARow = 0
+        if faultsInARow > 0 { forgetFaults() }
         failuresInARow = 0
         hasWorked = true
         troubleBalance = max(-Self.creditMax, troubleBalance - 1)
@@ -116,9 +120,15 @@ struct PullGate {
     }
 
     /// APNs answered that we are misconfigured.
-    /// - Parameter isEvidence: its activity had not failed before, or nobody is served.
+    /// - Parameters:
+    ///   - isEvidence: its activity had not failed before, or nobody is served.
+    ///   - connection: names it for the life of the pool.
+    ///   - connections: that are open.
     /// - Returns: whether this one closed the gate.
-    mutating func fault(isEvidence: Bool, at now: Int64, using random: inout some RandomNumberGenerator) -> Bool {
+    mutating func fault(
+        isEvidence: Bool, on connection: UInt64, of connections: Int, at now: Int64,
+        using random: inout some RandomNumberGenerator
+    ) -> Bool {
         guard closedUntil == nil else { return false }
         noteFailure(at: now)
         guard isEvidence || !hasWorked else {
@@ -126,9 +136,23 @@ struct PullGate {
             return false
         }
         faultsInARow += 1
-        guard state == .trying || faultsInARow >= Self.faultsInARowMax else { return false }
+        faultyConnections.insert(connection)
+        // Where the others say nothing for long, it is believed all the same.
+        let isBelieved = isEverybodys(of: connections) || isDrought(at: now)
+        guard state == .trying || faultsInARow >= Self.faultsInARowMax && isBelieved else { return false }
         shut(at: now)
         return true
+    }
+
+    /// The faults in a row are not those of a connection or two among many.
+    func isEverybodys(of connections: Int) -> Bool {
+        let needed = max(2, min(Self.faultsInARowMax, connections / Self.faultyShare))
+        return faultyConnections.count >= min(connections, needed)
+    }
+
+    private mutating func forgetFaults() {
+        faultsInARow = 0
+        faultyConnections.removeAll()
     }
 
     /// Nothing but failures for a while. With a small audience, or where its activities wait by themselves, there are no others that
@@ -148,7 +172,7 @@ struct PullGate {
     /// Nothing is known of this key yet.
     mutating func changeKey() {
         hasWorked = false
-        faultsInARow = 0
+        forgetFaults()
     }
 
     /// The try has shown nothing.

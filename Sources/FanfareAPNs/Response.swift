@@ -95,7 +95,7 @@ public struct ResponseRule: Sendable, Equatable {
         return switch status {
         case 403:
             ResponseRule(status, reason, .configurationFault, "check key file, key id, team id and bundle id")
-        case 410: ResponseRule(status, reason, .deadToken)
+        case 410: ResponseRule(status, reason, reason.isEmpty ? .retryLater : .deadToken)
         case 429: ResponseRule(status, reason, .throttled)
         case 500...: ResponseRule(status, reason, .retryLater)
         case 413: ResponseRule(status, reason, .requestFault)

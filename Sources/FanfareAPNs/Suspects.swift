@@ -36,5 +36,8 @@ struct Suspects {
     }
 
     /// An answer that is about the token, or none about anything bad. A slot that another activity has taken over is cleared alike.
-    mutating func clear(_ slot: ActivitySlot) { failedOn.removeValue(forKey: slot) }
+    ///
+    /// - Returns: the connection that it had failed on, where that was one.
+    @discardableResult
+    mutating func clear(_ slot: ActivitySlot) -> UInt64? { failedOn.removeValue(forKey: slot) ?? nil }
 }

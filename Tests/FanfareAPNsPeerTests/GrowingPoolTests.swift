@@ -170,6 +170,46 @@ import Testing
         harness.close()
     }
 
+    /// A node of the network dies, and with it most connections; for twenty seconds it lets no new ones through. Connections that have carried
+    /// pushes come back; and where they are refused for many minutes, the peer has come to want fewer.
+    @Test func connectionsThatHaveCarriedComeBackWhenTheyAreLetThrough() throws {
+        let (server, harness) = try world(
+            activities: 20_000, demand: 10_000_000, connectionsMax: 16, settles: { _ in false })
+        harness.run("being as many as there may be") { harness.pool.figures.connections == 16 }
+        harness.source.mayHandOut = .max
+        harness.pool.workAvailable()
+        harness.run("five hundred pushes on each") { server.requestsByConnection.allSatisfy { $0 >= 600 } }
+        harness.source.mayHandOut = 0
+        harness.run("the last answers") { harness.source.inFlight == 0 }
+
+        func cut() {
+            server.connectionsMax = 3
+            for connection in 3..<server.connections { server.write(frame(7, big(0) + big(0)), on: connection) }
+            harness.run("being cut") { server.connections - server.connectionsEnded == 3 }
+        }
+        cut()
+        let leaps = harness.leaps(of: .milliseconds(10))
+        var begins = harness.time.passed
+        harness.run("twenty seconds") { harness.time.passed - begins >= .seconds(20) }
+        leaps.close()
+        #expect(server.turnedAway > 20)
+        server.connectionsMax = .max
+        begins = harness.time.passed
+        let back = harness.leaps(of: .milliseconds(10))
+        harness.run("being as many again") {
+            harness.pool.figures.connections == 16 || harness.time.passed - begins > .seconds(10)
+        }
+        back.close()
+        #expect(harness.pool.figures.connections == 16)
+
+        cut()
+        let longLeaps = harness.leaps(of: .milliseconds(200))
+        harness.run("being refused for long") { harness.pool.figures.connectionsWanted == 3 }
+        longLeaps.close()
+        #expect(harness.reports.contains { $0.hasSuffix("takes no more than 3 connections") }, "\(harness.reports)")
+        harness.close()
+    }
+
     /// An hour after the last goal: one connection a minute is told goodbye, and the two that every pool has stay.
     @Test func afterLongQuietConnectionsAreClosedInOrder() throws {
         // Where hours pass between a question and its answer, nothing is a distance.

@@ -332,6 +332,59 @@ import Testing
         harness.close()
     }
 
+    // MARK: One connection against all others
+
+    /// One server has not heard of the key, or has another clock, or is another app's: it refuses what all others accept. Nobody waits for
+    /// a person to mend a key that is good.
+    @Test(arguments: [(403, "InvalidProviderToken"), (403, "ExpiredProviderToken"), (400, "TopicDisallowed")])
+    func aConnectionThatAloneRefusesTheKeyIsReplaced(status: Int, reason: String) throws {
+        let (server, harness) = try world(activities: 20_000, connections: 8) {
+            $0.connection == 3 && $0.number >= 1000
+                ? AnsweringServer.refused($0, status, reason) : AnsweringServer.accepted($0)
+        }
+        var trouble: ConnectionPool.Trouble?
+        harness.run("settling") {
+            trouble = trouble ?? harness.pool.trouble
+            return harness.source.settled == 20_000 || trouble != nil
+        }
+        #expect(trouble == nil)
+        #expect(harness.source.count(.accepted) == 20_000, "\(harness.source.outcomes)")
+        #expect(server.requestsByConnection[3] > 1000)
+        harness.run("another connection instead of it") {
+            server.connections == 9 && server.connectionsEnded == 1 || trouble != nil
+        }
+        let text = "localhost:\(server.port) refuses on a connection what it accepts on others; it is replaced"
+        #expect(harness.reports == [text])
+        harness.close()
+    }
+
+    /// The same from its first push on, beside others that are wide: it stays narrow, and is given no more for that.
+    @Test func aConnectionThatRefusesTheKeyFromTheFirstPushIsReplaced() throws {
+        let (server, harness) = try world(
+            activities: 5000, connections: 4, settles: { _ in false },
+            answer: {
+                $0.connection == 4
+                    ? AnsweringServer.refused($0, 403, "InvalidProviderToken") : AnsweringServer.accepted($0)
+            })
+        harness.run("wide connections") {
+            server.connections == 4 && server.requestsByConnection.allSatisfy { $0 >= 1500 }
+        }
+        server.write(frame(7, big(0) + big(0)), on: 1)
+        harness.run("one in its place") { server.connections == 5 && server.requestsByConnection[4] > 0 }
+        let begins = harness.time.passed
+        var trouble: ConnectionPool.Trouble?
+        harness.run("another one instead of that") {
+            trouble = trouble ?? harness.pool.trouble
+            return server.connections == 6 && server.connectionsEnded == 2 || trouble != nil
+        }
+        #expect(trouble == nil)
+        #expect(harness.time.passed - begins < .seconds(10))
+        #expect(server.requestsByConnection[4] < 500, "\(server.requestsByConnection)")
+        harness.source.mayHandOut = 0
+        harness.run("the last answers") { harness.source.inFlight == 0 }
+        harness.close()
+    }
+
     // MARK: A small audience
 
     /// Nine activities are no ten witnesses; but nobody is served, and that is trouble. Twice, for the second time is as bad.

@@ -138,7 +138,7 @@ import Testing
     @Test mutating func oneActivityWhoseFaultLastsDoesNotStopTheOthers() {
         gate.answered()
         for _ in 0..<100 {
-            let closed = gate.fault(isEvidence: false, at: now, using: &random)
+            let closed = gate.fault(isEvidence: false, on: 1, of: 1, at: now, using: &random)
             #expect(!closed)
         }
     }
@@ -160,7 +160,7 @@ import Testing
             _ =
                 failure % 2 == 0
                 ? gate.trouble(isEvidence: false, at: now, using: &random) != nil
-                : gate.fault(isEvidence: false, at: now, using: &random)
+                : gate.fault(isEvidence: false, on: 1, of: 1, at: now, using: &random)
         }
         #expect(!gate.isDrought(at: now + 4_999_999_999))
         #expect(gate.isDrought(at: now + 5_000_000_000))
@@ -183,7 +183,7 @@ import Testing
     @Test mutating func beforeAnythingHasWorkedEveryFaultCounts() {
         var faults = 0
         while gate.closedUntil == nil, faults < 100 {
-            _ = gate.fault(isEvidence: false, at: now, using: &random)
+            _ = gate.fault(isEvidence: false, on: 1, of: 1, at: now, using: &random)
             faults += 1
         }
         #expect(faults == PullGate.faultsInARowMax)
@@ -215,24 +215,66 @@ import Testing
 
     @Test mutating func faultsInARowClose() {
         for _ in 1..<PullGate.faultsInARowMax {
-            let closed = gate.fault(isEvidence: true, at: now, using: &random)
+            let closed = gate.fault(isEvidence: true, on: 1, of: 1, at: now, using: &random)
             #expect(!closed)
         }
-        let closed = gate.fault(isEvidence: true, at: now, using: &random)
+        let closed = gate.fault(isEvidence: true, on: 1, of: 1, at: now, using: &random)
         #expect(closed)
-        let straggler = gate.fault(isEvidence: true, at: now, using: &random)
+        let straggler = gate.fault(isEvidence: true, on: 1, of: 1, at: now, using: &random)
         #expect(!straggler, "reported once")
         #expect(gate.closedUntil == now + 60_000_000_000)
         now += 60_000_000_000
         _ = gate.room(inFlight: 0, at: now)
-        let again = gate.fault(isEvidence: true, at: now, using: &random)
+        let again = gate.fault(isEvidence: true, on: 1, of: 1, at: now, using: &random)
         #expect(again, "one try is enough")
+    }
+
+    /// However many one connection brings in a read: it may have led to a server that is wrong. Of many there may be a few such.
+    @Test(arguments: [(2, 2), (8, 2), (24, 3), (64, 8), (1000, 10)])
+    mutating func faultsOfFewConnectionsDoNotClose(connections: Int, needed: Int) {
+        gate.answered()
+        for connection in 1..<needed {
+            for _ in 0..<1000 {
+                let closed = gate.fault(
+                    isEvidence: true, on: UInt64(connection), of: connections, at: now, using: &random)
+                #expect(!closed && !gate.isEverybodys(of: connections))
+            }
+        }
+        let closed = gate.fault(isEvidence: true, on: UInt64(needed), of: connections, at: now, using: &random)
+        #expect(closed && gate.isEverybodys(of: connections))
+    }
+
+    /// One connection after the other, and between them somebody is served.
+    @Test mutating func anAcceptedPushSpeaksForTheConnectionsBefore() {
+        for connection in 0..<100 {
+            for _ in 0..<100 {
+                let closed = gate.fault(isEvidence: true, on: UInt64(connection), of: 8, at: now, using: &random)
+                #expect(!closed)
+            }
+            gate.answered()
+            #expect(!gate.isEverybodys(of: 8))
+        }
+    }
+
+    /// The others may have no room, or hang.
+    @Test mutating func faultsOfOneConnectionCloseWhenTheOthersSayNothing() {
+        gate.answered()
+        for _ in 0..<100 { _ = gate.fault(isEvidence: true, on: 1, of: 8, at: now, using: &random) }
+        now += 5_000_000_000
+        let closed = gate.fault(isEvidence: true, on: 1, of: 8, at: now, using: &random)
+        #expect(closed)
+    }
+
+    @Test mutating func aTryThatFailsClosesOnOneConnection() throws {
+        try closeAndTry()
+        let closed = gate.fault(isEvidence: true, on: 1, of: 64, at: now, using: &random)
+        #expect(closed)
     }
 
     @Test mutating func anAcceptedPushForgivesFaults() {
         for _ in 0..<100 {
             for _ in 1..<PullGate.faultsInARowMax {
-                let closed = gate.fault(isEvidence: true, at: now, using: &random)
+                let closed = gate.fault(isEvidence: true, on: 1, of: 1, at: now, using: &random)
                 #expect(!closed)
             }
             gate.answered()

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (403, ResponseClass.configurationFault), (410, .deadToken), (413, .requestFault), (418, .stranger),
+        (403, ResponseClass.configurationFault), (413, .requestFault), (418, .stranger),
         (429, .throttled), (500, .retryLater), (502, .retryLater), (503, .retryLater), (302, .stranger),
         (201, .stranger),
     ])
@@ -56,6 +56,13 @@ import Testing
     @Test func aBadRequestWithoutAReasonIsAStrangers() {
         #expect(ResponseRule.rule(status: 400, reason: "SomethingNew").class == .requestFault)
         #expect(ResponseRule.rule(status: 400, reason: nil).class == .stranger)
+    }
+
+    /// And why it calls a token dead: others may say that a page is gone.
+    @Test func aTokenIsNotDeadWithoutAReason() {
+        #expect(ResponseRule.rule(status: 410, reason: "SomethingNew").class == .deadToken)
+        #expect(ResponseRule.rule(status: 410, reason: "").class == .retryLater)
+        #expect(ResponseRule.rule(status: 410, reason: nil).class == .retryLater)
     }
 
     @Test func aKnownReasonWithAnotherStatusGoesByStatus() {

@@ -20,10 +20,17 @@ import Testing
     @Test mutating func aGoodAnswerForgetsAllOfIt() {
         _ = suspects.fail(slot, on: 1)
         _ = suspects.fail(slot, on: 2)
-        suspects.clear(slot)
-        #expect(suspects.isEmpty)
+        let connection = suspects.clear(slot)
+        #expect(suspects.isEmpty && connection == nil, "it had failed on two")
         let evidence = suspects.fail(slot, on: 2)
         #expect(evidence == .service)
+    }
+
+    @Test mutating func aGoodAnswerTellsWhoseFaultTheOnlyFailureWas() {
+        _ = suspects.fail(slot, on: 1)
+        _ = suspects.fail(slot, on: 1)
+        let connections = [suspects.clear(slot), suspects.clear(slot)]
+        #expect(connections == [1, nil])
     }
 
     @Test mutating func activitiesAreToldApart() {
