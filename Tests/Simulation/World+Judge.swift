@@ -140,7 +140,7 @@ extension World {
                 continue
             }
             // Who leaves with an end on the way stays where it was, until that end has been taken or there is no card any more.
-            if phone.served == nil || phone.hasLeft, isLetGo(phone) { continue }
+            if phone.hasLeft, isLetGo(phone) { continue }
             guard let served = phone.served else {
                 return "activity \(phone.id.rawValue) left and was never ended (3)"
             }

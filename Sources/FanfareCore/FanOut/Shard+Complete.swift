@@ -148,6 +148,8 @@ extension Shard {
     private func settle(_ slot: ActivitySlot, as activity: Activity, at moment: Moment) {
         // Nothing follows an end. A push that was on its way when the person left or moved settles nothing.
         if activity.flags.contains(.ending) {
+            // What the end told of, the card that takes this one's place does not tell of again.
+            if activity.sending != 0 { store[slot].alerted = activity.sending }
             remove(slot, at: moment)
             return
         }

@@ -305,7 +305,7 @@ import Testing
             stage.answer(pushes.filter { $0.event != .start }, .accepted)
             stage.pass(seconds: 1)
         }
-        #expect(starts > 100 && starts * 64 <= updates + 64, "\(starts) and \(updates)")
+        #expect(starts > 100 && starts * 50 <= updates, "\(starts) and \(updates)")
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
