@@ -16,6 +16,7 @@ import Testing
 
     private func world(
         activities: Int, connections: Int = 2, settings: [UInt8] = [],
+        key: (file: String, id: String?) = ("apns.p8", "K123456789"),
         settles: @escaping (DeliveryOutcome) -> Bool = { $0 == .accepted || $0 == .deadToken || $0 == .refused },
         _ change: (inout ConnectionPool.Configuration) -> Void = { _ in },
         answer: @escaping AnsweringServer.Answer
@@ -29,7 +30,7 @@ import Testing
         let harness = try PoolHarness(
             loop: loop, source: MemorySource(activities: activities, payload: examplePayload(), settles: settles),
             configuration: configuration,
-            credentials: try ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"))
+            credentials: try ProviderToken(keyFile: scratch.path(key.file), keyID: key.id, teamID: "T123456789"))
         return (server, harness)
     }
 
@@ -303,8 +304,17 @@ import Testing
     @Test func refusalsOfTheKeyBeforeDoNotStopTheOneInUse() throws {
         var held: [AnsweringServer.Request] = []
         var holds = false
+        /// Keys with ids of their own, and a link to the one in use.
+        func use(_ id: String) throws {
+            let (file, link) = (scratch.path("AuthKey_\(id).p8"), scratch.path("key"))
+            try ES256PrivateKey.generate().pem().write(toFile: file, atomically: false, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+            try? FileManager.default.removeItem(atPath: link)
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: file)
+        }
+        try use("OLD1234567")
         let (server, harness) = try world(
-            activities: 1000, connections: 1, settles: { _ in false }, { $0.waitForEver() },
+            activities: 1000, connections: 1, key: ("key", nil), settles: { _ in false }, { $0.waitForEver() },
             answer: {
                 guard holds, held.count < 20 else { return AnsweringServer.accepted($0) }
                 held.append($0)
@@ -313,7 +323,7 @@ import Testing
         harness.run("some pushes") { harness.source.count(.accepted) > 500 }
         holds = true
         harness.run("twenty in flight") { held.count == 20 }
-        try ES256PrivateKey.generate().pem().write(toFile: scratch.path("apns.p8"), atomically: false, encoding: .utf8)
+        try use("NEW1234567")
         let leaps = harness.leaps(of: .milliseconds(100), every: .milliseconds(5))
         harness.run("the change of key") {
             harness.reports.contains { $0.hasPrefix("the provider key has changed") }
