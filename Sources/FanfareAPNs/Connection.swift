@@ -180,10 +180,7 @@ final class Connection {
         return min(session.freeStreams, inFlight == 0 ? max(1, inWindow) : inWindow)
     }
 
-    /// It has not carried enough to take as much as the peer may allow.
-    var isNarrow: Bool { session.streamLimit < session.configuration.streamsMax }
-
-    /// It is narrow, and what it carries makes it wider.
+    /// It has not carried enough to take as much as the peer may allow, and what it carries makes it wider.
     var isWidening: Bool { session.streamLimit < streamLimitMost }
 
     private var streamLimitMost: Int { min(session.configuration.streamsMax, pool.lifespan.streamsMost) }

@@ -153,7 +153,7 @@ extension ConnectionPool {
             since: now, idle: idle, answered: statistics.answered, taken: taken, hadRoom: false, figures: figures)
         // While connections still grow wide, what they bring says nothing.
         guard size.isFull(figures.limit, at: now),
-            seats.allSatisfy({ $0.connection.map { $0.isOpen && !$0.isNarrow } ?? false })
+            seats.allSatisfy({ $0.connection.map { $0.isOpen && !$0.isWidening } ?? false })
         else { return }
         for _ in 0..<size.fill(rate: rate, at: now, using: &random) { removeSeat(at: moment) }
     }

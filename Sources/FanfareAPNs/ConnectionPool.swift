@@ -401,6 +401,7 @@ public final class ConnectionPool: Transport {
 
     private func open(_ index: Int, at moment: Moment) {
         if let doubted = seats[index].connection {
+            noteUse(of: doubted, at: index, now: moment.monotonicNanoseconds)
             seats[index].connection = nil
             seats[index].isInDoubt = false
             leave(doubted, at: moment)
@@ -555,10 +556,14 @@ public final class ConnectionPool: Transport {
         }
     }
 
+    /// A connection gives its seat up.
+    private func noteUse(of connection: Connection, at index: Int, now: Int64) {
+        if connection.wasWorthwhile || connection.hasLasted(at: now) { seats[index].hasCarried = true }
+    }
+
     func vacate(_ index: Int, for wait: Duration, at moment: Moment) {
         if let connection = seats[index].connection {
-            let wasOfUse = connection.wasWorthwhile || connection.hasLasted(at: moment.monotonicNanoseconds)
-            seats[index].hasCarried = seats[index].hasCarried || wasOfUse
+            noteUse(of: connection, at: index, now: moment.monotonicNanoseconds)
         }
         // It has been counted when it came to be in doubt.
         if seats[index].isInDoubt, let doubted = seats[index].connection { giveBackReplacement(of: doubted) }

@@ -275,7 +275,7 @@ public final class ProviderToken: Sendable {
             }
             // Young and refused, another one of the same time would fare no better.
             guard isAged else {
-                guard state.keys.refused(at: moment.monotonicNanoseconds) else { return .none }
+                guard refusal == .invalid, state.keys.refused(at: moment.monotonicNanoseconds) else { return .none }
                 state.forgetIssues()
                 _ = try mint(&state, at: moment)
                 return .newIssue

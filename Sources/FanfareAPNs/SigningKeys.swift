@@ -15,13 +15,14 @@ struct SigningKeys {
     /// The current one was fallen back on.
     private var isFallback = false
     private var spare: ProviderToken.Key?
-    /// Since APNs accepted one.
+    /// Since APNs accepted one; and changes since then that were no choice of the key file's.
     private var refusals = 0
+    private var fallbacks = 0
     /// Monotonic nanoseconds.
     private var refusedSince: Int64?
 
-    /// A server that has not heard of a key yet is one of many.
-    private static let refusalsMin = 3
+    /// A server that has not heard of a key yet is one of many: before it has refused so many, another one has accepted some.
+    private static let refusalsMin = 10
     /// Nanoseconds; as long as a time is kept to. A key that had been accepted is not given up for one sick server.
     private static let patience = ProviderToken.turnMin.milliseconds * 1_000_000
 
@@ -50,7 +51,10 @@ struct SigningKeys {
     }
 
     mutating func accepted() {
+        // A key that has done its time is nothing to go back to: it is to be revoked.
+        if !isFallback, spare?.id != current.id { spare = nil }
         isAccepted = true
+        fallbacks = 0
         refusals = 0
         refusedSince = nil
     }
@@ -63,8 +67,10 @@ struct SigningKeys {
         let since = refusedSince ?? now
         refusedSince = since
         let isSuspect = isAccepted || isFallback
-        guard let other = spare, refusals >= SigningKeys.refusalsMin, !isSuspect || now - since >= SigningKeys.patience
-        else { return false }
+        // All connections are replaced with each change: where both keys are refused, the changes become rare.
+        let patience = isSuspect ? SigningKeys.patience << min(fallbacks, 7) : 0
+        guard let other = spare, refusals >= SigningKeys.refusalsMin, now - since >= patience else { return false }
+        fallbacks += 1
         complaint = "APNs refuses the key \(current.id)"
         change(to: other, keeping: current, isFallback: true)
         return true

@@ -244,7 +244,7 @@ import Testing
                 #expect(issue.complaint?.contains("APNs accepts the one before under the id K123456789") == true)
             }
             // It is revoked some time: the one in the file has its turn.
-            for seconds in [700, 701, 702] as [Int64] {
+            for seconds in 700..<730 as Range<Int64> {
                 #expect(
                     try token.refused(serial: first.serial, as: .invalid, at: moment(Self.start + seconds)) == .none)
             }

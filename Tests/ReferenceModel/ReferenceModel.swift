@@ -132,7 +132,7 @@ public struct ReferenceModel {
         let before = game.state
         let age = max(0, game.newestAt == .min ? 0 : game.newestAt - at)
         // Of what nothing was heard before, log time alone says how long ago it happened.
-        let alertAge = game.newestAt == .min && now - at > GameFeed.freshFor ? now - at : age
+        let alertAge = game.newestAt == .min && game.shown == nil && now - at > GameFeed.freshFor ? now - at : age
         var changed: (kind: String, cause: String)?
         var hasFolded = false
         var counts = true

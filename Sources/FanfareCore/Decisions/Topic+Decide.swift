@@ -63,7 +63,7 @@ extension Topic {
             record.outcome = outcome
             record.reason = reason
         }
-        let isFirst = newestAt == nil
+        let isFirst = newestAt == nil && published == nil
         let age = newestAt.flatMap { $0 > event.at ? $0 - event.at : nil }
         let lateBy = age.flatMap { $0 > rules.lateAfter ? $0 : nil }
         if record.outcome != .rejected {

@@ -69,6 +69,13 @@ extension Shard {
         return due(at: ageScanner.lifetime)
     }
 
+    /// The person does not want it any more: its end, where that is to come for its age, tells of nothing, and shows nothing new.
+    func endSilently(_ slot: ActivitySlot, at moment: Moment) {
+        guard let audience = lastStates.removeValue(forKey: slot) else { return }
+        carriedAlerts.remove(slot)
+        expectNoMore(in: audience, at: moment)
+    }
+
     private func age(of slot: ActivitySlot, at moment: Moment) -> Int64 {
         Int64(moment.monotonicSeconds &- store[slot].startedAt) * 1_000_000_000
     }

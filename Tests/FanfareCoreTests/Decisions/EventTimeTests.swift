@@ -134,6 +134,14 @@ import Testing
         #expect(story.apply(feed.card(101, "c1", "red")).alert == .granted)
     }
 
+    /// A provider's clock falls back by an hour, and an operator mends that: the next goal is no first event of a topic.
+    @Test func afterAResetTheNextGoalAlertsHoweverOldItsTimeIs() {
+        var story = started()
+        story.apply(feed.pass(7200))
+        story.apply(feed.event(7300, "reset", .operation(.reset)))
+        #expect(story.apply(feed.goal(3710, "g1"), now: at(7310)).alert == .granted)
+    }
+
     /// A machine that stood still has log time far behind the wall for hours. What is dated too far ahead of both is dated by the wall,
     /// as what comes before and after it is.
     @Test func oneWrongTimeIsNotLateWhereLogTimeIsBehindTheWall() {

@@ -186,6 +186,25 @@ import Testing
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
+    /// The end is on its way, or waits, and somebody lets go of the card.
+    @Test(arguments: [false, true]) func anEndForItsAgeTellsNothingToWhoeverHasLeft(isOnItsWay: Bool) {
+        beginOld()
+        stage.publish(2, alert: "goal")
+        stage.pass(seconds: 2)
+        let end = stage.pull()
+        #expect(end.map(\.event) == [.end])
+        if isOnItsWay { stage.unfollow() }
+        stage.answer(end, .throttled)
+        if !isOnItsWay { stage.unfollow() }
+        stage.publish(3, alert: "second")
+        let again = stage.passUntilPush(seconds: 5).pushes
+        #expect(again.map(\.event) == [.end])
+        #expect(again.map(\.payload.alert?.title) == [nil] && !again.contains { $0.state.contains("3") })
+        stage.answer(again, .accepted)
+        #expect(stage.shard.statistics.alerts.accepted == 0)
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
     @Test func anEndForItsAgeTellsNobodyWhoWantsNothingToldOfIt() {
         beginOld(preferences: silent)
         stage.publish(2, alert: "goal")
