@@ -1,3 +1,4 @@
+import CountAllocations
 import FanfareAPNs
 import FanfareCore
 import FanfareLoop
@@ -147,7 +148,7 @@ import Testing
         }
         #expect(server.connections == 5)
         let carried = zip(server.requestsByConnection, known).map { $0 - $1 }
-        #expect(carried.dropFirst().allSatisfy { 2 * carried[0] <= $0 }, "\(carried)")
+        #expect(carried.dropFirst().allSatisfy { 3 * carried[0] <= 2 * $0 }, "\(carried)")
         #expect(harness.reports.contains { $0.contains("far more slowly on a connection") }, "\(harness.reports)")
         #expect(harness.source.count(.unknown) == 0)
         answers.close()
@@ -229,7 +230,10 @@ import Testing
 
     /// The limit of open files, by the ordinary limit of a shell, is reached long before the peer's: what there is goes on, people hear of
     /// it, and when there is room again, so do the connections. In a process of its own, which is short of files alone.
-    @Test func aProcessWithoutFilesForMoreGoesOnWithThoseThereAre() async {
+    @Test(
+        .enabled(
+            if: allocations_are_counted(), "a sanitizer that finds no file for a new thread's map ends the process"))
+    func aProcessWithoutFilesForMoreGoesOnWithThoseThereAre() async {
         await #expect(processExitsWith: .success) {
             let tests = try GrowingPoolTests()
             defer { withExtendedLifetime(tests) {} }

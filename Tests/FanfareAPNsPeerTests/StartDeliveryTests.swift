@@ -86,7 +86,8 @@ import Testing
             #expect(verdict.violations.keys.allSatisfy { $0 == .neverReached }, "\(verdict.json.canonicalText)")
             #expect(verdict.liveTokens == Self.people + lost)
             #expect(verdict.unanswered > 0, "no answer was lost: this proves nothing")
-            #expect(verdict.starts > Self.people / 2)
+            // A connection takes some twenty at once after its first answer, and loses what the server has not read.
+            #expect(verdict.starts > Self.people / 5)
         } else {
             #expect(verdict.isGood, "\(verdict.json.canonicalText)")
             #expect(verdict.liveTokens == Self.people)
