@@ -59,7 +59,9 @@ var targets: [Target] = [
     .testTarget(name: "SimulationTests", dependencies: ["Simulation", "FanfareCore"], swiftSettings: swift),
     .testTarget(name: "FanfareCoreTests", dependencies: ["FanfareCore"], swiftSettings: swift),
     .testTarget(name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareCore"], swiftSettings: swift),
-    .testTarget(name: "FanfareTests", dependencies: ["Fanfare", "FanfareCore", "FanfareFeeds"], swiftSettings: swift),
+    .testTarget(
+        name: "FanfareTests", dependencies: ["Fanfare", "FanfareCore", "FanfareFeeds", "FanfareLoop"],
+        swiftSettings: swift),
     .testTarget(
         name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop"], swiftSettings: swift),
     .testTarget(

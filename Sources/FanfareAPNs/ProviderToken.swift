@@ -116,9 +116,7 @@ public final class ProviderToken: Sendable {
         /// The wall, the time of stamps, and two that were proven before.
         private static let timesMax = 4
 
-        var complaintForOperators: String? {
-            complaint ?? keys.complaint.map { "\($0); the key \(keys.current.id) is used" }
-        }
+        var complaintForOperators: String? { complaint ?? keys.complaint }
 
         /// Minted anew, however young the last one is: that limit is a key's own. What time it is is not.
         mutating func forgetIssues() {

@@ -43,7 +43,7 @@ struct SigningKeys {
             spare = key
             complaint =
                 "key file \(path) holds another key, and APNs accepts the one before under the id \(key.id): say the new one's own id "
-                + "(or leave the file its name, AuthKey_<id>.p8, and say none)"
+                + "(or leave the file its name, AuthKey_<id>.p8, and say none); the key \(current.id) is used"
             return false
         }
         change(to: key, keeping: isGood ? current : nil, isFallback: false)
@@ -71,7 +71,7 @@ struct SigningKeys {
         let patience = isSuspect ? SigningKeys.patience << min(fallbacks, 7) : 0
         guard let other = spare, refusals >= SigningKeys.refusalsMin, now - since >= patience else { return false }
         fallbacks += 1
-        complaint = "APNs refuses the key \(current.id)"
+        complaint = "APNs refuses the key \(current.id); the key \(other.id) is used"
         change(to: other, keeping: current, isFallback: true)
         return true
     }

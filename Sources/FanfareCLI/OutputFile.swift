@@ -201,17 +201,21 @@ final class OutputFile: Sendable {
             }
             guard !bytes.isEmpty else { continue }
             madeRoom?()
-            let failure = (hole?.note).flatMap { write($0, shared) } ?? write(bytes, shared)
-            let goesOn = failure.map { shared.goesOn && mayPass($0) } ?? false
+            // The note tells of what was lost before it: once it is written, those lines are not counted again.
+            var failure = (hole?.note).flatMap { write($0, shared) }
+            if failure == nil {
+                hole = nil
+                failure = write(bytes, shared)
+            }
+            var missing = 0
+            if let failure, shared.goesOn, mayPass(failure) {
+                missing = bytes.count { $0 == UInt8(ascii: "\n") }
+                hole = Hole(lines: (hole?.lines ?? 0) + missing, failure: failure)
+            }
             shared.state.withLock { state in
                 state.isWriting = false
-                if let failure, !goesOn { state.fail(failure) }
-                if goesOn { state.lost += bytes.count { $0 == UInt8(ascii: "\n") } }
-            }
-            if let failure, goesOn {
-                hole = Hole(lines: (hole?.lines ?? 0) + bytes.count { $0 == UInt8(ascii: "\n") }, failure: failure)
-            } else if failure == nil {
-                hole = nil
+                state.lost += missing
+                if let failure, hole == nil { state.fail(failure) }
             }
             if failure != nil { madeRoom?() }
             shared.progress.signal()

@@ -4,7 +4,6 @@ import FanfareAPNs
 import FanfareCore
 import FanfareLoop
 import Foundation
-import Synchronization
 import Testing
 
 /// Of several addresses some lead nowhere: pushes go to one that does not, soon, and nothing is lost by those.
@@ -163,7 +162,7 @@ import Testing
         let relay = try Relay(loop: loop, to: SocketAddress(ip: "127.0.0.1", port: simulator.port))
         let before = try address("127.0.0.1", relay.port)
         let after = try address("127.0.0.1", simulator.port)
-        let isSlow = Mutex(false)
+        let isSlow = Locked(false)
         let answers = DispatchSemaphore(value: 0)
         let resolver = Resolver { (_, _) throws(LoopError) in
             guard isSlow.withLock({ $0 }) else { return [before] }
@@ -198,7 +197,7 @@ import Testing
         let good = try address("127.0.0.1", relay.port)
         // Nobody listens there.
         let wrong = try address("127.0.0.1", 1)
-        let lies = Mutex(false)
+        let lies = Locked(false)
         let harness = try harness(
             loop, Resolver { (_, _) throws(LoopError) in lies.withLock { $0 } ? [wrong] : [good] })
         harness.run("settling") {
@@ -223,7 +222,7 @@ import Testing
         let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
         let relay = try Relay(loop: loop, to: address("127.0.0.1", simulator.port))
         let good = try address("127.0.0.1", relay.port)
-        let isOut = Mutex(false)
+        let isOut = Locked(false)
         let never = DispatchSemaphore(value: 0)
         let resolver = Resolver { (_, _) throws(LoopError) in
             guard isOut.withLock({ $0 }) else { return [good] }

@@ -18,7 +18,7 @@ import Testing
         private let input = Pipe()
         /// The machine's clock is so far ahead.
         let aheadMilliseconds = Atomic<Int64>(0)
-        private let result = Mutex<Result<ReplaySummary, any Error>?>(nil)
+        private let result = Locked<Result<ReplaySummary, any Error>?>(nil)
         private let ended = DispatchSemaphore(value: 0)
 
         init(_ transport: TransportChoice) {

@@ -1,7 +1,6 @@
 import Dispatch
 import FanfareLoop
 import Foundation
-import Synchronization
 
 @testable import APNsSimulator
 
@@ -18,8 +17,8 @@ final class RunningSimulator {
     /// What its thread tells the one that made it.
     private final class Start: Sendable {
         let begun = DispatchSemaphore(value: 0)
-        let place = Mutex<(port: UInt16, startedNanoseconds: Int64, stopRequest: WakeupSignal)?>(nil)
-        let failure = Mutex<String?>(nil)
+        let place = Locked<(port: UInt16, startedNanoseconds: Int64, stopRequest: WakeupSignal)?>(nil)
+        let failure = Locked<String?>(nil)
     }
 
     /// Pushes that have been accepted. Shared by two threads; all that changes is guarded by the condition.

@@ -1,9 +1,9 @@
 import APNsSimulator
 import DeliveryJudge
 import Fanfare
+import FanfareLoop
 import Foundation
 import LoadJSON
-import Synchronization
 import Testing
 
 /// Push-to-start through the whole engine, over TLS and HTTP/2, judged by what the simulator accepted (rule L7).
@@ -99,7 +99,7 @@ import Testing
     }
 
     private final class Fates: Sendable {
-        private let fates = Mutex<[ActivityFate]>([])
+        private let fates = Locked<[ActivityFate]>([])
         var all: [ActivityFate] { fates.withLock { $0 } }
         func note(_ fate: ActivityFate) { fates.withLock { $0.append(fate) } }
     }

@@ -1,7 +1,6 @@
 import FanfareCore
 import FanfareLoop
 import Foundation
-import Synchronization
 import Testing
 
 @testable import FanfareAPNs
@@ -149,7 +148,7 @@ import Testing
 
     /// The look never comes back. Those who ask go on with the old key, people are told, and no second look begins.
     @Test func aFileSystemThatHangsStopsNobody() throws {
-        final class Looks: Sendable { let waiting = Mutex<[@Sendable () -> Void]>([]) }
+        final class Looks: Sendable { let waiting = Locked<[@Sendable () -> Void]>([]) }
         let (old, new) = (try ES256PrivateKey.generate(), try ES256PrivateKey.generate())
         try withKeyFile(old.pem(), mode: 0o600) { path in
             let looks = Looks()

@@ -1,6 +1,5 @@
 import FanfareCore
 import FanfareLoop
-import Synchronization
 import Testing
 
 @testable import Fanfare
@@ -10,13 +9,12 @@ import Testing
     /// Each app's pushes go its own way, over however many shards; a publication is complete when all of them have it.
     @Test(arguments: [1, 2]) func eachAppHasItsOwnWay(shards: Int) throws {
         let loop = try Loop()
-        // Used on the shards' threads, which start at the same time; read here when those have ended.
-        let starting = Mutex(())
-        nonisolated(unsafe) var sources: [[RecordingSource]] = [[], []]
+        // Filled on the shards' threads, which start at the same time.
+        let recordings = Locked<[[RecordingSource]]>([[], []])
         let factories = (0..<2).map { app -> TransportFactory in
             { loop, shard, context in
                 let recording = RecordingSource(shard)
-                starting.withLock { _ in sources[app].append(recording) }
+                recordings.withLock { $0[app].append(recording) }
                 return try DiscardTransport(loop: loop, source: recording, clock: context.clock)
             }
         }
@@ -49,6 +47,7 @@ import Testing
         loop.run()
         core.stop()
         loop.close()
+        let sources = recordings.withLock { $0 }
         #expect(isQuiet && completed == 1)
         #expect(answers == [0: .silenced(.unknown), 1: .noActivity], "each app is asked about its own activity")
         for app in 0..<2 {
@@ -65,30 +64,26 @@ import Testing
     /// A key that APNs refuses shows its own app's shards another time to go by, and nobody else's.
     @Test func eachAppHasItsOwnTime() throws {
         let loop = try Loop()
-        let starting = Mutex(())
-        // Written on the shards' threads, which start at the same time; read here when those are open.
-        nonisolated(unsafe) var proofs: [[WallProof]] = [[], []]
-        nonisolated(unsafe) var clocks: [[() -> Moment]] = [[], []]
+        // Filled on the shards' threads, which start at the same time; a clock is asked when those have ended.
+        let contexts = Locked<[[TransportContext]]>([[], []])
         let factories = (0..<2).map { app -> TransportFactory in
             { loop, shard, context in
-                starting.withLock { _ in
-                    proofs[app].append(context.proof)
-                    clocks[app].append(context.clock)
-                }
+                contexts.withLock { $0[app].append(context) }
                 return try DiscardTransport(loop: loop, source: shard, clock: context.clock)
             }
         }
         let core = try EngineCore(loop: loop, shards: 2, makeTransports: factories)
         core.stop()
         loop.close()
-        let before = clocks.map { $0.map { $0().wallMilliseconds } }
+        let made = contexts.withLock { $0 }
+        let before = made.map { $0.map { $0.clock().wallMilliseconds } }
         // As a JWT shows that was made for two days later, and taken.
         let system = ClockSource.system
-        proofs[1][0].origin =
+        made[1][0].proof.origin =
             (system.wallMilliseconds() + 2 * 86_400_000) * 1_000_000 - system.monotonicNanoseconds()
         for app in 0..<2 {
             for shard in 0..<2 {
-                let days = Double(clocks[app][shard]().wallMilliseconds - before[app][shard]) / 86_400_000
+                let days = Double(made[app][shard].clock().wallMilliseconds - before[app][shard]) / 86_400_000
                 #expect(days.rounded() == (app == 1 ? 2 : 0), "app \(app), shard \(shard): \(days) days")
             }
         }
@@ -97,13 +92,12 @@ import Testing
     /// An operator's order for one app is its people's alone, and what it held back comes with the newest state, silently.
     @Test func anOrderForOneAppLeavesTheOthersAlone() throws {
         let loop = try Loop()
-        // Used on the shards' threads, which start at the same time; read here when those have ended.
-        let starting = Mutex(())
-        nonisolated(unsafe) var sources: [RecordingSource] = []
+        // Filled on the shards' threads, which start at the same time.
+        let recordings = Locked<[RecordingSource]>([])
         let factories = (0..<2).map { _ -> TransportFactory in
             { loop, shard, context in
                 let recording = RecordingSource(shard)
-                starting.withLock { _ in sources.append(recording) }
+                recordings.withLock { $0.append(recording) }
                 return try DiscardTransport(loop: loop, source: recording, clock: context.clock)
             }
         }
@@ -159,7 +153,7 @@ import Testing
         core.stop()
         loop.close()
         func told(_ app: UInt8) -> [String] {
-            sources.flatMap { $0.accepted[[app]] ?? [] }.map { push in
+            recordings.withLock { $0 }.flatMap { $0.accepted[[app]] ?? [] }.map { push in
                 let goals = String(decoding: push.state.filter { (48...57).contains($0) }, as: UTF8.self)
                 return push.alert != nil ? "\(goals)!" : goals
             }
@@ -225,7 +219,7 @@ import Testing
                     change: .patch(["goals": 1]))
             ).isTaken)
         #expect(engine.settle(within: .seconds(120)))
-        let counted = Mutex<ShardCounts?>(nil)
+        let counted = Locked<ShardCounts?>(nil)
         #expect(engine.counts { counts in counted.withLock { $0 = counts } }.isTaken)
         engine.stop()
         #expect(counted.withLock { $0?.activities } == 299)
@@ -234,7 +228,7 @@ import Testing
         let lost = Subscription(
             audience: .topic(TopicID("match")), activity: ActivityID(1), subscriber: 1, token: [1],
             app: AppID(bundleID: "unknown"))
-        let told = Mutex<String?>(nil)
+        let told = Locked<String?>(nil)
         struct One: SubscriberSource {
             let subscription: Subscription
             let expectedCount = 1

@@ -1,3 +1,4 @@
+import FanfareLoop
 import Foundation
 import Synchronization
 import Testing
@@ -47,7 +48,7 @@ import Testing
     /// one before.
     @Test(.timeLimit(.minutes(5))) func statesOfTwoThreadsAreAllPublishedInOrder() throws {
         struct Count: Codable, Hashable, Sendable { var thread, number: Int }
-        let records = Mutex<[DecisionRecord]>([])
+        let records = Locked<[DecisionRecord]>([])
         var observer = Engine.Observer()
         observer.decided = { record in records.withLock { $0.append(record) } }
         var rules = TopicRules()
@@ -135,7 +136,7 @@ import Testing
     }
 
     @Test func isEncodedOncePerUpdateHoweverManyFollow() throws {
-        let records = Mutex<[DecisionRecord]>([])
+        let records = Locked<[DecisionRecord]>([])
         var observer = Engine.Observer()
         observer.decided = { record in records.withLock { $0.append(record) } }
         let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
@@ -155,7 +156,7 @@ import Testing
             .isTaken)
         #expect(try engine.publish(Counted(score: 2), for: match, at: at + .seconds(20), lifecycle: .end).isTaken)
         #expect(engine.settle(within: .seconds(20)))
-        let counted = Mutex<ShardCounts?>(nil)
+        let counted = Locked<ShardCounts?>(nil)
         #expect(engine.counts { counts in counted.withLock { $0 = counts } }.isTaken)
         engine.stop()
         #expect(Counted.encodings.load(ordering: .relaxed) == 4)

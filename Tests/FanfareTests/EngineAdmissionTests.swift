@@ -1,7 +1,6 @@
 import FanfareCore
 import FanfareLoop
 import Foundation
-import Synchronization
 import Testing
 
 @testable import Fanfare
@@ -85,7 +84,7 @@ import Testing
 
     /// A shard that says the same again and again must not fill the operators' log.
     @Test func operatorsAreToldTheSameOnceAMinute() throws {
-        let lines = Mutex<[String]>([])
+        let lines = Locked<[String]>([])
         var observer = Engine.Observer()
         observer.report = { line in lines.withLock { $0.append(line) } }
         let engine = try Engine(

@@ -1,13 +1,13 @@
 import Dispatch
 import Fanfare
-import Synchronization
+import FanfareLoop
 import Testing
 
 /// A machine whose clock somebody sets, and an engine that runs on it meanwhile.
 @Suite struct EngineClockTests {
     /// What waits for its topic's interval of two seconds, after the clock was set back by an hour or by a month.
     @Test(arguments: [-3600, -30 * 86_400, 3600]) func aClockThatIsSetHoldsUpNoChange(seconds: Int64) throws {
-        let offset = Mutex<Int64>(0)
+        let offset = Locked<Int64>(0)
         let published = DispatchSemaphore(value: 0)
         var options = Engine.Options(transport: .discard)
         let system = ClockSource.system

@@ -10,7 +10,7 @@ import Testing
     private let topic = TopicID("topic")
 
     private func counts(_ engine: Engine) throws -> ShardCounts {
-        let counted = Mutex<ShardCounts?>(nil)
+        let counted = Locked<ShardCounts?>(nil)
         let answered = DispatchSemaphore(value: 0)
         engine.counts { counts in
             counted.withLock { $0 = counts }
@@ -22,7 +22,7 @@ import Testing
 
     /// Five changes at one moment: the first leaves at once, the others wait for the topic's interval and leave together.
     @Test func settledMeansThatChangesWhichWaitedForTheirIntervalHaveArrived() throws {
-        let flushed = Mutex(false)
+        let flushed = Locked(false)
         let clock = ManualClock()
         let decided = Tally()
         var observer = Engine.Observer()

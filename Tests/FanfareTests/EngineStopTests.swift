@@ -1,7 +1,6 @@
 import FanfareCore
 import FanfareLoop
 import Foundation
-import Synchronization
 import Testing
 
 @testable import Fanfare
@@ -32,7 +31,7 @@ import Testing
 
     /// An observer is called by the thread that a stop waits for.
     @Test func anObserverMayStopTheEngine() throws {
-        let stopping = Mutex<Engine?>(nil)
+        let stopping = Locked<Engine?>(nil)
         let returned = DispatchSemaphore(value: 0)
         var observer = Engine.Observer()
         observer.decided = { _ in
@@ -49,8 +48,8 @@ import Testing
 
     /// Nobody can know when it is answered, so nothing would come of waiting.
     @Test func anObserverThatWaitsForEverybodyIsToldNo() throws {
-        let waiting = Mutex<Engine?>(nil)
-        let answers = Mutex<[Bool]>([])
+        let waiting = Locked<Engine?>(nil)
+        let answers = Locked<[Bool]>([])
         var observer = Engine.Observer()
         observer.decided = { _ in
             let answer = waiting.withLock { $0 }?.settle(within: .seconds(600))
@@ -126,7 +125,7 @@ import Testing
             engine.follow(.topic(topic), activity: "card \(person)", subscriber: "\(person)", token: [1])
         }
         engine.ingest(.number(1))
-        let verdict = Mutex<Bool?>(nil)
+        let verdict = Locked<Bool?>(nil)
         let answered = Tally()
         let waiting = Background {
             let isSettled = engine.settle(within: .seconds(600))

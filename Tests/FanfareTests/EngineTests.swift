@@ -1,4 +1,5 @@
 import Fanfare
+import FanfareLoop
 import Synchronization
 import Testing
 
@@ -22,7 +23,7 @@ import Testing
         }
         for match in 0..<4 { #expect(engine.ingest(EngineTests.goal(match, 1)).isTaken) }
         #expect(engine.settle(within: .seconds(120)))
-        let counted = Mutex<ShardCounts?>(nil)
+        let counted = Locked<ShardCounts?>(nil)
         #expect(engine.counts { counts in counted.withLock { $0 = counts } }.isTaken)
         engine.stop()
         let counts = counted.withLock { $0 }
@@ -46,7 +47,7 @@ import Testing
                 try engine.publish(Score(goals: goals), for: topic, alert: AlertText(title: "Goal", body: "\(goals)"))
                     .isTaken)
             #expect(engine.settle(within: .seconds(120)))
-            let counted = Mutex<ShardCounts?>(nil)
+            let counted = Locked<ShardCounts?>(nil)
             let answered = Gate()
             #expect(
                 engine.counts { counts in
@@ -64,7 +65,7 @@ import Testing
 
     /// The person has their card all the same, and operators are told.
     @Test func L1_aBeginningThatCannotBeIsReported() throws {
-        let reports = Mutex<[String]>([])
+        let reports = Locked<[String]>([])
         var observer = Engine.Observer()
         observer.report = { line in reports.withLock { $0.append(line) } }
         let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
@@ -78,7 +79,7 @@ import Testing
         }
         #expect(engine.ingest(EngineTests.goal(1, 1)).isTaken)
         #expect(engine.settle(within: .seconds(120)))
-        let counted = Mutex<ShardCounts?>(nil)
+        let counted = Locked<ShardCounts?>(nil)
         #expect(engine.counts { counts in counted.withLock { $0 = counts } }.isTaken)
         engine.stop()
         #expect(counted.withLock { $0?.pushes.accepted } == 1)
@@ -179,7 +180,7 @@ import Testing
 
 /// Sequence numbers in the order of their decisions; written on the core thread, read after it has ended.
 private final class Decided: Sendable {
-    private let seen = Mutex<[Int]>([])
+    private let seen = Locked<[Int]>([])
     var sequences: [Int] { seen.withLock { $0 } }
     func note(_ record: DecisionRecord) {
         guard record.origin == .event, let seq = record.seq else { return }
@@ -189,7 +190,7 @@ private final class Decided: Sendable {
 
 /// The decision log; written on the core thread, read after it has ended.
 private final class Records: Sendable {
-    private let seen = Mutex<[DecisionRecord]>([])
+    private let seen = Locked<[DecisionRecord]>([])
     var kinds: [String] { seen.withLock { $0.map(\.kind) } }
     var versions: [UInt32] { seen.withLock { $0.compactMap(\.version) } }
     func note(_ record: DecisionRecord) { seen.withLock { $0.append(record) } }
@@ -212,7 +213,7 @@ extension Engine {
 }
 
 private final class Answer: Sendable {
-    private let answer = Mutex<AlertDisposition?>(nil)
+    private let answer = Locked<AlertDisposition?>(nil)
     var given: AlertDisposition? { answer.withLock { $0 } }
     func give(_ disposition: AlertDisposition?) { answer.withLock { $0 = disposition } }
 }

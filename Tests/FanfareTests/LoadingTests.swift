@@ -66,7 +66,7 @@ import Testing
                 LoadingTests.one(1), LoadingTests.one(2, startedAt: FeedTime(milliseconds: 0)),
                 LoadingTests.one(3, topic: "a topic's id that is too long"),
             ] + (4..<3004).map { LoadingTests.one($0, token: 513) }
-        let lines = Mutex<[String]>([])
+        let lines = Locked<[String]>([])
         var observer = Engine.Observer()
         observer.report = { line in lines.withLock { $0.append(line) } }
         var options = Engine.Options(transport: .discard)
@@ -74,7 +74,7 @@ import Testing
         options.subscribers = SubscriberSequence(everybody, expectedCount: everybody.count)
         let engine = try Engine(options, observer: observer)
         #expect(engine.settle(within: .seconds(60)))
-        let activities = Mutex<Int?>(nil)
+        let activities = Locked<Int?>(nil)
         #expect(engine.counts { counts in activities.withLock { $0 = counts.activities } }.isTaken)
         engine.stop()
         #expect(activities.withLock(\.self) == 2)

@@ -176,7 +176,7 @@ extension Topic {
         var reason = "visible change"
         /// Passes whatever the interval says.
         var mustPass = false
-        /// Of its topic.
+        /// Nothing of the topic had been heard or shown before the event.
         var isFirst = false
 
         var cause: String { event.cause }

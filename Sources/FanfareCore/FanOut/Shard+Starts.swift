@@ -166,6 +166,7 @@ extension Shard {
         counts.pushes.notProcessed += 1
         store.replaceToken(of: slot, with: token)
         store[slot].strikes = Strikes()
+        starts.forgetRefusals(of: slot)
         if store[slot].flags.contains(.leaving) { remove(slot, at: moment) } else { enqueueStart(slot) }
     }
 

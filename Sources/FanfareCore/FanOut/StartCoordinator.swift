@@ -103,6 +103,9 @@ struct StartCoordinator {
     /// The start was certainly not taken, for a reason that may be its own.
     mutating func noteRefusal(of slot: ActivitySlot) { starts[slot]?.refusals += 1 }
 
+    /// The start goes to another token, which has met nothing yet.
+    mutating func forgetRefusals(of slot: ActivitySlot) { starts[slot]?.refusals = 0 }
+
     func isRefusedTooOften(_ slot: ActivitySlot) -> Bool { starts[slot]?.refusals == PendingStart.refusalsMax }
 
     /// Takes one start from what the device may be sent.

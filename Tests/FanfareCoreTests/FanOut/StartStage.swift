@@ -1,3 +1,5 @@
+import Testing
+
 @testable import FanfareCore
 
 /// One shard with one topic, time that is told to pass, and a network that answers as it is told.
@@ -75,6 +77,24 @@ final class StartStage {
     func pass(seconds: Int64) {
         moment.monotonicNanoseconds += seconds * 1_000_000_000
         moment.wallMilliseconds += seconds * 1000
+    }
+
+    /// A card that was started by a push, has its token and is an hour old; its match goes on for longer than a card may.
+    func beginRenewable() {
+        publish(1, renews: true)
+        start()
+        _ = settle()
+        follow()
+        pass(seconds: 3600)
+        #expect(settle().isEmpty)
+    }
+
+    /// Time in which every push is answered like that, one try in ten seconds at most.
+    func pass(seconds: Int64, answering outcome: DeliveryOutcome) {
+        for _ in 0..<seconds / 10 {
+            answer(pull(), outcome)
+            pass(seconds: 10)
+        }
     }
 
     /// Lets time pass until the network gets something.

@@ -194,6 +194,20 @@ import Testing
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
+    /// The old start token was refused as often as one may be but once: the new one begins anew.
+    @Test func L7_aStartTokenThatIsReplacedIsNotRefusedForTheOldOne() {
+        stage.publish(1)
+        stage.start()
+        for _ in 1..<PendingStart.refusalsMax { stage.answer(stage.passUntilPush(seconds: 3600).pushes, .throttled) }
+        let last = stage.passUntilPush(seconds: 3600).pushes
+        stage.start(device: 8)
+        stage.answer(last, .throttled)
+        stage.answer(stage.passUntilPush(seconds: 10).pushes, .throttled)
+        #expect(stage.fates().isEmpty)
+        #expect(stage.passUntilPush(seconds: 10).pushes.map(\.token) == [[8]])
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
     /// What has not arrived is given back to the device that it was meant for.
     @Test func L7_aStartTokenThatIsReplacedCostsNoOther() {
         stage.publish(1)
