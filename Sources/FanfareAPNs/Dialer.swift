@@ -26,7 +26,9 @@ final class Dialer {
             let tcp = try TCPStream(loop: pool.loop)
             tcp.connect(to: address, name: endpoint.host)
             do {
-                stream = try TLSStream(over: tcp, context: pool.context, host: endpoint.serverName ?? endpoint.host)
+                stream = try TLSStream(
+                    over: tcp, context: pool.context, host: endpoint.serverName ?? endpoint.host,
+                    wallSeconds: pool.now().wallSeconds)
             } catch {
                 tcp.close()
                 throw error

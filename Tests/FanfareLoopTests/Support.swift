@@ -50,8 +50,12 @@ struct TLSPair {
     let server: TLSContext
     let client: TLSContext
 
-    init(hosts: [String] = ["localhost", "127.0.0.1"], commonName: String = "Fanfare local") throws {
-        let made = try SelfSignedCertificate(hosts: hosts, commonName: commonName)
+    init(
+        hosts: [String] = ["localhost", "127.0.0.1"], commonName: String = "Fanfare local",
+        validSince: Duration = .seconds(3600), validFor: Duration = .seconds(86_400)
+    ) throws {
+        let made = try SelfSignedCertificate(
+            hosts: hosts, commonName: commonName, validSince: validSince, validFor: validFor)
         certificate = try TemporaryFile(made.certificate)
         key = try TemporaryFile(made.key)
         server = try .server(certificateFile: certificate.path, keyFile: key.path)

@@ -14,21 +14,21 @@ import Testing
     }
 
     private func connect(
-        _ loop: Loop, _ address: SocketAddress, _ context: TLSContext, host: String
+        _ loop: Loop, _ address: SocketAddress, _ context: TLSContext, host: String, wallSeconds: Int64? = nil
     ) throws -> TLSStream {
         let tcp = try TCPStream(loop: loop)
-        let tls = try TLSStream(over: tcp, context: context, host: host)
+        let tls = try TLSStream(over: tcp, context: context, host: host, wallSeconds: wallSeconds)
         tcp.connect(to: address, name: host)
         return tls
     }
 
     /// The error with which a connection attempt ends.
     private func refusal(
-        host: String, client: TLSContext, server: (Loop) throws -> SocketAddress
+        host: String, client: TLSContext, wallSeconds: Int64? = nil, server: (Loop) throws -> SocketAddress
     ) throws -> LoopError {
         var failure: LoopError?
         try withLoop { loop in
-            let tls = try connect(loop, try server(loop), client, host: host)
+            let tls = try connect(loop, try server(loop), client, host: host, wallSeconds: wallSeconds)
             tls.onReady = { _ in
                 Issue.record("the handshake succeeded")
                 loop.stop()
@@ -39,6 +39,30 @@ import Testing
             }
         }
         return try #require(failure)
+    }
+
+    /// The system's clock is a year wrong, and somebody knows.
+    @Test func aCertificateIsValidAtTheTimeThatOneGoesBy() throws {
+        let day = 86_400 as Int64
+        let expired = try TLSPair(validSince: .seconds(400 * day), validFor: .seconds(-300 * day))
+        let now = Clock.wallMilliseconds() / 1000
+        try withLoop { loop in
+            let tls = try connect(
+                loop, try echoServer(loop, expired.server), expired.client, host: "localhost",
+                wallSeconds: now - 365 * day)
+            tls.onReady = { _ in loop.stop() }
+            tls.onClose = { Issue.record("closed: \(String(describing: $0))") }
+        }
+        let valid = try TLSPair()
+        for (pair, time, reason) in [
+            (expired, nil, "expired"), (valid, now + 365 * day, "expired"), (valid, now - 365 * day, "not yet valid"),
+        ] {
+            let error = try refusal(host: "localhost", client: pair.client, wallSeconds: time) {
+                try echoServer($0, pair.server)
+            }
+            #expect(error.kind == .certificate && "\(error)".contains(reason), "\(error)")
+            #expect("\(error)".contains("; look at this machine's clock, too"))
+        }
     }
 
     @Test(arguments: ["localhost", "127.0.0.1"])

@@ -11,9 +11,11 @@ public struct SelfSignedCertificate: Sendable {
     /// - Parameters:
     ///   - hosts: names and numeric addresses that it is for; at least one.
     ///   - commonName: for people; no name of a host is taken from it.
-    ///   - validFor: counted from now; it also holds for the hour before, for clocks that differ.
+    ///   - validSince: ago; an hour is for clocks that differ.
+    ///   - validFor: counted from now; negative for one that has expired.
     public init(
-        hosts: [String], commonName: String = "Fanfare local", validFor: Duration = .seconds(30 * 86_400)
+        hosts: [String], commonName: String = "Fanfare local", validSince: Duration = .seconds(3600),
+        validFor: Duration = .seconds(30 * 86_400)
     ) throws(LoopError) {
         let alternatives = hosts.map { (SocketAddress(ip: $0, port: 0) == nil ? "DNS:" : "IP:") + $0 }
         let pair = try P256Key.generate()
@@ -24,7 +26,7 @@ public struct SelfSignedCertificate: Sendable {
         let name = X509_get_subject_name(x509)
         guard X509_set_version(x509, 2) == 1,  // counts from 0: version 3
             ASN1_INTEGER_set_uint64(X509_get_serialNumber(x509), serial >> 1) == 1,
-            X509_gmtime_adj(X509_getm_notBefore(x509), -3600) != nil,
+            X509_gmtime_adj(X509_getm_notBefore(x509), -Int(validSince.components.seconds)) != nil,
             X509_gmtime_adj(X509_getm_notAfter(x509), Int(validFor.components.seconds)) != nil,
             X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, commonName, -1, -1, 0) == 1,
             X509_set_issuer_name(x509, name) == 1,

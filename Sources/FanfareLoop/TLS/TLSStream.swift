@@ -43,7 +43,10 @@ public final class TLSStream {
     /// - Parameters:
     ///   - tcp: a client's before it has connected; a server's as the listener gave it out.
     ///   - host: a client's: the name or address that the certificate must be for.
-    public init(over tcp: TCPStream, context: TLSContext, host: String? = nil) throws(LoopError) {
+    ///   - wallSeconds: a client's: the time at which the certificate must be valid, for those who do not trust the system's clock.
+    public init(
+        over tcp: TCPStream, context: TLSContext, host: String? = nil, wallSeconds: Int64? = nil
+    ) throws(LoopError) {
         guard let ssl = SSL_new(context.raw) else { throw .openSSL(.tls, call: "SSL_new", place: tcp.peer) }
         self.ssl = ssl
         self.tcp = tcp
@@ -55,6 +58,7 @@ public final class TLSStream {
         } else {
             SSL_set_connect_state(ssl)
             try expect(host ?? "", ssl)
+            if let wallSeconds { X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl), time_t(wallSeconds)) }
         }
         tcp.onRead = { self.received($0) }
         tcp.onClose = { self.tcpClosed($0) }
@@ -319,6 +323,8 @@ extension LoopError {
                 case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
                     X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
                     caFile.map { "; not signed by a certificate in \($0)" } ?? "; pass --ca FILE"
+                case X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED:
+                    "; look at this machine's clock, too"
                 default: ""
                 }
             return LoopError(
