@@ -93,6 +93,8 @@ final class Connection {
     private(set) var isProved = false
     /// Pushes that were processed.
     private(set) var answers = 0
+    /// Of those, the ones after which an activity gets nothing more.
+    @exclusivity(unchecked) var finalAnswers = FinalAnswers()
     /// When the last of them were.
     private var lastProved: Int64 = 0
     /// A connection that was lost after so many is replaced at once: one that breaks again and again then costs a handshake
@@ -270,6 +272,7 @@ final class Connection {
                 soonest = min(soonest, moment.monotonicNanoseconds - request.sentAt)
                 if response.status == 200 {
                     proved()
+                    finalAnswers.note(isFinal: false)
                     pool.accepted(request, at: moment)
                 } else {
                     let body = ErrorBody(Array(batch[response.body]))

@@ -100,11 +100,18 @@ extension ConnectionPool {
         let answer = "\(configuration.endpoint) answers \(status) \(rule.reason)"
         switch rule.class {
         case .accepted: accepted(request, at: moment)  // 200 does not come here
-        case .deadToken:
-            connection.proved()
-            answered(request)
-            statistics.dead += 1
-            finish(request, .deadToken)
+        case .deadToken, .requestFault:
+            connection.finalAnswers.note(isFinal: true)
+            guard isAlone(connection) else {
+                return end(request, rule, answer, isFirst: isFirst, on: connection, at: now)
+            }
+            let evidence = suspects.fail(request.slot, on: connection.serial)
+            guard evidence != .activity else {
+                return end(request, rule, answer, isFirst: isFirst, on: connection, at: now)
+            }
+            notProcessed(request, .serviceError)
+            connection.erred(evidence)
+            doubt(connection, "answers \(status) \(rule.reason) as no other does", at: now)
         case .throttled:
             connection.proved()
             answered(request)
@@ -158,11 +165,34 @@ extension ConnectionPool {
                 report(text, at: now)
             }
             if hasStopped { stopped(text, at: now) }
-        case .requestFault:
-            connection.proved()
+        }
+    }
+
+    /// The answer is about the request alone, and the last one to it.
+    private func end(
+        _ request: RequestTable.Request, _ rule: ResponseRule, _ answer: String, isFirst: Bool,
+        on connection: Connection,
+        at now: Int64
+    ) {
+        connection.proved()
+        if rule.class == .deadToken {
+            answered(request)
+            statistics.dead += 1
+            finish(request, .deadToken)
+        } else {
             failed(request)
             if isFirst { report("\(answer): such pushes are given up", at: now) }
         }
+    }
+
+    /// It brings far more final answers than the others. Another one is asked before an activity gets nothing more.
+    private func isAlone(_ connection: Connection) -> Bool {
+        guard !connection.finalAnswers.areFew else { return false }
+        var others = FinalAnswers()
+        for seat in seats {
+            if let other = seat.connection, other !== connection { others.add(other.finalAnswers) }
+        }
+        return connection.finalAnswers.areTooMany(beside: others)
     }
 
     /// - Returns: whether nothing is pushed any more.

@@ -395,6 +395,35 @@ import Testing
         harness.close()
     }
 
+    /// One server calls every token dead, or every request wrong, which are well: it is asked no more, and those it has spoken of get their
+    /// pushes from others.
+    @Test(arguments: [
+        (410, "Unregistered"), (410, "ExpiredToken"), (400, "BadDeviceToken"), (400, "BadExpirationDate"),
+    ])
+    func aConnectionThatAloneEndsActivitiesIsNotBelieved(status: Int, reason: String) throws {
+        let (server, harness) = try world(activities: 20_000, connections: 8) {
+            $0.connection == 3 && $0.number >= 1000
+                ? AnsweringServer.refused($0, status, reason) : AnsweringServer.accepted($0)
+        }
+        harness.run("settling") { harness.source.settled == 20_000 }
+        #expect(harness.source.count(.accepted) >= 20_000 - 100, "\(harness.source.outcomes)")
+        harness.run("another connection instead of it") { server.connections == 9 && server.connectionsEnded == 1 }
+        #expect(harness.pool.trouble == nil)
+        harness.close()
+    }
+
+    /// Tokens that are dead are dead on all connections.
+    @Test func aTokenThatIsDeadEverywhereIsBelievedAtOnce() throws {
+        let (server, harness) = try world(activities: 20_000, connections: 8) {
+            $0.number % 10 == 9
+                ? AnsweringServer.refused($0, 410, "Unregistered") : AnsweringServer.accepted($0)
+        }
+        harness.run("settling") { harness.source.settled == 20_000 }
+        #expect(harness.source.count(.serviceError) == 0, "\(harness.source.outcomes)")
+        #expect(server.connections == 8)
+        harness.close()
+    }
+
     // MARK: A small audience
 
     /// Nine activities are no ten witnesses; but nobody is served, and that is trouble. Twice, for the second time is as bad.

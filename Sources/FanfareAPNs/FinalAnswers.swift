@@ -1,0 +1,36 @@
+/// How many of a connection's answers end what its activities get: dead tokens, and requests that are refused for good.
+///
+/// A server that is ill may call everybody's token dead; behind the other connections are servers that know better. Tokens do not choose
+/// their connection, so a healthy one brings about as many final answers as the others do. What was answered long ago counts less and less:
+/// a connection that has been well for a week is judged by what it says now.
+struct FinalAnswers {
+    private(set) var answers = 0
+    private(set) var final = 0
+
+    /// Several times a connection's width: within one reading all refusals come behind all that was accepted.
+    private static let memory = 8192
+    /// Chance, and a connection's first answers.
+    private static let finalMin = 16
+    /// Of the others, before they are a measure.
+    private static let othersMin = 100
+
+    mutating func note(isFinal: Bool) {
+        answers += 1
+        if isFinal { final += 1 }
+        if answers >= FinalAnswers.memory { (answers, final) = (answers / 2, final / 2) }
+    }
+
+    mutating func add(_ other: FinalAnswers) {
+        answers += other.answers
+        final += other.final
+    }
+
+    /// Nobody needs to look at the others.
+    var areFew: Bool { final <= FinalAnswers.finalMin }
+
+    /// More than twice as many as the others bring.
+    func areTooMany(beside others: FinalAnswers) -> Bool {
+        guard others.answers >= FinalAnswers.othersMin else { return false }
+        return (final - FinalAnswers.finalMin) * others.answers > 2 * others.final * answers
+    }
+}
