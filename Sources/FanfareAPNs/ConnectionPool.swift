@@ -216,7 +216,7 @@ public final class ConnectionPool: Transport {
         if !sourceMayHaveWork || isClosing || isIdle { load.hadRoom = true }
         isTurning = false
         finishClosing()
-        armTimer(at: moment)
+        armTimer(at: moment.monotonicNanoseconds)
     }
 
     private func complete(at moment: Moment) {
@@ -613,9 +613,10 @@ public final class ConnectionPool: Transport {
         turn(at: moment)
     }
 
-    private func armTimer(at moment: Moment) {
+    /// The timer fires when the first deadline is over.
+    func armTimer(at now: Int64) {
         guard let timer else { return }
-        var due = wasCutShort ? moment.monotonicNanoseconds : closesBy
+        var due = wasCutShort ? now : closesBy
         for (index, seat) in seats.enumerated() {
             if let connection = seat.connection {
                 due = min(due, connection.nextDeadline)
@@ -626,13 +627,13 @@ public final class ConnectionPool: Transport {
         }
         for connection in draining { due = min(due, connection.nextDeadline) }
         // Once it may open, the next event that finds work opens it.
-        if let closedUntil = gate.closedUntil, closedUntil > moment.monotonicNanoseconds, !isClosing {
-            due = min(due, closedUntil, moment.monotonicNanoseconds + ConnectionPool.noticeInterval.nanoseconds)
+        if let closedUntil = gate.closedUntil, closedUntil > now, !isClosing {
+            due = min(due, closedUntil, now + ConnectionPool.noticeInterval.nanoseconds)
         }
-        if let review = nextReview(at: moment.monotonicNanoseconds), !isClosing { due = min(due, review) }
-        if let opens = gate.opensWhollyAt, opens > moment.monotonicNanoseconds, !isClosing { due = min(due, opens) }
+        if let review = nextReview(at: now), !isClosing { due = min(due, review) }
+        if let opens = gate.opensWhollyAt, opens > now, !isClosing { due = min(due, opens) }
         guard due < timerDue else { return }
         timerDue = due
-        timer.start(after: .nanoseconds(max(0, due - moment.monotonicNanoseconds)))
+        timer.start(after: .nanoseconds(max(0, due - now)))
     }
 }

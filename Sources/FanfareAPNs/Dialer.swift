@@ -188,6 +188,8 @@ final class Dialer {
             stream.onReady = { [unowned self, unowned attempt] in self.secured(attempt, alpn: $0) }
             stream.onRead = { [unowned self, unowned attempt] in self.received($0, on: attempt) }
             stream.onClose = { [unowned self, unowned attempt] in self.closed(attempt, $0) }
+            // It may be an answer or a failure that has led here, after which nobody else looks at the time.
+            pool.armTimer(at: now)
         } catch {
             note(error)
             complain("\(error)", ofServerAt: address)

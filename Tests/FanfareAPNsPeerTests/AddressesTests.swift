@@ -109,6 +109,15 @@ import Testing
             with: always([address("127.0.0.1", silent.port), address("127.0.0.1", simulator.port)]), loop, simulator)
     }
 
+    /// All connections begin with the family that the system prefers. Nothing but the time for the next attempt wakes anybody then.
+    @Test func aFamilyThatFallsSilentIsLeftForTheOther() throws {
+        let loop = try Loop()
+        let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
+        let silent = try ScriptedServer(loop: loop, scratch: scratch, host: "::1", says: [])
+        try expectAllIsWell(
+            with: always([address("::1", silent.port), address("127.0.0.1", simulator.port)]), loop, simulator)
+    }
+
     /// The beginning of a frame that one server has sent is not the beginning of what another one says.
     @Test func halfAFrameOfOneServerIsNotTheNextOnes() throws {
         let loop = try Loop()

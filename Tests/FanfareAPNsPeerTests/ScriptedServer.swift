@@ -10,11 +10,11 @@ final class ScriptedServer {
     /// Connections that the client has ended.
     private(set) var ended = 0
 
-    init(loop: Loop, scratch: Scratch, says lines: [UInt8]) throws {
+    init(loop: Loop, scratch: Scratch, host: String = "127.0.0.1", says lines: [UInt8]) throws {
         context = try TLSContext.server(
             certificateFile: scratch.path("server.pem"), keyFile: scratch.path("server.key"))
         self.lines = lines
-        listener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { [unowned self] in accept($0) }
+        listener = try TCPListener(loop: loop, host: host, port: 0) { [unowned self] in accept($0) }
     }
 
     var port: UInt16 { listener.port }
