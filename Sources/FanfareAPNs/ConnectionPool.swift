@@ -33,6 +33,8 @@ public final class ConnectionPool: Transport {
         var refusedSince: Int64?
         /// Its first connection has neither opened nor failed.
         var isUntried = false
+        /// Until it opens a connection, of which none has opened yet.
+        var isAsking: Bool { connection?.isDialing == true || dialBackoff.attempts > 0 }
     }
 
     let loop: Loop
@@ -385,11 +387,11 @@ public final class ConnectionPool: Transport {
     /// ended together, they come back a few at a time. One that nobody answers is not to hold up all others.
     var dialsMax: Int { max(2, 4 / configuration.pools) }
 
-    /// While nobody answers, the first seats ask for all.
+    /// While nobody answers, a few seats ask for all: those that have begun to.
     private func mayDial(_ index: Int) -> Bool {
         guard choosesSize else { return true }
-        guard connectionsOpen > 0 else { return index < max(2, size.limits.leastHad) }
-        return seats.count { $0.connection?.isDialing == true } < dialsMax
+        if connectionsOpen > 0 { return seats.count { $0.connection?.isDialing == true } < dialsMax }
+        return seats[index].isAsking || seats.count(where: \.isAsking) < max(2, size.limits.leastHad)
     }
 
     /// Nobody has said how many connections there are.

@@ -497,4 +497,36 @@ import Testing
         #expect(server.requestsByConnection.allSatisfy { $0 > 1000 }, "\(server.requestsByConnection)")
         harness.close()
     }
+
+    // MARK: Ends that are no refusals
+
+    /// The first two connections were ended young so often that their places wait for half a minute; then all others go at once.
+    @Test func whileNobodyIsOpenAnyPlaceMayDial() throws {
+        let (server, harness) = try world(activities: 1, demand: 10_000_000, connectionsMax: 4)
+        harness.run("being as many as there may be") { harness.pool.figures.connections == 4 }
+        // What has lasted is given up no sooner than after ten minutes.
+        harness.time.leap(.seconds(61))
+        var places = [0, 1]
+        for round in 1...10 {
+            let before = server.connections
+            for connection in places { server.write(frame(7, big(0) + big(0)), on: connection) }
+            harness.run("both ends \(round)") { harness.pool.figures.connections == 2 }
+            guard round < 10 else { break }
+            let leaps = harness.leaps(of: .milliseconds(50))
+            harness.run("both again") { harness.pool.figures.connections == 4 }
+            leaps.close()
+            places = [before, before + 1]
+        }
+        let before = server.connections
+        for connection in 2..<4 { server.write(frame(7, big(0) + big(0)), on: connection) }
+        harness.run("being without") { harness.pool.figures.connections == 0 }
+        let begins = harness.time.passed
+        let leaps = harness.leaps(of: .milliseconds(2))
+        harness.run("another one") {
+            harness.pool.figures.connections > 0 || harness.time.passed - begins > .seconds(5)
+        }
+        leaps.close()
+        #expect(harness.pool.figures.connections > 0 && server.connections <= before + 4)
+        harness.close()
+    }
 }
