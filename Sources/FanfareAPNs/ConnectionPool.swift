@@ -633,7 +633,9 @@ public final class ConnectionPool: Transport {
         }
         if let review = nextReview(at: moment.monotonicNanoseconds), !isClosing { due = min(due, review) }
         if let opens = gate.opensWhollyAt, opens > moment.monotonicNanoseconds, !isClosing { due = min(due, opens) }
-        guard due < timerDue else { return }
+        // One that is long over has not fired: this machine slept, and its timers with it, but not the time that has passed.
+        let hasSlept = lateIn == nil && timerDue < moment.monotonicNanoseconds - ConnectionPool.lateness
+        guard due < timerDue || hasSlept else { return }
         timerDue = due
         timer.start(after: .nanoseconds(max(0, due - moment.monotonicNanoseconds)))
     }
