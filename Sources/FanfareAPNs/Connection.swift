@@ -121,6 +121,16 @@ final class Connection {
         stream?.close()
     }
 
+    /// It was well and had nothing to do when the peer, or something on the way, ended it, and had been open for longer than a peer takes to
+    /// refuse one.
+    private(set) var wasEndedAtRest = false
+
+    private func noteEnd(at now: Int64) {
+        wasEndedAtRest = phase == .open && inFlight == 0 && !isInDoubt && isEstablished(at: now)
+    }
+
+    private func isEstablished(at now: Int64) -> Bool { openedAt.map { now - $0 >= silenceMax } ?? false }
+
     /// Open for longer than anybody waits for a connection: its end has nothing to do with the ends before it, whatever it carried.
     func hasLasted(at now: Int64) -> Bool {
         openedAt.map { now - $0 >= ConnectionPool.seatWaitMax.nanoseconds } ?? false
@@ -292,6 +302,7 @@ final class Connection {
                 }
             case .goAway(_, let code, let debug):
                 let reason = ErrorBody(Array(batch[debug])).reason ?? (code == .noError ? nil : "\(code)")
+                if reason == nil { noteEnd(at: moment.monotonicNanoseconds) }
                 pool.connectionWasToldToGo(self, code, reason: reason, at: moment)
             case .exhausted: pool.replace(self, at: moment)
             case .pong: timePong(at: moment.monotonicNanoseconds)
@@ -418,6 +429,7 @@ final class Connection {
 
     private func endSilence(at moment: Moment) {
         guard pingedAt == nil else {
+            noteEnd(at: moment.monotonicNanoseconds)
             return end(.lost("\(pool.configuration.endpoint): the server went silent"), at: moment)
         }
         askForSignOfLife(at: moment.monotonicNanoseconds)
@@ -434,6 +446,7 @@ final class Connection {
         guard let sent = timedPing.take() else { return }
         roundTrip.note(now - sent, at: now)
         pool.reviewDue = .min
+        if phase == .open, session.allowsStreams, isEstablished(at: now) { pool.stays() }
     }
 
     // MARK: End
@@ -474,6 +487,7 @@ final class Connection {
 
     private func streamClosed(_ error: LoopError?) {
         stream = nil
+        if error.map({ $0.kind == .connectionLost }) ?? true { noteEnd(at: pool.now().monotonicNanoseconds) }
         let text = error.map { "\($0)" } ?? "\(pool.configuration.endpoint): closed by the server"
         switch phase {
         case .dialing, .ended: break

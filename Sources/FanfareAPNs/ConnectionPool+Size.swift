@@ -187,8 +187,10 @@ extension ConnectionPool {
     /// - Returns: whether the seat is gone.
     func giveUp(_ index: Int, at moment: Moment) -> Bool {
         let now = moment.monotonicNanoseconds
-        // The end of one that has lasted says nothing of how many there may be.
-        guard choosesSize, seats[index].connection?.hasLasted(at: now) != true else { return false }
+        // The end of one that has lasted, or had nothing to do, says nothing of how many there may be.
+        guard choosesSize, seats[index].connection.map({ $0.hasLasted(at: now) || $0.wasEndedAtRest }) != true else {
+            return false
+        }
         let others = seats.indices.filter { $0 != index }.compactMap { seats[$0].connection }.filter(\.isOpen)
         guard let witness = others.max(by: { $0.lastHeard < $1.lastHeard }) else { return false }
         let since = seats[index].refusedSince ?? now

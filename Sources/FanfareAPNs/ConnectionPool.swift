@@ -22,6 +22,8 @@ public final class ConnectionPool: Transport {
         /// Between attempts of which none opened. They are a burden to nobody, and when APNs is back after an outage, people wait
         /// for the next one.
         var dialBackoff = Backoff(first: .milliseconds(100), most: .seconds(5))
+        /// Between connections that were ended while they had nothing to do.
+        var restBackoff = Backoff(first: .milliseconds(100), most: .seconds(5))
         /// Monotonic nanoseconds; when there is no connection, or one that is in doubt.
         var opensAt: Int64 = 0
         /// The connection gives way to another one at `opensAt`.
@@ -35,6 +37,12 @@ public final class ConnectionPool: Transport {
         var isUntried = false
         /// Until it opens a connection, of which none has opened yet.
         var isAsking: Bool { connection?.isDialing == true || dialBackoff.attempts > 0 }
+
+        mutating func forgetTrouble() {
+            backoff.reset()
+            restBackoff.reset()
+            (refusals, refusedSince) = (0, nil)
+        }
     }
 
     let loop: Loop
@@ -85,6 +93,8 @@ public final class ConnectionPool: Transport {
     /// Ended by the peer before the first answer, or by an answer that asks for another one, since the last push that was answered.
     @exclusivity(unchecked) var connectionsInVain = 0
     static let connectionsInVainMax = 4
+    /// What people were told of them.
+    var troubleInVain: Trouble?
     /// On all connections.
     @exclusivity(unchecked) var inFlight = 0
     /// False from a pull that brought less than was asked for until the source says otherwise, or completions may have
@@ -432,8 +442,7 @@ public final class ConnectionPool: Transport {
     /// It has processed so many pushes that whatever comes next is no continuation of old trouble.
     func proved(_ connection: Connection) {
         guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
-        seats[index].backoff.reset()
-        (seats[index].refusals, seats[index].refusedSince) = (0, nil)
+        seats[index].forgetTrouble()
     }
 
     /// - Parameter reason: `nil` for the ordinary end of a connection, which is no news once it has done its work.
@@ -444,7 +453,7 @@ public final class ConnectionPool: Transport {
             size.restrain(at: now, using: &random)
         }
         let what = "\(configuration.endpoint) ends a connection: \(reason ?? "no reason given")"
-        let wasOfUse = connection.isProved || connection.hasLasted(at: now)
+        let wasOfUse = connection.isProved || connection.hasLasted(at: now) || connection.wasEndedAtRest
         if reason != nil || !wasOfUse { report("\(what); it is replaced", at: now) }
         if wasOfUse {
             replace(connection, at: moment)
@@ -503,9 +512,9 @@ public final class ConnectionPool: Transport {
     /// Until the seat's next connection, behind the one that is in it.
     private func nextWait(_ index: Int, at now: Int64) -> Duration {
         if seats[index].connection?.hasLasted(at: now) == true {
-            seats[index].backoff.reset()
-            (seats[index].refusals, seats[index].refusedSince) = (0, nil)
+            seats[index].forgetTrouble()
         }
+        if seats[index].connection?.wasEndedAtRest == true { return seats[index].restBackoff.next(using: &random) }
         return seats[index].backoff.next(using: &random)
     }
 
