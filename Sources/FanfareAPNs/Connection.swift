@@ -64,6 +64,8 @@ final class Connection {
 
     /// Of the quickest answer's time: so long an answer may take.
     private static let queueFactor: Int64 = 4
+    /// Of a request's usual time, however slow the peer is: meanwhile its activity gets nothing newer.
+    private static let patienceFactor: Int64 = 3
 
     /// Names this connection for the life of its pool.
     let serial: UInt64
@@ -415,7 +417,12 @@ final class Connection {
     private func patience(at now: Int64) -> Int64 {
         let usual = pool.configuration.requestTimeout.nanoseconds
         guard queueEnds(at: now) != nil, let least = pace.least else { return usual }
-        return max(usual, least.multipliedReportingOverflow(by: Connection.queueFactor).partialValue)
+        return Connection.patience(usual: usual, least: least)
+    }
+
+    /// - Parameter least: what the quickest answers take.
+    static func patience(usual: Int64, least: Int64) -> Int64 {
+        max(usual, min(Connection.queueFactor * least, Connection.patienceFactor * usual))
     }
 
     /// Until when the last answer shows that others come: a connection that falls silent has no queue.

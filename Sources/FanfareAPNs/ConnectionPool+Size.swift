@@ -125,7 +125,9 @@ extension ConnectionPool {
         let now = moment.monotonicNanoseconds
         let open = seats.compactMap(\.connection).filter(\.isOpen)
         let known = open.filter { $0.pace.notedAt.map { now - $0 < Slowness.memory } ?? false }
-        let middle = known.count > 2 ? ConnectionPool.middle(known.compactMap(\.pace.least)) : nil
+        // Of two the quicker one is what the other could be.
+        let paces = known.compactMap(\.pace.least).sorted()
+        let middle = paces.count > 1 ? paces[(paces.count - 1) / 2] : nil
         let limit = middle.map { max($0 * ConnectionPool.slowFactor, $0 + ConnectionPool.slowMargin) }
         for connection in open {
             connection.slowness.compare(connection.pace, to: middle, at: now)
