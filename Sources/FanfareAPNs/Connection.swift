@@ -128,7 +128,8 @@ final class Connection {
     private(set) var wasEndedAtRest = false
 
     private func noteEnd(at now: Int64) {
-        wasEndedAtRest = phase == .open && inFlight == 0 && !isInDoubt && isEstablished(at: now)
+        wasEndedAtRest =
+            phase == .open && inFlight == 0 && !isInDoubt && session.allowsStreams && isEstablished(at: now)
     }
 
     private func isEstablished(at now: Int64) -> Bool { openedAt.map { now - $0 >= silenceMax } ?? false }

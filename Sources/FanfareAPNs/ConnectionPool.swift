@@ -35,7 +35,7 @@ public final class ConnectionPool: Transport {
         var refusedSince: Int64?
         /// Its first connection has neither opened nor failed.
         var isUntried = false
-        /// Until it opens a connection, of which none has opened yet.
+        /// It dials, or its last attempts have failed.
         var isAsking: Bool { connection?.isDialing == true || dialBackoff.attempts > 0 }
 
         mutating func forgetTrouble() {
@@ -93,7 +93,7 @@ public final class ConnectionPool: Transport {
     /// Ended by the peer before the first answer, or by an answer that asks for another one, since the last push that was answered.
     @exclusivity(unchecked) var connectionsInVain = 0
     static let connectionsInVainMax = 4
-    /// What people were told of them.
+    /// What people were told of connections that the service ended in vain; `nil` once one has stayed.
     var troubleInVain: Trouble?
     /// On all connections.
     @exclusivity(unchecked) var inFlight = 0
@@ -642,7 +642,7 @@ public final class ConnectionPool: Transport {
         }
         if let review = nextReview(at: moment.monotonicNanoseconds), !isClosing { due = min(due, review) }
         if let opens = gate.opensWhollyAt, opens > moment.monotonicNanoseconds, !isClosing { due = min(due, opens) }
-        // One that is long over has not fired: this machine slept, and its timers with it, but not the time that has passed.
+        // A timer that is long over and has not fired: the machine slept, and libuv's clock with it.
         let hasSlept = lateIn == nil && timerDue < moment.monotonicNanoseconds - ConnectionPool.lateness
         guard due < timerDue || hasSlept else { return }
         timerDue = due
