@@ -486,7 +486,8 @@ final class Connection {
         phaseEnds = moment.monotonicNanoseconds + Connection.farewellTimeout.nanoseconds
         stream?.finish()
         stream?.pauseReading()
-        endSession(at: moment)
+        // What is written may leave yet.
+        endSession(unsent: 0, at: moment)
         pool.ended(self, ending, at: moment, lingers: true)
     }
 
@@ -494,7 +495,6 @@ final class Connection {
     func abort(at moment: Moment) { end(.drained, at: moment) }
 
     private func streamClosed(_ error: LoopError?) {
-        stream = nil
         if error.map({ $0.kind == .connectionLost }) ?? true { noteEnd(at: pool.now().monotonicNanoseconds) }
         let text = error.map { "\($0)" } ?? "\(pool.configuration.endpoint): closed by the server"
         switch phase {
@@ -517,14 +517,14 @@ final class Connection {
         dialer?.close()
         dialer = nil
         stream?.close()
+        endSession(unsent: stream?.plainBytesUnsent ?? 0, at: moment)
         stream = nil
-        endSession(at: moment)
         pool.ended(self, ending, at: moment)
     }
 
-    private func endSession(at moment: Moment) {
+    private func endSession(unsent: Int, at moment: Moment) {
         if inFlight > 0, !pool.isClosing { pool.lifespan.cutOff(after: answers) }
-        session.connectionLost()
+        session.connectionLost(unsent: unsent)
         takeEvents(at: moment)
     }
 }
