@@ -72,6 +72,9 @@ extension APNsOptions {
             return "bundle id \(bundleID): reach is more than zero and an hour at most, connectionsMax and "
                 + "connectionsPerShard are 1 or more"
         }
+        guard idlePingAfter >= .seconds(1), idlePingAfter <= .seconds(3600) else {
+            return "bundle id \(bundleID): idlePingAfter is a second at least and an hour at most"
+        }
         guard teamID.isAppleIdentifier else {
             return "team id \(teamID): has ten capital letters and digits, as DEF123GHIJ"
         }

@@ -64,6 +64,8 @@ final class Connection {
 
     /// Of the quickest answer's time: so long an answer may take.
     private static let queueFactor: Int64 = 4
+    /// Of a request's usual time, however slow the peer is: meanwhile its activity gets nothing newer.
+    private static let patienceFactor: Int64 = 3
 
     /// Names this connection for the life of its pool.
     let serial: UInt64
@@ -122,6 +124,17 @@ final class Connection {
         dialer?.close()
         stream?.close()
     }
+
+    /// It was well and had nothing to do when the peer, or something on the way, ended it, and had been open for longer than a peer takes to
+    /// refuse one.
+    private(set) var wasEndedAtRest = false
+
+    private func noteEnd(at now: Int64) {
+        wasEndedAtRest =
+            phase == .open && inFlight == 0 && !isInDoubt && session.allowsStreams && isEstablished(at: now)
+    }
+
+    private func isEstablished(at now: Int64) -> Bool { openedAt.map { now - $0 >= silenceMax } ?? false }
 
     /// Open for longer than anybody waits for a connection: its end has nothing to do with the ends before it, whatever it carried.
     func hasLasted(at now: Int64) -> Bool {
@@ -295,6 +308,7 @@ final class Connection {
                 }
             case .goAway(_, let code, let debug):
                 let reason = ErrorBody(Array(batch[debug])).reason ?? (code == .noError ? nil : "\(code)")
+                if reason == nil { noteEnd(at: moment.monotonicNanoseconds) }
                 pool.connectionWasToldToGo(self, code, reason: reason, at: moment)
             case .exhausted: pool.replace(self, at: moment)
             case .pong: timePong(at: moment.monotonicNanoseconds)
@@ -407,7 +421,12 @@ final class Connection {
     private func patience(at now: Int64) -> Int64 {
         let usual = pool.configuration.requestTimeout.nanoseconds
         guard queueEnds(at: now) != nil, let least = pace.least else { return usual }
-        return max(usual, least.multipliedReportingOverflow(by: Connection.queueFactor).partialValue)
+        return Connection.patience(usual: usual, least: least)
+    }
+
+    /// - Parameter least: what the quickest answers take.
+    static func patience(usual: Int64, least: Int64) -> Int64 {
+        max(usual, min(Connection.queueFactor * least, Connection.patienceFactor * usual))
     }
 
     /// Until when the last answer shows that others come: a connection that falls silent has no queue.
@@ -421,6 +440,7 @@ final class Connection {
 
     private func endSilence(at moment: Moment) {
         guard pingedAt == nil else {
+            noteEnd(at: moment.monotonicNanoseconds)
             return end(.lost("\(pool.configuration.endpoint): the server went silent"), at: moment)
         }
         askForSignOfLife(at: moment.monotonicNanoseconds)
@@ -437,6 +457,7 @@ final class Connection {
         guard let sent = timedPing.take() else { return }
         roundTrip.note(now - sent, at: now)
         pool.reviewDue = .min
+        if phase == .open, session.allowsStreams, isEstablished(at: now) { pool.stays() }
     }
 
     // MARK: End
@@ -468,7 +489,8 @@ final class Connection {
         phaseEnds = moment.monotonicNanoseconds + Connection.farewellTimeout.nanoseconds
         stream?.finish()
         stream?.pauseReading()
-        endSession(at: moment)
+        // What is written may leave yet.
+        endSession(unsent: 0, at: moment)
         pool.ended(self, ending, at: moment, lingers: true)
     }
 
@@ -476,7 +498,7 @@ final class Connection {
     func abort(at moment: Moment) { end(.drained, at: moment) }
 
     private func streamClosed(_ error: LoopError?) {
-        stream = nil
+        if error.map({ $0.kind == .connectionLost }) ?? true { noteEnd(at: pool.now().monotonicNanoseconds) }
         let text = error.map { "\($0)" } ?? "\(pool.configuration.endpoint): closed by the server"
         switch phase {
         case .dialing, .ended: break
@@ -498,14 +520,14 @@ final class Connection {
         dialer?.close()
         dialer = nil
         stream?.close()
+        endSession(unsent: stream?.plainBytesUnsent ?? 0, at: moment)
         stream = nil
-        endSession(at: moment)
         pool.ended(self, ending, at: moment)
     }
 
-    private func endSession(at moment: Moment) {
+    private func endSession(unsent: Int, at moment: Moment) {
         if inFlight > 0, !pool.isClosing { pool.lifespan.cutOff(after: answers) }
-        session.connectionLost()
+        session.connectionLost(unsent: unsent)
         takeEvents(at: moment)
     }
 }

@@ -271,6 +271,7 @@ extension ConnectionPool {
             connectionsInVain += 1
             if connectionsInVain >= ConnectionPool.connectionsInVainMax, trouble?.kind != kind {
                 trouble(kind, "\(why) on one connection after the other; pushes wait", at: moment.monotonicNanoseconds)
+                troubleInVain = kind == .service ? trouble : nil
             }
         }
         if let index = seats.firstIndex(where: { $0.connection === connection }), giveUp(index, at: moment) {
@@ -278,6 +279,14 @@ extension ConnectionPool {
         } else {
             replace(connection, at: moment)
         }
+    }
+
+    /// A connection has been open for a while, goes on and takes requests: what others were ended for is over.
+    func stays() {
+        guard trouble?.kind != .configuration else { return }
+        connectionsInVain = 0
+        if trouble == troubleInVain { trouble = nil }
+        troubleInVain = nil
     }
 
     // MARK: Telling people

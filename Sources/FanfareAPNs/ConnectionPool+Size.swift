@@ -125,7 +125,9 @@ extension ConnectionPool {
         let now = moment.monotonicNanoseconds
         let open = seats.compactMap(\.connection).filter(\.isOpen)
         let known = open.filter { $0.pace.notedAt.map { now - $0 < Slowness.memory } ?? false }
-        let middle = known.count > 2 ? ConnectionPool.middle(known.compactMap(\.pace.least)) : nil
+        // Of two the quicker one is what the other could be.
+        let paces = known.compactMap(\.pace.least).sorted()
+        let middle = paces.count > 1 ? paces[(paces.count - 1) / 2] : nil
         let limit = middle.map { max($0 * ConnectionPool.slowFactor, $0 + ConnectionPool.slowMargin) }
         for connection in open {
             connection.slowness.compare(connection.pace, to: middle, at: now)
@@ -187,8 +189,10 @@ extension ConnectionPool {
     /// - Returns: whether the seat is gone.
     func giveUp(_ index: Int, at moment: Moment) -> Bool {
         let now = moment.monotonicNanoseconds
-        // The end of one that has lasted says nothing of how many there may be.
-        guard choosesSize, seats[index].connection?.hasLasted(at: now) != true else { return false }
+        // The end of one that has lasted, or had nothing to do, says nothing of how many there may be.
+        guard choosesSize, seats[index].connection.map({ $0.hasLasted(at: now) || $0.wasEndedAtRest }) != true else {
+            return false
+        }
         let others = seats.indices.filter { $0 != index }.compactMap { seats[$0].connection }.filter(\.isOpen)
         guard let witness = others.max(by: { $0.lastHeard < $1.lastHeard }) else { return false }
         let since = seats[index].refusedSince ?? now

@@ -22,6 +22,8 @@ public final class ConnectionPool: Transport {
         /// Between attempts of which none opened. They are a burden to nobody, and when APNs is back after an outage, people wait
         /// for the next one.
         var dialBackoff = Backoff(first: .milliseconds(100), most: .seconds(5))
+        /// Between connections that were ended while they had nothing to do.
+        var restBackoff = Backoff(first: .milliseconds(100), most: .seconds(5))
         /// Monotonic nanoseconds; when there is no connection, or one that is in doubt.
         var opensAt: Int64 = 0
         /// The connection gives way to another one at `opensAt`.
@@ -33,6 +35,14 @@ public final class ConnectionPool: Transport {
         var refusedSince: Int64?
         /// Its first connection has neither opened nor failed.
         var isUntried = false
+        /// It dials, or its last attempts have failed.
+        var isAsking: Bool { connection?.isDialing == true || dialBackoff.attempts > 0 }
+
+        mutating func forgetTrouble() {
+            backoff.reset()
+            restBackoff.reset()
+            (refusals, refusedSince) = (0, nil)
+        }
     }
 
     let loop: Loop
@@ -83,6 +93,8 @@ public final class ConnectionPool: Transport {
     /// Ended by the peer before the first answer, or by an answer that asks for another one, since the last push that was answered.
     @exclusivity(unchecked) var connectionsInVain = 0
     static let connectionsInVainMax = 4
+    /// What people were told of connections that the service ended in vain; `nil` once one has stayed.
+    var troubleInVain: Trouble?
     /// On all connections.
     @exclusivity(unchecked) var inFlight = 0
     /// False from a pull that brought less than was asked for until the source says otherwise, or completions may have
@@ -385,11 +397,11 @@ public final class ConnectionPool: Transport {
     /// ended together, they come back a few at a time. One that nobody answers is not to hold up all others.
     var dialsMax: Int { max(2, 4 / configuration.pools) }
 
-    /// While nobody answers, the first seats ask for all.
+    /// While nobody answers, a few seats ask for all: those that have begun to.
     private func mayDial(_ index: Int) -> Bool {
         guard choosesSize else { return true }
-        guard connectionsOpen > 0 else { return index < max(2, size.limits.leastHad) }
-        return seats.count { $0.connection?.isDialing == true } < dialsMax
+        if connectionsOpen > 0 { return seats.count { $0.connection?.isDialing == true } < dialsMax }
+        return seats[index].isAsking || seats.count(where: \.isAsking) < max(2, size.limits.leastHad)
     }
 
     /// Nobody has said how many connections there are.
@@ -430,8 +442,7 @@ public final class ConnectionPool: Transport {
     /// It has processed so many pushes that whatever comes next is no continuation of old trouble.
     func proved(_ connection: Connection) {
         guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
-        seats[index].backoff.reset()
-        (seats[index].refusals, seats[index].refusedSince) = (0, nil)
+        seats[index].forgetTrouble()
     }
 
     /// - Parameter reason: `nil` for the ordinary end of a connection, which is no news once it has done its work.
@@ -442,7 +453,7 @@ public final class ConnectionPool: Transport {
             size.restrain(at: now, using: &random)
         }
         let what = "\(configuration.endpoint) ends a connection: \(reason ?? "no reason given")"
-        let wasOfUse = connection.isProved || connection.hasLasted(at: now)
+        let wasOfUse = connection.isProved || connection.hasLasted(at: now) || connection.wasEndedAtRest
         if reason != nil || !wasOfUse { report("\(what); it is replaced", at: now) }
         if wasOfUse {
             replace(connection, at: moment)
@@ -501,9 +512,9 @@ public final class ConnectionPool: Transport {
     /// Until the seat's next connection, behind the one that is in it.
     private func nextWait(_ index: Int, at now: Int64) -> Duration {
         if seats[index].connection?.hasLasted(at: now) == true {
-            seats[index].backoff.reset()
-            (seats[index].refusals, seats[index].refusedSince) = (0, nil)
+            seats[index].forgetTrouble()
         }
+        if seats[index].connection?.wasEndedAtRest == true { return seats[index].restBackoff.next(using: &random) }
         return seats[index].backoff.next(using: &random)
     }
 
@@ -632,7 +643,9 @@ public final class ConnectionPool: Transport {
         }
         if let review = nextReview(at: now), !isClosing { due = min(due, review) }
         if let opens = gate.opensWhollyAt, opens > now, !isClosing { due = min(due, opens) }
-        guard due < timerDue else { return }
+        // A timer that is long over and has not fired: the machine slept, and libuv's clock with it.
+        let hasSlept = lateIn == nil && timerDue < now - ConnectionPool.lateness
+        guard due < timerDue || hasSlept else { return }
         timerDue = due
         timer.start(after: .nanoseconds(max(0, due - now)))
     }

@@ -94,8 +94,19 @@ public final class ProviderToken: Sendable {
         var issue: Issue?
         /// APNs has accepted an issue of it.
         var isProven = false
-        /// Monotonic nanoseconds; `nil`: APNs has refused none since it accepted one.
+        /// Since APNs accepted one.
+        var refusals = 0
+        /// Monotonic nanoseconds; `nil`: APNs has refused none since it accepted one, or too few to be believed.
         var refusedAt: Int64?
+
+        /// A server that is ill, or another endpoint's, is one of many: before a time that was proven has been refused so often, it has
+        /// been accepted elsewhere.
+        mutating func refuse(at now: Int64) {
+            refusals += 1
+            if !isProven || refusals >= SigningKeys.refusalsMin { refusedAt = now }
+        }
+
+        mutating func accept() { (isProven, refusals, refusedAt) = (true, 0, nil) }
     }
 
     private struct State {
@@ -120,7 +131,9 @@ public final class ProviderToken: Sendable {
 
         /// Minted anew, however young the last one is: that limit is a key's own. What time it is is not.
         mutating func forgetIssues() {
-            for index in times.indices { (times[index].issue, times[index].refusedAt) = (nil, nil) }
+            for index in times.indices {
+                (times[index].issue, times[index].refusals, times[index].refusedAt) = (nil, 0, nil)
+            }
         }
 
         var provenOrigin: Int64? {
@@ -240,8 +253,7 @@ public final class ProviderToken: Sendable {
             // An answer from before says nothing of now: APNs has refused that issue since, and a machine may have stood still.
             guard let time = state.times.first, time.issue?.serial == serial else { return }
             state.keys.accepted()
-            state.times[0].isProven = true
-            state.times[0].refusedAt = nil
+            state.times[0].accept()
             state.times.removeAll { !$0.isProven && $0.refusedAt == nil }
         }
     }
@@ -264,10 +276,10 @@ public final class ProviderToken: Sendable {
         try state.withLock { state in
             guard let current = state.times.first?.issue, current.serial == serial else { return .newIssue }
             if state.times[0].refusedAt == nil { state.refusedSince = moment.monotonicNanoseconds }
-            state.times[0].refusedAt = moment.monotonicNanoseconds
+            state.times[0].refuse(at: moment.monotonicNanoseconds)
             let isAged = refusal == .expired && current.age(at: moment) >= ProviderToken.refreshAgeMin
             let other = state.choose(at: moment)
-            if state.times[other].refusedAt == nil, state.times[other].isProven || !isAged {
+            if other > 0, state.times[other].refusedAt == nil, state.times[other].isProven || !isAged {
                 if state.use(other, at: moment) == nil { _ = try mint(&state, at: moment) }
                 return .anotherTime
             }

@@ -22,7 +22,7 @@ struct SigningKeys {
     private var refusedSince: Int64?
 
     /// A server that has not heard of a key yet is one of many: before it has refused so many, another one has accepted some.
-    private static let refusalsMin = 10
+    static let refusalsMin = 10
     /// Nanoseconds; as long as a time is kept to. A key that had been accepted is not given up for one sick server.
     private static let patience = ProviderToken.turnMin.milliseconds * 1_000_000
 

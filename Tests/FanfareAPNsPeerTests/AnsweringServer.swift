@@ -59,6 +59,9 @@ final class AnsweringServer {
     /// Ends all connections there are, as a firewall's timer or a deployment does.
     func goAway() { for conversation in conversations { conversation.write(frame(7, big(0) + big(0))) } }
 
+    /// Ends a connection without a word of HTTP/2's.
+    func end(connection: Int) { conversations[connection].end() }
+
     /// An answer that comes later.
     func write(_ frames: [UInt8], on connection: Int) { conversations[connection].write(frames) }
 
@@ -153,6 +156,11 @@ final class AnsweringServer {
         func write(_ bytes: [UInt8]) { if !stream.isClosed { stream.write(bytes) } }
 
         func stopReading() { stream.pauseReading() }
+
+        func end() {
+            stream.close()
+            hasEnded = true
+        }
 
         /// After what is written in this turn.
         func reset() { isOver = true }

@@ -121,10 +121,11 @@ import Testing
         harness.close()
     }
 
-    /// One of four answers thirty times as late as the others, for ten seconds: it is replaced, and pushes go to the others meanwhile.
-    @Test func aConnectionThatStaysSlowIsReplaced() throws {
+    /// One of four, or of two, answers thirty times as late as the others, for ten seconds: it is replaced, and pushes go to the others
+    /// meanwhile.
+    @Test(arguments: [2, 4]) func aConnectionThatStaysSlowIsReplaced(connections: Int) throws {
         var late: [AnsweringServer.Request] = []
-        let (server, harness) = try world(activities: 60_000, demand: 0, connections: 4) {
+        let (server, harness) = try world(activities: 60_000, demand: 0, connections: connections) {
             guard $0.connection == 0, $0.number > 0 else { return AnsweringServer.accepted($0) }
             late.append($0)
             return []
@@ -137,7 +138,7 @@ import Testing
         harness.run("being ready") { harness.pool.isReady }
         var known: [Int] = []
         var round = 0
-        while server.connections < 5, round < 150 {
+        while server.connections == connections, round < 150 {
             round += 1
             harness.source.mayHandOut = round * 400
             harness.pool.workAvailable()
@@ -146,7 +147,7 @@ import Testing
             // By then it has been seen how late it answers.
             if round == 5 { known = server.requestsByConnection }
         }
-        #expect(server.connections == 5)
+        #expect(server.connections == connections + 1)
         let carried = zip(server.requestsByConnection, known).map { $0 - $1 }
         #expect(carried.dropFirst().allSatisfy { 3 * carried[0] <= 2 * $0 }, "\(carried)")
         #expect(harness.reports.contains { $0.contains("far more slowly on a connection") }, "\(harness.reports)")
@@ -495,6 +496,124 @@ import Testing
             harness.run("round \(round)") { harness.source.settled == round * 100 }
         }
         #expect(server.requestsByConnection.allSatisfy { $0 > 1000 }, "\(server.requestsByConnection)")
+        harness.close()
+    }
+
+    // MARK: Ends that are no refusals
+
+    /// The first two connections were ended young so often that their places wait for half a minute; then all others go at once.
+    @Test func whileNobodyIsOpenAnyPlaceMayDial() throws {
+        let (server, harness) = try world(activities: 1, demand: 10_000_000, connectionsMax: 4)
+        harness.run("being as many as there may be") { harness.pool.figures.connections == 4 }
+        // What has lasted is given up no sooner than after ten minutes.
+        harness.time.leap(.seconds(61))
+        var places = [0, 1]
+        for round in 1...10 {
+            let before = server.connections
+            for connection in places { server.write(frame(7, big(0) + big(0)), on: connection) }
+            harness.run("both ends \(round)") { harness.pool.figures.connections == 2 }
+            guard round < 10 else { break }
+            let leaps = harness.leaps(of: .milliseconds(50))
+            harness.run("both again") { harness.pool.figures.connections == 4 }
+            leaps.close()
+            places = [before, before + 1]
+        }
+        let before = server.connections
+        for connection in 2..<4 { server.write(frame(7, big(0) + big(0)), on: connection) }
+        harness.run("being without") { harness.pool.figures.connections == 0 }
+        let begins = harness.time.passed
+        let leaps = harness.leaps(of: .milliseconds(2))
+        harness.run("another one") {
+            harness.pool.figures.connections > 0 || harness.time.passed - begins > .seconds(5)
+        }
+        leaps.close()
+        #expect(harness.pool.figures.connections > 0 && server.connections <= before + 4)
+        harness.close()
+    }
+
+    /// A box on the way ends what has been quiet for half a minute, with a word or without one: that refuses nobody, and who comes then
+    /// waits for seconds.
+    @Test(arguments: [true, false]) func whoEndsQuietConnectionsIsDialledAgainWithinSeconds(saysSo: Bool) throws {
+        let (server, harness) = try world(activities: 1, demand: 0)
+        harness.run("being ready") { harness.pool.isReady }
+        for round in 1...12 {
+            harness.time.leap(.seconds(30))
+            let ended = server.connectionsEnded
+            for connection in server.connections - 2..<server.connections {
+                if saysSo {
+                    server.write(frame(7, big(0) + big(0)), on: connection)
+                } else {
+                    server.end(connection: connection)
+                }
+            }
+            harness.run("the ends") { server.connectionsEnded == ended + 2 && harness.pool.connectionsOpen == 0 }
+            let begins = harness.time.passed
+            let leaps = harness.leaps(of: .milliseconds(10))
+            harness.run("both again") {
+                harness.pool.connectionsOpen == 2 || harness.time.passed - begins > .seconds(20)
+            }
+            leaps.close()
+            guard harness.pool.connectionsOpen == 2 else {
+                Issue.record("round \(round): nobody is open after \(harness.time.passed - begins)")
+                break
+            }
+        }
+        #expect(harness.pool.trouble == nil, "\(harness.pool.trouble?.text ?? "")")
+        harness.source.mayHandOut = 1
+        harness.pool.workAvailable()
+        harness.run("a push") { harness.source.settled == 1 }
+        harness.close()
+    }
+
+    /// The same before a match: there are as many as are wanted, however often those that are quiet are ended.
+    @Test func aLargePoolOfQuietConnectionsStaysLargeThoughTheyAreEnded() throws {
+        let wanted = 12
+        let (server, harness) = try world(activities: 1, demand: 10_000_000, connectionsMax: wanted)
+        harness.run("being as many as there may be") { harness.pool.connectionsOpen == wanted }
+        var oldest = 0
+        for round in 1...6 {
+            harness.time.leap(.seconds(30))
+            let all = oldest..<server.connections
+            oldest = all.upperBound
+            // All but one, which is heard meanwhile.
+            for connection in all where connection != all.lowerBound { server.end(connection: connection) }
+            harness.run("the ends \(round)") { harness.pool.connectionsOpen <= 1 }
+            let begins = harness.time.passed
+            let leaps = harness.leaps(of: .milliseconds(10))
+            harness.run("being as many again") {
+                harness.pool.connectionsOpen == wanted || harness.time.passed - begins > .seconds(20)
+            }
+            server.end(connection: all.lowerBound)
+            harness.run("the last one, too") {
+                harness.pool.connectionsOpen == wanted || harness.time.passed - begins > .seconds(40)
+            }
+            leaps.close()
+            #expect(harness.pool.connectionsOpen == wanted, "round \(round)")
+        }
+        #expect(!harness.reports.contains { $0.contains("takes no more") }, "\(harness.reports)")
+        harness.close()
+    }
+
+    /// Four that were told to go young are trouble; those that come after them and stay are none, though nothing is pushed.
+    @Test func troubleWithConnectionsIsOverWhenOneStays() throws {
+        let (server, harness) = try world(activities: 1, demand: 0)
+        harness.run("being ready") { harness.pool.isReady }
+        for round in 1...2 {
+            for connection in server.connections - 2..<server.connections {
+                server.write(frame(7, big(0) + big(0)), on: connection)
+            }
+            harness.run("being without \(round)") { harness.pool.connectionsOpen == 0 }
+            if round == 2 { #expect(harness.pool.trouble?.kind == .service) }
+            let leaps = harness.leaps(of: .milliseconds(5))
+            harness.run("being two again") { harness.pool.connectionsOpen == 2 }
+            leaps.close()
+        }
+        #expect(harness.pool.trouble?.kind == .service, "they have not stayed yet")
+        let begins = harness.time.passed
+        let leaps = harness.leaps(of: .milliseconds(50))
+        harness.run("staying") { harness.pool.trouble == nil || harness.time.passed - begins > .seconds(180) }
+        leaps.close()
+        #expect(harness.pool.trouble == nil)
         harness.close()
     }
 }

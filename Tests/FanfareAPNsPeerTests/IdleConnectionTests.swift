@@ -82,6 +82,32 @@ import Testing
         scene.close()
     }
 
+    /// A machine that slept for an hour, its timers with it: what was due in the middle of that has not come, and what comes next is not
+    /// to wait for it.
+    @Test func aMachineThatSleptFindsItsDeadConnectionsAtOnce() throws {
+        let scene = try Scene(first: 100, then: 100) {
+            $0.requestTimeout = .seconds(86_400)
+            $0.pingAfter = .seconds(44)
+            $0.pingTimeout = .seconds(1)
+        }
+        // What dialling was to take at most is over then, and the next thing due is the check of idle connections.
+        var isFar = false
+        let timer = LoopTimer(loop: scene.loop) { isFar = true }
+        timer.start(after: .milliseconds(2500))
+        scene.harness.run("a timer that is far") { isFar }
+        timer.close()
+        scene.harness.time.leap(.seconds(3600))
+        scene.relay.isSilent = true
+        let begins = scene.harness.time.passed
+        scene.publish()
+        scene.harness.run("both losses") { scene.harness.pool.statistics.connectionsLost == 2 }
+        #expect(scene.harness.time.passed - begins < .seconds(10), "\(scene.harness.time.passed - begins)")
+        scene.relay.isSilent = false
+        scene.harness.run("settling") { scene.source.settled == 200 }
+        #expect(scene.source.count(.unknown) == 0)
+        scene.close()
+    }
+
     /// Known to be dead before it is needed.
     @Test func aConnectionThatDiesWhileItIsIdleIsReplacedBeforeAnybodyNeedsIt() throws {
         let scene = try Scene(first: 100, then: 100) {

@@ -3,6 +3,7 @@ import FanfareAPNs
 import FanfareCore
 import FanfareLoop
 import Foundation
+import Glibc
 import Testing
 
 /// Servers that are ill, one connection of them or all: who is asked next, how often, and what people hear.
@@ -18,7 +19,7 @@ import Testing
         activities: Int, connections: Int = 2, settings: [UInt8] = [],
         key: (file: String, id: String?) = ("apns.p8", "K123456789"),
         settles: @escaping (DeliveryOutcome) -> Bool = { $0 == .accepted || $0 == .deadToken || $0 == .refused },
-        _ change: (inout ConnectionPool.Configuration) -> Void = { _ in },
+        payload: Payload = examplePayload(), _ change: (inout ConnectionPool.Configuration) -> Void = { _ in },
         answer: @escaping AnsweringServer.Answer
     ) throws -> (server: AnsweringServer, harness: PoolHarness) {
         let loop = try Loop()
@@ -28,7 +29,7 @@ import Testing
             bundleID: "com.example.app", connections: connections)
         change(&configuration)
         let harness = try PoolHarness(
-            loop: loop, source: MemorySource(activities: activities, payload: examplePayload(), settles: settles),
+            loop: loop, source: MemorySource(activities: activities, payload: payload, settles: settles),
             configuration: configuration,
             credentials: try ProviderToken(keyFile: scratch.path(key.file), keyID: key.id, teamID: "T123456789"))
         return (server, harness)
@@ -68,6 +69,56 @@ import Testing
         harness.run("settling, or a second stop") { harness.source.settled == 1 || server.requestsByConnection[0] > 10 }
         #expect(server.requestsByConnection == [10, 1])
         #expect(harness.pool.trouble == nil)
+        harness.close()
+    }
+
+    /// Of this process's sockets at either end of connections to a port: the system's would take in megabytes.
+    private func keepBuffersSmall(of port: UInt16) {
+        for file in 3..<CInt(1024) {
+            let isEnd = [getsockname, getpeername].contains { name in
+                var address = sockaddr_in()
+                var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+                let result = withUnsafeMutablePointer(to: &address) {
+                    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { name(file, $0, &size) }
+                }
+                return result == 0 && address.sin_family == AF_INET && UInt16(bigEndian: address.sin_port) == port
+            }
+            guard isEnd else { continue }
+            var bytes: CInt = 64 * 1024
+            for option in [SO_SNDBUF, SO_RCVBUF] {
+                setsockopt(file, SOL_SOCKET, option, &bytes, socklen_t(MemoryLayout<CInt>.size))
+            }
+        }
+    }
+
+    /// It stops reading, and ends with what it has not read: what never left this process, some half a megabyte, was certainly not processed,
+    /// and keeps its alert.
+    @Test func whatNeverLeftIsNotProcessed() throws {
+        let payload = examplePayload()
+        payload.wire = Array(#"{"aps":{}}"#.utf8) + [UInt8](repeating: UInt8(ascii: " "), count: 4000)
+        payload.isEncoded = true
+        let (server, harness) = try world(
+            activities: 10_000, connections: 1, settles: { _ in true }, payload: payload, { $0.waitForEver() },
+            answer: AnsweringServer.accepted)
+        harness.source.mayHandOut = 2000
+        harness.pool.workAvailable()
+        harness.run("being wide") { harness.source.settled == 2000 }
+        server.stopReading(connection: 0)
+        keepBuffersSmall(of: server.port)
+        harness.source.mayHandOut = .max
+        harness.pool.workAvailable()
+        var (turns, seen) = (0, -1)
+        harness.run("buffers being full") {
+            turns = harness.source.inFlight == seen ? turns + 1 : 0
+            seen = harness.source.inFlight
+            return turns == 50
+        }
+        #expect((200..<1000).contains(seen), "more fits the buffers than may be in flight: \(seen)")
+        harness.source.mayHandOut = harness.source.handedOut
+        server.end(connection: 0)
+        harness.run("the end") { harness.source.inFlight == 0 }
+        #expect(harness.source.count(.notProcessed) >= 100, "\(harness.source.outcomes)")
+        #expect(harness.source.count(.unknown) > 0, "what has left may have been processed")
         harness.close()
     }
 

@@ -16,6 +16,14 @@ import Testing
         #expect(said(&log, "refused", 120 * Self.second) == "refused")
     }
 
+    /// In a slow peer's queue for four times as long as the quickest answers take, and not for ever.
+    @Test func anAnswerIsWaitedForThreeTimesTheUsualTimeAtMost() {
+        for (least, seconds) in [(0, 10), (2, 10), (3, 12), (7, 28), (8, 30), (1000, 30)] as [(Int64, Int64)] {
+            let patience = Connection.patience(usual: 10 * Self.second, least: least * Self.second)
+            #expect(patience == seconds * Self.second, "\(least)")
+        }
+    }
+
     @Test func manyDifferentReportsForgetTheOldest() {
         var log = ReportLog()
         for number in 0...ReportLog.textsMax { #expect(said(&log, "\(number)", 0) != nil) }

@@ -441,10 +441,43 @@ func windowUpdate(_ stream: UInt32, _ increment: UInt32) -> [UInt8] {
         c.session.take(first + 1)
         c.session.connectionLost()
         #expect(
-            c.events() == [.lost(tag: 1, code: nil), .lost(tag: 2, code: nil), .notProcessed(tag: 3)])
+            c.events() == [.lost(tag: 1, code: nil), .notProcessed(tag: 2), .notProcessed(tag: 3)])
         #expect(c.state == .closed && c.openStreams == 0)
         let more = c.request(4)
         #expect(!more)
+    }
+
+    /// What was taken lay in a queue, and its end never left.
+    @Test(arguments: 0...300) func whatDidNotWhollyLeaveWasNotProcessed(unsent: Int) {
+        let c = Connection()
+        var ends: [Int] = []
+        for tag in 1...3 as ClosedRange<UInt64> {
+            c.request(tag, body: [UInt8](repeating: 7, count: 50))
+            ends.append(c.session.outputCount)
+        }
+        let written = c.session.outputCount
+        c.session.take(written)
+        c.session.connectionLost(unsent: unsent)
+        let expected: [Event] = ends.enumerated().map { index, end in
+            let tag = UInt64(index + 1)
+            return end <= written - unsent ? .lost(tag: tag, code: nil) : .notProcessed(tag: tag)
+        }
+        #expect(c.events() == expected)
+    }
+
+    /// A body that waits for the peer's window: nothing can be done with its beginning.
+    @Test func aBodyThatWaitsForAWindowWasNotProcessed() {
+        for isOpened in [false, true] {
+            let c = Connection(greeted: false)
+            c.receive(settings([(4, 10)]))
+            c.request(1, body: [UInt8](repeating: 7, count: 50))
+            c.session.take(c.session.outputCount)
+            if isOpened { c.receive(frame(FrameType.windowUpdate, stream: 1, [0, 0, 0, 40])) }
+            c.session.take(c.session.outputCount)
+            _ = c.events()
+            c.session.connectionLost()
+            #expect(c.events() == [isOpened ? .lost(tag: 1, code: nil) : .notProcessed(tag: 1)])
+        }
     }
 
     @Test func bytesMayBeCutAnywhere() {

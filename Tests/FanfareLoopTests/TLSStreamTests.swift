@@ -260,6 +260,38 @@ import Testing
         #expect(endings == [nil, nil])
     }
 
+    /// The peer does not read, and then the stream is closed: what the peer can read after that is what has left, to the byte.
+    @Test(arguments: [1000, 16_384, 100_000]) func tellsWhatHasNotLeft(size: Int) throws {
+        let pair = try TLSPair()
+        var (written, received, unsent) = (0, 0, 0)
+        try withLoop { loop in
+            var server: TLSStream?
+            let address = try listen(loop) { tcp in
+                server = try? TLSStream(over: tcp, context: pair.server)
+                server?.onReady = { _ in server?.pauseReading() }
+                server?.onRead = { received += $0.count }
+                server?.onClose = { _ in loop.stop() }
+            }
+            let tls = try connect(loop, address, pair.client, host: "localhost")
+            let writes = LoopTimer(loop: loop) {
+                guard tls.writeQueueBytes < 1 << 20 else {
+                    tls.close()
+                    unsent = tls.plainBytesUnsent
+                    server?.resumeReading()
+                    return
+                }
+                for _ in 0..<10 {
+                    tls.write([UInt8](repeating: 7, count: size))
+                    written += size
+                }
+            }
+            tls.onReady = { _ in writes.start(after: .zero, repeating: .milliseconds(1)) }
+            tls.onClose = { _ in }
+        }
+        #expect(unsent >= 1 << 19 && unsent < written, "\(unsent) of \(written)")
+        #expect(received == written - unsent)
+    }
+
     @Test func tellsACutOffFromAFarewell() throws {
         let pair = try TLSPair()
         var ending: LoopError??

@@ -199,6 +199,17 @@ import Testing
         #expect { _ = try TransportChoice.apns(options).makeFactories(shards: 1) } throws: { "\($0)".contains(named) }
     }
 
+    /// Without a pause between them, connections would be asked for a sign of life as fast as they answer.
+    @Test(arguments: [0, -1, 3601] as [Int64]) func idleConnectionsAreAskedNowAndThen(seconds: Int64) {
+        var options = APNsOptions(
+            host: "localhost", port: 1, keyFile: "missing.p8", keyID: "KEY1234567", teamID: "TEAM123456",
+            bundleID: "com.example.scores")
+        options.idlePingAfter = .seconds(seconds)
+        #expect { _ = try TransportChoice.apns(options).makeFactories(shards: 1) } throws: {
+            "\($0)".contains("idlePingAfter")
+        }
+    }
+
     /// Loaded before the engine starts, each into its own shard and no other, with preferences; whose app nobody knows is told.
     @Test(arguments: [1, 3]) func subscribersAreLoadedAtTheStart(shards: Int) throws {
         let everybody = (0..<300).map { number in

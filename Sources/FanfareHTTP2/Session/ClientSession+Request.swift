@@ -75,7 +75,8 @@ extension ClientSession {
         }
         output.commit(cursor)
         if blockCount > peerFrameSizeMax { splitBlock(from: start, endStream: body.isEmpty) }
-        let position = streams.open(Stream(id: nextStream, tag: tag, startsAt: start, sendWindow: window))
+        let end = isWhole || body.isEmpty ? output.position : .max
+        let position = streams.open(Stream(id: nextStream, tag: tag, endsAt: end, sendWindow: window))
         advanceStreamID()
         if !isWhole, !body.isEmpty { beginBody(body, position) }
         return true
@@ -135,6 +136,7 @@ extension ClientSession {
             streams[position].sendWindow -= count
         }
         let isDone = from == body.count
+        if isDone { streams[position].endsAt = output.position }
         streams[partial: position].unsent = isDone ? [] : body
         streams[partial: position].unsentFrom = isDone ? 0 : from
         return isDone

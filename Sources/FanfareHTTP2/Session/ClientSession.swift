@@ -120,7 +120,7 @@ public struct ClientSession: ~Copyable {
         try output.withBytes(body)
     }
 
-    /// The first `count` bytes of the output are on their way: from now on the requests in them may be processed.
+    /// The first `count` bytes of the output are on their way: from now on requests that end in them may be processed.
     public mutating func take(_ count: Int) {
         output.take(count)
         if output.count == 0 { repliesQueued = 0 }
@@ -164,13 +164,15 @@ public struct ClientSession: ~Copyable {
         return true
     }
 
-    /// The connection is gone, whoever closed it. Every request in flight gets its event: `notProcessed` where none of its
-    /// bytes was taken, `lost` otherwise. The output left over must not be sent.
-    public mutating func connectionLost() {
+    /// The connection is gone, whoever closed it. Every request in flight gets its event: `lost` where all of its bytes have left,
+    /// `notProcessed` otherwise. The output left over must not be sent.
+    /// - Parameter unsent: of the bytes taken, those at the end that have not left and never will.
+    public mutating func connectionLost(unsent: Int = 0) {
         state = .closed
+        let left = output.taken - min(output.taken, UInt64(unsent))
         for position in streams.positions {
             let stream = streams[position]
-            let wasSent = stream.startsAt < output.taken
+            let wasSent = stream.endsAt <= left
             events.events.append(wasSent ? .lost(tag: stream.tag, code: nil) : .notProcessed(tag: stream.tag))
             streams.close(position)
         }

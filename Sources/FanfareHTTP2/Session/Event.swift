@@ -2,7 +2,7 @@
 /// `lost`.
 public enum Event: Sendable, Equatable {
     case response(Response)
-    /// The peer has certainly not processed this request: refused, above GOAWAY's last stream, or never sent.
+    /// The peer has certainly not processed this request: refused, above GOAWAY's last stream, or never wholly sent.
     case notProcessed(tag: UInt64)
     /// No answer will come, and the request may have been processed: reset by the peer or by us (with the code), or the
     /// connection was lost (no code).

@@ -6,8 +6,8 @@ struct Stream {
     /// and then when all comes back at once.
     fileprivate(set) var partialIndex: Int32 = -1
     var tag: UInt64 = 0
-    /// Where in the connection's output the request begins: what was never taken was never sent.
-    var startsAt: UInt64 = 0
+    /// Where in the connection's output the request ends, so far as is known: of what has not wholly left nothing can be done.
+    var endsAt = UInt64.max
     /// Bytes the peer lets us send on this stream; negative after it shrank its initial window (RFC 9113 §6.9.2).
     var sendWindow = 0
     var receiveWindow = FlowControl.defaultWindow

@@ -44,6 +44,7 @@ public final class TCPStream: ReadingHandle {
     private var isSending = false
     /// Of `sending`, already taken by the system.
     private var sentBytes = 0
+    private var unsentAtEnd: Int?
     private let connectRequest = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
     private let writeRequest = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
     private let shutdownRequest = UnsafeMutablePointer<uv_shutdown_t>.allocate(capacity: 1)
@@ -141,6 +142,11 @@ public final class TCPStream: ReadingHandle {
 
     /// Bytes written and not yet taken by the system.
     public var writeQueueBytes: Int { filling.count + sending.count - sentBytes }
+
+    /// Bytes written that the system has not taken, those of the write under way to the byte. Of a closed stream: what never left.
+    var unsentBytes: Int {
+        unsentAtEnd ?? filling.count + (isSending ? uv_stream_get_write_queue_size(pointer()) : sending.count)
+    }
 
     /// Never blocks, never refuses: whoever writes without end looks at `writeQueueBytes` and waits for `onDrain`.
     public func write(_ bytes: UnsafeRawBufferPointer) {
@@ -244,6 +250,7 @@ public final class TCPStream: ReadingHandle {
     }
 
     override func willClose() {
+        unsentAtEnd = unsentBytes
         onConnect = nil
         onRead = nil
         onDrain = nil

@@ -48,7 +48,13 @@ final class TLSConnectionBIO {
         return taken
     }
 
-    fileprivate func write(_ bytes: UnsafeRawBufferPointer) { tcp.write(bytes) }
+    /// Since it was last set to zero.
+    var writtenBytes = 0
+
+    fileprivate func write(_ bytes: UnsafeRawBufferPointer) {
+        writtenBytes += bytes.count
+        tcp.write(bytes)
+    }
 
     /// What `BIO_clear_retry_flags` clears; a macro.
     fileprivate static let retryFlags =

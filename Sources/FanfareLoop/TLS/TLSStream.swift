@@ -37,6 +37,7 @@ public final class TLSStream {
     /// fastest sender there is; the peer answers with a new key of its own. A var for tests.
     var recordsPerKeyMax = 1 << 24
     private var recordsOfKey = 0
+    private var records = UnsentRecords()
     private(set) var keyUpdates = 0
 
     /// Takes over the connection, its callbacks included.
@@ -106,6 +107,12 @@ public final class TLSStream {
     /// Bytes written and not yet taken by the system; encrypted ones count with their records' overhead.
     public var writeQueueBytes: Int { plain.count + tcp.writeQueueBytes }
 
+    /// Bytes at the end of what was written that are in no record which the system has taken wholly: the peer can never read them once this
+    /// is closed.
+    public var plainBytesUnsent: Int {
+        plain.count + records.plain(unsent: max(0, tcp.unsentBytes - bio.writtenBytes))
+    }
+
     /// May begin before `onReady`. Never blocks, never refuses: whoever writes without end looks at `writeQueueBytes` and
     /// waits for `onDrain`.
     public func write(_ bytes: UnsafeRawBufferPointer) {
@@ -138,17 +145,25 @@ public final class TLSStream {
 
     private func encryptGathered() {
         guard isReady, !plain.isEmpty else { return }
-        encrypt(plain.bytes)
+        var rest = plain.bytes[...]
+        while !rest.isEmpty {
+            encrypt(UnsafeRawBufferPointer(rebasing: rest.prefix(TLSStream.recordBytesMax)))
+            rest = rest.dropFirst(TLSStream.recordBytesMax)
+        }
         plain.removeAll()
     }
 
-    /// OpenSSL cuts into records. The BIO takes everything and nothing renegotiates, so all is written or TLS is broken.
+    /// As one record. The BIO takes everything and nothing renegotiates, so all is written or TLS is broken.
     private func encrypt(_ bytes: UnsafeRawBufferPointer) {
         guard let ssl else { return }
-        recordsOfKey += (bytes.count + TLSStream.recordBytesMax - 1) / TLSStream.recordBytesMax
+        recordsOfKey += 1
         if recordsOfKey > recordsPerKeyMax { updateKey(ssl) }
         var written = 0
-        guard SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &written) != 1 else { return }
+        guard SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &written) != 1 else {
+            records.append(plain: bytes.count, wire: bio.writtenBytes, unsent: tcp.unsentBytes)
+            bio.writtenBytes = 0
+            return
+        }
         tcp.failLater(.openSSL(.tls, call: "SSL_write", place: peer))
     }
 
