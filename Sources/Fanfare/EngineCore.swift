@@ -29,6 +29,8 @@ final class EngineCore {
 
     /// Each record, with the publication it tells of; in decision order.
     var onRecord: ((DecisionRecord, Publication?) -> Void)?
+    /// Before any shard is told of it.
+    var onPublication: ((Publication) -> Void)?
     /// As it stood when it was forgotten.
     var onForgotten: ((DecisionCore.TopicView) -> Void)?
     /// Everything that one event or moment led to, after it was handed to the shards.
@@ -140,6 +142,7 @@ final class EngineCore {
             switch decision {
             case .publish(let new):
                 publication = new
+                onPublication?(new)
                 publish(new)
             case .revokeAlert(let topic, let cause): broadcast(.revokeAlert(topic: topic, cause: cause))
             case .forget(let topic):

@@ -125,6 +125,9 @@ public final class Replay {
         if preview != nil, let show = output.preview {
             engine.onDecisions = { [unowned self] in preview?.take($0, show: show) }
         }
+        if self.live != nil, options.subscribers > 0 {
+            engine.onPublication = { [unowned self] in welcome($0.topicID) }
+        }
         engine.onCompleted = { [unowned self] in goals.completed($0, at: $1) }
         engine.onForgotten = { [unowned self] in note(forgotten: $0) }
         engine.onFate = { [unowned self] in summary.fates.note($1) }
@@ -262,7 +265,6 @@ public final class Replay {
         goals.ingested(at: clock.monotonicNanoseconds())
         switch item {
         case .event(let event):
-            welcome(event.topic)
             engine.apply(event, now: now, wall: source.wall)
         case .rejected(let rejection):
             engine.reject(rejection, now: now)
