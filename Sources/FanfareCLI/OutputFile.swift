@@ -71,7 +71,8 @@ final class OutputFile: Sendable {
             self.init(descriptor: STDOUT_FILENO, name: "standard output", capacity: capacity)
             return
         }
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        // Whoever empties the file while it is written, as log rotation does, finds no hole before what comes next.
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             throw UsageError("\(option) \(path): cannot be written: \(String(cString: strerror(errno)))")
         }
