@@ -44,7 +44,7 @@ final class OutputFile: Sendable {
         /// There is something to do.
         let work = DispatchSemaphore(value: 0)
         /// Something has been written, or never will be.
-        let progress = DispatchSemaphore(value: 0)
+        let progress = Progress()
 
         init(_ descriptor: CInt, goesOn: Bool) {
             self.descriptor = descriptor
@@ -162,12 +162,7 @@ final class OutputFile: Sendable {
     }
 
     @discardableResult private func wait(_ patience: Duration? = nil, until isDone: () -> Bool) -> Bool {
-        while !isDone() {
-            wake()
-            let limit = patience.map { DispatchTime.now() + .milliseconds(Int($0.milliseconds)) } ?? .distantFuture
-            if shared.progress.wait(timeout: limit) == .timedOut { return isDone() }
-        }
-        return true
+        shared.progress.wait(patience, until: isDone) { self.wake() }
     }
 
     private func wake() {
@@ -219,7 +214,7 @@ final class OutputFile: Sendable {
                 if let failure, hole == nil { state.fail(failure) }
             }
             if failure != nil { madeRoom?() }
-            shared.progress.signal()
+            shared.progress.made()
         }
     }
 
@@ -247,7 +242,7 @@ final class OutputFile: Sendable {
             }
             if count >= 0 {
                 rest = rest.dropFirst(count)
-                shared.progress.signal()
+                shared.progress.made()
             } else if errno == EAGAIN {
                 // The pipe is shared with somebody who wants it so.
                 var ready = pollfd(fd: shared.descriptor, events: Int16(POLLOUT), revents: 0)
