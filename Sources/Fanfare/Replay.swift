@@ -28,7 +28,8 @@ public final class Replay {
     private var summary = ReplaySummary()
     private var progress = ReplayProgress()
     private let eventsExpected: Int?
-    private var goals = GoalClock()
+    private var goals: GoalClock
+    private var everybodyHasAll = false
     private var tally: DecisionTally?
     private var startedAt: Int64 = 0
     private var cpuAtStart: Int64 = 0
@@ -59,6 +60,8 @@ public final class Replay {
         clock = options.clock
         self.output = output
         preview = options.preview.isEmpty ? nil : LineupPreview(of: options.preview, rules: options.rules.lineups)
+        // The goals of recordings are as many as there are; live feeds have no end.
+        goals = GoalClock(goalsMax: options.paths == ["-"] ? Replay.liveGoalsMax : .max)
         if options.countsWhatIf { tally = DecisionTally(essentialIn: [options.rules]) }
         let live = options.paths == ["-"]
         // What is live comes when it comes.
@@ -128,7 +131,8 @@ public final class Replay {
         if self.live != nil, options.subscribers > 0 {
             engine.onPublication = { [unowned self] in welcome($0.topicID) }
         }
-        engine.onCompleted = { [unowned self] in goals.completed($0, at: $1) }
+        engine.onCompleted = { [unowned self] in goals.completed($0, of: $1, at: $2) }
+        engine.onOvertaken = { [unowned self] in goals.overtaken($0, of: $1) }
         engine.onForgotten = { [unowned self] in note(forgotten: $0) }
         engine.onFate = { [unowned self] in summary.fates.note($1) }
         engine.onReport = { [unowned self] in
@@ -169,7 +173,10 @@ public final class Replay {
         summary.counts = engine.counts
         if let line = ending.unsent(undelivered: summary.undelivered, isDecided: isOver) { output.report(line) }
         summary.freshness = engine.freshness
+        // In a recording no more than the recording's time lies between a goal and its end.
+        if everybodyHasAll, live == nil { goals.settled(at: summary.freshness.lastAccepted) }
         summary.goals = goals.all
+        summary.goalsLeftOut = goals.leftOut
         if let line = rejections.finish() { output.report(line) }
         if summary.updates == 0, summary.decisions[.unchanged, default: 0] > 0 {
             output.report(
@@ -206,6 +213,8 @@ public final class Replay {
     // MARK: The feed
 
     private static let readinessMax = Duration.seconds(2)
+    /// A match day has some thirty.
+    private static let liveGoalsMax = 10_000
 
     private func begin() {
         guard !hasBegun else { return }
@@ -294,6 +303,7 @@ public final class Replay {
         engine.settle { [unowned self] in
             guard $0 != .unknown else { return }
             ending.hasSettled = true
+            everybodyHasAll = $0 == .complete
             halt()
         }
     }

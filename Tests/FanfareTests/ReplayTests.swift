@@ -51,6 +51,27 @@ import Testing
         }
         #expect(result.summary.isClean)
         #expect(result.summary.counts.pushes.accepted >= 5000)
+        #expect(result.summary.goals.allSatisfy { $0.secondsToLast != nil })
+    }
+
+    /// Hardly any time passes until the feed is over, as on a machine that is quick: lineups wait for further alerts meanwhile, and so
+    /// many versions come that no shard tells all of them apart.
+    @Test func aGoalThatWasOvertakenInALineupHasItsTime() throws {
+        let clock = ManualClock()
+        var options = ReplayOptions(paths: [ReplayTests.matchDay])
+        options.subscribers = 100
+        options.lineups = 10...10
+        options.clock = ClockSource(
+            wallMilliseconds: clock.source.wallMilliseconds,
+            monotonicNanoseconds: {
+                // No two looks at a machine's clock see one moment.
+                clock.pass(.nanoseconds(1))
+                return clock.source.monotonicNanoseconds()
+            })
+        let output = ReplayOutput(report: { _ in }, progress: { if $0.fraction == 1 { clock.pass(.seconds(1)) } })
+        let summary = try Replay(options, output: output).run()
+        #expect(summary.isClean && summary.goals.count > 10)
+        #expect(summary.goals.filter { $0.secondsToLast == nil }.map { "\($0)" } == [])
     }
 
     /// Invariant 9: speed, shards and waiting shortened by `gapMax` change no byte.
