@@ -14,8 +14,8 @@ public struct DecisionTally: Sendable {
         public var alertsDemoted = 0
         /// From each topic's first update to its last, in log time.
         public var activityTime = Duration.zero
-        /// How long visible changes waited: of each that was sent, from its arrival until then. In milliseconds, sorted.
-        public var waits: [Int64] = []
+        /// How long visible changes waited: of each that was sent, from its arrival until then.
+        public var waits = WaitTally()
         /// Essential events that waited. There is no good reason for any.
         public var essentialDelayed = 0
 
@@ -28,8 +28,8 @@ public struct DecisionTally: Sendable {
         /// 0–1, against a push for every event; `nil` without events.
         public var shareSaved: Double? { events > 0 ? 1 - Double(updates) / Double(events) : nil }
 
-        public var medianWait: Duration? { waits.isEmpty ? nil : .milliseconds(waits[waits.count / 2]) }
-        public var worstWait: Duration? { waits.last.map { .milliseconds($0) } }
+        public var medianWait: Duration? { waits.median }
+        public var worstWait: Duration? { waits.worst }
 
         public init() {}
     }
@@ -60,14 +60,20 @@ public struct DecisionTally: Sendable {
             }
             return
         }
+        // What the core refused under an id that it does not know, it will not forget either.
+        if record.outcome == .rejected, topics[topic] == nil {
+            closed[.generic, default: Figures()].events += record.origin == .event ? 1 : 0
+            return
+        }
         topics[topic, default: Story()].note(record, publication, isEssential)
     }
+
+    var topicsRemembered: Int { topics.count }
 
     /// By kind. Topics of which nothing was shown count as `generic`.
     public var figures: [TopicKind: Figures] {
         var all = closed
         for story in topics.values { all[story.kind ?? .generic, default: Figures()].add(story.figures) }
-        for kind in all.keys { all[kind]?.waits.sort() }
         return all
     }
 
@@ -75,7 +81,6 @@ public struct DecisionTally: Sendable {
     public var total: Figures {
         var total = Figures()
         for figures in figures.values { total.add(figures) }
-        total.waits.sort()
         return total
     }
 }
@@ -99,10 +104,10 @@ extension DecisionTally.Story {
             figures.activityTime = record.now - first
             if record.origin == .event {
                 figures.visibleChanges += 1
-                figures.waits.append(0)
+                figures.waits.note(.zero)
             }
             for change in waiting {
-                figures.waits.append((record.now - change.since).milliseconds)
+                figures.waits.note(record.now - change.since)
                 if change.isEssential, record.now > change.since { figures.essentialDelayed += 1 }
             }
             waiting.removeAll(keepingCapacity: true)
@@ -126,7 +131,7 @@ extension DecisionTally.Figures {
         alertsGranted += other.alertsGranted
         alertsDemoted += other.alertsDemoted
         activityTime += other.activityTime
-        waits += other.waits
+        waits.add(other.waits)
         essentialDelayed += other.essentialDelayed
     }
 }

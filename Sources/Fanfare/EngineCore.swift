@@ -18,7 +18,7 @@ final class EngineCore {
     private var shardCounts: [ShardCounts]
     private var shardFreshness: [FreshnessReport]
     /// Shards that have not yet told of a publication's completion, and the latest time told.
-    private var open: [UInt64: (shardsLeft: Int, latest: Int64?)] = [:]
+    private var open: [UInt64: (topic: TopicID, shardsLeft: Int, latest: Int64?)] = [:]
     /// Questions on their way through a shard.
     private var questions: [UInt64: (AlertDisposition?) -> Void] = [:]
     private var questionsAsked: UInt64 = 0
@@ -29,12 +29,16 @@ final class EngineCore {
 
     /// Each record, with the publication it tells of; in decision order.
     var onRecord: ((DecisionRecord, Publication?) -> Void)?
+    /// Before any shard is told of it.
+    var onPublication: ((Publication) -> Void)?
     /// As it stood when it was forgotten.
     var onForgotten: ((DecisionCore.TopicView) -> Void)?
     /// Everything that one event or moment led to, after it was handed to the shards.
     var onDecisions: (([Decision]) -> Void)?
     /// The last activity anywhere has this publication or a newer one. Monotonic nanoseconds; `nil`: there was nobody who lacked it.
-    var onCompleted: ((_ serial: UInt64, _ at: Int64?) -> Void)?
+    var onCompleted: ((_ serial: UInt64, _ topic: TopicID, _ at: Int64?) -> Void)?
+    /// So many newer ones have followed that its completion is not told apart: a newer one's says so.
+    var onOvertaken: ((_ serial: UInt64, _ topic: TopicID) -> Void)?
     var onDeadToken: ((ActivityID) -> Void)?
     var onFate: ((ActivityID, ActivityFate) -> Void)?
     var onReport: ((String) -> Void)?
@@ -65,7 +69,7 @@ final class EngineCore {
         unreadyShards = shards.count
         for shard in shards {
             shard.waitingMax = appOrders.count > 1 ? ShardLink.waitingBesideOthersMax : 0
-            shard.onOvertaken = { [unowned self] in open[$0] = nil }
+            shard.onOvertaken = { [unowned self] in overtake($0) }
         }
     }
 
@@ -140,6 +144,7 @@ final class EngineCore {
             switch decision {
             case .publish(let new):
                 publication = new
+                onPublication?(new)
                 publish(new)
             case .revokeAlert(let topic, let cause): broadcast(.revokeAlert(topic: topic, cause: cause))
             case .forget(let topic):
@@ -163,7 +168,11 @@ final class EngineCore {
             broadcast(.publish(admitted), to: app)
             told += shardsPerApp
         }
-        if told > 0 { open[publication.serial] = (told, nil) }
+        if told > 0 { open[publication.serial] = (publication.topicID, told, nil) }
+    }
+
+    private func overtake(_ serial: UInt64) {
+        if let publication = open.removeValue(forKey: serial) { onOvertaken?(serial, publication.topic) }
     }
 
     private func order(_ operation: FeedEvent.Operation, for id: AppID) {
@@ -234,8 +243,8 @@ final class EngineCore {
             publication.shardsLeft -= 1
             publication.latest = [publication.latest, at].compactMap(\.self).max()
             open[serial] = publication.shardsLeft > 0 ? publication : nil
-            if publication.shardsLeft == 0 { onCompleted?(serial, publication.latest) }
-        case .overtaken(let serial): open[serial] = nil
+            if publication.shardsLeft == 0 { onCompleted?(serial, publication.topic, publication.latest) }
+        case .overtaken(let serial): overtake(serial)
         case .deadToken(let id): onDeadToken?(id)
         case .fate(let id, let fate): onFate?(id, fate)
         case .disposition(let number, let disposition): questions.removeValue(forKey: number)?(disposition)

@@ -14,6 +14,9 @@ public final class Replay {
     private let loop: Loop
     private let engine: EngineCore
     private var source: any ReplaySource
+    /// The source, where that is standard input.
+    private let live: LiveInput?
+    private var ending = LiveEnding()
     private var interruption: Wakeup?
     private var pacing: LoopTimer?
     /// Takes the next step after other callbacks had their chance. (A timer of zero would run again in the same turn.)
@@ -25,12 +28,14 @@ public final class Replay {
     private var summary = ReplaySummary()
     private var progress = ReplayProgress()
     private let eventsExpected: Int?
-    private var goals = GoalClock()
+    private var goals: GoalClock
+    private var everybodyHasAll = false
     private var tally: DecisionTally?
     private var startedAt: Int64 = 0
     private var cpuAtStart: Int64 = 0
     private var hasBegun = false
     private var isOver = false
+    private var isHalted = false
     /// For giving up: the last figure of accepted pushes that was seen to change, and when.
     private var stall: (accepted: Int, since: Int64) = (0, 0)
     private var line: [UInt8] = []
@@ -45,12 +50,18 @@ public final class Replay {
         try self.init(options, output: output, input: STDIN_FILENO)
     }
 
-    /// - Parameter input: the descriptor that `-` is read from; taken over, unless it is standard input.
-    init(_ options: ReplayOptions, output: ReplayOutput, input: CInt) throws(ReplayError) {
+    /// - Parameters:
+    ///   - input: the descriptor that `-` is read from; taken over, unless it is standard input.
+    ///   - transports: instead of those of the options.
+    init(
+        _ options: ReplayOptions, output: ReplayOutput, input: CInt, transports: [TransportFactory]? = nil
+    ) throws(ReplayError) {
         self.options = options
         clock = options.clock
         self.output = output
         preview = options.preview.isEmpty ? nil : LineupPreview(of: options.preview, rules: options.rules.lineups)
+        // The goals of recordings are as many as there are; live feeds have no end.
+        goals = GoalClock(goalsMax: options.paths == ["-"] ? Replay.liveGoalsMax : .max)
         if options.countsWhatIf { tally = DecisionTally(essentialIn: [options.rules]) }
         let live = options.paths == ["-"]
         // What is live comes when it comes.
@@ -67,8 +78,9 @@ public final class Replay {
                         description: "lineups need a feed whose topics are known beforehand: name a file, not -")
                 }
                 eventsExpected = nil
-                source = try LiveInput(
+                let input = try LiveInput(
                     loop: loop, descriptor: input, clock: clock, lineBytesMax: options.feed.lineBytesMax)
+                (source, self.live) = (input, input)
             } else {
                 let scan = try FeedScan(options)
                 if let topic = options.preview.first(where: { !scan.topics.contains($0) }) {
@@ -81,28 +93,29 @@ public final class Replay {
                 summary.skippedFiles = scan.skippedFiles
                 strangers = options.subscriberSource.map { StrangeTopics($0, known: Set(scan.topics)) }
                 source = RecordedFeed(try Feed(paths: options.paths, options: options.feed))
+                self.live = nil
             }
             if live { liveSubscribers = subscribers }
             let known = subscribers
             engine = try EngineCore(
                 loop: loop, rules: options.rules, shards: max(1, options.shards), pinsShards: options.pinsShards,
-                makeTransports: try options.transport.makeFactories(shards: options.shards),
+                makeTransports: try transports ?? options.transport.makeFactories(shards: options.shards),
                 apps: options.transport.apps,
                 clock: clock,
                 load: { shard, place, moment in known.load(into: shard, at: place, moment) },
                 subscribers: strangers ?? options.subscriberSource, report: output.report)
             if let notice = strangers?.notice { output.report(notice) }
-            interruption = try Wakeup(loop: loop) { [unowned self] in stop(interrupted: true) }
+            interruption = try Wakeup(loop: loop) { [unowned self] in interrupted() }
             nextStep = try Wakeup(loop: loop) { [unowned self] in step() }
             for signal in [SignalWatcher.Signal.interrupt, .terminate] {
                 signals.append(
-                    try SignalWatcher(loop: loop, signal: signal) { [unowned self] in stop(interrupted: true) })
+                    try SignalWatcher(loop: loop, signal: signal) { [unowned self] in interrupted() })
             }
             // Logging out ends what is read from the terminal. What comes through a pipe, or is started by a service, goes on.
             let isInteractive = isatty(STDIN_FILENO) == 1
             signals.append(
                 try SignalWatcher(loop: loop, signal: .hangUp) { [unowned self] in
-                    if isInteractive { stop(interrupted: true) }
+                    if isInteractive { interrupted() }
                 })
         } catch {
             throw ReplayError(description: "\(error)")
@@ -115,7 +128,11 @@ public final class Replay {
         if preview != nil, let show = output.preview {
             engine.onDecisions = { [unowned self] in preview?.take($0, show: show) }
         }
-        engine.onCompleted = { [unowned self] in goals.completed($0, at: $1) }
+        if self.live != nil, options.subscribers > 0 {
+            engine.onPublication = { [unowned self] in welcome($0.topicID) }
+        }
+        engine.onCompleted = { [unowned self] in goals.completed($0, of: $1, at: $2) }
+        engine.onOvertaken = { [unowned self] in goals.overtaken($0, of: $1) }
         engine.onForgotten = { [unowned self] in note(forgotten: $0) }
         engine.onFate = { [unowned self] in summary.fates.note($1) }
         engine.onReport = { [unowned self] in
@@ -130,7 +147,8 @@ public final class Replay {
     private var liveSubscribers: SyntheticSubscribers?
     private var liveTopics: Set<TopicID> = []
 
-    /// From any thread: the replay stops and `run` returns with the figures so far.
+    /// From any thread: the replay stops and `run` returns with the figures so far. A live feed cannot be had again: what was taken of
+    /// it is decided and sent first, for ten seconds or the options' `patience` where that is less. The second call stops at once.
     public var interrupt: @Sendable () -> Void {
         let signal = interruption?.signal
         return { signal?.signal() }
@@ -151,10 +169,14 @@ public final class Replay {
         pacing?.start(after: Replay.readinessMax)
         loop.run()
         let cpu = Clock.processCPUNanoseconds() - cpuAtStart
-        engine.stop()
+        engine.stop(within: ending.timeLeft(at: clock.monotonicNanoseconds()))
         summary.counts = engine.counts
+        if let line = ending.unsent(undelivered: summary.undelivered, isDecided: isOver) { output.report(line) }
         summary.freshness = engine.freshness
+        // In a recording no more than the recording's time lies between a goal and its end.
+        if everybodyHasAll, live == nil { goals.settled(at: summary.freshness.lastAccepted) }
         summary.goals = goals.all
+        summary.goalsLeftOut = goals.leftOut
         if let line = rejections.finish() { output.report(line) }
         if summary.updates == 0, summary.decisions[.unchanged, default: 0] > 0 {
             output.report(
@@ -191,6 +213,8 @@ public final class Replay {
     // MARK: The feed
 
     private static let readinessMax = Duration.seconds(2)
+    /// A match day has some thirty.
+    private static let liveGoalsMax = 10_000
 
     private func begin() {
         guard !hasBegun else { return }
@@ -206,7 +230,7 @@ public final class Replay {
     private static let eventsPerTurn = 512
 
     private func step() {
-        guard !isOver else { return }
+        guard !isOver, !isHalted else { return }
         for _ in 0..<Replay.eventsPerTurn {
             // Full is an answer: the feed waits until the shards have taken what they have, and the log's reader what he has.
             if engine.isCongested || output.isFull?() == true { return }
@@ -250,7 +274,6 @@ public final class Replay {
         goals.ingested(at: clock.monotonicNanoseconds())
         switch item {
         case .event(let event):
-            welcome(event.topic)
             engine.apply(event, now: now, wall: source.wall)
         case .rejected(let rejection):
             engine.reject(rejection, now: now)
@@ -277,13 +300,28 @@ public final class Replay {
         isOver = true
         engine.finish()
         if let show = output.preview { preview?.finish(show: show) }
-        engine.settle { [unowned self] in if $0 != .unknown { stop(interrupted: false) } }
+        engine.settle { [unowned self] in
+            guard $0 != .unknown else { return }
+            ending.hasSettled = true
+            everybodyHasAll = $0 == .complete
+            halt()
+        }
     }
 
-    private func stop(interrupted: Bool) {
-        isOver = true
-        summary.interrupted = interrupted
+    /// Nothing more is decided, and `run` goes on.
+    private func halt() {
+        isHalted = true
         loop.stop()
+    }
+
+    /// Somebody wants it to stop.
+    private func interrupted() {
+        summary.interrupted = true
+        guard let live, hasBegun, ending.begin(at: clock.monotonicNanoseconds(), patience: options.patience) else {
+            return halt()
+        }
+        live.stop()
+        step()
     }
 
     private func welcome(_ topic: TopicID) {
@@ -329,6 +367,7 @@ public final class Replay {
         progress.seconds = Double(now - startedAt) / 1e9
         progress.fraction = eventsExpected.map { $0 == 0 ? 1 : Double(summary.events) / Double($0) }
         output.progress?(progress)
+        if let isLate = ending.isLate(at: now) { return isLate ? halt() : () }
         let accepted = progress.counts.pushes.accepted
         // While the feed goes on, so does the replay: what is mended meanwhile is served.
         if accepted != stall.accepted || progress.counts.owed == 0 || !isOver {
@@ -337,7 +376,8 @@ public final class Replay {
             output.report(
                 "gave up: the feed is over, and nothing was accepted for \(patience.milliseconds / 1000) s while "
                     + "\(progress.counts.owed) activities were owed an update (--patience)")
-            stop(interrupted: true)
+            summary.interrupted = true
+            halt()
         }
     }
 }

@@ -109,6 +109,8 @@ public struct ReplaySummary: Sendable {
     /// By topic kind, over all shards.
     public var freshness = FreshnessReport()
     public var goals: [Goal] = []
+    /// Those of a live feed before them: the last 10,000 are kept.
+    public var goalsLeftOut = 0
     /// Seconds from the first event to the end of the replay, and to the last push that was accepted.
     public var seconds = 0.0
     public var deliverySeconds = 0.0

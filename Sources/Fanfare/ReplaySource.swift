@@ -74,6 +74,12 @@ final class LiveInput: ReplaySource {
         return nil
     }
 
+    /// Reads no more. What has come stays to be taken, but for a line of which only a part has.
+    func stop() {
+        bytes.close()
+        lines.stop()
+    }
+
     func advance() { lines.advance() }
     var isAtEnd: Bool { lines.isAtEnd }
     func close() { bytes.close() }
@@ -113,6 +119,9 @@ struct LiveLines {
         decoder.finish(into: &items)
         if let failure { items.append(.rejected(FeedRejection(place: "-", reason: failure))) }
     }
+
+    /// No more is wanted.
+    mutating func stop() { hasEnded = true }
 
     mutating func now() -> FeedTime {
         let moment = clock.now()

@@ -15,9 +15,7 @@ final class DecisionLogReader {
     private(set) var hash: UInt64 = 0
 
     init(_ path: String) throws(UsageError) {
-        guard let file = fopen(path, "re") else {
-            throw UsageError("\(path): cannot be read: \(String(cString: strerror(errno)))")
-        }
+        guard let file = fopen(path, "re") else { throw DecisionLogReader.unreadable(path) }
         self.path = path
         self.file = file
     }
@@ -27,9 +25,18 @@ final class DecisionLogReader {
         fclose(file)
     }
 
+    /// By `errno`.
+    private static func unreadable(_ path: String) -> UsageError {
+        UsageError("\(path): cannot be read: \(String(cString: strerror(errno)))")
+    }
+
     func next() throws(UsageError) -> JSONObject? {
         let count = getline(&buffer, &capacity, file)
-        guard count > 0, let buffer else { return nil }
+        guard count > 0, let buffer else {
+            // A folder is opened like a file, and a disk may fail in the middle of one.
+            if ferror(file) != 0 { throw DecisionLogReader.unreadable(path) }
+            return nil
+        }
         number += 1
         let line = UnsafeRawBufferPointer(start: buffer, count: count).map { $0 }
         hash = (hash ^ line.fnv1a).mixed

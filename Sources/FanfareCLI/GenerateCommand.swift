@@ -27,7 +27,7 @@ struct GenerateCommand {
                 count = try arguments.count(1...100_000_000)
                 subscribersOption = "--count"
             case .option("--topics"):
-                topics = try arguments.text("topics with commas between").split(separator: ",").map(String.init)
+                topics = try arguments.value("topics as subscriber files have them, with commas between", Self.topics)
                 subscribersOption = "--topics"
             case .option("--output"): output = try arguments.text("a file, or - for standard output")
             case .option(let name): throw UsageError("\(name): unknown option; `fanfare generate --help` lists them")
@@ -45,6 +45,11 @@ struct GenerateCommand {
         }
         guard !topics.isEmpty else { throw UsageError("--topics: there is none") }
         self.subject = subject
+    }
+
+    private static func topics(_ text: String) -> [String]? {
+        let topics = text.split(separator: ",").map(String.init)
+        return topics.allSatisfy(SubscriberFile.takes(topic:)) ? topics : nil
     }
 
     func run() throws -> ExitStatus {

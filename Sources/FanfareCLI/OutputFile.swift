@@ -44,7 +44,7 @@ final class OutputFile: Sendable {
         /// There is something to do.
         let work = DispatchSemaphore(value: 0)
         /// Something has been written, or never will be.
-        let progress = DispatchSemaphore(value: 0)
+        let progress = Progress()
 
         init(_ descriptor: CInt, goesOn: Bool) {
             self.descriptor = descriptor
@@ -71,7 +71,8 @@ final class OutputFile: Sendable {
             self.init(descriptor: STDOUT_FILENO, name: "standard output", capacity: capacity)
             return
         }
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        // Whoever empties the file while it is written, as log rotation does, finds no hole before what comes next.
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             throw UsageError("\(option) \(path): cannot be written: \(String(cString: strerror(errno)))")
         }
@@ -161,12 +162,7 @@ final class OutputFile: Sendable {
     }
 
     @discardableResult private func wait(_ patience: Duration? = nil, until isDone: () -> Bool) -> Bool {
-        while !isDone() {
-            wake()
-            let limit = patience.map { DispatchTime.now() + .milliseconds(Int($0.milliseconds)) } ?? .distantFuture
-            if shared.progress.wait(timeout: limit) == .timedOut { return isDone() }
-        }
-        return true
+        shared.progress.wait(patience, until: isDone) { self.wake() }
     }
 
     private func wake() {
@@ -218,7 +214,7 @@ final class OutputFile: Sendable {
                 if let failure, hole == nil { state.fail(failure) }
             }
             if failure != nil { madeRoom?() }
-            shared.progress.signal()
+            shared.progress.made()
         }
     }
 
@@ -246,7 +242,7 @@ final class OutputFile: Sendable {
             }
             if count >= 0 {
                 rest = rest.dropFirst(count)
-                shared.progress.signal()
+                shared.progress.made()
             } else if errno == EAGAIN {
                 // The pipe is shared with somebody who wants it so.
                 var ready = pollfd(fd: shared.descriptor, events: Int16(POLLOUT), revents: 0)

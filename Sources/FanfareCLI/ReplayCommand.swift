@@ -171,14 +171,15 @@ struct ReplayCommand {
         console.finish(patience: patience)
         var failures = log?.finish(patience: patience) ?? []
         if let states { failures += write(replay, to: states, patience) }
-        if printsJSON || !summaryGoesToStandardError {
+        let text = printsJSON ? summary.json : summary.text
+        if summaryGoesToStandardError {
+            Console.complain(text, terminator: "", patience: patience)
+        } else {
             do throws(OutputError) {
-                try Console.print(printsJSON ? summary.json : summary.text, patience: patience)
+                try Console.print(text, patience: patience)
             } catch {
                 failures.append(error.description)
             }
-        } else {
-            Console.complain(summary.text, terminator: "", patience: patience)
         }
         if !failures.isEmpty {
             Console.complain(failures.map { "fanfare replay: \($0)" }.joined(separator: "\n"), patience: patience)

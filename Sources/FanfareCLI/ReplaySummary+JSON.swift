@@ -52,6 +52,7 @@ extension ReplaySummary {
                         "awaited": .bool(goal.isAwaited),
                     ]
                 }),
+            "goalsLeftOut": .int(Int64(goalsLeftOut)),
             "freshness": .object(
                 JSONObject(freshness.kinds.map { ($0.key.rawValue, $0.value.json) })),
             "oldest_undelivered_seconds": .double(oldestUndelivered),

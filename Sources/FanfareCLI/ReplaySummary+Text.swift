@@ -95,7 +95,8 @@ extension ReplaySummary {
         let times = goals.compactMap(\.secondsToLast).sorted()
         let nobodys = goals.count { !$0.isAwaited }
         let missed = goals.count - times.count - nobodys
-        let count = "\(goals.count)" + (nobodys > 0 ? ", \(nobodys) with nobody to tell" : "")
+        let before = goalsLeftOut > 0 ? " after \(goalsLeftOut.grouped) that are not told of" : ""
+        let count = "\(goals.count)" + before + (nobodys > 0 ? ", \(nobodys) with nobody to tell" : "")
         guard let most = times.last else {
             return goals.isEmpty ? "none" : count + (missed > 0 ? ", none to everybody" : "")
         }

@@ -44,7 +44,8 @@ struct RulesCommand {
                     _ = try Rules(file: file)
                 } catch {
                     Console.complain("\(error)")
-                    status = .incomplete
+                    // The status of what is worse: nothing is known of a file that was not read.
+                    status = error.isUnreadable || status == .usage ? .usage : .incomplete
                     continue
                 }
                 try Console.print("\(file): good\n")

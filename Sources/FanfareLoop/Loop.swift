@@ -82,11 +82,8 @@ public final class Loop {
 
     private static let processIsReady: Void = {
         signal(SIGPIPE, SIG_IGN)
-        // With `<&-` the loop's own descriptor would become standard input; libuv aborts when it is to close such a one.
-        // `open` takes the lowest number that is free, which is the one found missing.
-        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-            _ = open("/dev/null", O_RDWR)
-        }
+        // The loop's own descriptor would become standard input; libuv aborts when it is to close such a one.
+        StandardStreams.fill()
     }()
 
     /// Runs callbacks on the calling thread until `stop()`, or until no handle is left that could ever call back.

@@ -17,7 +17,7 @@ extension Rules {
     /// - Throws: every fault with line and column; then nothing of the file counts.
     public init(file path: String) throws(RulesError) {
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw RulesError(file: path, "cannot be read: there is no such file, or it is not ours to read")
+            throw RulesError(unreadable: path)
         }
         try self.init(toml: Array(data), file: path)
     }

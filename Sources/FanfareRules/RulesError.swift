@@ -3,6 +3,9 @@ public struct RulesError: Error, CustomStringConvertible, Sendable {
     /// `file:line:column: what is wrong`, in the order of the file.
     public let lines: [String]
 
+    /// There is no such file, or it is not ours to read: nothing is known of what it says.
+    public private(set) var isUnreadable = false
+
     public var description: String { lines.joined(separator: "\n") }
 
     init(file: String, faults: [Fault]) {
@@ -11,6 +14,11 @@ public struct RulesError: Error, CustomStringConvertible, Sendable {
     }
 
     init(file: String, _ text: String) { lines = ["\(file): \(text)"] }
+
+    init(unreadable file: String) {
+        self.init(file: file, "cannot be read: there is no such file, or it is not ours to read")
+        isUnreadable = true
+    }
 }
 
 struct Fault {

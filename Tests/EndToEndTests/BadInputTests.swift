@@ -77,6 +77,20 @@ struct BadInputTests {
         #expect(try Summary(end).events == 0)
     }
 
+    /// Whatever is opened first would be the missing stream, and the log have in it what goes to that.
+    @Test(arguments: ["2>&-", ">&-", "<&- >&- 2>&-"]) func aMissingStreamIsNoLog(closed: String) throws {
+        let folder = try Folder()
+        let feed = try folder.write("feed.ndjson", Self.good.joined() + "{broken}\n")
+        let fanfare = try #require(Binary.fanfare.path)
+        func log(_ name: String, _ words: String) throws -> String {
+            let command = #"exec "$0" replay "$1" --decisions "$2" "# + words
+            _ = try Program(path: "/bin/sh", ["-c", command, fanfare, feed, folder(name)], folder: folder).wait()
+            return try String(contentsOfFile: folder(name), encoding: .utf8)
+        }
+        let whole = try log("whole", "")
+        #expect(try !whole.isEmpty && log("alone", closed) == whole)
+    }
+
     @Test func aFeedCutOffWithinALineIsSaid() throws {
         let folder = try Folder()
         let file = try folder.write("feed.ndjson", Self.good[0] + Self.good[1].dropLast(10))

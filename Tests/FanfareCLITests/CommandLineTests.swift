@@ -115,6 +115,18 @@ import Testing
         #expect { try RulesCommand(line.split(separator: " ").map(String.init)) } throws: { "\($0)".contains(says) }
     }
 
+    /// A file with faults was looked at, and one that is not there was not.
+    @Test func rulesThatCannotBeReadAreNotFaulty() throws {
+        #expect(try RulesCommand(["check", "/nonexistent.toml"]).run() == .usage)
+        #expect(try RulesCommand(["check", #filePath]).run() == .incomplete)
+        #expect(try RulesCommand(["check", #filePath, "/nonexistent.toml"]).run() == .usage)
+    }
+
+    @Test(arguments: ["real madrid", "a,b\tc", "#a", "a,b\nc", String(repeating: "x", count: 257)])
+    func subscribersFollowWhatTheirFileCanSay(topics: String) {
+        #expect(throws: UsageError.self) { try GenerateCommand(["subscribers", "--topics", topics]) }
+    }
+
     @Test func aBadNetworkHasASeed() throws {
         let options = try parse("f --transport fault:7 --pin").options
         #expect(options.transport == .fault(seed: 7))

@@ -23,6 +23,18 @@ import Testing
         #expect(contents == "one\ntwo\nthree\n")
     }
 
+    /// As logrotate's `copytruncate` does.
+    @Test func aFileThatSomebodyEmptiesBeginsAnew() throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let file = try OutputFile(path: path, option: "--decisions")
+        for _ in 0..<10 { file.append(Array("before\n".utf8)) }
+        #expect(file.flush())
+        #expect(truncate(path, 0) == 0)
+        file.append(Array("after\n".utf8))
+        #expect(file.flush())
+        #expect(contents == "after\n")
+    }
+
     @Test func aLongFileIsWhole() throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let line = String(repeating: "x", count: 99) + "\n"
@@ -138,6 +150,7 @@ import Testing
     @Test func aRecordedLogIsWhole() throws {
         let pipe = try UnreadPipe()
         let file = OutputFile(descriptor: pipe.writing, name: "pipe", capacity: 1000)
+        waitUntilOneIsOnItsWay(file)
         let log = DecisionLogWriter(file, isLive: false, leavesAtOnce: false)
         #expect((0..<1000).compactMap { _ in log.write([UInt8](repeating: 1, count: 100)) } == [])
         #expect(log.isFull)

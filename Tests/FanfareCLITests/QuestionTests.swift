@@ -179,6 +179,10 @@ import Testing
         #expect(throws: UsageError.self) { try LogComparison(a, write("c", "hello\n")) }
     }
 
+    @Test func whatCannotBeReadIsEqualToNothing() {
+        #expect { try LogComparison("/", "/") } throws: { "\($0)" == "/: cannot be read: Is a directory" }
+    }
+
     @Test(arguments: [
         ("", "expected two decision logs, or --rules twice and a feed"), ("--rules built-in f", "expected it twice"),
         ("--rules built-in --rules built-in", "feed is missing"),

@@ -97,6 +97,14 @@ import Testing
         #expect(summary.text.contains("goals              60, 60 with nobody to tell\n"))
     }
 
+    /// Of a live feed that has gone on for weeks.
+    @Test func goalsThatAreNotRememberedAreCounted() {
+        var summary = summary
+        summary.goalsLeftOut = 12_345
+        #expect(summary.text.contains("100 after 12,345 that are not told of, seconds to the last activity: p50 "))
+        #expect(summary.json.contains(#""goalsLeftOut":12345,"#))
+    }
+
     /// Whoever was refused the newest state has not got it, although nothing more is sent.
     @Test func whatWasRefusedIsUndelivered() throws {
         var summary = summary

@@ -23,9 +23,9 @@ import Testing
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<PutDataRequest>\n" + rows.joined() + "</PutDataRequest>\n"
     }
 
-    private func items(_ document: String) throws -> [FeedItem] {
+    private func items(_ document: String, info: String? = nil) throws -> [FeedItem] {
         let folder = try Folder()
-        try folder.write("meta.xml", info)
+        try folder.write("meta.xml", info ?? self.info)
         try folder.write("events.xml", document)
         var feed = try Feed(paths: [folder.path])
         #expect(feed.skippedFiles.isEmpty)
@@ -45,6 +45,17 @@ import Testing
         #expect(start.topic == TopicID("match/M-1"))
         #expect(start.topicKind == .football)
         #expect(start.fact?.values == ["home": "Brücke", "away": "Fähre"])
+    }
+
+    /// .NET's "no date", what databases begin with, and the first minutes of our own time.
+    @Test(arguments: ["0001-01-01T00:00:00Z", "1900-01-01T00:00:00Z", "1970-01-01T00:05:00Z", "9999-12-31T23:59:59Z"])
+    func aPlannedKickoffThatIsNoDateIsNoneAtAll(planned: String) throws {
+        let info = info.replacingOccurrences(of: "2022-10-15T11:00:00.000+00:00", with: planned)
+        let rows = [row("1", "13:01:28.310", #"<KickOff GameSection="firstHalf"><Play/></KickOff>"#)]
+        let start = try #require(try items(document(rows), info: info).first?.event)
+        #expect(start.lifecycle == .start && start.at.isPlausible)
+        let before = try at("12:51:28.310")
+        #expect(planned.hasPrefix("1970") || start.at == before, "ten minutes, as where the file has none")
     }
 
     @Test func readsPeriodsFromKickOffsAndWhistles() throws {

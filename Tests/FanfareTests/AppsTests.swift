@@ -31,7 +31,7 @@ import Testing
         core.send(.unfollow(ActivityID(7)), forSubscriber: 7, app: 1)
         var completed = 0
         var isQuiet = false
-        core.onCompleted = { _, _ in completed += 1 }
+        core.onCompleted = { _, _, _ in completed += 1 }
         let now = FeedTime(seconds: 1_790_000_000)
         core.apply(
             FeedEvent(topic: topic, topicKind: .generic, at: now, kind: "score", change: .patch(["goals": 1])), now: now
@@ -118,7 +118,7 @@ import Testing
         core.onRecord = { record, _ in reasons.append(record.reason) }
         var clock = FeedTime(seconds: 1_790_000_000)
         var completed = 0
-        core.onCompleted = { _, _ in completed += 1 }
+        core.onCompleted = { _, _, _ in completed += 1 }
         func take(_ event: FeedEvent) {
             core.apply(event, now: clock)
             core.settle { _ in loop.stop() }

@@ -54,7 +54,7 @@ import Testing
         let shards = rings.map(IdleShard.init)
         let now = FeedTime(seconds: 1_790_000_000)
         var completed: [UInt64] = []
-        core.onCompleted = { serial, _ in completed.append(serial) }
+        core.onCompleted = { serial, _, _ in completed.append(serial) }
         func order(_ operation: FeedEvent.Operation) {
             core.apply(
                 FeedEvent(
@@ -102,7 +102,7 @@ import Testing
         let (loop, core) = try EngineCoreTests.overrun()
         var completed = 0
         var isQuiet = false
-        core.onCompleted = { _, _ in completed += 1 }
+        core.onCompleted = { _, _, _ in completed += 1 }
         core.settle {
             isQuiet = $0 == .complete
             loop.stop()

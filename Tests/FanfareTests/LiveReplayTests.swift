@@ -89,6 +89,132 @@ import Testing
         #expect(events[10...].allSatisfy { !$0.contains(" ahead, ") }, "\(events)")
     }
 
+    /// What somebody does while a live feed is replayed to its followers.
+    private final class Stage {
+        let clock = ManualClock()
+        fileprivate let input = Pipe()
+        var options = ReplayOptions(paths: ["-"])
+        /// Called with the number of lines that have been decided.
+        var decided: (Int) -> Void = { _ in }
+        /// Several times a second of the machine's.
+        var progressed: (ReplayProgress) -> Void = { _ in }
+        private(set) var interrupt: () -> Void = {}
+        private(set) var reports: [String] = []
+        private(set) var log: [String] = []
+
+        func write(_ lines: String) { input.fileHandleForWriting.write(Data(lines.utf8)) }
+        func end() { input.fileHandleForWriting.closeFile() }
+
+        func run(transports: [TransportFactory]? = nil) throws -> ReplaySummary {
+            options.clock = clock.source
+            let output = ReplayOutput(
+                decision: { [unowned self] in
+                    let line = String(decoding: $0, as: UTF8.self)
+                    log.append(line)
+                    if line.hasPrefix(#"{"type":"event""#) { decided(log.count { $0.hasPrefix(#"{"type":"event""#) }) }
+                }, report: { [unowned self] in reports.append($0) }, progress: { [unowned self] in progressed($0) })
+            let replay = try Replay(
+                options, output: output, input: dup(input.fileHandleForReading.fileDescriptor), transports: transports)
+            interrupt = replay.interrupt
+            return replay.run()
+        }
+    }
+
+    /// A service that answers nothing.
+    private static let deaf: [TransportFactory] = [
+        { _, shard, context in
+            let transport = WillingTransport(shard, context.clock)
+            transport.isBlocked = true
+            return transport
+        }
+    ]
+
+    /// The second state waits two seconds for a third one.
+    @Test func aSignalSendsWhatWaitsForItsInterval() throws {
+        let stage = Stage()
+        stage.options.subscribers = 1
+        var hasFirst = false
+        stage.progressed = { [unowned stage] in
+            guard !hasFirst, $0.counts.pushes.accepted == 1 else { return }
+            hasFirst = true
+            stage.write(self.board(2, at: Double(Self.start)))
+        }
+        stage.decided = { [unowned stage] in if $0 == 2 { stage.interrupt() } }
+        stage.write(board(1, at: Double(Self.start)))
+        let summary = try stage.run()
+        #expect(summary.interrupted)
+        #expect(summary.updates == 2 && summary.counts.pushes.accepted == 2)
+        #expect(summary.undelivered == 0 && stage.reports == [])
+    }
+
+    /// All of them were read in one piece.
+    @Test func aSignalDecidesWhatWasTaken() throws {
+        let stage = Stage()
+        stage.decided = { [unowned stage] in if $0 == 1 { stage.interrupt() } }
+        stage.write((0..<1000).map { #"{"topic":"board/\#($0)","at":\#(Self.start),"set":{"n":1}}"# + "\n" }.joined())
+        // Of the one after them only a part has come.
+        stage.write(#"{"topic":"board/"#)
+        let summary = try stage.run()
+        #expect(summary.interrupted)
+        let taken = summary.decisions[.published] ?? 0
+        #expect(taken > 512, "more than a turn's; a pipe holds as many")
+        #expect(summary.events == taken && stage.reports == [])
+    }
+
+    /// Ten seconds, or less where people have less patience.
+    @Test(arguments: [nil, 3600, 3, 0]) func whatCannotBeSentIsSaidInTime(patience: Int?) throws {
+        let stage = Stage()
+        stage.options.subscribers = 3
+        stage.options.patience = patience.map { .seconds($0) }
+        var seconds = 0
+        var isInterrupted = false
+        stage.decided = { [unowned stage] _ in
+            isInterrupted = true
+            stage.interrupt()
+        }
+        stage.progressed = { [unowned stage] _ in
+            guard isInterrupted else { return }
+            seconds += 1
+            stage.clock.pass(.seconds(1))
+        }
+        stage.write(board(1, at: Double(Self.start)))
+        let summary = try stage.run(transports: Self.deaf)
+        #expect(summary.interrupted && summary.undelivered == 3)
+        let limit = min(10, patience ?? 10)
+        #expect((limit...limit + 1).contains(seconds))
+        #expect(stage.reports == ["stopped after \(limit) s: 3 activities lack their newest state"])
+    }
+
+    @Test func aSecondSignalStopsAtOnce() throws {
+        let stage = Stage()
+        stage.options.subscribers = 3
+        var looks = 0
+        stage.decided = { [unowned stage] _ in stage.interrupt() }
+        stage.progressed = { [unowned stage] in
+            guard $0.counts.owed == 3 else { return }
+            looks += 1
+            if looks == 2 { stage.interrupt() }
+        }
+        stage.write(board(1, at: Double(Self.start)))
+        let summary = try stage.run(transports: Self.deaf)
+        #expect(looks == 2 && summary.interrupted && summary.undelivered == 3)
+        #expect(stage.reports == ["stopped at once: 3 activities lack their newest state"])
+    }
+
+    /// An order for all topics is none, and neither is one that is refused.
+    @Test func madeUpSubscribersFollowWhatIsShown() throws {
+        let stage = Stage()
+        stage.options.subscribers = 10
+        stage.write(board(1, at: Double(Self.start)))
+        stage.write(#"{"topic":"*","at":\#(Self.start),"kind":"mute","operator":"mute"}"# + "\n")
+        let tooLong = String(repeating: "x", count: 600)
+        stage.write(#"{"topic":"\#(tooLong)","at":\#(Self.start),"set":{"n":1}}"# + "\n")
+        stage.end()
+        let summary = try stage.run()
+        #expect(summary.counts.activities == 10 && summary.fates.refused == [:])
+        #expect(summary.events == 3 && summary.counts.pushes.accepted == 10)
+    }
+
     @Test(arguments: 0..<20 as Range<UInt64>) func howTheBytesAreCutChangesNothing(seed: UInt64) {
         var dice = SplitMix64(seed: seed)
         let start = Double(Self.start)

@@ -44,8 +44,8 @@ public struct Rules: Sendable {
         /// Canonical bytes of a content state, where its topic's `attributesReserve` leaves no less. What would grow beyond is
         /// rejected.
         public var stateBytesMax = 3072
-        /// Bytes of an alert's title, body and sound together; longer ones are demoted. Together with the largest state it
-        /// leaves 256 bytes for the envelope.
+        /// Bytes of an alert's title, body and sound together, as they stand in a push's JSON; longer ones are demoted. Together with the
+        /// largest state it leaves 256 bytes for the envelope.
         public var alertBytesMax = 768
         /// Causes named by one published record; the reason says how many more there were.
         public var causesMax = 64

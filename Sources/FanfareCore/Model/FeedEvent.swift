@@ -63,10 +63,14 @@ public struct AlertText: Hashable, Sendable {
             }
         }
 
-        var byteCount: Int {
+        fileprivate var byteCount: Int {
             switch self {
-            case .text(let text): text.utf8.count
-            case .localized(let key, let arguments): arguments.reduce(key.utf8.count) { $0 + $1.utf8.count }
+            case .text(let text): text.escapedByteCount
+            case .localized(let key, let arguments):
+                // `{"loc-key":"K"}` and `,"loc-args":["A","B"]`, but for the quotes that a text has, too.
+                arguments.reduce(key.escapedByteCount + 12 + (arguments.isEmpty ? 0 : 13)) {
+                    $0 + $1.escapedByteCount + 3
+                }
             }
         }
     }
@@ -86,8 +90,18 @@ public struct AlertText: Hashable, Sendable {
         self.sound = sound
     }
 
-    /// UTF-8 bytes of all its words.
-    public var byteCount: Int { title.byteCount + body.byteCount + (sound?.utf8.count ?? 0) }
+    /// Bytes of all its words as they stand in a push: in JSON, where a quote and a line break are two and a control character is six, and
+    /// with all that goes round localized words.
+    public var byteCount: Int { title.byteCount + body.byteCount + (sound?.escapedByteCount ?? 0) }
+}
+
+extension String {
+    /// In JSON, without the quotes around it.
+    fileprivate var escapedByteCount: Int {
+        var bytes: [UInt8] = []
+        JSONValue.write(self, to: &bytes)
+        return bytes.count - 2
+    }
 }
 
 /// One timestamped thing in a feed: what a decoder hands to the decision core.

@@ -45,8 +45,8 @@ struct DFLDecoder: FeedDecoder {
         let first = times.first { _ in true }
         pending = []
         if let kickoff = info.kickoff ?? first {
-            // Never after the first row, whatever the schedule said.
-            let at = min(kickoff + FootballTopic.lead, first ?? kickoff)
+            // Never after the first row, whatever the schedule said, and never before there is a time.
+            let at = max(FeedTime.plausible.lowerBound, min(kickoff + FootballTopic.lead, first ?? kickoff))
             pending.append(
                 .event(match.start(home: info.names[.home] ?? "Home", away: info.names[.away] ?? "Away", at: at)))
         }

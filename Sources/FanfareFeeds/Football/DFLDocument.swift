@@ -53,7 +53,9 @@ struct DFLMatch {
         _ = reader.read(bytes)
         guard let general = reader.general, let id = general["MatchId"] else { return nil }
         self.id = id
-        kickoff = (general["PlannedKickoffTime"] ?? general["KickoffTime"]).flatMap { FeedTime(rfc3339: $0) }
+        // Where none is known, there may be one of year 1.
+        kickoff = [general["PlannedKickoffTime"], general["KickoffTime"]]
+            .compactMap { $0.flatMap { FeedTime(rfc3339: $0) } }.first(where: \.isPlausible)
         for (side, prefix) in [(Side.home, "Home"), (.away, "Guest")] {
             if let team = general[prefix + "TeamId"] { sides[team] = side }
             names[side] = general[prefix + "TeamName"]

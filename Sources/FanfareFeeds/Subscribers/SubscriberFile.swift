@@ -26,6 +26,12 @@ public final class SubscriberFile: Sendable {
     /// Lines between two tellings of progress.
     private static let progressLines = 1 << 18
 
+    /// Whether lines can follow this topic: they begin with it or with `#`, and have words.
+    public static func takes(topic: String) -> Bool {
+        (1...SubscriberLine.topicBytesMax).contains(topic.utf8.count) && topic.first != "#"
+            && topic.utf8.allSatisfy { $0 > UInt8(ascii: " ") }
+    }
+
     public let path: String
     private let report: @Sendable (String) -> Void
     private let progress: @Sendable (Progress) -> Void

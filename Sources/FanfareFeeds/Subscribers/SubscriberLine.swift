@@ -14,7 +14,7 @@ struct SubscriberLine {
     private static let audiencesMax = 65_536
     /// As long as the store takes them.
     private static let tokenBytesMax = 512
-    private static let topicBytesMax = 256
+    static let topicBytesMax = 256
     private static let lineupMax = 64
     /// What each byte stands for in hex; 255 where nothing.
     private static let nibbles: [UInt8] = (UInt8.min...UInt8.max).map {

@@ -279,4 +279,18 @@ import Testing
         #expect(record.alert == .demoted)
         #expect(record.alertReason == "text of 769 bytes, at most 768")
     }
+
+    /// Empty words have quotes and commas between, and a control character is six bytes of JSON.
+    @Test(arguments: [
+        AlertText(title: .localized(key: "K", arguments: Array(repeating: "", count: 1500)), body: ""),
+        AlertText(title: "T", body: String(repeating: "\u{1}", count: 200)),
+        AlertText(title: "T", body: String(repeating: "\"\n", count: 200)),
+        AlertText(title: "T", body: "B", sound: String(repeating: "\\", count: 400)),
+    ])
+    func aTextThatIsTooLongInAPushIsDemoted(words: AlertText) {
+        let orders = PatchFeed()
+        var story = Scripted()
+        story.apply(orders.set(0, ["status": "placed"]))
+        #expect(story.apply(orders.set(10, ["status": "out"], alert: words)).alert == .demoted)
+    }
 }
