@@ -59,7 +59,7 @@ extension ArraySlice<PendingAlert> {
                 !told.beside.contains(where: { self[$0].topic == self[index].topic }),
                 let line = self[index].alert.text.line
             else { continue }
-            let more = AlertText.lineBreakBytes + line.utf8.count
+            let more = AlertText.lineBreakBytes + line.escapedByteCount
             guard bytes + more <= AlertText.bytesMax else { continue }
             bytes += more
             told.beside.append(index)

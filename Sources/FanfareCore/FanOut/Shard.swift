@@ -82,14 +82,19 @@ public final class Shard: DeliverySource {
         deadTokenAnswers: ClosedRange<Int> = 100...1000, deadTokenProbes: Int = 100
     ) {
         lineupRules = lineups
-        lineupInterval = lineups.minimumInterval.milliseconds * 1_000_000
-        lineupGather = lineups.gather.milliseconds * 1_000_000
+        lineupInterval = Shard.wait(lineups.minimumInterval)
+        lineupGather = Shard.wait(lineups.gather)
         topics = KnownTopics(unheardMax: unheardTopicsMax)
         quarantine = DeadTokenQuarantine(answers: deadTokenAnswers, probes: deadTokenProbes)
         feedback = FeedbackQueue(limit: feedbackMax)
         self.openMax = openMax
-        ageScanner = AgeScanner(lifetime: lifetime.milliseconds * 1_000_000)
+        ageScanner = AgeScanner(lifetime: Shard.wait(lifetime))
         governor = SubscriberGovernor(limits)
+    }
+
+    /// Nanoseconds; ten years stand for whatever is longer, so that no sum with a moment overflows.
+    private static func wait(_ duration: Duration) -> Int64 {
+        min(max(.zero, duration), .seconds(10 * 365 * 86_400)).milliseconds * 1_000_000
     }
 
     /// Room for this many activities, so that loading them does not copy what is there again and again.

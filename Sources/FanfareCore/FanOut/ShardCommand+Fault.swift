@@ -28,7 +28,7 @@ extension AudienceKey {
             }
             guard Set(members).count == members.count else { return "a lineup has each of its topics once" }
         }
-        for topic in topics where !(1...topicIDBytesMax).contains(topic.rawValue.utf8.count) {
+        for topic in topics where !(1...max(1, topicIDBytesMax)).contains(topic.rawValue.utf8.count) {
             return "a topic's id has 1 to \(topicIDBytesMax) bytes, not \(topic.rawValue.utf8.count)"
         }
         return nil

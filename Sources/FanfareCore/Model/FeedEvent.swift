@@ -97,7 +97,7 @@ public struct AlertText: Hashable, Sendable {
 
 extension String {
     /// In JSON, without the quotes around it.
-    fileprivate var escapedByteCount: Int {
+    var escapedByteCount: Int {
         var bytes: [UInt8] = []
         JSONValue.write(self, to: &bytes)
         return bytes.count - 2
