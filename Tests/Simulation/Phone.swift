@@ -263,13 +263,18 @@ struct Phone {
     }
 
     /// It takes the place of a card that shows the same: what that has told of, or is telling of, is not told again.
-    mutating func takesOver(from old: Phone) {
+    ///
+    /// - Parameter isThere: that card is, as far as can be said from outside, and nobody has let go of it.
+    mutating func takesOver(from old: Phone, isThere: Bool) {
         guard served == old.served, turn == old.turn else { return }
         alertsTried.formUnion(old.alertsTried)
         for index in missed.indices {
             let lacked = old.missed.first { $0.alert.text == missed[index].alert.text }
             if lacked.map(\.mayBeSettled) ?? true { missed[index].mayBeSettled = true }
         }
+        // What that has not been told of, this one is.
+        guard isThere else { return }
+        missed = old.missed.filter { lacked in !missed.contains { $0.alert.text == lacked.alert.text } } + missed
     }
 
     mutating func forgetAlert(_ cause: String) {

@@ -65,6 +65,35 @@ import Testing
         #expect(stage.settle().map(\.token) == [[5]], "and a new beginning is one")
     }
 
+    /// Its pushes are answered 429 while the new one is on its way, whose start shows the goal already.
+    @Test(arguments: [false, true]) func L1_whatTheOldCardHasMissedTheNewOneTells(isRevoked: Bool) {
+        stage.beginRenewable()
+        stage.pass(seconds: 6 * hour + 1700)
+        stage.publish(4, renews: true)
+        stage.answer(stage.pull(), .throttled)
+        stage.pass(seconds: 2)
+        stage.answer(stage.pull(), .throttled)
+        stage.publish(5, alert: "goal", renews: true)
+        var starts: [StartStage.Push] = []
+        while starts.isEmpty, stage.shard.statistics.pushes.sent < 100 {
+            let pushes = stage.pull()
+            starts = pushes.filter { $0.event == .start }
+            stage.answer(pushes.filter { $0.event != .start }, .throttled)
+            if starts.isEmpty { stage.pass(seconds: 1) }
+        }
+        #expect(starts.map(\.state) == [#"{"score":5}"#])
+        stage.answer(starts, .accepted)
+        if isRevoked { stage.revoke("goal") }
+        stage.follow("card~2", token: 2)
+        #expect(stage.shard.violatedInvariant() == nil)
+        let next = stage.settle().filter { $0.token == [2] }
+        #expect(next.map(\.payload.alert?.title) == (isRevoked ? [] : ["goal"]))
+        stage.pass(seconds: 200)
+        _ = stage.settle()
+        #expect(stage.shard.statistics.alerts.accepted == (isRevoked ? 0 : 1))
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
     /// Another card of the person's, by the app's own name, while the renewed one's end is on its way or owed.
     @Test(arguments: [DeliveryOutcome.accepted, .throttled, nil] as [DeliveryOutcome?])
     func L1_afterTheRenewedCardWasLetGoTheFirstNameIsANewOnes(outcome: DeliveryOutcome?) {
