@@ -263,7 +263,8 @@ extension World {
         let isThere = !phones[old].isGone && !phones[old].isEnding && !phones[old].isExpired && !isLetGo(phones[old])
         phones[index].takesOver(from: phones[old], isThere: isThere)
         phones[old].isReplaced = true
-        if phones[old].served != nil, !phones[old].isGone {
+        // What is being ended goes with that.
+        if phones[old].served != nil, !phones[old].isGone, !phones[old].isEnding {
             phones[old].hasLeft = true
             join(old, nil)
         }

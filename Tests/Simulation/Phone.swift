@@ -180,8 +180,8 @@ struct Phone {
     ///   - turn: of the topic that it follows.
     ///   - isWaited: there is nothing to be seen of it yet.
     mutating func joined(_ audience: AudienceKey?, turn: Int, isWaited: Bool, at now: Int64) {
-        // With its end on the way, an activity neither moves nor leaves.
-        guard !isGone, !isEnding, served != audience else { return }
+        // With its end on the way, an activity does not move; but it leaves.
+        guard !isGone, !isEnding || audience == nil, served != audience else { return }
         if audience == nil { left = served }
         served = audience
         self.turn = turn
