@@ -123,6 +123,22 @@ import Testing
         #expect(pushes.allSatisfy { $0.event == .end })
     }
 
+    /// A shard's thread stood still while a kick-off's cards came of age.
+    @Test func L1_manyAtOnceAreEndedInTurnsOfBoundedLength() {
+        stage.publish(1)
+        for card in 0..<20_000 { stage.follow("card \(card)", age: .seconds(8 * hour - 700)) }
+        stage.pass(seconds: 300)
+        _ = stage.pull()
+        #expect(stage.shard.takeFeedback().count <= 4096)
+        var expired = 0
+        for _ in 0..<100_000 where expired < 20_000 {
+            stage.answer(stage.pull(), .accepted)
+            expired += stage.fates().count
+            stage.pass(seconds: 1)
+        }
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
     // MARK: - What an end tells of
 
     private let silent = Preferences(alerts: .none)
