@@ -221,6 +221,34 @@ import Testing
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
+    /// Else the app's backend would tell the person, too.
+    @Test func A3_whatAnEndForItsAgeTellsOfIsPlanned() {
+        beginOld()
+        stage.publish(2, alert: "goal")
+        stage.pass(seconds: 2)
+        let end = stage.pull()
+        #expect(end.map(\.payload.alert?.title) == ["goal"])
+        #expect(stage.disposition(of: "goal") == .planned)
+        #expect(stage.disposition(of: "corner") == .noActivity, "its end is on its way without that")
+        stage.answer(end, .throttled)
+        #expect(stage.disposition(of: "goal") == .planned)
+        #expect(stage.disposition(of: "corner") == .silenced(.unknown))
+        stage.publish(3, alert: "second")
+        #expect(stage.disposition(of: "second") == .planned)
+        stage.revoke("second")
+        #expect(stage.disposition(of: "second") == .silenced(.revoked))
+        stage.unfollow()
+        #expect(stage.disposition(of: "goal") == .noActivity)
+        _ = stage.passUntilPush(seconds: 5)
+    }
+
+    @Test func A3_ofWhoHasLeftNothingIsPlanned() {
+        beginOld()
+        stage.publish(2, alert: "goal")
+        stage.unfollow()
+        #expect(stage.disposition(of: "goal") == .noActivity)
+    }
+
     @Test func anEndForItsAgeTellsNobodyWhoWantsNothingToldOfIt() {
         beginOld(preferences: silent)
         stage.publish(2, alert: "goal")
