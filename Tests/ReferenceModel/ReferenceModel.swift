@@ -41,6 +41,8 @@ public struct ReferenceModel {
         var fields: [Key: Int64] = [:]
         var seenEvents: Set<String> = []
         var newestAt: Int64 = .min
+        /// Its start's time, where nothing had been heard before that.
+        var turnBeganAt: Int64?
         /// Patches that were taken, those refused since whose times were newer all the same, and the newest time of the numbers
         /// before the present ones.
         var patches: [(seq: UInt64?, at: Int64)] = []
@@ -129,6 +131,8 @@ public struct ReferenceModel {
         // A start from before what has been heard is the old one's, sent again.
         let isLate = game.newestAt != .min && at < game.newestAt - GameFeed.lateAfter
         if game.ended, isStart, reopens == .afresh, !isLate { game = Life() }
+        if isOfBefore(arrival, at: at, game) { return }
+        if isStart, reopens == .afresh, game.newestAt == .min, game.shown == nil { game.turnBeganAt = min(at, now) }
         let before = game.state
         let age = max(0, game.newestAt == .min ? 0 : game.newestAt - at)
         // Of what nothing was heard before, log time alone says how long ago it happened.
@@ -225,6 +229,19 @@ public struct ReferenceModel {
         }
     }
 
+    /// What is older than the turn's start is the turn's before, unless its number says otherwise; and an end of long ago, the first that
+    /// is heard, is that of what nobody has seen.
+    private func isOfBefore(_ arrival: GameFeed.Arrival, at: Int64, _ game: Life) -> Bool {
+        if arrival.isCorrection { return false }
+        var isNewByNumber = false
+        if case .patch(let seq?, _, _) = arrival.what, let newest = game.patches.last(where: { $0.seq != nil })?.seq {
+            isNewByNumber = seq > newest
+        }
+        if let turnBeganAt = game.turnBeganAt, at < turnBeganAt - GameFeed.lateAfter, !isNewByNumber { return true }
+        guard case .end = arrival.what else { return false }
+        return game.newestAt == .min && game.shown == nil && arrival.now - at > GameFeed.behindMax
+    }
+
     private func quantised(_ value: Int64, shown: Int64?) -> Int64 {
         if let shown, abs(value - shown) < 4 { return shown }
         return (value + 2) / 5 * 5
@@ -284,6 +301,7 @@ public struct ReferenceModel {
         case .reset:
             game.seenEvents = []
             game.newestAt = .min
+            game.turnBeganAt = nil
             game.patches = []
             game.doubts = []
             game.formerAt = nil

@@ -97,6 +97,7 @@ extension Topic {
 
     private mutating func reset() -> String {
         newestAt = nil
+        turnBeganAt = nil
         patchOrder = PatchOrder()
         recentIDs = RecentIDs(capacity: limits.eventIDsMax)
         mayReopen = ended

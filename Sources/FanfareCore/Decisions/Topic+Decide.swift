@@ -35,6 +35,11 @@ extension Topic {
             return
         }
         guard isStartOfAnotherTurn(event) else {
+            if let reason = reasonOfBefore(event, now: now) {
+                record.outcome = .late
+                record.reason = reason
+                return
+            }
             return decideNews(event, now: now, latest: latest, record: &record, serial: &serial, into: &decisions)
         }
         let last = self
@@ -51,6 +56,28 @@ extension Topic {
         guard let newestAt, event.at <= newestAt else { return true }
         return patchOrder.isNewer(seq: event.seq) ?? (newestAt - event.at <= rules.lateAfter)
     }
+
+    /// An event of the turn before, delivered once more or late, is nothing to whoever follows this one. Nor is an end of long ago
+    /// where nothing has been heard since: it comes again after a restart, or ends what had yesterday's id.
+    ///
+    /// - Returns: why it changes nothing; `nil`: it may.
+    private func reasonOfBefore(_ event: FeedEvent, now: FeedTime) -> String? {
+        guard !event.isCorrection else { return nil }
+        if let turnBeganAt, event.at < turnBeganAt, turnBeganAt - event.at > rules.lateAfter,
+            patchOrder.isNewer(seq: event.seq) != true
+        {
+            return "of the turn before: \((turnBeganAt - event.at).inSeconds) older than the start of this one"
+        }
+        if event.lifecycle == .end, newestAt == nil, published == nil, now > event.at,
+            now - event.at > Topic.behindMax
+        {
+            return "ended before it was shown, \((now - event.at).inSeconds) ago"
+        }
+        return nil
+    }
+
+    /// No clock is taken to be further behind log time where nothing else is known of it: as far as one may be ahead.
+    private static let behindMax = FeedEvent.aheadMax
 
     /// What is neither known by its id nor an operator's order.
     private mutating func decideNews(
@@ -73,6 +100,7 @@ extension Topic {
             if record.outcome != .duplicate, !event.isCorrection {
                 let at = min(event.at, latest)
                 newestAt = max(at, newestAt ?? at)
+                if isFirst, event.lifecycle == .start, rules.reopens == .afresh { turnBeganAt = at }
             }
         }
         // An end goes out, whatever came with it.
