@@ -41,6 +41,8 @@ public struct ReferenceModel {
         var fields: [Key: Int64] = [:]
         var seenEvents: Set<String> = []
         var newestAt: Int64 = .min
+        /// Of each event that was no older than those before: how far it was behind log time, and when it came.
+        var lags: [(lag: Int64, at: Int64)] = []
         /// Its start's time, where nothing had been heard before that.
         var turnBeganAt: Int64?
         /// Patches that were taken, those refused since whose times were newer all the same, and the newest time of the numbers
@@ -69,6 +71,15 @@ public struct ReferenceModel {
             }
             for (key, value) in fields { state[key.rawValue] = value }
             return state
+        }
+
+        /// The one with which all later ones are compared, until there is a greater one, or a minute has gone.
+        var greatestLag: Int64? {
+            var greatest = lags.first
+            for next in lags.dropFirst() {
+                if next.lag > greatest!.lag || next.at >= greatest!.at + GameFeed.lagSpan { greatest = next }
+            }
+            return greatest?.lag
         }
 
         var hasSomething: Bool { !fields.isEmpty || facts.contains { !withdrawn.contains($0.id) } }
@@ -135,8 +146,10 @@ public struct ReferenceModel {
         if isStart, reopens == .afresh, game.newestAt == .min, game.shown == nil { game.turnBeganAt = min(at, now) }
         let before = game.state
         let age = max(0, game.newestAt == .min ? 0 : game.newestAt - at)
-        // Of what nothing was heard before, log time alone says how long ago it happened.
-        let alertAge = game.newestAt == .min && game.shown == nil && now - at > GameFeed.freshFor ? now - at : age
+        // Of what nothing was heard before, and of what is caught up, log time alone says how long ago it happened.
+        let isFirst = game.newestAt == .min && game.shown == nil
+        let isBacklog = isFirst || game.greatestLag.map { $0 - (now - at) > GameFeed.lagTolerance } ?? false
+        let alertAge = isBacklog && now - at > GameFeed.freshFor ? now - at : age
         var changed: (kind: String, cause: String)?
         var hasFolded = false
         var counts = true
@@ -193,6 +206,7 @@ public struct ReferenceModel {
             }
         }
         if let id = arrival.id, !isRetraction { game.seenEvents.insert(id) }
+        if counts, !arrival.isCorrection, at >= game.newestAt { game.lags.append((now - min(at, now), now)) }
         if counts, !arrival.isCorrection { game.newestAt = max(game.newestAt, min(at, now)) }
 
         if game.ended {
@@ -302,6 +316,7 @@ public struct ReferenceModel {
             game.seenEvents = []
             game.newestAt = .min
             game.turnBeganAt = nil
+            game.lags = []
             game.patches = []
             game.doubts = []
             game.formerAt = nil

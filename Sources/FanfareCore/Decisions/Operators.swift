@@ -98,6 +98,7 @@ extension Topic {
     private mutating func reset() -> String {
         newestAt = nil
         turnBeganAt = nil
+        lag = FeedLag()
         patchOrder = PatchOrder()
         recentIDs = RecentIDs(capacity: limits.eventIDsMax)
         mayReopen = ended

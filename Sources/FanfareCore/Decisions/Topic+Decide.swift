@@ -91,6 +91,7 @@ extension Topic {
             record.reason = reason
         }
         let isFirst = newestAt == nil && published == nil
+        let isBacklog = isFirst || lag.hasShrunk(to: now.milliseconds - event.at.milliseconds)
         let age = newestAt.flatMap { $0 > event.at ? $0 - event.at : nil }
         let lateBy = age.flatMap { $0 > rules.lateAfter ? $0 : nil }
         if record.outcome != .rejected {
@@ -99,6 +100,7 @@ extension Topic {
             // A desk's clock makes nothing of the feed late, and no clock that is ahead makes late what comes in time.
             if record.outcome != .duplicate, !event.isCorrection {
                 let at = min(event.at, latest)
+                if age == nil { lag.note(now.milliseconds - at.milliseconds, at: now.milliseconds) }
                 newestAt = max(at, newestAt ?? at)
                 if isFirst, event.lifecycle == .start, rules.reopens == .afresh { turnBeganAt = at }
             }
@@ -141,7 +143,7 @@ extension Topic {
         guard folded.changesState || event.lifecycle != nil else { return }
         var news = News(
             event: event, entry: entry, age: age, lateBy: lateBy, before: before, mustPass: event.isCorrection,
-            isFirst: isFirst)
+            isBacklog: isBacklog)
         if event.lifecycle == .end {
             news.reason = "end"
             if case .refused(_, let refusal) = folded { news.reason += "; \(refusal)" }
@@ -204,8 +206,8 @@ extension Topic {
         var reason = "visible change"
         /// Passes whatever the interval says.
         var mustPass = false
-        /// Nothing of the topic had been heard or shown before the event.
-        var isFirst = false
+        /// Nothing of the topic had been heard or shown before the event, or its feed catches up with log time.
+        var isBacklog = false
 
         var cause: String { event.cause }
     }
@@ -404,10 +406,10 @@ extension Topic {
     /// Nobody forgives a goal that was kept from them because it was entered a minute after the next pass.
     ///
     /// With the first event of a topic there is nothing of the feed to compare. What is older by log time than any alert may be is told
-    /// of a topic that was forgotten, by a correction of the morning after, or once more after a restart.
+    /// of a topic that was forgotten, by a correction of the morning after, or once more after a restart; and then what follows is as old.
     private func isTooLate(_ news: News, for rule: AlertRule?, now: FeedTime) -> Bool {
         let governing = rule ?? rules.requestedAlerts
-        if news.isFirst, now > news.event.at, now - news.event.at > governing.freshFor { return true }
+        if news.isBacklog, now > news.event.at, now - news.event.at > governing.freshFor { return true }
         guard let age = news.age else { return false }
         return age > (governing.class == .essential ? governing.freshFor : min(rules.lateAfter, governing.freshFor))
     }

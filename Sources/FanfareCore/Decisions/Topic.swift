@@ -26,6 +26,7 @@ struct Topic: Sendable {
     /// The usual time between two events, in milliseconds: their mean, recent ones weighing more. No `Duration`, whose arithmetic
     /// is 128 bits wide, for what every event does.
     private(set) var gapMilliseconds: Int64?
+    var lag = FeedLag()
     /// When its turn began, by the time of its start, where its rules begin it afresh.
     var turnBeganAt: FeedTime?
     private var newestNow: FeedTime?
