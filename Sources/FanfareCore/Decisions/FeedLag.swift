@@ -4,18 +4,19 @@
 /// So what counts is how far the lag has shrunk within a minute, more or less. All times are milliseconds.
 struct FeedLag: Sendable {
     /// The greatest lag of the last minute.
-    private var greatest: (lag: Int64, at: Int64)?
+    private var greatest = Int64.min
+    private var greatestAt = Int64.min
 
     private static let span: Int64 = 60_000
     /// By so much may what lags always lag more at one time than at another.
     private static let tolerance: Int64 = 30_000
 
     /// Whether an event that lags by this says that the feed is catching up.
-    func hasShrunk(to lag: Int64) -> Bool { greatest.map { $0.lag - lag > FeedLag.tolerance } ?? false }
+    func hasShrunk(to lag: Int64) -> Bool { greatest > lag && greatest - lag > FeedLag.tolerance }
 
     /// An event has come that is no older than those before.
     mutating func note(_ lag: Int64, at now: Int64) {
-        if let greatest, lag <= greatest.lag, now - greatest.at < FeedLag.span { return }
-        greatest = (lag, now)
+        if lag <= greatest, now - greatestAt < FeedLag.span { return }
+        (greatest, greatestAt) = (lag, now)
     }
 }

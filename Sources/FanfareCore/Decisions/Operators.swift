@@ -97,7 +97,7 @@ extension Topic {
 
     private mutating func reset() -> String {
         newestAt = nil
-        turnBeganAt = nil
+        turnBeganAt = FeedTime.plausible.lowerBound
         lag = FeedLag()
         patchOrder = PatchOrder()
         recentIDs = RecentIDs(capacity: limits.eventIDsMax)

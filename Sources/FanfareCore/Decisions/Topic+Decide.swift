@@ -63,7 +63,7 @@ extension Topic {
     /// - Returns: why it changes nothing; `nil`: it may.
     private func reasonOfBefore(_ event: FeedEvent, now: FeedTime) -> String? {
         guard !event.isCorrection else { return nil }
-        if let turnBeganAt, event.at < turnBeganAt, turnBeganAt - event.at > rules.lateAfter,
+        if event.at < turnBeganAt, turnBeganAt - event.at > rules.lateAfter,
             patchOrder.isNewer(seq: event.seq) != true
         {
             return "of the turn before: \((turnBeganAt - event.at).inSeconds) older than the start of this one"

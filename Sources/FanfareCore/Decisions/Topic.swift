@@ -28,7 +28,7 @@ struct Topic: Sendable {
     private(set) var gapMilliseconds: Int64?
     var lag = FeedLag()
     /// When its turn began, by the time of its start, where its rules begin it afresh.
-    var turnBeganAt: FeedTime?
+    var turnBeganAt = FeedTime.plausible.lowerBound
     private var newestNow: FeedTime?
     /// All of it together: the facts' fold, patched, as people may see it.
     var state: JSONObject { didSet { isOver = kindRules.isOver(state) } }
