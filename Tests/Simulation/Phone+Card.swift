@@ -287,7 +287,7 @@ extension World {
         guard !phones[index].isGone, !isTooOld(index), age(of: phones[index]) < 60_000_000_000 else { return false }
         phones[index].registered(token, at: moment.monotonicNanoseconds)
         guard phones[index].served != nil, let card = phones[index].card, let old = card.renews else { return true }
-        let isThere = !phones[old].isGone && !phones[old].isEnding && !phones[old].isExpired && !isLetGo(phones[old])
+        let isThere = !phones[old].isExpired && !isLetGo(phones[old])
         phones[index].takesOver(from: phones[old], isThere: isThere)
         phones[old].isReplaced = true
         // What is being ended goes with that.

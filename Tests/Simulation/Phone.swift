@@ -264,7 +264,7 @@ struct Phone {
 
     /// It takes the place of a card that shows the same: what that has told of, or is telling of, is not told again.
     ///
-    /// - Parameter isThere: that card is, as far as can be said from outside, and nobody has let go of it.
+    /// - Parameter isThere: that card certainly is, and nobody has let go of it.
     mutating func takesOver(from old: Phone, isThere: Bool) {
         guard served == old.served, turn == old.turn else { return }
         alertsTried.formUnion(old.alertsTried)
@@ -273,8 +273,12 @@ struct Phone {
             if lacked.map(\.mayBeSettled) ?? true { missed[index].mayBeSettled = true }
         }
         // What that has not been told of, this one is.
-        guard isThere else { return }
-        missed = old.missed.filter { lacked in !missed.contains { $0.alert.text == lacked.alert.text } } + missed
+        guard !old.isGone, !old.isEnding else { return }
+        var lacked = old.missed.filter { lacked in !missed.contains { $0.alert.text == lacked.alert.text } }
+        if !isThere { for index in lacked.indices { lacked[index].mayBeSettled = true } }
+        missed = lacked + missed
+        // It gets a push for that, even where it shows what it showed.
+        if !lacked.isEmpty { lastMayRepeat = true }
     }
 
     mutating func forgetAlert(_ cause: String) {
