@@ -41,6 +41,10 @@ public struct ReferenceModel {
         var fields: [Key: Int64] = [:]
         var seenEvents: Set<String> = []
         var newestAt: Int64 = .min
+        /// Of each event that was no older than those before: how far it was behind log time, and when it came.
+        var lags: [(lag: Int64, at: Int64)] = []
+        /// Its start's time, where nothing had been heard before that.
+        var turnBeganAt: Int64?
         /// Patches that were taken, those refused since whose times were newer all the same, and the newest time of the numbers
         /// before the present ones.
         var patches: [(seq: UInt64?, at: Int64)] = []
@@ -67,6 +71,15 @@ public struct ReferenceModel {
             }
             for (key, value) in fields { state[key.rawValue] = value }
             return state
+        }
+
+        /// The one with which all later ones are compared, until there is a greater one, or a minute has gone.
+        var greatestLag: Int64? {
+            var greatest = lags.first
+            for next in lags.dropFirst() {
+                if next.lag > greatest!.lag || next.at >= greatest!.at + GameFeed.lagSpan { greatest = next }
+            }
+            return greatest?.lag
         }
 
         var hasSomething: Bool { !fields.isEmpty || facts.contains { !withdrawn.contains($0.id) } }
@@ -129,10 +142,14 @@ public struct ReferenceModel {
         // A start from before what has been heard is the old one's, sent again.
         let isLate = game.newestAt != .min && at < game.newestAt - GameFeed.lateAfter
         if game.ended, isStart, reopens == .afresh, !isLate { game = Life() }
+        if isOfBefore(arrival, at: at, game) { return }
+        if isStart, reopens == .afresh, game.newestAt == .min, game.shown == nil { game.turnBeganAt = min(at, now) }
         let before = game.state
         let age = max(0, game.newestAt == .min ? 0 : game.newestAt - at)
-        // Of what nothing was heard before, log time alone says how long ago it happened.
-        let alertAge = game.newestAt == .min && game.shown == nil && now - at > GameFeed.freshFor ? now - at : age
+        // Of what nothing was heard before, and of what is caught up, log time alone says how long ago it happened.
+        let isFirst = game.newestAt == .min && game.shown == nil
+        let isBacklog = isFirst || game.greatestLag.map { $0 - (now - at) > GameFeed.lagTolerance } ?? false
+        let alertAge = isBacklog && now - at > GameFeed.freshFor ? now - at : age
         var changed: (kind: String, cause: String)?
         var hasFolded = false
         var counts = true
@@ -189,6 +206,7 @@ public struct ReferenceModel {
             }
         }
         if let id = arrival.id, !isRetraction { game.seenEvents.insert(id) }
+        if counts, !arrival.isCorrection, at >= game.newestAt { game.lags.append((now - min(at, now), now)) }
         if counts, !arrival.isCorrection { game.newestAt = max(game.newestAt, min(at, now)) }
 
         if game.ended {
@@ -223,6 +241,19 @@ public struct ReferenceModel {
         } else {
             game.waitsUntil = free
         }
+    }
+
+    /// What is older than the turn's start is the turn's before, unless its number says otherwise; and an end of long ago, the first that
+    /// is heard, is that of what nobody has seen.
+    private func isOfBefore(_ arrival: GameFeed.Arrival, at: Int64, _ game: Life) -> Bool {
+        if arrival.isCorrection { return false }
+        var isNewByNumber = false
+        if case .patch(let seq?, _, _) = arrival.what, let newest = game.patches.last(where: { $0.seq != nil })?.seq {
+            isNewByNumber = seq > newest
+        }
+        if let turnBeganAt = game.turnBeganAt, at < turnBeganAt - GameFeed.lateAfter, !isNewByNumber { return true }
+        guard case .end = arrival.what else { return false }
+        return game.newestAt == .min && game.shown == nil && arrival.now - at > GameFeed.behindMax
     }
 
     private func quantised(_ value: Int64, shown: Int64?) -> Int64 {
@@ -284,6 +315,8 @@ public struct ReferenceModel {
         case .reset:
             game.seenEvents = []
             game.newestAt = .min
+            game.turnBeganAt = nil
+            game.lags = []
             game.patches = []
             game.doubts = []
             game.formerAt = nil

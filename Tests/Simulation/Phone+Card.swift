@@ -168,8 +168,35 @@ extension World {
         }
         return phones.indices.filter {
             guard let card = phones[$0].card, card.edition == 1 else { return false }
-            return isFree[card.name[...]] == true
+            return isFree[card.name[...]] == true && !isTakenByFollowing(phones[$0].id)
         }.randomElement(using: &random)
+    }
+
+    /// A card that was renewed, and that somebody has let go of while it has not gone: the first of its names, by which the app knows it.
+    func freedName(on node: Int) -> String? {
+        phones.compactMap { phone -> String? in
+            guard let card = phone.card, card.edition > 1, phone.node == node, phone.hasToken, phone.hasLeft,
+                !phone.isGone, !phone.isNameless, !phone.isExpired
+            else { return nil }
+            let name = String(card.name.split(separator: "~")[0])
+            return isTakenByFollowing(ActivityID(hashing: name)) ? nil : name
+        }.randomElement(using: &random)
+    }
+
+    /// Another card, which the app has made itself, has the name of one that was started.
+    private func isTakenByFollowing(_ id: ActivityID) -> Bool {
+        phones.contains { $0.card == nil && $0.id == id && !$0.isForgotten }
+    }
+
+    /// The person follows something else, by the name of a card that is on its way out.
+    func followAgain(by name: String, on node: Int) {
+        var phone = Phone(
+            id: ActivityID(hashing: name), node: node, audience: randomAudience(), subscriber: Subscriber(),
+            limits: options.limits, using: &random)
+        phone.hasUsedName = true
+        phones.append(phone)
+        send(
+            .follow(phone.id, phone.audience, token: phone.token, preferences: phone.subscriber.preferences), to: node)
     }
 
     /// To be renewed.
@@ -260,9 +287,11 @@ extension World {
         guard !phones[index].isGone, !isTooOld(index), age(of: phones[index]) < 60_000_000_000 else { return false }
         phones[index].registered(token, at: moment.monotonicNanoseconds)
         guard phones[index].served != nil, let card = phones[index].card, let old = card.renews else { return true }
-        phones[index].takesOver(from: phones[old])
+        let isThere = !phones[old].isExpired && !isLetGo(phones[old])
+        phones[index].takesOver(from: phones[old], isThere: isThere)
         phones[old].isReplaced = true
-        if phones[old].served != nil, !phones[old].isGone {
+        // What is being ended goes with that.
+        if phones[old].served != nil, !phones[old].isGone, !phones[old].isEnding {
             phones[old].hasLeft = true
             join(old, nil)
         }
@@ -295,6 +324,8 @@ extension World {
 
     /// Of those that had a name one after the other the last about whom this can be said.
     func isMeant(_ phone: Phone, by fate: ActivityFate) -> Bool {
+        // Nothing that was not started is renewed.
+        if case .renewed = fate { return phone.card != nil }
         if phone.card != nil
             || phones.lastIndex(where: { $0.id == phone.id }) == phones.firstIndex(where: { $0.id == phone.id })
         {

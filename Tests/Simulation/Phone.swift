@@ -180,8 +180,8 @@ struct Phone {
     ///   - turn: of the topic that it follows.
     ///   - isWaited: there is nothing to be seen of it yet.
     mutating func joined(_ audience: AudienceKey?, turn: Int, isWaited: Bool, at now: Int64) {
-        // With its end on the way, an activity neither moves nor leaves.
-        guard !isGone, !isEnding, served != audience else { return }
+        // With its end on the way, an activity does not move; but it leaves.
+        guard !isGone, !isEnding || audience == nil, served != audience else { return }
         if audience == nil { left = served }
         served = audience
         self.turn = turn
@@ -263,13 +263,22 @@ struct Phone {
     }
 
     /// It takes the place of a card that shows the same: what that has told of, or is telling of, is not told again.
-    mutating func takesOver(from old: Phone) {
+    ///
+    /// - Parameter isThere: that card certainly is, and nobody has let go of it.
+    mutating func takesOver(from old: Phone, isThere: Bool) {
         guard served == old.served, turn == old.turn else { return }
         alertsTried.formUnion(old.alertsTried)
         for index in missed.indices {
             let lacked = old.missed.first { $0.alert.text == missed[index].alert.text }
             if lacked.map(\.mayBeSettled) ?? true { missed[index].mayBeSettled = true }
         }
+        // What that has not been told of, this one is.
+        guard !old.isGone, !old.isEnding else { return }
+        var lacked = old.missed.filter { lacked in !missed.contains { $0.alert.text == lacked.alert.text } }
+        if !isThere { for index in lacked.indices { lacked[index].mayBeSettled = true } }
+        missed = lacked + missed
+        // It gets a push for that, even where it shows what it showed.
+        if !lacked.isEmpty { lastMayRepeat = true }
     }
 
     mutating func forgetAlert(_ cause: String) {

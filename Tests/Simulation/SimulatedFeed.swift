@@ -23,6 +23,9 @@ struct SimulatedFeed {
     private(set) var disordered: Set<UInt64> = []
     private var isDisordered = false
     private let disorders: Bool
+    private let beginsAfresh: Bool
+    /// When the feed has said so, of matches that are over.
+    private var endedAt: [TopicID: FeedTime] = [:]
     private var random: SplitMix64
     /// Nothing is said of a topic before that time; of what has ended by its silence nothing more.
     private var silentUntil: [TopicID: FeedTime] = [:]
@@ -64,6 +67,7 @@ struct SimulatedFeed {
         let football = SimulatedFeed.football(options)
         core = DecisionCore(rules: Rules(kinds: [.football: football], other: .generic))
         disorders = options.disordersEvents
+        beginsAfresh = options.reopens == .afresh
         random = SplitMix64(seed: seed.mixed)
         silences = options.silences
         silence = SplitMix64(seed: (seed &+ 1 << 32).mixed)
@@ -178,6 +182,7 @@ struct SimulatedFeed {
             fact(index, "period", ["period": "FT"])
             apply(index, "end", .nothing, lifecycle: .end)
             over.append(topics[index])
+            endedAt[topics[index]] = now
         }
         kickOff(index)
         return commands()
@@ -195,7 +200,23 @@ struct SimulatedFeed {
         // By another name, or what is said of it would be said twice.
         comebacks += 1
         begin(index, "\(topic.rawValue.drop { $0 != "/" }.dropFirst()), again \(comebacks)", lifecycle: .start)
+        endAgain(index)
         return commands()
+    }
+
+    /// The end of the turn before is delivered once more.
+    private mutating func endAgain(_ index: Int) {
+        guard disorders, beginsAfresh, let ended = endedAt[topics[index]], random.chance(0.5),
+            now - ended > TopicRules.football.lateAfter
+        else { return }
+        let known = decisions.count
+        core.apply(
+            FeedEvent(topic: topics[index], topicKind: .football, at: ended, kind: "end", lifecycle: .end), now: now,
+            into: &decisions)
+        silenceJudge.heard(FeedEvent(topic: topics[index], topicKind: .football, at: ended, kind: "end"), at: now)
+        for case .publish(let publication) in decisions[known...] where publication.event == .end {
+            falsehood = falsehood ?? "\(publication.topicID) ends, by an end from before it began again"
+        }
     }
 
     private mutating func kickOff(_ index: Int) {

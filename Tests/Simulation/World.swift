@@ -199,6 +199,10 @@ public final class World {
 
     func follow(on node: Int) {
         guard phones.count(where: \.isLive) < options.activitiesMax else { return }
+        if options.reusesIDs, options.renews, random.chance(0.4), let name = freedName(on: node) {
+            followAgain(by: name, on: node)
+            return
+        }
         let former = options.reusesIDs && random.chance(0.4) ? leaver(of: node) : nil
         if let former, !phones[former].isGone, random.chance(0.4) {
             // The person has thought better of it, and the card is still there.
@@ -249,6 +253,11 @@ public final class World {
                 return false
             }
             phones[former].partsFromName()
+        }
+        // A card that was renewed may lack its end, too.
+        for before in phones.indices.prefix(index)
+        where phones[before].id == phones[index].id && phones[before].isReplaced && !phones[before].isGone {
+            phones[before].partsFromName()
         }
         phones[index].isIntroduced = true
         phones[index].beganAt = now

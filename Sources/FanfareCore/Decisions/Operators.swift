@@ -97,6 +97,8 @@ extension Topic {
 
     private mutating func reset() -> String {
         newestAt = nil
+        turnBeganAt = FeedTime.plausible.lowerBound
+        lag = FeedLag()
         patchOrder = PatchOrder()
         recentIDs = RecentIDs(capacity: limits.eventIDsMax)
         mayReopen = ended

@@ -35,6 +35,11 @@ extension Topic {
             return
         }
         guard isStartOfAnotherTurn(event) else {
+            if let reason = reasonOfBefore(event, now: now) {
+                record.outcome = .late
+                record.reason = reason
+                return
+            }
             return decideNews(event, now: now, latest: latest, record: &record, serial: &serial, into: &decisions)
         }
         let last = self
@@ -52,6 +57,28 @@ extension Topic {
         return patchOrder.isNewer(seq: event.seq) ?? (newestAt - event.at <= rules.lateAfter)
     }
 
+    /// An event of the turn before, delivered once more or late, is nothing to whoever follows this one. Nor is an end of long ago
+    /// where nothing has been heard since: it comes again after a restart, or ends what had yesterday's id.
+    ///
+    /// - Returns: why it changes nothing; `nil`: it may.
+    private func reasonOfBefore(_ event: FeedEvent, now: FeedTime) -> String? {
+        guard !event.isCorrection else { return nil }
+        if event.at < turnBeganAt, turnBeganAt - event.at > rules.lateAfter,
+            patchOrder.isNewer(seq: event.seq) != true
+        {
+            return "of the turn before: \((turnBeganAt - event.at).inSeconds) older than the start of this one"
+        }
+        if event.lifecycle == .end, newestAt == nil, published == nil, now > event.at,
+            now - event.at > Topic.behindMax
+        {
+            return "ended before it was shown, \((now - event.at).inSeconds) ago"
+        }
+        return nil
+    }
+
+    /// No clock is taken to be further behind log time where nothing else is known of it: as far as one may be ahead.
+    private static let behindMax = FeedEvent.aheadMax
+
     /// What is neither known by its id nor an operator's order.
     private mutating func decideNews(
         _ event: FeedEvent, now: FeedTime, latest: FeedTime, record: inout Verdict, serial: inout UInt64,
@@ -64,6 +91,7 @@ extension Topic {
             record.reason = reason
         }
         let isFirst = newestAt == nil && published == nil
+        let isBacklog = isFirst || lag.hasShrunk(to: now.milliseconds - event.at.milliseconds)
         let age = newestAt.flatMap { $0 > event.at ? $0 - event.at : nil }
         let lateBy = age.flatMap { $0 > rules.lateAfter ? $0 : nil }
         if record.outcome != .rejected {
@@ -72,7 +100,9 @@ extension Topic {
             // A desk's clock makes nothing of the feed late, and no clock that is ahead makes late what comes in time.
             if record.outcome != .duplicate, !event.isCorrection {
                 let at = min(event.at, latest)
+                if age == nil { lag.note(now.milliseconds - at.milliseconds, at: now.milliseconds) }
                 newestAt = max(at, newestAt ?? at)
+                if isFirst, event.lifecycle == .start, rules.reopens == .afresh { turnBeganAt = at }
             }
         }
         // An end goes out, whatever came with it.
@@ -113,7 +143,7 @@ extension Topic {
         guard folded.changesState || event.lifecycle != nil else { return }
         var news = News(
             event: event, entry: entry, age: age, lateBy: lateBy, before: before, mustPass: event.isCorrection,
-            isFirst: isFirst)
+            isBacklog: isBacklog)
         if event.lifecycle == .end {
             news.reason = "end"
             if case .refused(_, let refusal) = folded { news.reason += "; \(refusal)" }
@@ -176,8 +206,8 @@ extension Topic {
         var reason = "visible change"
         /// Passes whatever the interval says.
         var mustPass = false
-        /// Nothing of the topic had been heard or shown before the event.
-        var isFirst = false
+        /// Nothing of the topic had been heard or shown before the event, or its feed catches up with log time.
+        var isBacklog = false
 
         var cause: String { event.cause }
     }
@@ -376,10 +406,10 @@ extension Topic {
     /// Nobody forgives a goal that was kept from them because it was entered a minute after the next pass.
     ///
     /// With the first event of a topic there is nothing of the feed to compare. What is older by log time than any alert may be is told
-    /// of a topic that was forgotten, by a correction of the morning after, or once more after a restart.
+    /// of a topic that was forgotten, by a correction of the morning after, or once more after a restart; and then what follows is as old.
     private func isTooLate(_ news: News, for rule: AlertRule?, now: FeedTime) -> Bool {
         let governing = rule ?? rules.requestedAlerts
-        if news.isFirst, now > news.event.at, now - news.event.at > governing.freshFor { return true }
+        if news.isBacklog, now > news.event.at, now - news.event.at > governing.freshFor { return true }
         guard let age = news.age else { return false }
         return age > (governing.class == .essential ? governing.freshFor : min(rules.lateAfter, governing.freshFor))
     }

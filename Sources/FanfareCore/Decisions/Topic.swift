@@ -26,6 +26,9 @@ struct Topic: Sendable {
     /// The usual time between two events, in milliseconds: their mean, recent ones weighing more. No `Duration`, whose arithmetic
     /// is 128 bits wide, for what every event does.
     private(set) var gapMilliseconds: Int64?
+    var lag = FeedLag()
+    /// When its turn began, by the time of its start, where its rules begin it afresh.
+    var turnBeganAt = FeedTime.plausible.lowerBound
     private var newestNow: FeedTime?
     /// All of it together: the facts' fold, patched, as people may see it.
     var state: JSONObject { didSet { isOver = kindRules.isOver(state) } }

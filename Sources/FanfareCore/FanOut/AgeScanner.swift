@@ -16,6 +16,8 @@ struct AgeScanner {
     private static let endsAhead: Int64 = 48
     private static let lap: Int64 = 96
     private static let steps: Int64 = 300
+    /// In one pass, which is a millisecond then, or some where all of them are to end.
+    static let visitsMax = 4096
 
     /// How long an activity may last.
     let lifetime: Int64
@@ -24,6 +26,8 @@ struct AgeScanner {
     private var cursor = 0
     /// When the next one of this lap's activities is due.
     private var lapDeadline: Int64 = 0
+    /// Visits that the time asks for and that are still to be made.
+    private var owed = 0
 
     init(lifetime: Int64) { self.lifetime = lifetime }
 
@@ -50,11 +54,14 @@ struct AgeScanner {
     /// The timer has fired.
     ///
     /// - Parameter slots: how many there are.
-    /// - Returns: how many of them to visit at most: as many as the time since the timer was due asks for, no more than a lap.
+    /// - Returns: how many of them to visit at most: as many as the time since the timer was due asks for, no more than a lap, and of
+    ///   those as many as one pass may.
     mutating func beginPass(over slots: Int, at now: Int64) -> Int {
         guard let due = timer.take()?.due else { return 0 }
-        let steps = Int(min(AgeScanner.steps, (now - due) / step + 1))
-        return min(slots, steps * (slots / Int(AgeScanner.steps) + 1))
+        // A pass that was cut goes on with what it has left.
+        let steps = Int(min(AgeScanner.steps, (now - due) / step + (owed > 0 ? 0 : 1)))
+        owed = min(slots, owed + steps * (slots / Int(AgeScanner.steps) + 1))
+        return min(owed, AgeScanner.visitsMax)
     }
 
     /// - Returns: the slot whose turn it is.
@@ -71,13 +78,17 @@ struct AgeScanner {
     /// - Returns: whether the pass goes on.
     mutating func endVisit(due: Int64?, slots: Int, at now: Int64) -> Bool {
         if let due { expect(due) }
+        owed -= 1
         guard cursor >= slots else { return true }
         cursor = 0
+        if lapDeadline > now { owed = 0 }
         return lapDeadline <= now
     }
 
     /// - Returns: when the next pass is wanted; `nil` while there are no activities.
     func nextPass(hasActivities: Bool, at now: Int64) -> Int64? {
+        // Not in this turn, but in the next one.
+        if owed > 0 { return now + 1 }
         if cursor > 0 { return now + step }
         return hasActivities ? max(now + step, lapDeadline) : nil
     }

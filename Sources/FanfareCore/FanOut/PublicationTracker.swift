@@ -21,13 +21,15 @@ struct PublicationTracker {
     private static let ownSerials: UInt64 = 1 << 63
 
     private var open: [UInt64: Open] = [:]
+    /// In the order in which they arrived. The first one is open; those behind it may have been closed, no more of them than are open.
+    private var arrivals = Queue<(serial: UInt64, at: Int64)>()
     private var ownSerialsGiven: UInt64 = 0
 
     var count: Int { open.count }
     var isEmpty: Bool { open.isEmpty }
 
     /// When the publication arrived that has been open longest.
-    var oldestArrival: Int64? { open.values.lazy.map(\.arrivedAt).min() }
+    var oldestArrival: Int64? { arrivals.first?.at }
 
     mutating func nextOwnSerial() -> UInt64 {
         ownSerialsGiven += 1
@@ -39,6 +41,7 @@ struct PublicationTracker {
     ///   - freshness: index of its kind's figures.
     mutating func open(_ serial: UInt64, audiences: Int, freshness: Int, at now: Int64) {
         open[serial] = Open(audiencesLeft: audiences, arrivedAt: now, freshness: freshness)
+        arrivals.append((serial, now))
     }
 
     /// One audience more lacks the publication.
@@ -53,15 +56,28 @@ struct PublicationTracker {
         let publication = open.values[index]
         guard publication.audiencesLeft == 0 else { return nil }
         open.remove(at: index)
+        forgetClosed()
         return Completion(took: now - publication.arrivedAt, freshness: publication.freshness)
     }
 
     /// Nobody asks any more who lacks the publication.
     ///
     /// - Returns: whether it was open.
-    mutating func overtake(_ serial: UInt64) -> Bool { open.removeValue(forKey: serial) != nil }
+    mutating func overtake(_ serial: UInt64) -> Bool {
+        guard open.removeValue(forKey: serial) != nil else { return false }
+        forgetClosed()
+        return true
+    }
+
+    private mutating func forgetClosed() {
+        while let first = arrivals.first, open[first.serial] == nil { arrivals.removeFirst() }
+        if arrivals.count > 2 * open.count { arrivals.removeAll { [open] in open[$0.serial] == nil } }
+    }
 
     func violation() -> String? {
+        guard arrivals.count <= 2 * open.count, arrivals.first.map({ open[$0.serial] != nil }) ?? open.isEmpty else {
+            return "\(arrivals.count) publications stand in the order of arrival, \(open.count) are open"
+        }
         for (serial, publication) in open {
             guard publication.audiencesLeft > 0 else { return "publication \(serial) is open and nobody lacks it" }
             guard serial <= PublicationTracker.ownSerials + ownSerialsGiven else {

@@ -2,13 +2,17 @@
 extension Shard {
     func disposition(of cause: String, in topic: TopicID, for id: ActivityID, at moment: Moment) -> AlertDisposition {
         store.alertMemory.begin(store.activities.count)
-        guard let slot = slot(of: id), !store[slot].flags.contains(.leaving) else { return .noActivity }
+        guard let slot = slot(of: id) else { return .noActivity }
+        // Whose end is to come for its age is told by that, as long as nobody has let go of it.
+        let lastState = store[slot].flags.contains(.leaving) ? lastStates[slot] : nil
+        guard lastState != nil || !store[slot].flags.contains(.leaving) else { return .noActivity }
         func isMeant(_ pending: PendingAlert) -> Bool { pending.alert.cause == cause && pending.topic == topic }
         let activity = store[slot]
         let start = starts[slot]
-        let audience = audiences[start?.audience ?? Int(activity.audience)]
+        let audience = audiences[lastState ?? start?.audience ?? Int(activity.audience)]
         let carried = carriedAlerts[slot]
         if carried?.inFlight.contains(where: isMeant) == true { return .planned }
+        if lastState != nil, activity.flags.contains(.ending) { return .noActivity }  // its end has left without that
         let alerted = start.map { $0.shown?.alerted ?? audience.target } ?? activity.alerted
         let isCarried = carried?.pending.contains(where: isMeant) == true
         guard let alert = audience.alerts.last(where: isMeant), alert.version > alerted || !isCarried else {
@@ -41,7 +45,8 @@ extension Shard {
             missed.indices.contains(where: { told.contains($0) && isMeant(missed[$0]) })
         else { return .silenced(.superseded) }
         let wish = SubscriberGovernor.Wish(
-            alert: missed[told.lead].alert.class, priority: audience.priority, isEnd: audience.event == .end)
+            alert: missed[told.lead].alert.class, priority: audience.priority,
+            isEnd: audience.event == .end || store[slot].flags.contains(.leaving))
         let grant = governor.grant(
             wish, to: store[slot].spent, store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay),
             after: UInt32(moment.stampSecond) - min(UInt32(moment.stampSecond), store[slot].stamp))

@@ -150,12 +150,26 @@ extension Shard {
     }
 
     /// The new card exists: the old one goes, if it has not gone before.
-    func replace(_ old: ActivityID, by slot: ActivitySlot, at moment: Moment) {
-        guard let card = store.slot(of: old) else { return report(.renewed(as: store[slot].id), of: old) }
+    ///
+    /// - Parameter start: of the new one.
+    /// - Returns: what the old one has missed and the new one is not told of by what comes after its start.
+    func replace(
+        _ old: ActivityID, by slot: ActivitySlot, _ start: PendingStart, at moment: Moment
+    ) -> CarriedAlerts.Entry {
+        var missed = CarriedAlerts.Entry()
+        guard let card = store.slot(of: old) else {
+            report(.renewed(as: store[slot].id), of: old)
+            return missed
+        }
         renewals.handOver(card, to: slot)
-        guard store[card].flags.isDisjoint(with: [.leaving, .ending]) else { return }
+        guard store[card].flags.isDisjoint(with: [.leaving, .ending]) else { return missed }
         report(.renewed(as: store[slot].id), of: old)
+        if store[card].audience == UInt32(start.audience) {
+            let through = start.shown?.alerted ?? 0
+            missed.pending = alertsMissed(by: card).pending.filter { $0.version <= through && $0.isCarried(at: moment) }
+        }
         depart(card, at: moment)
+        return missed
     }
 
     /// What the old card has told of, or is being sent, the person hears no second time from the new one.

@@ -24,6 +24,16 @@ extension Shard {
         if carriedAlerts.carry(missed, by: slot, at: store[slot].alerted) { comeAgain(slot) }
     }
 
+    /// What another card was to be told of, this member is told of by its next push.
+    func carry(_ missed: CarriedAlerts.Entry, by slot: ActivitySlot) {
+        guard carriedAlerts.carry(missed, by: slot, at: store[slot].alerted) else { return }
+        let audience = audiences[Int(store[slot].audience)]
+        count(store[slot], -1, in: audience)
+        store[slot].flags.insert(.owedFirst)
+        count(store[slot], 1, in: audience)
+        comeAgain(slot)
+    }
+
     func alertsMissed(by slot: ActivitySlot) -> CarriedAlerts.Entry {
         let activity = store[slot]
         var missed = carriedAlerts[slot] ?? CarriedAlerts.Entry()

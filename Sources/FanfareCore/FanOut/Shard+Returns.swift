@@ -2,16 +2,25 @@
 ///
 /// With another token it is another card: the old one is still ended under its own token, without a name, and the new one is a
 /// new activity. With the same token an unfollow is taken back, unless its end has left: then the card is gone, and that is told.
+/// A name that has been handed over to a renewed card means that one.
 extension Shard {
     /// - Returns: whether nothing more is to be done; else whoever follows is new under this name, or known and to be moved.
     func returns(
         _ id: ActivityID, _ key: AudienceKey, token: [UInt8], _ preferences: Preferences?, at moment: Moment
     ) -> Bool {
-        guard !renewals.isHandedOver(id), let slot = store.slot(of: id) else { return false }
+        guard let slot = slot(of: id) else { return false }
         let flags = store[slot].flags
-        // Of a card whose start is on its way the token may come late, and it is still to be ended.
-        guard !flags.isDisjoint(with: [.leaving, .ending]) || awaitsEnd(slot, of: key), !flags.contains(.tokenless)
-        else { return false }
+        guard !flags.isDisjoint(with: [.leaving, .ending]) || awaitsEnd(slot, of: key) else { return false }
+        guard !flags.contains(.tokenless) else {
+            // Of a card whose start is on its way the token may come late, and it is still to be ended: by its own id alone.
+            if renewals.isHandedOver(id) {
+                renewals.removeNames(of: slot)
+                _ = starts.takeRenewed(by: slot)
+            }
+            return false
+        }
+        // The card before it may still lack its end.
+        let former = renewals.isHandedOver(id) ? store.slot(of: id) : nil
         if hasToken(token, slot) {
             if flags.contains(.ending) || !flags.contains(.leaving) || lastStates[slot] != nil {
                 report(.ended, of: id)
@@ -21,11 +30,12 @@ extension Shard {
             }
             return true
         }
-        guard successor(of: slot) == nil else {
+        guard successor(of: slot) == nil, former.map({ !hasToken(token, $0) }) ?? true else {
             report(.ended, of: id)
             return true
         }
         partFromName(slot, at: moment)
+        if let former { partFromName(former, at: moment) }
         return false
     }
 

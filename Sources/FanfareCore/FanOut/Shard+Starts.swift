@@ -248,9 +248,10 @@ extension Shard {
             return
         }
         renewals.add(slot, request: start.request, edition: start.edition)
-        if let old = start.renews { replace(old, by: slot, at: moment) }
+        let missed = start.renews.map { replace($0, by: slot, start, at: moment) } ?? CarriedAlerts.Entry()
         // What was new since its start it has missed, alerts among it.
         join(slot, start.audience, having: start.shown)
+        carry(missed, by: slot)
         lookAgain(at: slot, at: moment)
     }
 }

@@ -275,7 +275,6 @@ public final class Shard: DeliverySource {
         guard let slot = slot(of: id) else { return }
         guard !store[slot].flags.contains(.leaving) else { return endSilently(slot, at: moment) }
         if let successor = successor(of: slot) { unfollowStart(successor, at: moment) }
-        guard !store[slot].flags.contains(.ending) else { return }
         if store[slot].flags.contains(.tokenless) { unfollowStart(slot, at: moment) } else { depart(slot, at: moment) }
     }
 

@@ -24,6 +24,51 @@ import Testing
         }
     }
 
+    /// After a restart the source hands over the match from the beginning, in no time.
+    @Test(arguments: [0.01, 2]) func aBacklogAlertsNobodyOfWhatHappenedLongAgo(pace: Double) {
+        var story = Scripted()
+        var now = 5400.0
+        func next(_ happened: Double) -> FeedTime {
+            now = max(now + pace, happened)
+            return at(now)
+        }
+        story.apply(feed.start(0), now: next(0))
+        for minute in 1..<90 {
+            story.apply(feed.pass(Double(minute) * 60), now: next(Double(minute) * 60))
+            guard minute % 20 == 0 else { continue }
+            let happened = Double(minute) * 60 + 1
+            let goal = story.apply(feed.goal(happened, "g\(minute)"), now: next(happened))
+            #expect(goal.outcome == .published)
+            #expect(goal.alert == (now - happened > 300 ? nil : .granted), "minute \(minute)")
+        }
+        // It has caught up.
+        #expect(story.apply(feed.goal(5700, "last"), now: at(max(now, 5701))).alert == .granted)
+    }
+
+    /// A provider's clock is hours behind, or its feed takes minutes, and now and then some seconds more.
+    @Test(arguments: [7200.0, 600]) func aClockThatIsConstantlyBehindSilencesNothing(lag: Double) {
+        var story = Scripted()
+        let jitter = [20.0, 0, 3, 25, 1, 0, 12]
+        story.apply(feed.start(0), now: at(lag + jitter[0]))
+        for minute in 1..<90 {
+            let happened = Double(minute) * 60
+            let now = at(happened + lag + jitter[minute % jitter.count])
+            if minute % 7 == 3 {
+                #expect(story.apply(feed.goal(happened, "g\(minute)"), now: now).alert == .granted, "minute \(minute)")
+            } else {
+                story.apply(feed.pass(happened), now: now)
+            }
+        }
+    }
+
+    /// The teams were named the day before, and the clock is behind.
+    @Test func whatOpensAFeedMayBeOlderThanWhatFollows() {
+        var story = Scripted()
+        story.apply(feed.start(-86_400), now: at(600))
+        story.apply(feed.period(100, "1H"), now: at(700))
+        #expect(story.apply(feed.goal(200, "g1"), now: at(800)).alert == .granted)
+    }
+
     // MARK: - Late
 
     @Test func A1_aGoalThatIsAMillisecondOlderThanAPassAlerts() {

@@ -265,6 +265,63 @@ import Testing
         #expect(story.apply(start(58, ["position": 3], seq: seq.map { $0 + 2 }), now: at(310)).outcome == .published)
     }
 
+    private func end(_ seconds: Double, _ patch: JSONObject = [:], id: String? = nil, seq: UInt64? = nil) -> FeedEvent {
+        var end = table.end(seconds, patch, seq: seq)
+        end.id = id
+        return end
+    }
+
+    /// By a feed that delivers at least once, or late.
+    @Test(arguments: ["e9", nil] as [String?]) func whatIsOfTheTurnBeforeChangesNothingOfTheNext(id: String?) {
+        var story = Scripted()
+        story.apply(table.set(0, ["position": 2]))
+        let last = end(60, id: id)
+        story.apply(last)
+        story.apply(start(80, ["position": 12]))
+        #expect(story.apply(last, now: at(81)).outcome == .late)
+        #expect(story.apply(end(70, ["position": 0]), now: at(82)).outcome == .late)
+        #expect(story.apply(table.set(61, ["name": "Ann"], seq: 3), now: at(83)).outcome == .late)
+        #expect(story.publications.map(\.event) == [.update, .end, .update])
+        #expect(story.state("table/7", "position") == 12 && story.state("table/7", "name") == nil)
+        // Of a clock that is a little behind it is this turn's.
+        #expect(story.apply(end(76), now: at(200)).outcome == .published)
+    }
+
+    @Test func aNumberThatHasNotBeenIsOfThisTurnWhateverItsTime() {
+        var story = Scripted()
+        story.apply(table.set(0, ["position": 2], seq: 1))
+        story.apply(end(60, seq: 2))
+        story.apply(start(80, ["position": 12], seq: 3))
+        story.apply(table.set(20, ["position": 11], seq: 4), now: at(90))
+        #expect(story.topic("table/7")?.state["position"] == 11)
+    }
+
+    @Test func afterAResetTimesOfTheTurnCountFromThere() {
+        var story = Scripted()
+        story.apply(table.set(0, ["position": 2]))
+        story.apply(end(60))
+        story.apply(start(80, ["position": 12]))
+        story.apply(table.event(90, "reset", .operation(.reset)))
+        #expect(story.apply(table.set(20, ["position": 11]), now: at(100)).outcome == .published)
+    }
+
+    /// After a restart, or where an id of yesterday is used again.
+    @Test func anEndOfLongAgoEndsNothingThatWasNeverShown() {
+        for (delay, isTold) in [(0.0, true), (120, true), (120.001, false), (300, false)] {
+            var story = Scripted()
+            let first = story.apply(end(0, ["name": "Ann"]), now: at(delay))
+            #expect((first.outcome == .published) == isTold, "after \(delay) s")
+            if !isTold {
+                #expect(first.reason.hasPrefix("ended before it was shown"))
+                #expect(story.apply(end(1), now: at(delay + 1)).outcome == .late, "another one")
+                #expect(story.apply(start(delay + 2, ["position": 4])).outcome == .published)
+                #expect(story.topic("table/7")?.published?["position"] == 4)
+                #expect(story.topic("table/7")?.published?["name"] == nil)
+                #expect(story.apply(end(1), now: at(delay + 10)).outcome == .late, "that turn goes on")
+            }
+        }
+    }
+
     @Test func anOperatorsResetLetsAnEndedTopicBeginAgain() {
         var story = Scripted()
         story.apply(order(1).set(0, ["eta": 5]))

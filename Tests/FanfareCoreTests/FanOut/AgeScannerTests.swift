@@ -95,6 +95,17 @@ import Testing
         #expect(run.visits == 3000 && found.count == 3000)
     }
 
+    @Test func passOverManyIsCutAndGoesOnAtOnce() {
+        var run = Run()
+        for _ in 0..<20_000 { run.add(due: AgeScannerTests.second) }
+        let now = AgeScannerTests.lifetime
+        #expect(run.pass(at: now).count == AgeScanner.visitsMax)
+        let found = run.run(until: now + AgeScannerTests.second)
+        #expect(found.count == 20_000 - AgeScanner.visitsMax)
+        #expect(run.passes.count == (20_000 + AgeScanner.visitsMax - 1) / AgeScanner.visitsMax)
+        #expect(run.visits == 20_000)
+    }
+
     @Test func activityThatComesBehindTheCursorIsFoundInTheNextLap() {
         var run = Run()
         for _ in 0..<600 { run.add(due: AgeScannerTests.second) }

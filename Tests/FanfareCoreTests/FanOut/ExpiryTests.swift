@@ -123,6 +123,23 @@ import Testing
         #expect(pushes.allSatisfy { $0.event == .end })
     }
 
+    /// A shard's thread stood still while a kick-off's cards came of age.
+    @Test func L1_manyAtOnceAreEndedInTurnsOfBoundedLength() {
+        stage.publish(1)
+        for card in 0..<20_000 { stage.follow("card \(card)", age: .seconds(8 * hour - 700)) }
+        stage.pass(seconds: 300)
+        _ = stage.pull()
+        var expired = stage.shard.takeFeedback().count { if case .fate(_, .expired) = $0 { true } else { false } }
+        #expect(expired == AgeScanner.visitsMax)
+        for _ in 0..<100_000 where expired < 20_000 {
+            stage.answer(stage.pull(), .accepted)
+            expired += stage.fates().count
+            stage.pass(seconds: 1)
+        }
+        #expect(expired == 20_000)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
     // MARK: - What an end tells of
 
     private let silent = Preferences(alerts: .none)
@@ -203,6 +220,34 @@ import Testing
         stage.answer(again, .accepted)
         #expect(stage.shard.statistics.alerts.accepted == 0)
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
+    /// Else the app's backend would tell the person, too.
+    @Test func A3_whatAnEndForItsAgeTellsOfIsPlanned() {
+        beginOld()
+        stage.publish(2, alert: "goal")
+        stage.pass(seconds: 2)
+        let end = stage.pull()
+        #expect(end.map(\.payload.alert?.title) == ["goal"])
+        #expect(stage.disposition(of: "goal") == .planned)
+        #expect(stage.disposition(of: "corner") == .noActivity, "its end is on its way without that")
+        stage.answer(end, .throttled)
+        #expect(stage.disposition(of: "goal") == .planned)
+        #expect(stage.disposition(of: "corner") == .silenced(.unknown))
+        stage.publish(3, alert: "second")
+        #expect(stage.disposition(of: "second") == .planned)
+        stage.revoke("second")
+        #expect(stage.disposition(of: "second") == .silenced(.revoked))
+        stage.unfollow()
+        #expect(stage.disposition(of: "goal") == .noActivity)
+        _ = stage.passUntilPush(seconds: 5)
+    }
+
+    @Test func A3_ofWhoHasLeftNothingIsPlanned() {
+        beginOld()
+        stage.publish(2, alert: "goal")
+        stage.unfollow()
+        #expect(stage.disposition(of: "goal") == .noActivity)
     }
 
     @Test func anEndForItsAgeTellsNobodyWhoWantsNothingToldOfIt() {

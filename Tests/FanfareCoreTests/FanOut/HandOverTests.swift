@@ -61,6 +61,22 @@ import Testing
         #expect(!stage.shard.renewals.hasNames)
     }
 
+    /// Another card of the person's, by the app's own name: the token of the one that was let go may still come.
+    @Test func L1_whoFollowsAgainBeforeTheTokenOfTheCardThatWasLetGoHasANewOne() {
+        beginAndExpire()
+        _ = stage.fates()
+        stage.unfollow()
+        stage.follow("card", token: 5)
+        #expect(stage.settle().map(\.token) == [[5]])
+        stage.follow("card~2", token: 2)
+        stage.publish(3, renews: true)
+        let pushes = stage.settle()
+        #expect(pushes.filter { $0.token == [2] }.map(\.event) == [.end])
+        #expect(pushes.filter { $0.token == [5] }.map(\.event) == [.update])
+        #expect(stage.shard.statistics.activities == 1 && !stage.shard.renewals.hasNames)
+        #expect(stage.fates().isEmpty && stage.shard.violatedInvariant() == nil)
+    }
+
     /// Some people never allow it updates.
     @Test func L1_theNameGoesWithTheCardThatNeverCame() {
         beginAndExpire()

@@ -36,6 +36,29 @@ import Testing
         #expect(tracker.oldestArrival == 20)
     }
 
+    /// However long one of them stays open, and in whichever order the others do not.
+    @Test(arguments: UInt64(1)...20) func orderOfArrivalIsNoLongerThanWhatIsOpen(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var tracker = PublicationTracker()
+        var open: [UInt64: Int64] = [:]
+        for serial in UInt64(1)...5000 {
+            let now = Int64(serial / 3)
+            tracker.open(serial, audiences: 1, freshness: 0, at: now)
+            open[serial] = now
+            let closes = Int.random(in: 0...(serial > 3000 ? 3 : 2), using: &random)
+            for closed in open.keys.sorted().dropFirst().shuffled(using: &random).prefix(closes) {
+                open[closed] = nil
+                if closed % 2 == 0 { _ = tracker.complete(closed, at: now) } else { _ = tracker.overtake(closed) }
+            }
+            if serial % 1000 == 0, let oldest = open.keys.min() {
+                open[oldest] = nil
+                _ = tracker.overtake(oldest)
+            }
+            #expect(tracker.oldestArrival == open.values.min())
+            #expect(tracker.violation() == nil)
+        }
+    }
+
     @Test func ownSerialsAreNeverTheCores() {
         var tracker = PublicationTracker()
         let serials = (0..<3).map { _ in tracker.nextOwnSerial() }

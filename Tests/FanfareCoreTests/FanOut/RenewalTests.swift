@@ -65,6 +65,94 @@ import Testing
         #expect(stage.settle().map(\.token) == [[5]], "and a new beginning is one")
     }
 
+    /// Its pushes are answered 429 while the new one is on its way, whose start shows the goal already.
+    @Test(arguments: [false, true]) func L1_whatTheOldCardHasMissedTheNewOneTells(isRevoked: Bool) {
+        stage.beginRenewable()
+        stage.pass(seconds: 6 * hour + 1700)
+        stage.publish(4, renews: true)
+        stage.answer(stage.pull(), .throttled)
+        stage.pass(seconds: 2)
+        stage.answer(stage.pull(), .throttled)
+        stage.publish(5, alert: "goal", renews: true)
+        var starts: [StartStage.Push] = []
+        while starts.isEmpty, stage.shard.statistics.pushes.sent < 100 {
+            let pushes = stage.pull()
+            starts = pushes.filter { $0.event == .start }
+            stage.answer(pushes.filter { $0.event != .start }, .throttled)
+            if starts.isEmpty { stage.pass(seconds: 1) }
+        }
+        #expect(starts.map(\.state) == [#"{"score":5}"#])
+        stage.answer(starts, .accepted)
+        if isRevoked { stage.revoke("goal") }
+        stage.follow("card~2", token: 2)
+        #expect(stage.shard.violatedInvariant() == nil)
+        let next = stage.settle().filter { $0.token == [2] }
+        #expect(next.map(\.payload.alert?.title) == (isRevoked ? [] : ["goal"]))
+        stage.pass(seconds: 200)
+        _ = stage.settle()
+        #expect(stage.shard.statistics.alerts.accepted == (isRevoked ? 0 : 1))
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
+    /// Another card of the person's, by the app's own name, while the renewed one's end is on its way or owed.
+    @Test(arguments: [DeliveryOutcome.accepted, .throttled, nil] as [DeliveryOutcome?])
+    func L1_afterTheRenewedCardWasLetGoTheFirstNameIsANewOnes(outcome: DeliveryOutcome?) {
+        stage.beginRenewable()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
+        stage.follow("card~2", token: 2)
+        _ = stage.settle()
+        _ = stage.fates()
+        stage.unfollow()
+        let end = outcome == nil ? [] : stage.pull()
+        stage.follow("card", token: 5)
+        #expect(stage.shard.violatedInvariant() == nil)
+        if let outcome { stage.answer(end, outcome) }
+        stage.pass(seconds: 100)
+        let pushes = stage.settle()
+        #expect(pushes.filter { $0.token == [5] }.map(\.event) == [.update])
+        #expect(pushes.filter { $0.token == [2] }.map(\.event) == (outcome == .accepted ? [] : [.end]))
+        stage.unfollow()
+        #expect(stage.settle().map(\.token) == [[5]])
+        #expect(stage.shard.statistics.activities == 0 && !stage.shard.renewals.hasNames)
+        #expect(stage.fates().isEmpty)
+    }
+
+    @Test func L1_anOldCardThatStillWaitsForItsEndKeepsItsToken() {
+        stage.beginRenewable()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
+        stage.follow("card~2", token: 2)
+        for push in stage.pull() { stage.answer([push], push.token == [1] ? .throttled : .accepted) }
+        _ = stage.fates()
+        stage.unfollow()
+        stage.follow("card", token: 1)
+        #expect(stage.fates() == [.ended], "the old card's")
+        stage.follow("card", token: 5)
+        #expect(stage.shard.violatedInvariant() == nil)
+        stage.pass(seconds: 100)
+        let pushes = stage.settle()
+        #expect(pushes.filter { $0.event == .end }.map(\.token).sorted { $0[0] < $1[0] } == [[1], [2]])
+        #expect(pushes.filter { $0.event == .update }.map(\.token) == [[5]])
+        #expect(stage.shard.statistics.activities == 1 && stage.shard.violatedInvariant() == nil)
+    }
+
+    @Test func L1_anUnfollowOfTheRenewedCardIsTakenBackUnderTheFirstName() {
+        stage.beginRenewable()
+        stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
+        stage.follow("card~2", token: 2)
+        _ = stage.settle()
+        stage.unfollow()
+        stage.follow("card", token: 2)
+        stage.publish(3, renews: true)
+        #expect(stage.settle().map(\.event) == [.update])
+        stage.unfollow()
+        let end = stage.pull()
+        _ = stage.fates()
+        stage.follow("card", token: 2)
+        #expect(stage.fates() == [.ended])
+        stage.answer(end, .accepted)
+        #expect(stage.shard.statistics.activities == 0)
+    }
+
     @Test func andItIsRenewedInItsTurn() {
         stage.beginRenewable()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)

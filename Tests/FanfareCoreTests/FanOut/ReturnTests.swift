@@ -103,6 +103,24 @@ import Testing
         #expect(service.shard.statistics.activities == 0)
     }
 
+    /// An abandoned match goes on before its end has been tried again.
+    @Test(arguments: [DeliveryOutcome.accepted, .notProcessed, .unknown, .throttled])
+    func whoLeavesWhileTheEndIsOnItsWayHasLeftThoughTheTopicGoesOn(outcome: DeliveryOutcome) {
+        let before = service.accepted.count
+        service.publish(event: .end)
+        let end = service.pull()
+        service.unfollow([0])
+        service.publish(alert: "goal")
+        #expect(service.shard.violatedInvariant() == nil)
+        service.complete(end, outcome)
+        service.pass(seconds: 10)
+        service.run()
+        #expect(events(after: before)[0] == (outcome == .accepted ? nil : [.end]))
+        #expect(service.told(of: "goal").isEmpty)
+        #expect(service.shard.statistics.activities == 0)
+        #expect(service.shard.isQuiet && service.shard.violatedInvariant() == nil)
+    }
+
     @Test func comingAndGoingWhileNothingIsServedLeavesNothingBehind() {
         for _ in 0..<10_000 {
             service.unfollow([0])
