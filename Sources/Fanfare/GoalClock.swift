@@ -47,7 +47,8 @@ struct GoalClock {
     /// - Parameter moment: when the last activity had it; `nil`: nobody was to get it.
     mutating func completed(_ serial: UInt64, of topic: TopicID, at moment: Int64?) {
         finish(open.removeValue(forKey: serial) ?? [], at: moment)
-        guard !overtaken.isEmpty, let older = overtaken[topic] else { return }
+        // Who has one of its lineups may have nothing new to see, and still lack the goal.
+        guard !overtaken.isEmpty, let moment, let older = overtaken[topic] else { return }
         for publication in older where publication.serial < serial { finish(publication.goals, at: moment) }
         let rest = older.filter { $0.serial > serial }
         overtaken[topic] = rest.isEmpty ? nil : rest

@@ -1,7 +1,8 @@
 import FanfareCore
 
-/// How long changes waited. To the millisecond below a minute, where rules have them wait; what a pause held back counts by whole
-/// minutes, rounded up, and what waited for a day or more counts alike. So it does not grow with what is counted.
+/// How long changes waited. To the millisecond below a minute and to the second below an hour, the longest that rules have them wait; what
+/// a pause held back counts by whole minutes. What lies between is rounded up, and what waited for a day or more counts alike. So it does
+/// not grow with what is counted.
 public struct WaitTally: Sendable, Equatable {
     /// How often, by milliseconds.
     private var waits: [Int64: Int] = [:]
@@ -38,7 +39,9 @@ public struct WaitTally: Sendable, Equatable {
     }
 
     private static func counted(_ wait: Int64) -> Int64 {
-        wait < minute ? wait : min(longest, (wait + minute - 1) / minute * minute)
+        if wait < minute { return wait }
+        let unit = wait < 60 * minute ? 1000 : minute
+        return min(longest, (wait + unit - 1) / unit * unit)
     }
 
     /// Different waits that are told apart, for tests.

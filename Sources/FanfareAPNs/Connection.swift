@@ -129,9 +129,14 @@ final class Connection {
     /// refuse one.
     private(set) var wasEndedAtRest = false
 
-    private func noteEnd(at now: Int64) {
+    /// Since it opened.
+    private var hasBeenHeard = false
+
+    /// - Parameter isSilent: it has answered no PING. Who never said more than SETTINGS was never well.
+    private func noteEnd(at now: Int64, isSilent: Bool = false) {
         wasEndedAtRest =
-            phase == .open && inFlight == 0 && !isInDoubt && session.allowsStreams && isEstablished(at: now)
+            phase == .open && (hasBeenHeard || !isSilent) && inFlight == 0 && !isInDoubt && session.allowsStreams
+            && isEstablished(at: now)
     }
 
     private func isEstablished(at now: Int64) -> Bool { openedAt.map { now - $0 >= silenceMax } ?? false }
@@ -258,6 +263,7 @@ final class Connection {
     private func received(_ bytes: UnsafeRawBufferPointer) {
         let moment = pool.now()
         lastHeard = moment.monotonicNanoseconds
+        hasBeenHeard = true
         // Whatever is heard is a sign of life, not the PING's answer alone.
         pingedAt = nil
         session.receive(bytes)
@@ -440,7 +446,7 @@ final class Connection {
 
     private func endSilence(at moment: Moment) {
         guard pingedAt == nil else {
-            noteEnd(at: moment.monotonicNanoseconds)
+            noteEnd(at: moment.monotonicNanoseconds, isSilent: true)
             return end(.lost("\(pool.configuration.endpoint): the server went silent"), at: moment)
         }
         askForSignOfLife(at: moment.monotonicNanoseconds)

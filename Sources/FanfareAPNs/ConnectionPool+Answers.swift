@@ -109,9 +109,8 @@ extension ConnectionPool {
             guard evidence != .activity else {
                 return end(request, rule, answer, isFirst: isFirst, on: connection, at: now)
             }
+            // It is the connection that is ill where another one accepts the push, and not before: of one topic all tokens may be dead.
             notProcessed(request, .serviceError)
-            connection.erred(evidence)
-            doubt(connection, "answers \(status) \(rule.reason) as no other does", at: now)
         case .throttled:
             connection.proved()
             answered(request)
@@ -180,6 +179,7 @@ extension ConnectionPool {
             statistics.dead += 1
             finish(request, .deadToken)
         } else {
+            suspects.clear(request.slot)
             failed(request)
             if isFirst { report("\(answer): such pushes are given up", at: now) }
         }
@@ -255,9 +255,9 @@ extension ConnectionPool {
 
     /// Another connection has had accepted what failed on this one.
     private func refute(_ serial: UInt64, at now: Int64) {
-        guard let connection = connection(serial), connection.isInDoubt, replaceLater(connection, at: now) else {
-            return
-        }
+        guard let connection = connection(serial) else { return }
+        if !connection.finalAnswers.areFew { connection.erred(.connection) }
+        guard connection.isInDoubt, replaceLater(connection, at: now) else { return }
         report("\(configuration.endpoint) refuses on a connection what it accepts on others; it is replaced", at: now)
     }
 

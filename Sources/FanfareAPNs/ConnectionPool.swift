@@ -69,6 +69,8 @@ public final class ConnectionPool: Transport {
     /// Of the endpoint's host, when a connection to one of them opened last: for times when no name server answers.
     var goodAddresses: [SocketAddress] = []
     var reports = ReportLog()
+    /// The last certificate was not valid by the time that was gone by: it may be that one that is wrong, or the machine's clock.
+    var certificateIsInDoubt = false
 
     var seats: [Seat]
     var size: PoolSize
@@ -401,7 +403,10 @@ public final class ConnectionPool: Transport {
     private func mayDial(_ index: Int) -> Bool {
         guard choosesSize else { return true }
         if connectionsOpen > 0 { return seats.count { $0.connection?.isDialing == true } < dialsMax }
-        return seats[index].isAsking || seats.count(where: \.isAsking) < max(2, size.limits.leastHad)
+        let most = max(2, size.limits.leastHad)
+        // Those that ask go on in order, for as many as may: an outage in which they have ended one after the other leaves many of them.
+        let others = seats[index].isAsking ? seats[..<index].count(where: \.isAsking) : seats.count(where: \.isAsking)
+        return others < most
     }
 
     /// Nobody has said how many connections there are.
@@ -424,6 +429,14 @@ public final class ConnectionPool: Transport {
         connection.open(at: moment.monotonicNanoseconds)
     }
 
+    /// At which a server's certificate is to be valid. A machine that was paused for days goes by a time that nobody can refute without a
+    /// connection: where a certificate is refused, the system's clock has its turns.
+    ///
+    /// - Returns: Unix seconds; `nil`: the system's clock.
+    func certificateTime() -> Int64? {
+        certificateIsInDoubt && Bool.random(using: &random) ? nil : clock().wallSeconds
+    }
+
     func connectionHasRoom() {
         guard sourceMayHaveWork, !isClosing else { return }
         turn(at: clock())
@@ -436,6 +449,7 @@ public final class ConnectionPool: Transport {
             seats[index].isUntried = false
         }
         if trouble?.kind == .connection { trouble = nil }
+        certificateIsInDoubt = false
         reviewDue = .min
     }
 

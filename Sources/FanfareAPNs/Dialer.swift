@@ -28,7 +28,7 @@ final class Dialer {
             do {
                 stream = try TLSStream(
                     over: tcp, context: pool.context, host: endpoint.serverName ?? endpoint.host,
-                    wallSeconds: pool.now().wallSeconds)
+                    wallSeconds: pool.certificateTime())
             } catch {
                 tcp.close()
                 throw error
@@ -217,7 +217,10 @@ final class Dialer {
         fail(attempt, "\(pool.configuration.endpoint): the server broke HTTP/2: \(reason)", isOfServer: true)
     }
 
-    private func note(_ error: LoopError) { if error.kind == .tooManyFiles { isOutOfFiles = true } }
+    private func note(_ error: LoopError) {
+        if error.kind == .tooManyFiles { isOutOfFiles = true }
+        if error.kind == .certificate { pool.certificateIsInDoubt = true }
+    }
 
     private func closed(_ attempt: Attempt, _ error: LoopError?) {
         if let error { note(error) }

@@ -9,7 +9,6 @@ struct FinalAnswers {
 
     /// Several times a connection's width: within one reading all refusals come behind all that was accepted.
     private static let memory = 8192
-    /// Chance, and a connection's first answers.
     private static let finalMin = 16
     /// Of the others, before they are a measure.
     private static let othersMin = 100
@@ -26,11 +25,14 @@ struct FinalAnswers {
     }
 
     /// Nobody needs to look at the others.
-    var areFew: Bool { final <= FinalAnswers.finalMin }
+    var areFew: Bool { final <= grace }
+
+    /// Chance has brought some to a connection that has answered well; one that has not is asked about from the first on.
+    private var grace: Int { final == answers ? 0 : FinalAnswers.finalMin }
 
     /// More than twice as many as the others bring.
     func areTooMany(beside others: FinalAnswers) -> Bool {
         guard others.answers >= FinalAnswers.othersMin else { return false }
-        return (final - FinalAnswers.finalMin) * others.answers > 2 * others.final * answers
+        return (final - grace) * others.answers > 2 * others.final * answers
     }
 }

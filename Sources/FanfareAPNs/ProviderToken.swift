@@ -262,11 +262,14 @@ public final class ProviderToken: Sendable {
     /// instead of one that it refused: it is right to `WallProof.tolerance`, or its pushes are refused. Unix nanoseconds.
     package var provenOrigin: Int64? { state.withLock { $0.provenOrigin } }
 
-    /// Whether the issue in use is refused, and there is a time now of which none has been.
+    /// Whether an issue of the time in use was refused, and there is a time now of which none has been.
     package func knowsAnotherTime(at moment: Moment) -> Bool {
         state.withLock { state in
-            guard let time = state.times.first, time.refusedAt != nil else { return false }
-            return state.times[state.choose(at: moment)].refusedAt == nil
+            guard let time = state.times.first, time.refusals > 0 else { return false }
+            let chosen = state.choose(at: moment)
+            // Of a proven time it takes several refusals to believe them, soon.
+            if time.refusedAt == nil { return state.times.dropFirst().contains { $0.refusedAt == nil } }
+            return state.times[chosen].refusedAt == nil
         }
     }
 

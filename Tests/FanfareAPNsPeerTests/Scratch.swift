@@ -16,9 +16,8 @@ final class Scratch {
     func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 
     /// `ca.pem`, `server.pem` and `.key` for localhost; `apns.p8` and `apns.pub.pem`.
-    func makeCertificates() throws {
-        // Whatever the tests' clocks say.
-        let years = Duration.seconds(10 * 365 * 86_400)
+    /// - Parameter years: before now, and after it, for which they are valid: whatever the tests' clocks say.
+    func makeCertificates(validSince years: Duration = .seconds(10 * 365 * 86_400)) throws {
         let server = try SelfSignedCertificate(
             hosts: ["localhost", "127.0.0.1"], validSince: years, validFor: years)
         try write(server.certificate, to: "ca.pem")

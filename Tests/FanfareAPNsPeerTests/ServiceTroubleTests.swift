@@ -463,6 +463,30 @@ import Testing
         harness.close()
     }
 
+    /// A pull brings a topic's followers to one connection, and they may all have left: another connection is asked, and none is replaced.
+    @Test func aTopicWhoseTokensAreAllDeadCostsNoConnection() throws {
+        var dying = false
+        let (server, harness) = try world(activities: 4000, settles: { _ in dying }) {
+            dying ? AnsweringServer.refused($0, 410, "Unregistered") : AnsweringServer.accepted($0)
+        }
+        harness.run("good answers of both") {
+            server.connections == 2 && server.requestsByConnection.allSatisfy { $0 >= 2000 }
+        }
+        harness.source.mayHandOut = 0
+        harness.run("quiet") { harness.source.inFlight == 0 }
+        dying = true
+        harness.source.mayHandOut = harness.source.handedOut + 100
+        harness.pool.workAvailable()
+        harness.run("a hundred answers") {
+            harness.source.inFlight == 0 && harness.source.handedOut == harness.source.mayHandOut
+        }
+        let asked = harness.source.count(.serviceError)
+        #expect(harness.source.count(.deadToken) + asked == 100)
+        #expect(server.connections == 2 && server.connectionsEnded == 0)
+        #expect(harness.reports == [])
+        harness.close()
+    }
+
     /// Tokens that are dead are dead on all connections.
     @Test func aTokenThatIsDeadEverywhereIsBelievedAtOnce() throws {
         let (server, harness) = try world(activities: 20_000, connections: 8) {
@@ -472,6 +496,29 @@ import Testing
         harness.run("settling") { harness.source.settled == 20_000 }
         #expect(harness.source.count(.serviceError) == 0, "\(harness.source.outcomes)")
         #expect(server.connections == 8)
+        harness.close()
+    }
+
+    // MARK: Certificates
+
+    /// The machine was paused for three days, its clock was put right, and nobody can refute the time before without a connection. The
+    /// server's certificate is younger than that.
+    @Test func aCertificateThatIsValidByTheSystemsClockIsTaken() throws {
+        try scratch.makeCertificates(validSince: .seconds(3600))
+        let loop = try Loop()
+        let server = try AnsweringServer(loop: loop, scratch: scratch, answer: AnsweringServer.accepted)
+        let harness = try PoolHarness(
+            loop: loop, source: MemorySource(activities: 10, payload: examplePayload()),
+            configuration: ConnectionPool.Configuration(
+                endpoint: Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem")),
+                bundleID: "com.example.app", connections: 2),
+            credentials: try ProviderToken(
+                keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"),
+            time: LoopTime(wallBehindSeconds: 3 * 86_400))
+        let leaps = harness.leaps(of: .milliseconds(100))
+        harness.run("pushes") { harness.source.settled == 10 }
+        leaps.close()
+        #expect(harness.reports.contains { $0.contains("look at this machine's clock, too") })
         harness.close()
     }
 

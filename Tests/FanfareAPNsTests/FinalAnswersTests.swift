@@ -26,13 +26,14 @@ import Testing
             ill.note(isFinal: true)
             return !ill.areFew && ill.areTooMany(beside: others)
         }
-        #expect(believed == 16)
+        #expect(believed == 0)
     }
 
     /// Within a reading of a thousand answers refusals come last.
     @Test(arguments: [2, 3, 10, 100]) func whereTokensAreDeadEverywhereEachIsBelieved(every: Int) {
         let others = answers(50_000, finalEvery: every)
         var one = answers(4000, finalEvery: every)
+        #expect(!one.areTooMany(beside: others))
         for reading in 0..<20 {
             for number in 0..<1000 {
                 one.note(isFinal: number >= 1000 - 1000 / every)

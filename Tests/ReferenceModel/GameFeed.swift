@@ -64,7 +64,7 @@ public struct GameFeed: Sendable {
     public static let freshFor: Int64 = 60_000
     public static let aheadMax: Int64 = 120_000
     public static let behindMax: Int64 = 120_000
-    public static let lagTolerance: Int64 = 30_000
+    public static let lagTolerance: Int64 = 90_000
     public static let lagSpan: Int64 = 60_000
     /// Once there are minutes the game has begun.
     public static let endsAfterSilence: Int64 = 40_000

@@ -118,6 +118,8 @@ public struct ReferenceModel {
             if let id = arrival.id, !seenOrders.insert(id).inserted { return }
             return operate(operation, scope, at: arrival.now)
         }
+        // Nobody hears of it, and it begins nothing.
+        if life == nil, isOfBefore(arrival, at: arrival.at, Life()) { return }
         var game = life ?? Life()
         life = nil
         tell(arrival, to: &game)
@@ -148,7 +150,9 @@ public struct ReferenceModel {
         let age = max(0, game.newestAt == .min ? 0 : game.newestAt - at)
         // Of what nothing was heard before, and of what is caught up, log time alone says how long ago it happened.
         let isFirst = game.newestAt == .min && game.shown == nil
-        let isBacklog = isFirst || game.greatestLag.map { $0 - (now - at) > GameFeed.lagTolerance } ?? false
+        let isBacklog =
+            isFirst
+            || !arrival.isCorrection && game.greatestLag.map { $0 - (now - at) > GameFeed.lagTolerance } ?? false
         let alertAge = isBacklog && now - at > GameFeed.freshFor ? now - at : age
         var changed: (kind: String, cause: String)?
         var hasFolded = false
@@ -252,7 +256,7 @@ public struct ReferenceModel {
             isNewByNumber = seq > newest
         }
         if let turnBeganAt = game.turnBeganAt, at < turnBeganAt - GameFeed.lateAfter, !isNewByNumber { return true }
-        guard case .end = arrival.what else { return false }
+        guard case .end = arrival.what, reopens == .afresh else { return false }
         return game.newestAt == .min && game.shown == nil && arrival.now - at > GameFeed.behindMax
     }
 

@@ -51,8 +51,9 @@ public struct DecisionCore: Sendable {
         let decided = decisions.count
         let before = end(at: place)
         table[place].apply(event, now: clock, latest: latest, serial: &serial, into: &decisions)
-        // What is refused changes nothing, and begins nothing.
-        if table.count > known, case .record(let record)? = decisions.last, record.outcome == .rejected {
+        // What is refused changes nothing, and begins nothing; nor does what comes too late for anybody to have seen it.
+        if table.count > known, case .record(let record)? = decisions.last, [.rejected, .late].contains(record.outcome)
+        {
             return table.remove(place)
         }
         note(end(at: place), after: before, at: place)

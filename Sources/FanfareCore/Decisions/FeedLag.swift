@@ -8,8 +8,8 @@ struct FeedLag: Sendable {
     private var greatestAt = Int64.min
 
     private static let span: Int64 = 60_000
-    /// By so much may what lags always lag more at one time than at another.
-    private static let tolerance: Int64 = 30_000
+    /// By so much may what lags always lag more at one time than at another: times cut to the minute, batches, a stall.
+    private static let tolerance: Int64 = 90_000
 
     /// Whether an event that lags by this says that the feed is catching up.
     func hasShrunk(to lag: Int64) -> Bool { greatest > lag && greatest - lag > FeedLag.tolerance }

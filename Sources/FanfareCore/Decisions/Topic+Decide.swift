@@ -57,8 +57,8 @@ extension Topic {
         return patchOrder.isNewer(seq: event.seq) ?? (newestAt - event.at <= rules.lateAfter)
     }
 
-    /// An event of the turn before, delivered once more or late, is nothing to whoever follows this one. Nor is an end of long ago
-    /// where nothing has been heard since: it comes again after a restart, or ends what had yesterday's id.
+    /// An event of the turn before, delivered once more or late, is nothing to whoever follows this one. Nor is, of what has its id again
+    /// and again, an end of long ago where nothing has been heard since: it ends whoever had the id before.
     ///
     /// - Returns: why it changes nothing; `nil`: it may.
     private func reasonOfBefore(_ event: FeedEvent, now: FeedTime) -> String? {
@@ -68,7 +68,7 @@ extension Topic {
         {
             return "of the turn before: \((turnBeganAt - event.at).inSeconds) older than the start of this one"
         }
-        if event.lifecycle == .end, newestAt == nil, published == nil, now > event.at,
+        if event.lifecycle == .end, rules.reopens == .afresh, newestAt == nil, published == nil, now > event.at,
             now - event.at > Topic.behindMax
         {
             return "ended before it was shown, \((now - event.at).inSeconds) ago"
@@ -91,7 +91,7 @@ extension Topic {
             record.reason = reason
         }
         let isFirst = newestAt == nil && published == nil
-        let isBacklog = isFirst || lag.hasShrunk(to: now.milliseconds - event.at.milliseconds)
+        let isBacklog = isFirst || !event.isCorrection && lag.hasShrunk(to: now.milliseconds - event.at.milliseconds)
         let age = newestAt.flatMap { $0 > event.at ? $0 - event.at : nil }
         let lateBy = age.flatMap { $0 > rules.lateAfter ? $0 : nil }
         if record.outcome != .rejected {
