@@ -466,9 +466,9 @@ import Testing
     /// A pull brings a topic's followers to one connection, and they may all have left: another connection is asked, and none is replaced.
     @Test func aTopicWhoseTokensAreAllDeadCostsNoConnection() throws {
         var dying = false
-        let (server, harness) = try world(activities: 4000, settles: { _ in dying }) {
-            dying ? AnsweringServer.refused($0, 410, "Unregistered") : AnsweringServer.accepted($0)
-        }
+        let (server, harness) = try world(
+            activities: 4000, settles: { _ in dying },
+            answer: { dying ? AnsweringServer.refused($0, 410, "Unregistered") : AnsweringServer.accepted($0) })
         harness.run("good answers of both") {
             server.connections == 2 && server.requestsByConnection.allSatisfy { $0 >= 2000 }
         }

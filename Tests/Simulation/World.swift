@@ -514,7 +514,7 @@ public final class World {
             // Of what is ended for its age nobody can say from outside that it is on its way out, and so to go.
             let mayGo = flight.payload.event == .end && isAlmostOver(phones[flight.phone])
             isHeld =
-                node.deadTokens.isShut && phones[flight.phone].served != nil
+                node.deadTokens.isShut && phones[flight.phone].served != nil && !phones[flight.phone].isNameless
                 && !(mayGo && node.shard.statistics.activities < activities)
             if isHeld { node.deadTokens.hold(flight.phone, flight.token, at: moment.monotonicNanoseconds) }
         }
