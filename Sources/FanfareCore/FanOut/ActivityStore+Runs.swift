@@ -104,10 +104,12 @@ struct Push {
 
 extension Push {
     /// A start or an end that is one activity's own: no version of its audience, and no limit holds it back.
-    init(ofOne payload: Payload) {
+    ///
+    /// - Parameter alert: the class of the alert that the activity pays for. A start's is free.
+    init(ofOne payload: Payload, telling alert: AlertClass? = nil) {
         self.init(
-            payload: payload, version: 0, alert: .none,
-            wish: SubscriberGovernor.Wish(alert: nil, priority: .immediate, isEnd: true),
+            payload: payload, version: 0, alert: alert == nil ? .none : .paid,
+            wish: SubscriberGovernor.Wish(alert: alert, priority: .immediate, isEnd: true),
             grant: SubscriberGovernor.Grant(priority: .immediate, silence: nil), minute: 0)
     }
 }

@@ -172,25 +172,29 @@ extension Shard {
             return
         }
         // What is of topics that are over, or unheard of, has no last state.
-        let payload =
+        let push =
             if let last = lastStates[slot], audiences[last].target > 0 {
                 makeLastState(of: slot, in: audiences[last], stamp: stamp, at: moment, into: &batch)
             } else {
                 // A dismissal date in the past removes the card at once (spec §3.4, documented), and it is to be in the past for the
                 // phone, too, if our clock is some hours ahead.
-                Payload(
-                    event: .end, subject: "unfollow", state: [], stamp: stamp, staleDate: nil,
-                    dismissalDate: moment.wallSeconds - Stamp.aheadMax, alert: nil, priority: .immediate)
+                Push(
+                    ofOne: Payload(
+                        event: .end, subject: "unfollow", state: [], stamp: stamp, staleDate: nil,
+                        dismissalDate: moment.wallSeconds - Stamp.aheadMax, alert: nil, priority: .immediate))
             }
-        _ = send(Push(ofOne: payload), to: [slot], into: &batch)
+        _ = send(push, to: [slot], into: &batch)
     }
 
     /// The end of an activity whose audience goes on.
     private func makeLastState(
         of slot: ActivitySlot, in audience: Audience, stamp: Int64, at moment: Moment, into batch: inout DeliveryBatch
-    ) -> Payload {
+    ) -> Push {
         let (missed, told) = takeMissed(byEndOf: slot, of: audience, stamp: stamp, at: moment)
-        return makePayload(.end, for: audience, stamp: stamp, telling: told, of: missed, at: moment, into: &batch)
+        return Push(
+            ofOne: makePayload(
+                .end, for: audience, stamp: stamp, telling: told, of: missed, at: moment, into: &batch),
+            telling: told.map { missed[$0.lead].alert.class })
     }
 
     /// Of a push that one activity alone gets.

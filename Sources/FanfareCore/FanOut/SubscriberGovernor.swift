@@ -132,6 +132,9 @@ struct AlertChance: Equatable {
     /// The push has come back refused, and its version is not to be sent again.
     static let refused = AlertChance(bits: 7 << reasonPlace)
 
+    /// The push carries an alert of no version of its own.
+    static let paid = AlertChance(bits: riding << reasonPlace)
+
     // A version a second for eight years fits below.
     private static let versionMask: UInt32 = 1 << 28 - 1
     private static let atTen: UInt32 = 1 << 28

@@ -222,6 +222,29 @@ import Testing
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
+    /// Its answer is lost, and the end comes again: the alert counts, and the next one is one too many. A refused one has not been
+    /// heard.
+    @Test(arguments: [DeliveryOutcome.unknown, .throttled])
+    func A2_theAlertOfAnEndForItsAgeCounts(outcome: DeliveryOutcome) {
+        var limits = ActivityLimits()
+        limits.alerts = TokenBucket.Size(burst: 1, refill: .seconds(1800))
+        let stage = StartStage(Shard(limits: limits))
+        stage.publish(1)
+        stage.follow(age: .seconds(8 * hour - 601))
+        _ = stage.settle()
+        stage.publish(2, alert: "goal", class: .ordinary)
+        stage.pass(seconds: 2)
+        let end = stage.pull()
+        #expect(end.map(\.payload.alert?.title) == ["goal"])
+        stage.answer(end, outcome)
+        stage.publish(3, alert: "card", class: .ordinary)
+        let again = stage.passUntilPush(seconds: 30).pushes
+        #expect(again.map(\.event) == [.end])
+        #expect(again.map(\.payload.alert?.title) == [outcome == .throttled ? "card" : nil])
+        stage.answer(again, .accepted)
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
     /// Else the app's backend would tell the person, too.
     @Test func A3_whatAnEndForItsAgeTellsOfIsPlanned() {
         beginOld()

@@ -54,8 +54,8 @@ final class StartStage {
     func unfollow(_ activity: String = "card") { shard.apply(.unfollow(ActivityID(hashing: activity)), at: moment) }
 
     func publish(
-        _ score: Int64, in topic: TopicID? = nil, alert: String? = nil, event: Publication.Event = .update,
-        renews: Bool = false
+        _ score: Int64, in topic: TopicID? = nil, alert: String? = nil, class: AlertClass = .essential,
+        event: Publication.Event = .update, renews: Bool = false
     ) {
         serial += 1
         shard.apply(
@@ -66,7 +66,7 @@ final class StartStage {
                     state: EncodedState(["score": .int(score)]), priority: .conserving,
                     alert: alert.map {
                         Alert(
-                            cause: $0, class: .essential, text: AlertText(title: "\($0)", body: ""),
+                            cause: $0, class: `class`, text: AlertText(title: "\($0)", body: ""),
                             freshFor: .seconds(300), highlight: nil)
                     }, staleAfter: .seconds(600), dismissAfter: event == .end ? .seconds(900) : nil,
                     expiry: Expiry(renews: renews, dismissAfter: .seconds(1200)))), at: moment)
