@@ -20,20 +20,20 @@ extension ConnectionPool {
 
     func accepted(_ request: RequestTable.Request, at moment: Moment) {
         statistics.accepted += 1
-        if let serial = answered(request) { refute(serial, at: moment.monotonicNanoseconds) }
+        if let failure = answered(request) { refute(failure, at: moment.monotonicNanoseconds) }
         finish(request, .accepted)
     }
 
     /// The service works, and knows who we are.
     ///
-    /// - Returns: the connection that the activity had failed on, where that was one.
+    /// - Returns: the activity's failure, where that was on one connection.
     @discardableResult
-    private func answered(_ request: RequestTable.Request) -> UInt64? {
+    private func answered(_ request: RequestTable.Request) -> Suspects.Failure? {
         gate.answered()
-        let failedOn = suspects.isEmpty ? nil : suspects.clear(request.slot)
+        let failure = suspects.isEmpty ? nil : suspects.clear(request.slot)
         if trouble != nil || connectionsInVain > 0 { (trouble, connectionsInVain) = (nil, 0) }
         if request.tokenSerial != acceptedTokenSerial { prove(request) }
-        return failedOn
+        return failure
     }
 
     /// Its JWT is good, and so is the time that it says.
@@ -102,15 +102,13 @@ extension ConnectionPool {
         case .accepted: accepted(request, at: moment)  // 200 does not come here
         case .deadToken, .requestFault:
             connection.finalAnswers.note(isFinal: true)
-            guard isAlone(connection) else {
-                return end(request, rule, answer, isFirst: isFirst, on: connection, at: now)
+            if isAlone(connection), suspects.fail(request.slot, on: connection.serial, isDisbelief: true) != .activity {
+                // It is the connection that is ill where another one accepts the push, and not before: of one topic all tokens may be dead.
+                notProcessed(request, .serviceError)
+            } else {
+                end(request, rule, on: connection)
+                if isFirst, rule.class == .requestFault { report("\(answer): such pushes are given up", at: now) }
             }
-            let evidence = suspects.fail(request.slot, on: connection.serial)
-            guard evidence != .activity else {
-                return end(request, rule, answer, isFirst: isFirst, on: connection, at: now)
-            }
-            // It is the connection that is ill where another one accepts the push, and not before: of one topic all tokens may be dead.
-            notProcessed(request, .serviceError)
         case .throttled:
             connection.proved()
             answered(request)
@@ -168,11 +166,7 @@ extension ConnectionPool {
     }
 
     /// The answer is about the request alone, and the last one to it.
-    private func end(
-        _ request: RequestTable.Request, _ rule: ResponseRule, _ answer: String, isFirst: Bool,
-        on connection: Connection,
-        at now: Int64
-    ) {
+    private func end(_ request: RequestTable.Request, _ rule: ResponseRule, on connection: Connection) {
         connection.proved()
         if rule.class == .deadToken {
             answered(request)
@@ -181,7 +175,6 @@ extension ConnectionPool {
         } else {
             suspects.clear(request.slot)
             failed(request)
-            if isFirst { report("\(answer): such pushes are given up", at: now) }
         }
     }
 
@@ -254,9 +247,9 @@ extension ConnectionPool {
     }
 
     /// Another connection has had accepted what failed on this one.
-    private func refute(_ serial: UInt64, at now: Int64) {
-        guard let connection = connection(serial) else { return }
-        if !connection.finalAnswers.areFew { connection.erred(.connection) }
+    private func refute(_ failure: Suspects.Failure, at now: Int64) {
+        guard let connection = connection(failure.connection) else { return }
+        if failure.isDisbelief { connection.erred(.connection) }
         guard connection.isInDoubt, replaceLater(connection, at: now) else { return }
         report("\(configuration.endpoint) refuses on a connection what it accepts on others; it is replaced", at: now)
     }

@@ -1,8 +1,9 @@
 /// How many of a connection's answers end what its activities get: dead tokens, and requests that are refused for good.
 ///
-/// A server that is ill may call everybody's token dead; behind the other connections are servers that know better. Tokens do not choose
-/// their connection, so a healthy one brings about as many final answers as the others do. What was answered long ago counts less and less:
-/// a connection that has been well for a week is judged by what it says now.
+/// A server that is ill may call everybody's token dead; behind the other connections are servers that know better. Over thousands of pushes
+/// a healthy connection brings about as many final answers as the others do. One topic's followers may all come to one connection, so that
+/// too many are a reason to ask another one, and no verdict. What was answered long ago counts less and less: a connection that has been
+/// well for a week is judged by what it says now.
 struct FinalAnswers {
     private(set) var answers = 0
     private(set) var final = 0

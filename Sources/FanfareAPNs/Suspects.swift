@@ -17,27 +17,34 @@ struct Suspects {
         case activity
     }
 
-    /// The connection that the only failure so far was on; `nil` for who has failed on two.
-    private var failedOn: [ActivitySlot: UInt64?] = [:]
+    /// The only one so far of an activity.
+    struct Failure: Equatable {
+        /// Names it for the life of the pool.
+        let connection: UInt64
+        /// An answer that was not believed, where the others count as they come.
+        let isDisbelief: Bool
+    }
 
-    var isEmpty: Bool { failedOn.isEmpty }
+    /// `nil` for who has failed on two connections.
+    private var failures: [ActivitySlot: Failure?] = [:]
+
+    var isEmpty: Bool { failures.isEmpty }
     /// Activities.
-    var count: Int { failedOn.count }
+    var count: Int { failures.count }
 
-    /// - Parameter connection: names it for the life of the pool.
-    mutating func fail(_ slot: ActivitySlot, on connection: UInt64) -> Evidence {
-        guard let before = failedOn[slot] else {
-            failedOn[slot] = .some(connection)
+    mutating func fail(_ slot: ActivitySlot, on connection: UInt64, isDisbelief: Bool = false) -> Evidence {
+        guard let before = failures[slot] else {
+            failures[slot] = .some(Failure(connection: connection, isDisbelief: isDisbelief))
             return .service
         }
-        if before == connection { return .connection }
-        failedOn[slot] = .some(nil)
+        if before?.connection == connection { return .connection }
+        failures[slot] = .some(nil)
         return .activity
     }
 
     /// An answer that is about the token, or none about anything bad. A slot that another activity has taken over is cleared alike.
     ///
-    /// - Returns: the connection that it had failed on, where that was one.
+    /// - Returns: its failure, where that was on one connection.
     @discardableResult
-    mutating func clear(_ slot: ActivitySlot) -> UInt64? { failedOn.removeValue(forKey: slot) ?? nil }
+    mutating func clear(_ slot: ActivitySlot) -> Failure? { failures.removeValue(forKey: slot) ?? nil }
 }

@@ -15,38 +15,6 @@ import Testing
         try scratch.makeCertificates()
     }
 
-    private func world(
-        activities: Int, demand: Int, connections: Int? = nil, connectionsMax: Int = 64,
-        idlePingAfter: Duration = .seconds(45), time: LoopTime = LoopTime(),
-        answer: @escaping AnsweringServer.Answer = AnsweringServer.accepted,
-        settles: @escaping (DeliveryOutcome) -> Bool = { $0 == .accepted || $0 == .deadToken || $0 == .refused }
-    ) throws -> (server: AnsweringServer, harness: PoolHarness) {
-        let loop = try Loop()
-        let server = try AnsweringServer(loop: loop, scratch: scratch, answer: answer)
-        server.pongsAfter = .milliseconds(50)
-        var configuration = ConnectionPool.Configuration(
-            endpoint: Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem")),
-            bundleID: "com.example.app", connections: connections)
-        configuration.connectionsMax = connectionsMax
-        configuration.idlePingAfter = idlePingAfter
-        patient(&configuration)
-        let source = MemorySource(activities: activities, payload: examplePayload(), settles: settles)
-        source.demand = demand
-        source.mayHandOut = 0
-        let harness = try PoolHarness(
-            loop: loop, source: source, configuration: configuration,
-            credentials: try ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"),
-            time: time)
-        return (server, harness)
-    }
-
-    /// A stall of the machine says nothing about the peer.
-    private func patient(_ configuration: inout ConnectionPool.Configuration) {
-        configuration.requestTimeout = .seconds(86_400)
-        configuration.connectTimeout = .seconds(86_400)
-        configuration.pingTimeout = .seconds(86_400)
-    }
-
     /// The pools of an app with so many shards, on one loop, with one time.
     private func shards(
         _ count: Int, of server: AnsweringServer, on loop: Loop, connectionsMax: Int, time: LoopTime = LoopTime()
@@ -57,7 +25,7 @@ import Testing
             bundleID: "com.example.app")
         configuration.connectionsMax = connectionsMax
         configuration.pools = count
-        patient(&configuration)
+        configuration.bearStalls()
         let credentials = try ProviderToken(
             keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789")
         return { [configuration] in
@@ -71,7 +39,7 @@ import Testing
 
     /// A hundred thousand people, fifty milliseconds away: before anything is pushed there are connections for all of them.
     @Test func connectionsAreOpenBeforeTheFirstPush() throws {
-        let (server, harness) = try world(activities: 1, demand: 100_000)
+        let (server, harness) = try scratch.growingWorld(activities: 1, demand: 100_000)
         harness.run("being ready") { harness.pool.isReady }
         #expect(server.requests == 0)
         #expect(server.connections >= 10, "\(server.connections)")
@@ -83,7 +51,7 @@ import Testing
 
     /// Far away a handshake takes long: a few are under way at a time, and no more.
     @Test func aFewHandshakesAreUnderWayAtATime() throws {
-        let (server, harness) = try world(activities: 1, demand: 10_000_000, connectionsMax: 12)
+        let (server, harness) = try scratch.growingWorld(activities: 1, demand: 10_000_000, connectionsMax: 12)
         harness.run("the first connections") { harness.pool.figures.connections == 2 }
         server.greets = false
         let leaps = harness.leaps(of: .milliseconds(10))
@@ -98,14 +66,14 @@ import Testing
     }
 
     @Test func aFewPeopleGetTwoConnections() throws {
-        let (server, harness) = try world(activities: 1, demand: 100)
+        let (server, harness) = try scratch.growingWorld(activities: 1, demand: 100)
         harness.run("being ready") { harness.pool.isReady }
         #expect(server.connections == 2)
         harness.close()
     }
 
     @Test func thereAreNoMoreThanTheMost() throws {
-        let (server, harness) = try world(activities: 1, demand: 10_000_000, connectionsMax: 5)
+        let (server, harness) = try scratch.growingWorld(activities: 1, demand: 10_000_000, connectionsMax: 5)
         harness.run("being ready") { harness.pool.isReady }
         #expect(server.connections == 5)
         harness.close()
@@ -113,7 +81,7 @@ import Testing
 
     /// Far away, sixty handshakes one after the other take half a minute: pushes begin before.
     @Test func aPoolThatStillGrowsIsReadyAfterAWhile() throws {
-        let (server, harness) = try world(activities: 1, demand: 10_000_000)
+        let (server, harness) = try scratch.growingWorld(activities: 1, demand: 10_000_000)
         harness.run("the first connections") { harness.pool.figures.connections >= 2 }
         #expect(!harness.pool.isReady)
         harness.time.leap(.seconds(11))
@@ -125,7 +93,7 @@ import Testing
     /// meanwhile.
     @Test(arguments: [2, 4]) func aConnectionThatStaysSlowIsReplaced(connections: Int) throws {
         var late: [AnsweringServer.Request] = []
-        let (server, harness) = try world(activities: 60_000, demand: 0, connections: connections) {
+        let (server, harness) = try scratch.growingWorld(activities: 60_000, demand: 0, connections: connections) {
             guard $0.connection == 0, $0.number > 0 else { return AnsweringServer.accepted($0) }
             late.append($0)
             return []
@@ -157,7 +125,7 @@ import Testing
     }
 
     @Test func aPeerThatRefusesTheNinthConnectionIsServedWithEight() throws {
-        let (server, harness) = try world(activities: 20_000, demand: 1_000_000)
+        let (server, harness) = try scratch.growingWorld(activities: 20_000, demand: 1_000_000)
         server.connectionsMax = 8
         harness.run("being refused") { harness.reports.contains { $0.hasSuffix("takes no more than 8 connections") } }
         harness.run("being ready") { harness.pool.isReady }
@@ -175,7 +143,7 @@ import Testing
     /// A node of the network dies, and with it most connections; for twenty seconds it lets no new ones through. Connections that have carried
     /// pushes come back; and where they are refused for many minutes, the peer has come to want fewer.
     @Test func connectionsThatHaveCarriedComeBackWhenTheyAreLetThrough() throws {
-        let (server, harness) = try world(
+        let (server, harness) = try scratch.growingWorld(
             activities: 20_000, demand: 10_000_000, connectionsMax: 16, settles: { _ in false })
         harness.run("being as many as there may be") { harness.pool.figures.connections == 16 }
         harness.source.mayHandOut = .max
@@ -215,7 +183,7 @@ import Testing
     /// An hour after the last goal: one connection a minute is told goodbye, and the two that every pool has stay.
     @Test func afterLongQuietConnectionsAreClosedInOrder() throws {
         // Where hours pass between a question and its answer, nothing is a distance.
-        let (server, harness) = try world(
+        let (server, harness) = try scratch.growingWorld(
             activities: 1, demand: 10_000_000, connectionsMax: 6, idlePingAfter: .seconds(864_000))
         harness.run("being as many as there may be") { harness.pool.figures.connections == 6 }
         harness.source.demand = 0
@@ -238,7 +206,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             let tests = try GrowingPoolTests()
             defer { withExtendedLifetime(tests) {} }
-            let (server, harness) = try tests.world(activities: 3000, demand: 0)
+            let (server, harness) = try tests.scratch.growingWorld(activities: 3000, demand: 0)
             harness.run("being ready") { harness.pool.isReady }
             #expect(server.connections == 2)
             // The lowest one that is free is the first one that is too high. What threads of the runtime close meanwhile is taken at once: a
@@ -279,7 +247,7 @@ import Testing
     /// The service was away, is back for the one push that asked, and nothing else is due: the pool grows for what is to come.
     @Test func aPoolGrowsAfterAnOutageThoughNothingIsDue() throws {
         var isAway = true
-        let (server, harness) = try world(activities: 40, demand: 0) {
+        let (server, harness) = try scratch.growingWorld(activities: 40, demand: 0) {
             isAway ? AnsweringServer.refused($0, 503, "ServiceUnavailable") : AnsweringServer.accepted($0)
         }
         harness.run("being ready") { harness.pool.isReady }
@@ -301,7 +269,7 @@ import Testing
 
     /// A deployment: all connections end, and for a second none is taken. A few handshakes at a time, and soon there are as many as before.
     @Test func afterAShortRefusalThereAreAsManyAsBefore() throws {
-        let (server, harness) = try world(activities: 1, demand: 100_000)
+        let (server, harness) = try scratch.growingWorld(activities: 1, demand: 100_000)
         harness.run("being ready") { harness.pool.isReady }
         let before = harness.pool.figures.connections
         server.connectionsMax = 0
@@ -368,7 +336,7 @@ import Testing
 
     /// The peer cuts the streams that it allows to one: it wants less, and more connections would be more.
     @Test func aPeerThatAllowsFewerStreamsGetsNoMoreConnections() throws {
-        let (server, harness) = try world(activities: 3000, demand: 100) {
+        let (server, harness) = try scratch.growingWorld(activities: 3000, demand: 100) {
             AnsweringServer.accepted($0) + ($0.number == 100 ? frame(4, [0, 3] + big(1)) : [])
         }
         harness.run("being ready") { harness.pool.isReady }
@@ -382,7 +350,7 @@ import Testing
 
     /// In the afternoon the peer allowed a tenth less, and has kept to it: in the evening there are connections for everybody.
     @Test func aPeerThatAllowedFewerStreamsOnceGetsMoreConnectionsLater() throws {
-        let (server, harness) = try world(activities: 3000, demand: 100) {
+        let (server, harness) = try scratch.growingWorld(activities: 3000, demand: 100) {
             AnsweringServer.accepted($0) + ($0.number == 100 ? frame(4, [0, 3] + big(900)) : [])
         }
         harness.run("being ready") { harness.pool.isReady }
@@ -404,7 +372,7 @@ import Testing
     @Test(arguments: [true, false]) func whoEndsConnectionsAgainAndAgainGetsAFewASecond(saysSo: Bool) throws {
         let answers = 150
         var (ends, settles) = (true, false)
-        let (server, harness) = try world(
+        let (server, harness) = try scratch.growingWorld(
             activities: 20_000, demand: 100_000,
             answer: {
                 guard ends, saysSo else { return AnsweringServer.accepted($0) }
@@ -437,7 +405,7 @@ import Testing
 
     /// It complains of one that has carried nothing for long: that there are too many it has not said.
     @Test func whoAsksForCalmOnAQuietConnectionGetsMoreForALargerAudience() throws {
-        let (server, harness) = try world(activities: 1, demand: 100)
+        let (server, harness) = try scratch.growingWorld(activities: 1, demand: 100)
         harness.run("being ready") { harness.pool.isReady }
         harness.time.leap(.seconds(61))
         // ENHANCE_YOUR_CALM
@@ -459,7 +427,7 @@ import Testing
     @Test func aReplacementThatIsNotNeededIsGivenBack() throws {
         let time = LoopTime(goesOn: false)
         var ill = 0
-        let (server, harness) = try world(activities: 1000, demand: 0, connectionsMax: 1, time: time) {
+        let (server, harness) = try scratch.growingWorld(activities: 1000, demand: 0, connectionsMax: 1, time: time) {
             ill -= 1
             return ill < 0
                 ? AnsweringServer.accepted($0) : AnsweringServer.refused($0, 503, "ServiceUnavailable")
@@ -488,7 +456,7 @@ import Testing
 
     /// A few pushes at a time, as between goals: a connection that none of them went to would begin with one when a goal comes.
     @Test func whatLittleThereIsToPushWarmsAllConnections() throws {
-        let (server, harness) = try world(activities: 10_000, demand: 0, connections: 5)
+        let (server, harness) = try scratch.growingWorld(activities: 10_000, demand: 0, connections: 5)
         harness.run("being ready") { harness.pool.isReady }
         for round in 1...100 {
             harness.source.mayHandOut = round * 100
@@ -496,124 +464,6 @@ import Testing
             harness.run("round \(round)") { harness.source.settled == round * 100 }
         }
         #expect(server.requestsByConnection.allSatisfy { $0 > 1000 }, "\(server.requestsByConnection)")
-        harness.close()
-    }
-
-    // MARK: Ends that are no refusals
-
-    /// The first two connections were ended young so often that their places wait for half a minute; then all others go at once.
-    @Test func whileNobodyIsOpenAnyPlaceMayDial() throws {
-        let (server, harness) = try world(activities: 1, demand: 10_000_000, connectionsMax: 4)
-        harness.run("being as many as there may be") { harness.pool.figures.connections == 4 }
-        // What has lasted is given up no sooner than after ten minutes.
-        harness.time.leap(.seconds(61))
-        var places = [0, 1]
-        for round in 1...10 {
-            let before = server.connections
-            for connection in places { server.write(frame(7, big(0) + big(0)), on: connection) }
-            harness.run("both ends \(round)") { harness.pool.figures.connections == 2 }
-            guard round < 10 else { break }
-            let leaps = harness.leaps(of: .milliseconds(50))
-            harness.run("both again") { harness.pool.figures.connections == 4 }
-            leaps.close()
-            places = [before, before + 1]
-        }
-        let before = server.connections
-        for connection in 2..<4 { server.write(frame(7, big(0) + big(0)), on: connection) }
-        harness.run("being without") { harness.pool.figures.connections == 0 }
-        let begins = harness.time.passed
-        let leaps = harness.leaps(of: .milliseconds(2))
-        harness.run("another one") {
-            harness.pool.figures.connections > 0 || harness.time.passed - begins > .seconds(5)
-        }
-        leaps.close()
-        #expect(harness.pool.figures.connections > 0 && server.connections <= before + 4)
-        harness.close()
-    }
-
-    /// A box on the way ends what has been quiet for half a minute, with a word or without one: that refuses nobody, and who comes then
-    /// waits for seconds.
-    @Test(arguments: [true, false]) func whoEndsQuietConnectionsIsDialledAgainWithinSeconds(saysSo: Bool) throws {
-        let (server, harness) = try world(activities: 1, demand: 0)
-        harness.run("being ready") { harness.pool.isReady }
-        for round in 1...12 {
-            harness.time.leap(.seconds(30))
-            let ended = server.connectionsEnded
-            for connection in server.connections - 2..<server.connections {
-                if saysSo {
-                    server.write(frame(7, big(0) + big(0)), on: connection)
-                } else {
-                    server.end(connection: connection)
-                }
-            }
-            harness.run("the ends") { server.connectionsEnded == ended + 2 && harness.pool.connectionsOpen == 0 }
-            let begins = harness.time.passed
-            let leaps = harness.leaps(of: .milliseconds(10))
-            harness.run("both again") {
-                harness.pool.connectionsOpen == 2 || harness.time.passed - begins > .seconds(20)
-            }
-            leaps.close()
-            guard harness.pool.connectionsOpen == 2 else {
-                Issue.record("round \(round): nobody is open after \(harness.time.passed - begins)")
-                break
-            }
-        }
-        #expect(harness.pool.trouble == nil, "\(harness.pool.trouble?.text ?? "")")
-        harness.source.mayHandOut = 1
-        harness.pool.workAvailable()
-        harness.run("a push") { harness.source.settled == 1 }
-        harness.close()
-    }
-
-    /// The same before a match: there are as many as are wanted, however often those that are quiet are ended.
-    @Test func aLargePoolOfQuietConnectionsStaysLargeThoughTheyAreEnded() throws {
-        let wanted = 12
-        let (server, harness) = try world(activities: 1, demand: 10_000_000, connectionsMax: wanted)
-        harness.run("being as many as there may be") { harness.pool.connectionsOpen == wanted }
-        var oldest = 0
-        for round in 1...6 {
-            harness.time.leap(.seconds(30))
-            let all = oldest..<server.connections
-            oldest = all.upperBound
-            // All but one, which is heard meanwhile.
-            for connection in all where connection != all.lowerBound { server.end(connection: connection) }
-            harness.run("the ends \(round)") { harness.pool.connectionsOpen <= 1 }
-            let begins = harness.time.passed
-            let leaps = harness.leaps(of: .milliseconds(10))
-            harness.run("being as many again") {
-                harness.pool.connectionsOpen == wanted || harness.time.passed - begins > .seconds(20)
-            }
-            server.end(connection: all.lowerBound)
-            harness.run("the last one, too") {
-                harness.pool.connectionsOpen == wanted || harness.time.passed - begins > .seconds(40)
-            }
-            leaps.close()
-            #expect(harness.pool.connectionsOpen == wanted, "round \(round)")
-        }
-        #expect(!harness.reports.contains { $0.contains("takes no more") }, "\(harness.reports)")
-        harness.close()
-    }
-
-    /// Four that were told to go young are trouble; those that come after them and stay are none, though nothing is pushed.
-    @Test func troubleWithConnectionsIsOverWhenOneStays() throws {
-        let (server, harness) = try world(activities: 1, demand: 0)
-        harness.run("being ready") { harness.pool.isReady }
-        for round in 1...2 {
-            for connection in server.connections - 2..<server.connections {
-                server.write(frame(7, big(0) + big(0)), on: connection)
-            }
-            harness.run("being without \(round)") { harness.pool.connectionsOpen == 0 }
-            if round == 2 { #expect(harness.pool.trouble?.kind == .service) }
-            let leaps = harness.leaps(of: .milliseconds(5))
-            harness.run("being two again") { harness.pool.connectionsOpen == 2 }
-            leaps.close()
-        }
-        #expect(harness.pool.trouble?.kind == .service, "they have not stayed yet")
-        let begins = harness.time.passed
-        let leaps = harness.leaps(of: .milliseconds(50))
-        harness.run("staying") { harness.pool.trouble == nil || harness.time.passed - begins > .seconds(180) }
-        leaps.close()
-        #expect(harness.pool.trouble == nil)
         harness.close()
     }
 }

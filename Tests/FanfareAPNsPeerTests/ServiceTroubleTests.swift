@@ -3,7 +3,6 @@ import FanfareAPNs
 import FanfareCore
 import FanfareLoop
 import Foundation
-import Glibc
 import Testing
 
 /// Servers that are ill, one connection of them or all: who is asked next, how often, and what people hear.
@@ -15,31 +14,11 @@ import Testing
         try scratch.makeCertificates()
     }
 
-    private func world(
-        activities: Int, connections: Int = 2, settings: [UInt8] = [],
-        key: (file: String, id: String?) = ("apns.p8", "K123456789"),
-        settles: @escaping (DeliveryOutcome) -> Bool = { $0 == .accepted || $0 == .deadToken || $0 == .refused },
-        payload: Payload = examplePayload(), _ change: (inout ConnectionPool.Configuration) -> Void = { _ in },
-        answer: @escaping AnsweringServer.Answer
-    ) throws -> (server: AnsweringServer, harness: PoolHarness) {
-        let loop = try Loop()
-        let server = try AnsweringServer(loop: loop, scratch: scratch, settings: settings, answer: answer)
-        var configuration = ConnectionPool.Configuration(
-            endpoint: Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem")),
-            bundleID: "com.example.app", connections: connections)
-        change(&configuration)
-        let harness = try PoolHarness(
-            loop: loop, source: MemorySource(activities: activities, payload: payload, settles: settles),
-            configuration: configuration,
-            credentials: try ProviderToken(keyFile: scratch.path(key.file), keyID: key.id, teamID: "T123456789"))
-        return (server, harness)
-    }
-
     // MARK: A connection that only errs
 
     /// Everything on the first connection fails after fifty pushes, for ever; the service behind it is well.
     @Test(arguments: [1, 2]) func aConnectionThatOnlyErrsIsReplaced(connections: Int) throws {
-        let (server, harness) = try world(activities: 1000, connections: connections) {
+        let (server, harness) = try scratch.world(activities: 1000, connections: connections) {
             $0.connection == 0 && $0.number >= 50
                 ? AnsweringServer.refused($0, 500, "InternalServerError") : AnsweringServer.accepted($0)
         }
@@ -61,7 +40,7 @@ import Testing
             request.connection == 0
                 ? AnsweringServer.refused(request, 403, "ExpiredProviderToken") : AnsweringServer.accepted(request)
         }
-        let (server, harness) = try world(activities: 1, connections: 1, { $0.waitForEver() }, answer: answer)
+        let (server, harness) = try scratch.world(activities: 1, connections: 1, { $0.waitForEver() }, answer: answer)
         harness.run("the stop") { harness.pool.trouble?.kind == .configuration }
         #expect(server.connections == 1)
         harness.time.leap(.seconds(46 * 60))
@@ -97,7 +76,7 @@ import Testing
         let payload = examplePayload()
         payload.wire = Array(#"{"aps":{}}"#.utf8) + [UInt8](repeating: UInt8(ascii: " "), count: 4000)
         payload.isEncoded = true
-        let (server, harness) = try world(
+        let (server, harness) = try scratch.world(
             activities: 10_000, connections: 1, settles: { _ in true }, payload: payload, { $0.waitForEver() },
             answer: AnsweringServer.accepted)
         harness.source.mayHandOut = 2000
@@ -130,7 +109,8 @@ import Testing
             asked.append(request)
             return request.number == 0 ? AnsweringServer.accepted(request) : []
         }
-        let (server, harness) = try world(activities: 1000, connections: 1, { $0.waitForEver() }, answer: answer)
+        let (server, harness) = try scratch.world(
+            activities: 1000, connections: 1, { $0.waitForEver() }, answer: answer)
         func quiet(_ what: String) {
             var (turns, seen) = (0, -1)
             harness.run(what) {
@@ -154,7 +134,7 @@ import Testing
 
     /// One card, and the connection that it has is ill: nobody else can show that it is not the token's fault.
     @Test func evenOneActivityGetsAnotherConnection() throws {
-        let (server, harness) = try world(activities: 1, connections: 1) {
+        let (server, harness) = try scratch.world(activities: 1, connections: 1) {
             $0.connection == 0 ? AnsweringServer.refused($0, 503, "ServiceUnavailable") : AnsweringServer.accepted($0)
         }
         harness.run("settling") { harness.source.settled == 1 }
@@ -164,7 +144,7 @@ import Testing
 
     /// The gate closes at the answers of one connection; the push that is tried then goes to the other one.
     @Test func aTryGoesToAnotherConnectionThanTheOneThatFailed() throws {
-        let (server, harness) = try world(activities: 1000, connections: 2) {
+        let (server, harness) = try scratch.world(activities: 1000, connections: 2) {
             $0.connection == 0
                 ? AnsweringServer.refused($0, 500, "InternalServerError") : AnsweringServer.accepted($0)
         }
@@ -177,7 +157,7 @@ import Testing
     /// Two thousand pushes have made a connection wide; from then on PINGs are answered on it and nothing else. What is in flight is
     /// lost, and then one push at a time until the connection is replaced.
     @Test(arguments: [1, 2]) func aConnectionThatAnswersNothingButPingsCostsOneWidth(connections: Int) throws {
-        let (server, harness) = try world(
+        let (server, harness) = try scratch.world(
             activities: 20_000, connections: connections,
             {
                 $0.requestTimeout = .seconds(1)
@@ -198,7 +178,7 @@ import Testing
 
     /// A token whose pushes are never answered, on whatever connection, says nothing about the connections.
     @Test func aTokenThatIsNeverAnsweredCostsOneConnection() throws {
-        let (server, harness) = try world(
+        let (server, harness) = try scratch.world(
             activities: 1, connections: 1, { $0.requestTimeout = .milliseconds(50) }, answer: { _ in [] })
         harness.run("six timeouts") { harness.source.count(.unknown) >= 6 }
         #expect(server.connections == 2)
@@ -211,7 +191,7 @@ import Testing
     /// The service behind all connections hangs: what is in flight is lost, and then one push at a time.
     @Test func aServiceThatAnswersNothingIsLeftAlone() throws {
         var hangs = false
-        let (server, harness) = try world(
+        let (server, harness) = try scratch.world(
             activities: 20_000, { $0.requestTimeout = .seconds(1) },
             answer: { hangs ? [] : AnsweringServer.accepted($0) })
         harness.run("some pushes") { harness.source.settled > 5000 }
@@ -235,7 +215,7 @@ import Testing
     @Test func deadTokensOpenTheGate() throws {
         var isOut = true
         var hasAnswered = false
-        let (server, harness) = try world(activities: 10_000) {
+        let (server, harness) = try scratch.world(activities: 10_000) {
             guard !isOut else { return AnsweringServer.refused($0, 503, "ServiceUnavailable") }
             hasAnswered = true
             return AnsweringServer.refused($0, 410, "Unregistered")
@@ -263,7 +243,7 @@ import Testing
         var answeredSince = 0
         var tooMany: [String] = []
         var harness: PoolHarness!
-        let made = try world(activities: 30_000) {
+        let made = try scratch.world(activities: 30_000) {
             if phase == 1 { return AnsweringServer.refused($0, 503, "ServiceUnavailable") }
             if phase == 2, answeredSince < 500 {
                 let inFlight = harness.source.inFlight
@@ -289,7 +269,7 @@ import Testing
     /// The key is revoked while a thousand pushes are in flight on each connection, and mended: all of them are owed again.
     @Test func whatComesBackFromARevokedKeyIsSentWhenItIsMended() throws {
         var isRevoked = false
-        let (server, harness) = try world(activities: 20_000) {
+        let (server, harness) = try scratch.world(activities: 20_000) {
             isRevoked
                 ? AnsweringServer.refused($0, 403, "InvalidProviderToken") : AnsweringServer.accepted($0)
         }
@@ -318,7 +298,7 @@ import Testing
     /// A proxy answers for the service, with what is in no table: nobody's state is given up for that.
     @Test(arguments: [421, 404, 400]) func anAnswerThatIsNotOfTheServiceDestroysNothing(status: Int) throws {
         var isProxy = false
-        let (server, harness) = try world(
+        let (server, harness) = try scratch.world(
             activities: 20_000, { $0.waitForEver() },
             answer: { isProxy ? AnsweringServer.refused($0, status) : AnsweringServer.accepted($0) })
         harness.run("some pushes") { harness.source.settled > 5000 }
@@ -338,7 +318,7 @@ import Testing
     /// One activity is answered so, and nobody else: that is its own, and it is given up once two connections have had it.
     @Test func anUnknownAnswerToOneActivityIsItsOwn() throws {
         var requests = 0
-        let (server, harness) = try world(activities: 1000) {
+        let (server, harness) = try scratch.world(activities: 1000) {
             requests += 1
             // It comes again behind all others.
             return requests == 500 || requests > 1000
@@ -364,7 +344,7 @@ import Testing
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: file)
         }
         try use("OLD1234567")
-        let (server, harness) = try world(
+        let (server, harness) = try scratch.world(
             activities: 1000, connections: 1, key: ("key", nil), settles: { _ in false }, { $0.waitForEver() },
             answer: {
                 guard holds, held.count < 20 else { return AnsweringServer.accepted($0) }
@@ -393,142 +373,13 @@ import Testing
         harness.close()
     }
 
-    // MARK: One connection against all others
-
-    /// One server has not heard of the key, or has another clock, or is another app's: it refuses what all others accept. Nobody waits for
-    /// a person to mend a key that is good.
-    @Test(arguments: [(403, "InvalidProviderToken"), (403, "ExpiredProviderToken"), (400, "TopicDisallowed")])
-    func aConnectionThatAloneRefusesTheKeyIsReplaced(status: Int, reason: String) throws {
-        let (server, harness) = try world(activities: 20_000, connections: 8) {
-            $0.connection == 3 && $0.number >= 1000
-                ? AnsweringServer.refused($0, status, reason) : AnsweringServer.accepted($0)
-        }
-        var trouble: ConnectionPool.Trouble?
-        harness.run("settling") {
-            trouble = trouble ?? harness.pool.trouble
-            return harness.source.settled == 20_000 || trouble != nil
-        }
-        #expect(trouble == nil)
-        #expect(harness.source.count(.accepted) == 20_000, "\(harness.source.outcomes)")
-        #expect(server.requestsByConnection[3] > 1000)
-        harness.run("another connection instead of it") {
-            server.connections == 9 && server.connectionsEnded == 1 || trouble != nil
-        }
-        let text = "localhost:\(server.port) refuses on a connection what it accepts on others; it is replaced"
-        #expect(harness.reports == [text])
-        harness.close()
-    }
-
-    /// The same from its first push on, beside others that are wide: it stays narrow, and is given no more for that.
-    @Test func aConnectionThatRefusesTheKeyFromTheFirstPushIsReplaced() throws {
-        let (server, harness) = try world(
-            activities: 5000, connections: 4, settles: { _ in false },
-            answer: {
-                $0.connection == 4
-                    ? AnsweringServer.refused($0, 403, "InvalidProviderToken") : AnsweringServer.accepted($0)
-            })
-        harness.run("wide connections") {
-            server.connections == 4 && server.requestsByConnection.allSatisfy { $0 >= 1500 }
-        }
-        server.write(frame(7, big(0) + big(0)), on: 1)
-        harness.run("one in its place") { server.connections == 5 && server.requestsByConnection[4] > 0 }
-        let begins = harness.time.passed
-        var trouble: ConnectionPool.Trouble?
-        harness.run("another one instead of that") {
-            trouble = trouble ?? harness.pool.trouble
-            return server.connections == 6 && server.connectionsEnded == 2 || trouble != nil
-        }
-        #expect(trouble == nil)
-        #expect(harness.time.passed - begins < .seconds(10))
-        #expect(server.requestsByConnection[4] < 500, "\(server.requestsByConnection)")
-        harness.source.mayHandOut = 0
-        harness.run("the last answers") { harness.source.inFlight == 0 }
-        harness.close()
-    }
-
-    /// One server calls every token dead, or every request wrong, which are well: it is asked no more, and those it has spoken of get their
-    /// pushes from others.
-    @Test(arguments: [
-        (410, "Unregistered"), (410, "ExpiredToken"), (400, "BadDeviceToken"), (400, "BadExpirationDate"),
-    ])
-    func aConnectionThatAloneEndsActivitiesIsNotBelieved(status: Int, reason: String) throws {
-        let (server, harness) = try world(activities: 20_000, connections: 8) {
-            $0.connection == 3 && $0.number >= 1000
-                ? AnsweringServer.refused($0, status, reason) : AnsweringServer.accepted($0)
-        }
-        harness.run("settling") { harness.source.settled == 20_000 }
-        #expect(harness.source.count(.accepted) >= 20_000 - 100, "\(harness.source.outcomes)")
-        harness.run("another connection instead of it") { server.connections == 9 && server.connectionsEnded == 1 }
-        #expect(harness.pool.trouble == nil)
-        harness.close()
-    }
-
-    /// A pull brings a topic's followers to one connection, and they may all have left: another connection is asked, and none is replaced.
-    @Test func aTopicWhoseTokensAreAllDeadCostsNoConnection() throws {
-        var dying = false
-        let (server, harness) = try world(
-            activities: 4000, settles: { _ in dying },
-            answer: { dying ? AnsweringServer.refused($0, 410, "Unregistered") : AnsweringServer.accepted($0) })
-        harness.run("good answers of both") {
-            server.connections == 2 && server.requestsByConnection.allSatisfy { $0 >= 2000 }
-        }
-        harness.source.mayHandOut = 0
-        harness.run("quiet") { harness.source.inFlight == 0 }
-        dying = true
-        harness.source.mayHandOut = harness.source.handedOut + 100
-        harness.pool.workAvailable()
-        harness.run("a hundred answers") {
-            harness.source.inFlight == 0 && harness.source.handedOut == harness.source.mayHandOut
-        }
-        let asked = harness.source.count(.serviceError)
-        #expect(harness.source.count(.deadToken) + asked == 100)
-        #expect(server.connections == 2 && server.connectionsEnded == 0)
-        #expect(harness.reports == [])
-        harness.close()
-    }
-
-    /// Tokens that are dead are dead on all connections.
-    @Test func aTokenThatIsDeadEverywhereIsBelievedAtOnce() throws {
-        let (server, harness) = try world(activities: 20_000, connections: 8) {
-            $0.number % 10 == 9
-                ? AnsweringServer.refused($0, 410, "Unregistered") : AnsweringServer.accepted($0)
-        }
-        harness.run("settling") { harness.source.settled == 20_000 }
-        #expect(harness.source.count(.serviceError) == 0, "\(harness.source.outcomes)")
-        #expect(server.connections == 8)
-        harness.close()
-    }
-
-    // MARK: Certificates
-
-    /// The machine was paused for three days, its clock was put right, and nobody can refute the time before without a connection. The
-    /// server's certificate is younger than that.
-    @Test func aCertificateThatIsValidByTheSystemsClockIsTaken() throws {
-        try scratch.makeCertificates(validSince: .seconds(3600))
-        let loop = try Loop()
-        let server = try AnsweringServer(loop: loop, scratch: scratch, answer: AnsweringServer.accepted)
-        let harness = try PoolHarness(
-            loop: loop, source: MemorySource(activities: 10, payload: examplePayload()),
-            configuration: ConnectionPool.Configuration(
-                endpoint: Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem")),
-                bundleID: "com.example.app", connections: 2),
-            credentials: try ProviderToken(
-                keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"),
-            time: LoopTime(wallBehindSeconds: 3 * 86_400))
-        let leaps = harness.leaps(of: .milliseconds(100))
-        harness.run("pushes") { harness.source.settled == 10 }
-        leaps.close()
-        #expect(harness.reports.contains { $0.contains("look at this machine's clock, too") })
-        harness.close()
-    }
-
     // MARK: A small audience
 
     /// Nine activities are no ten witnesses; but nobody is served, and that is trouble. Twice, for the second time is as bad.
     @Test(arguments: [(403, "InvalidProviderToken"), (503, "ServiceUnavailable")])
     func nineActivitiesThatAreNotServedAreTrouble(status: Int, reason: String) throws {
         var isWell = true
-        let (server, harness) = try world(
+        let (server, harness) = try scratch.world(
             activities: 9, settles: { _ in false }, { $0.waitForEver() },
             answer: { isWell ? AnsweringServer.accepted($0) : AnsweringServer.refused($0, status, reason) })
         let source = harness.source
@@ -560,7 +411,7 @@ import Testing
 
     /// Each connection takes one push and says goodbye: the waits between connections grow.
     @Test func connectionsThatEndAfterOnePushAreOpenedEverMoreRarely() throws {
-        let (server, harness) = try world(activities: 100_000, connections: 1) {
+        let (server, harness) = try scratch.world(activities: 100_000, connections: 1) {
             AnsweringServer.accepted($0) + AnsweringServer.goAway(after: $0)
         }
         let begun = ContinuousClock.now
@@ -573,7 +424,7 @@ import Testing
     /// A firewall ends each connection after an hour, with five pushes or none on it: that is no reason to wait for the next one, and
     /// none to worry anybody.
     @Test(arguments: [5, 0]) func connectionsThatEndAfterAnHourAreReplacedAtOnce(pushes: Int) throws {
-        let (server, harness) = try world(activities: 1000, connections: 1) {
+        let (server, harness) = try scratch.world(activities: 1000, connections: 1) {
             AnsweringServer.accepted($0)
         }
         harness.source.mayHandOut = 0
@@ -600,7 +451,7 @@ import Testing
     /// second, which is fifty milliseconds for each of twenty.
     @Test func connectionsThatAreToldToGoTogetherComeBackOneAfterTheOther() throws {
         let connections = 20
-        let (server, harness) = try world(activities: 20_000, connections: connections) {
+        let (server, harness) = try scratch.world(activities: 20_000, connections: connections) {
             AnsweringServer.accepted($0)
         }
         // Each has been of use by then: one that has not waits behind those before it.
@@ -630,7 +481,7 @@ import Testing
         (429, "TooManyProviderTokenUpdates", .service), (503, "Shutdown", .service), (400, "IdleTimeout", .service),
     ])
     func connectionsInVainAreTrouble(status: Int, reason: String, kind: ConnectionPool.Trouble.Kind) throws {
-        let (server, harness) = try world(activities: 100, connections: 2) {
+        let (server, harness) = try scratch.world(activities: 100, connections: 2) {
             AnsweringServer.refused($0, status, reason)
         }
         harness.run("trouble") { harness.pool.trouble != nil }
@@ -645,7 +496,7 @@ import Testing
     func aServerThatDoesNotReadLosesItsConnection() throws {
         var held: [AnsweringServer.Request] = []
         var holds = true
-        let (server, harness) = try world(
+        let (server, harness) = try scratch.world(
             activities: 2000, connections: 1,
             // On a loaded machine its forty megabytes take minutes, and it would be found silent first.
             { $0.waitForEver() },
@@ -676,7 +527,7 @@ import Testing
 
     /// MAX_CONCURRENT_STREAMS is 0 and stays so: such a connection carries nothing, and is not kept.
     @Test func aConnectionThatAllowsNoRequestsIsReplacedAndPeopleAreTold() throws {
-        let (server, harness) = try world(
+        let (server, harness) = try scratch.world(
             activities: 10, connections: 1, settings: [0, 3] + big(0),
             {
                 $0.noStreamsTimeout = .milliseconds(50)

@@ -213,6 +213,17 @@ import Testing
         }
     }
 
+    /// Nothing is sent while that lasts: whoever looks whether there is something else to try tries again soon, and not once a minute.
+    @Test func aProvenTimeThatWasRefusedOnceIsTriedAgainSoonWhereThereIsAnother() throws {
+        let token = try Signer().token()
+        token.note(moment(Self.start))
+        token.accepted(serial: try token.current(at: moment(Self.start)).serial)
+        let same = moment(Self.start + 60, after: 60)
+        _ = try token.refused(serial: 1, as: .invalid, at: same)
+        #expect(!token.knowsAnotherTime(at: same))
+        #expect(token.knowsAnotherTime(at: moment(Self.start + 61 + 2 * 3600, after: 61)))
+    }
+
     /// Two endpoints share a key, and the clock was put right by ten minutes once. One of them refuses the key for good: the other one's
     /// connections are not to see another JWT for that.
     @Test func whomOneEndpointRefusesKeepsTheJWTOfTheOther() throws {

@@ -20,8 +20,8 @@ import Testing
     @Test mutating func aGoodAnswerForgetsAllOfIt() {
         _ = suspects.fail(slot, on: 1)
         _ = suspects.fail(slot, on: 2)
-        let connection = suspects.clear(slot)
-        #expect(suspects.isEmpty && connection == nil, "it had failed on two")
+        let failure = suspects.clear(slot)
+        #expect(suspects.isEmpty && failure == nil, "it had failed on two")
         let evidence = suspects.fail(slot, on: 2)
         #expect(evidence == .service)
     }
@@ -29,8 +29,16 @@ import Testing
     @Test mutating func aGoodAnswerTellsWhoseFaultTheOnlyFailureWas() {
         _ = suspects.fail(slot, on: 1)
         _ = suspects.fail(slot, on: 1)
-        let connections = [suspects.clear(slot), suspects.clear(slot)]
-        #expect(connections == [1, nil])
+        let failures = [suspects.clear(slot), suspects.clear(slot)]
+        #expect(failures == [Suspects.Failure(connection: 1, isDisbelief: false), nil])
+    }
+
+    /// A connection is blamed for what it was not believed where another one does better; its 5xx were counted when they came.
+    @Test(arguments: [true, false]) mutating func aGoodAnswerTellsWhetherTheFailureWasBelieved(isDisbelief: Bool) {
+        _ = suspects.fail(slot, on: 1, isDisbelief: isDisbelief)
+        _ = suspects.fail(slot, on: 1, isDisbelief: !isDisbelief)
+        let failure = suspects.clear(slot)
+        #expect(failure?.isDisbelief == isDisbelief)
     }
 
     @Test mutating func activitiesAreToldApart() {

@@ -22,6 +22,16 @@ import Testing
         return clock
     }
 
+    /// Of lineups one may have nothing new to see in a publication, while others lack the goal before it.
+    @Test func aGoalThatWasOvertakenIsNotDoneWithAPublicationThatNobodyIsToGet() {
+        var clock = clock(1)
+        clock.overtaken(1, of: topic)
+        clock.completed(2, of: topic, at: nil)
+        #expect(clock.all.map(\.isAwaited) == [true] && clock.all.map(\.secondsToLast) == [nil])
+        clock.settled(at: 9_000_000_000)
+        #expect(clock.all.map(\.secondsToLast) == [8])
+    }
+
     @Test func aGoalIsTimedByItsOwnPublication() {
         var clock = clock(1, 2)
         clock.completed(2, of: topic, at: 5_000_000_000)

@@ -96,11 +96,17 @@ public struct AlertText: Hashable, Sendable {
 }
 
 extension String {
-    /// In JSON, without the quotes around it.
+    /// In JSON, without the quotes around it: what `JSONValue.write` makes of it. No bytes are made to count them, for each member of a
+    /// lineup may have its alerts counted.
     var escapedByteCount: Int {
-        var bytes: [UInt8] = []
-        JSONValue.write(self, to: &bytes)
-        return bytes.count - 2
+        utf8.reduce(0) { count, byte in
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"):
+                count + 2
+            case 0..<0x20: count + 6
+            default: count + 1
+            }
+        }
     }
 }
 

@@ -322,6 +322,20 @@ import Testing
         }
     }
 
+    /// A restart over the final whistle, or a provider whose clock is behind: the end is the first that is heard, and cards are to end.
+    @Test func aFirstEndEndsWhatHasItsIDForItselfHoweverLateItComes() {
+        var story = Scripted()
+        #expect(story.apply(order(1).end(0), now: at(300)).outcome == .published)
+        #expect(story.publications.map(\.event) == [.end])
+    }
+
+    @Test func aFirstEndThatIsToldNobodyTakesNoRoom() {
+        var story = Scripted(rules: rules { $0.limits.topicsMax = 1 })
+        #expect(story.apply(end(0), now: at(300)).outcome == .late)
+        #expect(story.core.topicCount == 0)
+        #expect(story.apply(order(1).set(300, ["eta": 5])).outcome == .published)
+    }
+
     @Test func anOperatorsResetLetsAnEndedTopicBeginAgain() {
         var story = Scripted()
         story.apply(order(1).set(0, ["eta": 5]))

@@ -28,6 +28,15 @@ import Testing
         #expect(follow.fault(topicIDBytesMax: 5) == nil)
     }
 
+    @Test func wordsAreCountedAsJSONWritesThem() {
+        for byte in UInt8.min..<0x80 {
+            let word = "a\(Unicode.Scalar(byte))ü\u{2028}"
+            var written: [UInt8] = []
+            JSONValue.write(word, to: &written)
+            #expect(word.escapedByteCount == written.count - 2, "byte \(byte)")
+        }
+    }
+
     /// Six bytes in JSON, one in the word.
     @Test func wordsThatJSONMakesLongerAreNotAddedToAnAlert() {
         let stage = StartStage()

@@ -1,0 +1,61 @@
+import FanfareAPNs
+import FanfareCore
+import FanfareLoop
+
+extension Scratch {
+    /// A server that answers each request as it is told, and a pool that pushes to it. The server is to be kept: its connections are its own.
+    func world(
+        activities: Int, connections: Int = 2, settings: [UInt8] = [],
+        key: (file: String, id: String?) = ("apns.p8", "K123456789"),
+        settles: @escaping (DeliveryOutcome) -> Bool = { $0 == .accepted || $0 == .deadToken || $0 == .refused },
+        payload: Payload = examplePayload(), _ change: (inout ConnectionPool.Configuration) -> Void = { _ in },
+        answer: @escaping AnsweringServer.Answer
+    ) throws -> (server: AnsweringServer, harness: PoolHarness) {
+        let loop = try Loop()
+        let server = try AnsweringServer(loop: loop, scratch: self, settings: settings, answer: answer)
+        var configuration = ConnectionPool.Configuration(
+            endpoint: Endpoint(host: "localhost", port: server.port, caFile: path("ca.pem")),
+            bundleID: "com.example.app", connections: connections)
+        change(&configuration)
+        let harness = try PoolHarness(
+            loop: loop, source: MemorySource(activities: activities, payload: payload, settles: settles),
+            configuration: configuration,
+            credentials: try ProviderToken(keyFile: path(key.file), keyID: key.id, teamID: "T123456789"))
+        return (server, harness)
+    }
+
+    /// A pool that chooses its size, before anything is pushed.
+    func growingWorld(
+        activities: Int, demand: Int, connections: Int? = nil, connectionsMax: Int = 64,
+        idlePingAfter: Duration = .seconds(45), time: LoopTime = LoopTime(),
+        answer: @escaping AnsweringServer.Answer = AnsweringServer.accepted,
+        settles: @escaping (DeliveryOutcome) -> Bool = { $0 == .accepted || $0 == .deadToken || $0 == .refused }
+    ) throws -> (server: AnsweringServer, harness: PoolHarness) {
+        let loop = try Loop()
+        let server = try AnsweringServer(loop: loop, scratch: self, answer: answer)
+        server.pongsAfter = .milliseconds(50)
+        var configuration = ConnectionPool.Configuration(
+            endpoint: Endpoint(host: "localhost", port: server.port, caFile: path("ca.pem")),
+            bundleID: "com.example.app", connections: connections)
+        configuration.connectionsMax = connectionsMax
+        configuration.idlePingAfter = idlePingAfter
+        configuration.bearStalls()
+        let source = MemorySource(activities: activities, payload: examplePayload(), settles: settles)
+        source.demand = demand
+        source.mayHandOut = 0
+        let harness = try PoolHarness(
+            loop: loop, source: source, configuration: configuration,
+            credentials: try ProviderToken(keyFile: path("apns.p8"), keyID: "K123456789", teamID: "T123456789"),
+            time: time)
+        return (server, harness)
+    }
+}
+
+extension ConnectionPool.Configuration {
+    /// A stall of the machine says nothing about the peer.
+    mutating func bearStalls() {
+        requestTimeout = .seconds(86_400)
+        connectTimeout = .seconds(86_400)
+        pingTimeout = .seconds(86_400)
+    }
+}
