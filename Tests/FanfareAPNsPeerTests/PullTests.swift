@@ -17,13 +17,14 @@ import Testing
     @Test func aFullConnectionTakesASixteenthAtATime() throws {
         let streams = 160
         var open: [AnsweringServer.Request] = []
-        let (server, harness) = try scratch.world(
-            activities: 2000, connections: 1, settings: [0, 3, 0, 0, 0, UInt8(streams)], { $0.waitForEver() }
-        ) { request in
+        func answer(_ request: AnsweringServer.Request) -> [UInt8] {
             guard request.number >= 500 else { return AnsweringServer.accepted(request) }
             open.append(request)
             return []
         }
+        let (server, harness) = try scratch.world(
+            activities: 2000, connections: 1, settings: [0, 3, 0, 0, 0, UInt8(streams)], { $0.waitForEver() },
+            answer: answer)
         harness.run("a full connection") { open.count == streams }
         let handedOut = harness.source.handedOut
         for answered in 1...streams / 16 {
