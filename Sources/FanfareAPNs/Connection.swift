@@ -112,7 +112,7 @@ final class Connection {
     /// Requests are on their way, or were lately.
     func isBusy(at now: Int64) -> Bool { inFlight > 0 || now - lastProved < 10 * 1_000_000_000 }
     var hasEarnedAnother: Bool { answers >= Replacements.earnedBy }
-    private var openedAt: Int64?
+    private(set) var openedAt: Int64?
     /// Since it opened.
     private(set) var address: SocketAddress?
 
@@ -204,7 +204,9 @@ final class Connection {
         let room = min(session.freeStreams, inFlight == 0 ? max(1, inWindow) : inWindow)
         // Each pull costs records, writes and reads of its own, however little it brings: one waits until some of what the connection
         // may carry is free.
-        guard room > 0, room >= (inFlight + room) / Connection.pullsPerRoundTrip else { return 0 }
+        // The peer may give its window back long before it answers: then that says little of how many may be in flight.
+        let most = inWindow < session.freeStreams ? Connection.pullMinInWindow : Connection.pullMin
+        guard room > 0, room >= min(most, (inFlight + room) / Connection.pullsPerRoundTrip) else { return 0 }
         guard let stream, stream.writeQueueBytes + session.outputCount < Connection.unsentBytesMax else { return 0 }
         guard now - lastHeard < silenceMax else {
             askForSignOfLife(at: now)
@@ -213,8 +215,11 @@ final class Connection {
         return room
     }
 
-    /// Of a full connection, at most: a sixteenth of its width stays unused for a moment.
-    static let pullsPerRoundTrip = 16
+    /// Of a narrow connection that is full; a wide one's are of so many pushes at least.
+    private static let pullsPerRoundTrip = 16
+    private static let pullMin = 16
+    /// Less than any window has room for, whatever a body takes.
+    private static let pullMinInWindow = 4
 
     /// It has not carried enough to take as much as the peer may allow, and what it carries makes it wider.
     var isWidening: Bool { session.streamLimit < streamLimitMost }
@@ -362,12 +367,19 @@ final class Connection {
         pool.lifespan.answered()
         answers += 1
         isProved = true
+        disbelievedInARow = 0
         if errorsInARow > 0 {
             if isInDoubt { pool.trust(self) }
             errorsInARow = 0
         }
         if answers == Connection.provingAnswers { pool.proved(self) }
     }
+
+    /// It has called a token dead, or a request wrong, and another one is asked before that is believed. It may be right, so that it is no
+    /// reason to replace it; but others go before it, or it would be asked again.
+    private(set) var disbelievedInARow = 0
+
+    func disbelieved() { disbelievedInARow += 1 }
 
     /// A request was answered 5xx, was reset, or has had no answer in time.
     func erred(_ evidence: Suspects.Evidence) { if evidence != .activity { errorsInARow += 1 } }
@@ -459,7 +471,7 @@ final class Connection {
     private func endSilence(at moment: Moment) {
         guard pingedAt == nil else {
             noteEnd(at: moment.monotonicNanoseconds, isSilent: true)
-            if let address, inFlight > 0 { pool.addressDoubts.note(address, at: moment.monotonicNanoseconds) }
+            if inFlight > 0 { pool.doubtAddress(of: self, at: moment.monotonicNanoseconds) }
             return end(.lost("\(pool.configuration.endpoint): the server went silent"), at: moment)
         }
         askForSignOfLife(at: moment.monotonicNanoseconds)

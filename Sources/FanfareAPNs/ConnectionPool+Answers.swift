@@ -102,8 +102,9 @@ extension ConnectionPool {
         case .accepted: accepted(request, at: moment)  // 200 does not come here
         case .deadToken, .requestFault:
             connection.finalAnswers.note(isFinal: true)
-            if isAlone(connection), suspects.fail(request.slot, on: connection.serial, isDisbelief: true) != .activity {
+            if isAlone(connection), !isConfirmed(request, on: connection) {
                 // It is the connection that is ill where another one accepts the push, and not before: of one topic all tokens may be dead.
+                connection.disbelieved()
                 notProcessed(request, .serviceError)
             } else {
                 end(request, rule, on: connection)
@@ -163,6 +164,12 @@ extension ConnectionPool {
             }
             if hasStopped { stopped(text, at: now) }
         }
+    }
+
+    /// Another connection has said the same of the activity.
+    private func isConfirmed(_ request: RequestTable.Request, on connection: Connection) -> Bool {
+        suspects.fail(
+            request.slot, on: connection.serial, isDisbelief: true) == .activity
     }
 
     /// The answer is about the request alone, and the last one to it.

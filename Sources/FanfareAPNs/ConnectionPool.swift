@@ -305,10 +305,13 @@ public final class ConnectionPool: Transport {
             let room = connection.room(bodyBytes: bodyBytes, at: now)
             guard room > 0 else { continue }
             // With nothing in flight, too, another one is as fast, and whoever fails again has then failed on two.
-            let errors = gate.isTrying || inFlight == 0 ? connection.errorsInARow : connection.isInDoubt ? 1 : 0
+            let disbelieved = connection.disbelievedInARow
+            let errors =
+                gate.isTrying || inFlight == 0
+                ? connection.errorsInARow + disbelieved : connection.isInDoubt || disbelieved > 1 ? 1 : 0
             next.offer(
                 index, room: room, errors: errors, isSlow: connection.isSlow, lag: connection.slowness.lag,
-                isNarrow: connection.isWidening && connection.errorsInARow == 0)
+                isNarrow: connection.isWidening && connection.errorsInARow + disbelieved == 0)
         }
         guard let index = next.index else { return (nil, 0) }
         lastPulled = index
@@ -458,6 +461,7 @@ public final class ConnectionPool: Transport {
 
     /// It has processed so many pushes that whatever comes next is no continuation of old trouble.
     func proved(_ connection: Connection) {
+        if let address = connection.address { addressDoubts.forget(address) }
         guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
         seats[index].forgetTrouble()
     }
@@ -522,7 +526,7 @@ public final class ConnectionPool: Transport {
             return false
         }
         seats[index].isInDoubt = true
-        if let address = connection.address { addressDoubts.note(address, at: now) }
+        doubtAddress(of: connection, at: now)
         seats[index].opensAt = replacementOpens(index, after: nextWait(index, at: now), at: now)
         return true
     }
@@ -534,6 +538,11 @@ public final class ConnectionPool: Transport {
         }
         if seats[index].connection?.wasEndedAtRest == true { return seats[index].restBackoff.next(using: &random) }
         return seats[index].backoff.next(using: &random)
+    }
+
+    func doubtAddress(of connection: Connection, at now: Int64) {
+        guard let address = connection.address, let openedAt = connection.openedAt else { return }
+        addressDoubts.note(address, openedAt: openedAt, at: now)
     }
 
     /// It has answered well after all.

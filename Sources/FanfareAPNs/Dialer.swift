@@ -139,9 +139,11 @@ final class Dialer {
     // MARK: The addresses
 
     /// RFC 8305 §4: the families take turns, the one that the system prefers (RFC 6724) first. Within a family the resolver's
-    /// order is entered at random and goes round, so that many connections spread over the addresses of a host.
+    /// order is entered at random and goes round, so that many connections spread over the addresses of a host. Addresses in doubt come
+    /// behind the others of their family, and a family of nothing else behind the other.
     static func order(
-        _ found: [SocketAddress], using random: inout some RandomNumberGenerator
+        _ found: [SocketAddress], using random: inout some RandomNumberGenerator,
+        isInDoubt: (SocketAddress) -> Bool = { _ in false }
     ) -> [SocketAddress] {
         guard let preferred = found.first else { return [] }
         var families = [
@@ -150,16 +152,19 @@ final class Dialer {
         for index in families.indices where families[index].count > 1 {
             let start = Int.random(in: families[index].indices, using: &random)
             families[index] = Array(families[index][start...] + families[index][..<start])
+            families[index] = families[index].filter { !isInDoubt($0) } + families[index].filter(isInDoubt)
         }
+        if families[0].allSatisfy(isInDoubt), !families[1].allSatisfy(isInDoubt) { families.swapAt(0, 1) }
         let rounds = max(families[0].count, families[1].count)
         return (0..<rounds).flatMap { round in families.compactMap { round < $0.count ? $0[round] : nil } }
     }
 
     /// Tries them behind those that are to be tried already.
     private func race(_ addresses: [SocketAddress], at now: Int64) {
-        let ordered = Dialer.order(
-            addresses.filter { !tried.contains($0) && !untried.contains($0) }, using: &pool.random)
-        untried += pool.addressDoubts.sorted(ordered, at: now)
+        let doubts = pool.addressDoubts
+        untried += Dialer.order(
+            addresses.filter { !tried.contains($0) && !untried.contains($0) }, using: &pool.random,
+            isInDoubt: { doubts.isInDoubt($0, at: now) })
         raceOn(at: now)
     }
 

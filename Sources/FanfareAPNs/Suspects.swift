@@ -17,28 +17,36 @@ struct Suspects {
         case activity
     }
 
-    /// The only one so far of an activity.
+    /// What an activity has come to so far.
     struct Failure: Equatable {
-        /// Names it for the life of the pool.
+        /// The one of its first failure, named for the life of the pool.
         let connection: UInt64
-        /// An answer that was not believed, where the others count as they come.
-        let isDisbelief: Bool
+        /// All of it were answers that were not believed, where the others count as they come.
+        fileprivate(set) var isDisbelief: Bool
+        fileprivate(set) var isOnTwo = false
+
+        init(connection: UInt64, isDisbelief: Bool) {
+            self.connection = connection
+            self.isDisbelief = isDisbelief
+        }
     }
 
-    /// `nil` for who has failed on two connections.
-    private var failures: [ActivitySlot: Failure?] = [:]
+    private var failures: [ActivitySlot: Failure] = [:]
 
     var isEmpty: Bool { failures.isEmpty }
     /// Activities.
     var count: Int { failures.count }
 
+    /// - Parameter isDisbelief: an answer that ends what the activity gets, and is not believed. That another connection has failed
+    ///   otherwise says nothing about it.
     mutating func fail(_ slot: ActivitySlot, on connection: UInt64, isDisbelief: Bool = false) -> Evidence {
-        guard let before = failures[slot] else {
-            failures[slot] = .some(Failure(connection: connection, isDisbelief: isDisbelief))
+        guard let before = failures[slot], before.isDisbelief || !isDisbelief else {
+            failures[slot] = Failure(connection: connection, isDisbelief: isDisbelief)
             return .service
         }
-        if before?.connection == connection { return .connection }
-        failures[slot] = .some(nil)
+        if !before.isOnTwo, before.connection == connection { return .connection }
+        failures[slot]?.isOnTwo = true
+        failures[slot]?.isDisbelief = isDisbelief
         return .activity
     }
 
@@ -46,5 +54,8 @@ struct Suspects {
     ///
     /// - Returns: its failure, where that was on one connection.
     @discardableResult
-    mutating func clear(_ slot: ActivitySlot) -> Failure? { failures.removeValue(forKey: slot) ?? nil }
+    mutating func clear(_ slot: ActivitySlot) -> Failure? {
+        guard let failure = failures.removeValue(forKey: slot), !failure.isOnTwo else { return nil }
+        return failure
+    }
 }

@@ -132,7 +132,7 @@ import Testing
         harness.run("all pushes") { harness.source.settled == 1000 || swallowing.connections > 5 }
         leaps.close()
         #expect(harness.source.settled == 1000)
-        #expect(swallowing.connections <= 3, "a slow machine's races aside it is 1")
+        #expect(swallowing.connections <= 4, "a slow machine's races aside there are 2")
         #expect(harness.pool.statistics.uncertain < 100)
         harness.close()
     }

@@ -16,6 +16,7 @@ final class AnsweringServer {
     private let context: TLSContext
     private let settings: [UInt8]
     private let answer: Answer
+    private let windowUpdate: UInt32
     private var pongs: [LoopTimer] = []
     private var listener: TCPListener!  // set in init, which hands `self` to its callback
     private var conversations: [Conversation] = []
@@ -38,15 +39,18 @@ final class AnsweringServer {
     var pongsAfter = Duration.zero
     private let loop: Loop
 
-    /// - Parameter settings: the payload of its SETTINGS frame.
+    /// - Parameters:
+    ///   - settings: the payload of its SETTINGS frame.
+    ///   - windowUpdate: of a connection, beyond the first 65,535 bytes; 0: none.
     init(
         loop: Loop, scratch: Scratch, host: String = "127.0.0.1", port: UInt16 = 0, settings: [UInt8] = [],
-        answer: @escaping Answer
+        windowUpdate: UInt32 = 1 << 30, answer: @escaping Answer
     ) throws {
         context = try TLSContext.server(
             certificateFile: scratch.path("server.pem"), keyFile: scratch.path("server.key"))
         self.settings = settings
         self.answer = answer
+        self.windowUpdate = windowUpdate
         self.loop = loop
         listener = try TCPListener(loop: loop, host: host, port: port) { [unowned self] in accept($0) }
     }
@@ -75,7 +79,8 @@ final class AnsweringServer {
         }
         guard let stream = try? TLSStream(over: tcp, context: context) else { return tcp.close() }
         let index = conversations.count
-        let conversation = Conversation(stream, greeting: frame(4, settings) + frame(8, big(1 << 30))) {
+        let window = windowUpdate > 0 ? frame(8, big(windowUpdate)) : []
+        let conversation = Conversation(stream, greeting: frame(4, settings) + window) {
             [unowned self] in
             greets
         } answer: { [unowned self] number, id in

@@ -80,6 +80,29 @@ import Testing
         harness.close()
     }
 
+    /// In quiet times as well, when one push comes after the other: whoever was not believed is not asked first again.
+    @Test func whoIsNotBelievedIsNoFirstChoiceInAQuietService() throws {
+        let (server, harness) = try scratch.world(activities: 4100, connections: 2) {
+            $0.connection == 2 ? AnsweringServer.refused($0, 410, "Unregistered") : AnsweringServer.accepted($0)
+        }
+        harness.source.mayHandOut = 4000
+        harness.run("wide connections") {
+            harness.source.settled == 4000 && server.requestsByConnection.allSatisfy { $0 > 1000 }
+        }
+        server.write(frame(7, big(0) + big(0)), on: 1)
+        harness.run("one in its place") { server.connections == 3 && harness.pool.connectionsOpen == 2 }
+        harness.run("one push after the other") {
+            if harness.source.inFlight == 0, harness.source.settled < 4030 {
+                harness.source.mayHandOut = harness.source.handedOut + 1
+                harness.pool.workAvailable()
+            }
+            return harness.source.settled == 4030 || server.requestsByConnection[2] > 50
+        }
+        #expect(harness.source.count(.accepted) == 4030)
+        #expect(server.requestsByConnection[2] <= 16, "\(server.requestsByConnection)")
+        harness.close()
+    }
+
     /// A pull brings a topic's followers to one connection, and they may all have left: another connection is asked, and none is replaced.
     @Test func aTopicWhoseTokensAreAllDeadCostsNoConnection() throws {
         var dying = false

@@ -43,4 +43,42 @@ import Testing
         }
         harness.close()
     }
+
+    /// A peer that gives its window back as it reads, and answers much later, gets as many as it allows, however large bodies are.
+    @Test func aWindowThatComesBackBeforeAnswersHoldsNobodyUp() throws {
+        let streams = 500
+        let payload = Payload(
+            event: .update, subject: "match/1",
+            state: Array(#"{"text":"\#(String(repeating: "x", count: 3800))"}"#.utf8),
+            stamp: Clock.wallMilliseconds() / 1000, staleDate: nil, dismissalDate: nil, alert: nil, priority: .immediate
+        )
+        let loop = try Loop()
+        var open = 0
+        var bodyBytes: UInt32 = 1
+        let server = try AnsweringServer(
+            loop: loop, scratch: scratch, settings: [0, 3, 0, 0, UInt8(streams >> 8), UInt8(streams & 255)],
+            windowUpdate: 0
+        ) { request in
+            let window = frame(8, big(bodyBytes))
+            guard request.number >= 1000 else { return window + AnsweringServer.accepted(request) }
+            open += 1
+            return window
+        }
+        var configuration = ConnectionPool.Configuration(
+            endpoint: Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem")),
+            bundleID: "com.example.app", connections: 1)
+        configuration.waitForEver()
+        let harness = try PoolHarness(
+            loop: loop, source: MemorySource(activities: 2000, payload: payload), configuration: configuration,
+            credentials: try ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"))
+        harness.source.mayHandOut = 1
+        harness.run("the first") { harness.source.settled == 1 }
+        bodyBytes = UInt32(harness.pool.statistics.bodyBytes)
+        harness.source.mayHandOut = .max
+        harness.pool.workAvailable()
+        harness.run("about as many as it allows") { open > streams - 16 }
+        harness.pool.close {}
+        loop.onTurn = nil
+        withExtendedLifetime(server) {}
+    }
 }

@@ -4,33 +4,47 @@ import Testing
 @testable import FanfareAPNs
 
 @Suite struct AddressDoubtsTests {
-    private let addresses = (1...3).compactMap { SocketAddress(ip: "192.0.2.\($0)", port: 443) }
+    private let address: SocketAddress
+    private var doubts = AddressDoubts()
 
-    @Test func anAddressInDoubtIsTriedBehindAllOthersForTenMinutes() {
-        var doubts = AddressDoubts()
-        #expect(doubts.sorted(addresses, at: 0) == addresses)
-        doubts.note(addresses[0], at: 0)
-        let behind = [addresses[1], addresses[2], addresses[0]]
-        #expect(doubts.sorted(addresses, at: 0) == behind)
-        #expect(doubts.sorted(addresses, at: AddressDoubts.duration - 1) == behind)
-        #expect(doubts.sorted(addresses, at: AddressDoubts.duration) == addresses)
+    init() throws { address = try #require(SocketAddress(ip: "192.0.2.1", port: 443)) }
+
+    @Test mutating func itTakesTwoConnectionsOneAfterTheOther() {
+        doubts.note(address, openedAt: 0, at: 10)
+        doubts.note(address, openedAt: 9, at: 11)
+        #expect(!doubts.isInDoubt(address, at: 11), "the line was cut, and both with it")
+        doubts.note(address, openedAt: 12, at: 20)
+        #expect(doubts.isInDoubt(address, at: 20))
+        #expect(doubts.isInDoubt(address, at: 20 + AddressDoubts.duration - 1))
+        #expect(!doubts.isInDoubt(address, at: 20 + AddressDoubts.duration))
     }
 
-    @Test func whereAllAreInDoubtTheirOrderStays() {
-        var doubts = AddressDoubts()
-        for address in addresses { doubts.note(address, at: 5) }
-        #expect(doubts.sorted(addresses, at: 5) == addresses)
+    @Test mutating func aDoubtEndsWithAConnectionThatIsWell() {
+        doubts.note(address, openedAt: 0, at: 10)
+        doubts.note(address, openedAt: 12, at: 20)
+        doubts.forget(address)
+        #expect(!doubts.isInDoubt(address, at: 20))
+        doubts.note(address, openedAt: 21, at: 30)
+        #expect(!doubts.isInDoubt(address, at: 30), "it begins anew")
+    }
+
+    @Test mutating func failuresThatAreLongOverDoNotCount() {
+        doubts.note(address, openedAt: 0, at: 10)
+        doubts.note(address, openedAt: 12, at: 10 + AddressDoubts.duration)
+        #expect(!doubts.isInDoubt(address, at: 10 + AddressDoubts.duration))
     }
 
     /// A name server may give other addresses each time.
-    @Test func addressesThatHaveBeenTakeNoRoom() throws {
-        var doubts = AddressDoubts()
-        for number in 0..<1000 {
-            doubts.note(try #require(SocketAddress(ip: "192.0.2.1", port: UInt16(number + 1))), at: 0)
+    @Test mutating func addressesThatHaveBeenTakeNoRoom() throws {
+        for port in 1...UInt16(AddressDoubts.most) {
+            doubts.note(try #require(SocketAddress(ip: "192.0.2.2", port: port)), openedAt: 0, at: 1)
         }
-        doubts.note(addresses[0], at: 0)
-        #expect(doubts.sorted(addresses, at: 0) == addresses, "there are more than a host has")
-        doubts.note(addresses[0], at: AddressDoubts.duration)
-        #expect(doubts.sorted(addresses, at: AddressDoubts.duration).last == addresses[0])
+        doubts.note(address, openedAt: 0, at: 1)
+        doubts.note(address, openedAt: 2, at: 3)
+        #expect(!doubts.isInDoubt(address, at: 3), "there are more than a host has")
+        let later = 1 + AddressDoubts.duration
+        doubts.note(address, openedAt: later, at: later)
+        doubts.note(address, openedAt: later + 1, at: later + 2)
+        #expect(doubts.isInDoubt(address, at: later + 2))
     }
 }

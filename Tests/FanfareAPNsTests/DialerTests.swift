@@ -39,6 +39,24 @@ import Testing
         #expect(firsts.count == 8 && firsts.values.allSatisfy { (800...1200).contains($0) }, "\(firsts)")
     }
 
+    @Test(arguments: [
+        (["2001:db8::1", "2001:db8::2", "192.0.2.1", "192.0.2.2"], ["192.0.2.1"], [true, false, true, false]),
+        (["2001:db8::1", "192.0.2.1"], ["2001:db8::1"], [false, true]),
+        (["2001:db8::1", "192.0.2.1"], ["2001:db8::1", "192.0.2.1"], [true, false]),
+    ])
+    func addressesInDoubtComeLastOfTheirFamily(found: [String], inDoubt: [String], isIPv6: [Bool]) throws {
+        var random = SplitMix64(seed: 5)
+        let doubted = try addresses(inDoubt)
+        for _ in 0..<20 {
+            let order = Dialer.order(try addresses(found), using: &random, isInDoubt: { doubted.contains($0) })
+            #expect(order.map(\.isIPv6) == isIPv6)
+            for isIPv6 in [true, false] {
+                let family = order.filter { $0.isIPv6 == isIPv6 }.map { doubted.contains($0) }
+                #expect(family == family.sorted { !$0 && $1 })
+            }
+        }
+    }
+
     @Test func ofNoAddressNoneIsTried() {
         var random = SplitMix64(seed: 5)
         #expect(Dialer.order([], using: &random).isEmpty)

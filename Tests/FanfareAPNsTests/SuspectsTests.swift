@@ -34,11 +34,19 @@ import Testing
     }
 
     /// A connection is blamed for what it was not believed where another one does better; its 5xx were counted when they came.
-    @Test(arguments: [true, false]) mutating func aGoodAnswerTellsWhetherTheFailureWasBelieved(isDisbelief: Bool) {
+    @Test(arguments: [true, false]) mutating func aGoodAnswerTellsOfWhatWasNotBelieved(isDisbelief: Bool) {
         _ = suspects.fail(slot, on: 1, isDisbelief: isDisbelief)
         _ = suspects.fail(slot, on: 1, isDisbelief: !isDisbelief)
         let failure = suspects.clear(slot)
-        #expect(failure?.isDisbelief == isDisbelief)
+        #expect(failure?.isDisbelief == true)
+    }
+
+    /// After an outage everybody has failed somewhere, and one ill server may call them all dead.
+    @Test mutating func aFailureOfAnotherKindIsNoSecondOpinion() {
+        _ = suspects.fail(slot, on: 1)
+        _ = suspects.fail(slot, on: 2)
+        let evidence = [2, 2, 3, 4].map { suspects.fail(slot, on: $0, isDisbelief: true) }
+        #expect(evidence == [.service, .connection, .activity, .activity])
     }
 
     @Test mutating func activitiesAreToldApart() {
