@@ -97,6 +97,7 @@ bench-apns-smoke: setup ## The same at tiny sizes: shows that it works, not how 
 	@Benchmarks/bench-apns --smoke
 	@Benchmarks/bench-apns --smoke --only lineups
 	@Benchmarks/bench-apns --smoke --only distance
+	@Benchmarks/bench-apns --smoke --only idleness
 
 clean: ## Remove everything that was built
 	rm -rf .build .build-tsan .build-asan .build-fuzz .build-bench

@@ -58,6 +58,9 @@ final class Connection {
     private var busySince: Int64 = 0
     /// Nanoseconds of silence after which nothing is known of the peer.
     private let silenceMax: Int64
+    private let pongMax: Int64
+    private let idleMax: Int64
+    private let answerMax: Int64
     /// When it was asked for a sign of life; `nil` once anything has been heard.
     private var pingedAt: Int64?
     /// When the oldest request may be too old. Early when that one has been answered since; then the sweep finds nothing.
@@ -111,11 +114,16 @@ final class Connection {
     func isBusy(at now: Int64) -> Bool { inFlight > 0 || now - lastProved < 10 * 1_000_000_000 }
     var hasEarnedAnother: Bool { answers >= Replacements.earnedBy }
     private var openedAt: Int64?
+    /// Since it opened.
+    private(set) var address: SocketAddress?
 
     init(pool: ConnectionPool, serial: UInt64) {
         self.pool = pool
         self.serial = serial
         silenceMax = pool.configuration.pingAfter.nanoseconds
+        pongMax = pool.configuration.pingTimeout.nanoseconds
+        idleMax = pool.configuration.idlePingAfter.nanoseconds
+        answerMax = pool.configuration.requestTimeout.nanoseconds
         // Nothing is written to this one: the dialer's takes its place.
         session = ClientSession(configuration: ClientSession.Configuration())
     }
@@ -166,6 +174,7 @@ final class Connection {
         dialer = nil
         phase = .open
         openedAt = moment.monotonicNanoseconds
+        address = attempt.address
         lastHeard = moment.monotonicNanoseconds
         swap(&session, &attempt.session)
         let stream = attempt.stream
@@ -190,16 +199,23 @@ final class Connection {
     /// have forgotten the connection, and with it all that would be sent. Then it asks for a sign of life, for a round trip.
     /// - Parameter bodyBytes: the usual size of a body, by which the connection's window is divided.
     func room(bodyBytes: Int, at now: Int64) -> Int {
-        guard phase == .open, let stream, stream.writeQueueBytes + session.outputCount < Connection.unsentBytesMax
-        else { return 0 }
+        guard phase == .open else { return 0 }
+        let inWindow = session.freeWindow / max(1, bodyBytes)
+        // An idle connection always takes one: a peer may open its window no sooner than it is used up.
+        let room = min(session.freeStreams, inFlight == 0 ? max(1, inWindow) : inWindow)
+        // Each pull costs records, writes and reads of its own, however little it brings: one waits until some of what the connection
+        // may carry is free.
+        guard room > 0, room >= (inFlight + room) / Connection.pullsPerRoundTrip else { return 0 }
+        guard let stream, stream.writeQueueBytes + session.outputCount < Connection.unsentBytesMax else { return 0 }
         guard now - lastHeard < silenceMax else {
             askForSignOfLife(at: now)
             return 0
         }
-        let inWindow = session.freeWindow / max(1, bodyBytes)
-        // An idle connection always takes one: a peer may open its window no sooner than it is used up.
-        return min(session.freeStreams, inFlight == 0 ? max(1, inWindow) : inWindow)
+        return room
     }
+
+    /// Of a full connection, at most: a sixteenth of its width stays unused for a moment.
+    static let pullsPerRoundTrip = 16
 
     /// It has not carried enough to take as much as the peer may allow, and what it carries makes it wider.
     var isWidening: Bool { session.streamLimit < streamLimitMost }
@@ -227,7 +243,7 @@ final class Connection {
     ) -> Int {
         guard phase == .open else { return 0 }
         if requests.count == 0 {
-            requestsDue = now + pool.configuration.requestTimeout.nanoseconds
+            requestsDue = now + answerMax
             busySince = now
         }
         let tokens = batch.tokens
@@ -400,10 +416,8 @@ final class Connection {
     }
 
     private var silenceEnds: Int64 {
-        let configuration = pool.configuration
-        if let pingedAt { return pingedAt + configuration.pingTimeout.nanoseconds }
-        return inFlight > 0
-            ? max(lastHeard, busySince) + silenceMax : lastHeard + configuration.idlePingAfter.nanoseconds
+        if let pingedAt { return pingedAt + pongMax }
+        return inFlight > 0 ? max(lastHeard, busySince) + silenceMax : lastHeard + idleMax
     }
 
     func tick(at moment: Moment) {
@@ -426,9 +440,8 @@ final class Connection {
     /// How long an answer is waited for. Where even the quickest take a good part of the usual time, the peer has a queue, and nobody who
     /// stands in it is lost.
     private func patience(at now: Int64) -> Int64 {
-        let usual = pool.configuration.requestTimeout.nanoseconds
-        guard queueEnds(at: now) != nil, let least = pace.least else { return usual }
-        return Connection.patience(usual: usual, least: least)
+        guard queueEnds(at: now) != nil, let least = pace.least else { return answerMax }
+        return Connection.patience(usual: answerMax, least: least)
     }
 
     /// - Parameter least: what the quickest answers take.
@@ -438,16 +451,16 @@ final class Connection {
 
     /// Until when the last answer shows that others come: a connection that falls silent has no queue.
     private func queueEnds(at now: Int64) -> Int64? {
-        let usual = pool.configuration.requestTimeout.nanoseconds
-        guard let notedAt = pace.notedAt, let least = pace.least, least > usual / Connection.queueFactor,
-            now < notedAt + usual / 2
+        guard let notedAt = pace.notedAt, let least = pace.least, least > answerMax / Connection.queueFactor,
+            now < notedAt + answerMax / 2
         else { return nil }
-        return notedAt + usual / 2
+        return notedAt + answerMax / 2
     }
 
     private func endSilence(at moment: Moment) {
         guard pingedAt == nil else {
             noteEnd(at: moment.monotonicNanoseconds, isSilent: true)
+            if let address, inFlight > 0 { pool.addressDoubts.note(address, at: moment.monotonicNanoseconds) }
             return end(.lost("\(pool.configuration.endpoint): the server went silent"), at: moment)
         }
         askForSignOfLife(at: moment.monotonicNanoseconds)

@@ -69,6 +69,7 @@ public final class ConnectionPool: Transport {
     var random = SystemRandomNumberGenerator()
     /// Of the endpoint's host, when a connection to one of them opened last: for times when no name server answers.
     var goodAddresses: [SocketAddress] = []
+    var addressDoubts = AddressDoubts()
     var reports = ReportLog()
     /// The last certificate was not valid by the time that was gone by: it may be that one that is wrong, or the machine's clock.
     var certificateIsInDoubt = false
@@ -225,7 +226,7 @@ public final class ConnectionPool: Transport {
             wasCutShort = pulls > ConnectionPool.pullsPerTurnMax
         } while !wasCutShort && pull(at: moment)
         complete(at: moment)
-        for seat in seats { seat.connection?.flush() }
+        for index in seats.indices { seats[index].connection?.flush() }
         // What has nothing in flight is not full: it waits for a sign of life.
         let isIdle = inFlight == 0 && mayGrow(at: moment.monotonicNanoseconds)
         if !sourceMayHaveWork || isClosing || isIdle { load.hadRoom = true }
@@ -302,11 +303,13 @@ public final class ConnectionPool: Transport {
         for offset in 1...seats.count {
             let index = lastPulled + offset < seats.count ? lastPulled + offset : lastPulled + offset - seats.count
             guard let connection = seats[index].connection else { continue }
+            let room = connection.room(bodyBytes: bodyBytes, at: now)
+            guard room > 0 else { continue }
             // With nothing in flight, too, another one is as fast, and whoever fails again has then failed on two.
             let errors = gate.isTrying || inFlight == 0 ? connection.errorsInARow : connection.isInDoubt ? 1 : 0
             next.offer(
-                index, room: connection.room(bodyBytes: bodyBytes, at: now), errors: errors, isSlow: connection.isSlow,
-                lag: connection.slowness.lag, isNarrow: connection.isWidening && connection.errorsInARow == 0)
+                index, room: room, errors: errors, isSlow: connection.isSlow, lag: connection.slowness.lag,
+                isNarrow: connection.isWidening && connection.errorsInARow == 0)
         }
         guard let index = next.index else { return (nil, 0) }
         lastPulled = index
@@ -520,6 +523,7 @@ public final class ConnectionPool: Transport {
             return false
         }
         seats[index].isInDoubt = true
+        if let address = connection.address { addressDoubts.note(address, at: now) }
         seats[index].opensAt = replacementOpens(index, after: nextWait(index, at: now), at: now)
         return true
     }
@@ -643,13 +647,13 @@ public final class ConnectionPool: Transport {
     func armTimer(at now: Int64) {
         guard let timer else { return }
         var due = wasCutShort ? now : closesBy
-        for (index, seat) in seats.enumerated() {
-            if let connection = seat.connection {
+        // With each turn: no seat is copied.
+        for index in seats.indices {
+            if let connection = seats[index].connection {
                 due = min(due, connection.nextDeadline)
+                guard seats[index].isInDoubt else { continue }
             }
-            if seat.connection == nil || seat.isInDoubt, !isClosing, mayDial(index) {
-                due = min(due, seat.opensAt)
-            }
+            if !isClosing, mayDial(index) { due = min(due, seats[index].opensAt) }
         }
         for connection in draining { due = min(due, connection.nextDeadline) }
         // Once it may open, the next event that finds work opens it.

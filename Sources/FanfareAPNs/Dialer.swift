@@ -18,7 +18,7 @@ final class Dialer {
     final class Attempt {
         let stream: TLSStream
         var session: ClientSession
-        fileprivate let address: SocketAddress
+        let address: SocketAddress
         fileprivate let began: Int64
 
         fileprivate init(to address: SocketAddress, for pool: ConnectionPool, at now: Int64) throws(LoopError) {
@@ -157,7 +157,9 @@ final class Dialer {
 
     /// Tries them behind those that are to be tried already.
     private func race(_ addresses: [SocketAddress], at now: Int64) {
-        untried += Dialer.order(addresses.filter { !tried.contains($0) && !untried.contains($0) }, using: &pool.random)
+        let ordered = Dialer.order(
+            addresses.filter { !tried.contains($0) && !untried.contains($0) }, using: &pool.random)
+        untried += pool.addressDoubts.sorted(ordered, at: now)
         raceOn(at: now)
     }
 

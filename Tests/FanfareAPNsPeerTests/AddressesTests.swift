@@ -20,10 +20,10 @@ import Testing
     /// Many connections, so that each address is the first for one of them: the order within a family is drawn.
     private static let connections = 8
 
-    private func harness(_ loop: Loop, _ resolver: Resolver) throws -> PoolHarness {
+    private func harness(_ loop: Loop, _ resolver: Resolver, connections: Int = connections) throws -> PoolHarness {
         var configuration = ConnectionPool.Configuration(
             endpoint: Endpoint(host: "localhost", port: 443, caFile: scratch.path("ca.pem")),
-            bundleID: "com.example.app", connections: Self.connections)
+            bundleID: "com.example.app", connections: connections)
         // Longer than any of these tests may take: whatever waits for it fails.
         configuration.connectTimeout = .seconds(300)
         configuration.resolver = resolver
@@ -115,6 +115,25 @@ import Testing
         let silent = try ScriptedServer(loop: loop, scratch: scratch, host: "::1", says: [])
         try expectAllIsWell(
             with: always([address("::1", silent.port), address("127.0.0.1", simulator.port)]), loop, simulator)
+    }
+
+    /// A tunnel that lets only small packets through: each connection opens, its first push is answered, and nothing else.
+    @Test func aFamilyThatOpensAndThenSwallowsIsLeftForTheOther() throws {
+        let loop = try Loop()
+        let swallowing = try AnsweringServer(loop: loop, scratch: scratch, host: "::1") {
+            $0.number == 0 ? AnsweringServer.accepted($0) : []
+        }
+        swallowing.pongsAfter = .seconds(86_400)
+        let sound = try AnsweringServer(loop: loop, scratch: scratch, answer: AnsweringServer.accepted)
+        let harness = try harness(
+            loop, always([address("::1", swallowing.port), address("127.0.0.1", sound.port)]), connections: 1)
+        let leaps = harness.leaps(of: .milliseconds(20))
+        harness.run("all pushes") { harness.source.settled == 1000 || swallowing.connections > 5 }
+        leaps.close()
+        #expect(harness.source.settled == 1000)
+        #expect(swallowing.connections <= 3, "a slow machine's races aside it is 1")
+        #expect(harness.pool.statistics.uncertain < 100)
+        harness.close()
     }
 
     /// The beginning of a frame that one server has sent is not the beginning of what another one says.

@@ -40,14 +40,15 @@ final class AnsweringServer {
 
     /// - Parameter settings: the payload of its SETTINGS frame.
     init(
-        loop: Loop, scratch: Scratch, port: UInt16 = 0, settings: [UInt8] = [], answer: @escaping Answer
+        loop: Loop, scratch: Scratch, host: String = "127.0.0.1", port: UInt16 = 0, settings: [UInt8] = [],
+        answer: @escaping Answer
     ) throws {
         context = try TLSContext.server(
             certificateFile: scratch.path("server.pem"), keyFile: scratch.path("server.key"))
         self.settings = settings
         self.answer = answer
         self.loop = loop
-        listener = try TCPListener(loop: loop, host: "127.0.0.1", port: port) { [unowned self] in accept($0) }
+        listener = try TCPListener(loop: loop, host: host, port: port) { [unowned self] in accept($0) }
     }
 
     var port: UInt16 { listener.port }

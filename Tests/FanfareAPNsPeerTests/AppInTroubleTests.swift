@@ -17,6 +17,8 @@ import Testing
     private enum Neighbour: CaseIterable {
         /// It has nobody.
         case none
+        /// It has a crowd, and no trouble.
+        case well
         /// In the middle of the first sweep to its crowd, its host begins to take everything and answer nothing.
         case silentHost
         /// Its key is revoked in the middle of the first sweep to a crowd that wants everything.
@@ -47,7 +49,7 @@ import Testing
             options(scratch, "com.example.well"), dump: scratch.path("dump.ndjson"))
         var sick = options(other, "com.example.sick")
         switch neighbour {
-        case .none: break
+        case .none, .well: break
         case .silentHost: sick.wedge = .init(afterRequests: 500)
         case .revokedKey:
             sick.keyChanges = [.init(file: scratch.path("apns.pub.pem"), after: .requests(1000))]
@@ -75,17 +77,19 @@ import Testing
         var begun: [Int64] = []
         for goal in 1...goals {
             begun.append(Clock.monotonicNanoseconds())
-            engine.ingest(
-                FeedEvent(
-                    topic: topic, topicKind: .generic, at: FeedTime(seconds: 1_790_000_000 + Int64(goal)),
-                    seq: UInt64(goal), kind: "score", change: .patch(["score": .int(Int64(goal))])))
+            let event = FeedEvent(
+                topic: topic, topicKind: .generic, at: FeedTime(seconds: 1_790_000_000 + Int64(goal)),
+                seq: UInt64(goal), kind: "score", change: .patch(["score": .int(Int64(goal))]))
+            try handIn { engine.ingest(event) }
             if neighbour != .none {
                 // The crowd has new tokens, which free it from whatever held it.
                 for person in 0..<crowd / goals {
                     let number = people + (goal - 1) * (crowd / goals) + person
-                    engine.follow(
-                        .topic(topic), activity: "\(number)", subscriber: "\(number)",
-                        token: token(of: number + crowd), app: crowded)
+                    try handIn {
+                        engine.follow(
+                            .topic(topic), activity: "\(number)", subscriber: "\(number)",
+                            token: token(of: number + crowd), app: crowded)
+                    }
                 }
             }
             try simulator.waitUntil(accepted: goal * people)
@@ -108,6 +112,15 @@ import Testing
             }
         }
         return (latencies.sorted(), try lines(other.path("dump.ndjson")).last?["counts"]?["answers"])
+    }
+
+    /// Tokens of a large crowd come faster than the engine takes them: while its mailbox is full, whoever hands in tries again.
+    private static func handIn(_ offer: () -> Admission) throws {
+        let end = Clock.monotonicNanoseconds() + 120_000_000_000
+        while !offer().isTaken {
+            try #require(Clock.monotonicNanoseconds() < end, "the engine takes nothing")
+            sched_yield()
+        }
     }
 
     private static func token(of person: Int) -> [UInt8] {
@@ -135,14 +148,17 @@ import Testing
             )
             switch neighbour {
             case .none: #expect(answers == [:])
+            case .well: #expect(answers?["accepted"]?.intValue ?? 0 > 500)
             case .silentHost: #expect(answers?["accepted"]?.intValue ?? 0 > 500)
             case .revokedKey: #expect(answers?["InvalidProviderToken"]?.intValue ?? 0 > 0)
             case .refusedTokens: #expect(answers?["BadDeviceToken"]?.intValue ?? 0 > 100)
             }
         }
         guard Self.crowdAsked != nil else { return }
-        // Both share a machine, and maybe a processor; whoever waited for the other would wait for seconds.
-        let alone = try #require(p99s[.none])
-        for (neighbour, p99) in p99s { #expect(p99 < 5 * alone + 250, "\(neighbour): \(p99) ms, alone \(alone) ms") }
+        // A crowd takes its part of a machine that both share; its trouble is to take no more. Whoever waited for it would wait for seconds.
+        let well = try #require(p99s[.well])
+        for (neighbour, p99) in p99s {
+            #expect(p99 < 2 * well + 250, "\(neighbour): \(p99) ms, beside a crowd that is well \(well) ms")
+        }
     }
 }

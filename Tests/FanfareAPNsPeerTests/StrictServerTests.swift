@@ -29,8 +29,10 @@ struct StrictServerTests {
         #expect(findings.violations.isEmpty)
         #expect(findings.repeats == 0)
         #expect(findings.accepted == harness.source.count(.accepted))
-        #expect(findings.dead == harness.source.count(.deadToken))
-        #expect(findings.accepted + findings.dead == count)
+        // Where a connection's first answers are all dead tokens, another one is asked.
+        let askedAgain = findings.dead - harness.source.count(.deadToken)
+        #expect((0...findings.connections).contains(askedAgain))
+        #expect(findings.accepted + findings.dead == count + askedAgain)
         #expect(harness.source.count(.unknown) == 0)
         #expect(harness.pool.statistics.connectionsLost == 0)
         #expect(harness.reports.isEmpty)

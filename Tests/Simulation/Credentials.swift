@@ -21,9 +21,14 @@ struct Credentials {
     private var isRightSince: Int64?
     /// Refused for its time since then, though the engine could know better.
     private var isWrongSince: Int64?
+    /// Since then.
+    private var refusals = 0
 
     /// From the first refusal to the right time: a clock that is put right is doubted for five seconds, and a probe waits for ten.
     private static let patience: Int64 = 15_000_000_000
+    /// What one ill server says is not believed at once: a time that was accepted before is given up after the tenth refusal. A pool asks
+    /// once a second meanwhile; a world may take ten seconds for a step.
+    private static let refusalsMin = 10
 
     init(at moment: Moment) {
         guard let token = try? ProviderToken(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", sign: { _ in [] }) else {
@@ -53,6 +58,7 @@ struct Credentials {
 
     mutating func accepted(_ jwt: JWT) {
         isWrongSince = nil
+        refusals = 0
         hasBeenAccepted = true
         guard jwt.serial != acceptedSerial else { return }
         acceptedSerial = jwt.serial
@@ -66,6 +72,7 @@ struct Credentials {
         let now = moment.monotonicNanoseconds
         let isKnown = hasBeenAccepted || isRightSince.map { now - $0 > 5_000_000_000 } ?? false
         isWrongSince = isKnown ? isWrongSince ?? now : nil
+        refusals = isKnown ? refusals + 1 : 0
         let remedy = try? token.refused(serial: jwt.serial, as: refusal, at: moment)
         provenOrigin = token.provenOrigin
         return remedy.map { $0 != .none } ?? false
@@ -73,7 +80,9 @@ struct Credentials {
 
     /// Of a push that leaves.
     func judge(_ jwt: JWT, at now: Int64) -> String? {
-        guard jwt.fault != nil, let isWrongSince, now - isWrongSince > Credentials.patience else { return nil }
+        guard jwt.fault != nil, let isWrongSince, now - isWrongSince > Credentials.patience,
+            refusals >= Credentials.refusalsMin
+        else { return nil }
         return "a JWT of the wrong time, \((now - isWrongSince) / 1_000_000) ms after one was refused (12)"
     }
 }

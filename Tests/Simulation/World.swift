@@ -377,11 +377,12 @@ public final class World {
         }
     }
 
-    /// When the last one has left a lineup, the next one finds it new. Who has no token, or is about to expire, may have.
+    /// When the last one has left a lineup, the next one finds it new. Who has no token, or expires within the second that the engine
+    /// counts in, may have.
     private func forgetEmptyLineups(of node: Node) {
         let served = Set(
             phones.lazy.filter {
-                self.nodes[$0.node] === node && !$0.isGone && $0.hasToken && self.age(of: $0) < self.lifetime
+                self.nodes[$0.node] === node && !$0.isGone && $0.hasToken && !self.isLetGo($0)
             }.compactMap(\.served))
         node.lineups = node.lineups.filter { served.contains($0.key) }
         if !node.waitingLineups.isEmpty {
