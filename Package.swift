@@ -24,64 +24,86 @@ var products: [Product] = [
     .executable(name: "fanfare", targets: ["FanfareCLI"]),
 ]
 
+/// What is decided, who gets it, and what both speak of: for targets that put them together, with whatever else they need.
+func stages(_ others: String...) -> [Target.Dependency] {
+    (["FanfareModel", "FanfareDecisions", "FanfareFanOut"] + others).map { .byName(name: $0) }
+}
+
 var targets: [Target] = [
     // System libraries, one module each, and the smallest shims.
     .systemLibrary(name: "CFanfareUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CFanfareOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
 
-    // The engine, in the order data flows through it.
-    .target(name: "FanfareCore", swiftSettings: swift, linkerSettings: [.linkedLibrary("m")]),
+    // The engine, in the order data flows through it. What one stage hands to the next is the model's; decisions and fan-out
+    // know nothing of each other.
+    .target(name: "FanfareModel", swiftSettings: swift),
     .target(name: "CFanfareSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
     .target(
         name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
     .target(
-        name: "FanfareFeeds", dependencies: ["FanfareCore", "CFanfareSimdjson", "CFanfareGTFS"], swiftSettings: swift),
+        name: "FanfareFeeds", dependencies: ["FanfareModel", "CFanfareSimdjson", "CFanfareGTFS"], swiftSettings: swift),
+    .target(
+        name: "FanfareDecisions", dependencies: ["FanfareModel"], swiftSettings: swift,
+        linkerSettings: [.linkedLibrary("m")]),
     // toml++ is header-only.
     .target(name: "CFanfareTOML"),
-    .target(name: "FanfareRules", dependencies: ["FanfareCore", "CFanfareTOML"], swiftSettings: swift),
+    .target(
+        name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "CFanfareTOML"], swiftSettings: swift),
+    .target(
+        name: "FanfareFanOut", dependencies: ["FanfareModel"], swiftSettings: swift,
+        linkerSettings: [.linkedLibrary("m")]),
     .target(name: "FanfareHTTP2", swiftSettings: swift),
     .target(name: "FanfareLoop", dependencies: ["CFanfareUV", "CFanfareOpenSSL"], swiftSettings: swift),
     .target(
-        name: "FanfareAPNs", dependencies: ["FanfareCore", "FanfareHTTP2", "FanfareLoop"], swiftSettings: swift),
-    .target(
-        name: "Fanfare", dependencies: ["FanfareCore", "FanfareFeeds", "FanfareAPNs", "FanfareLoop"],
+        name: "FanfareAPNs", dependencies: ["FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop"],
         swiftSettings: swift),
+    .target(
+        name: "Fanfare", dependencies: stages("FanfareFeeds", "FanfareAPNs", "FanfareLoop"), swiftSettings: swift),
     // What an app on the phone shares with a backend: nothing but Foundation.
     .target(name: "FanfareLineup", swiftSettings: swift),
     .executableTarget(
-        name: "FanfareCLI", dependencies: ["Fanfare", "FanfareCore", "FanfareFeeds", "FanfareLoop", "FanfareRules"],
+        name: "FanfareCLI", dependencies: stages("Fanfare", "FanfareFeeds", "FanfareLoop", "FanfareRules"),
         swiftSettings: swift),
 
     // The whole engine in one thread, with clocks and a network made of a seed.
     .target(
-        name: "Simulation", dependencies: ["FanfareCore", "FanfareLineup", "FanfareAPNs"], path: "Tests/Simulation",
+        name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/Simulation",
         swiftSettings: swift),
-    .testTarget(name: "SimulationTests", dependencies: ["Simulation", "FanfareCore"], swiftSettings: swift),
-    .testTarget(name: "FanfareCoreTests", dependencies: ["FanfareCore"], swiftSettings: swift),
-    .testTarget(name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareCore"], swiftSettings: swift),
+    .testTarget(name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: swift),
+    .testTarget(name: "FanfareModelTests", dependencies: ["FanfareModel"], swiftSettings: swift),
     .testTarget(
-        name: "FanfareTests", dependencies: ["Fanfare", "FanfareCore", "FanfareFeeds", "FanfareLoop"],
+        name: "FanfareDecisionsTests", dependencies: ["FanfareModel", "FanfareDecisions"], swiftSettings: swift),
+    // In `Decided` a shard gets what a decision core has said.
+    .testTarget(name: "FanfareFanOutTests", dependencies: stages(), swiftSettings: swift),
+    .testTarget(
+        name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareModel", "FanfareFanOut"],
         swiftSettings: swift),
     .testTarget(
-        name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop"], swiftSettings: swift),
+        name: "FanfareTests", dependencies: stages("Fanfare", "FanfareFeeds", "FanfareLoop"), swiftSettings: swift),
     .testTarget(
-        name: "FanfareFeedsTests", dependencies: ["FanfareFeeds", "FanfareCore"], swiftSettings: swift),
+        name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop"],
+        swiftSettings: swift),
     .testTarget(
-        name: "FanfareRulesTests", dependencies: ["FanfareRules", "FanfareFeeds", "FanfareCore"], swiftSettings: swift),
+        name: "FanfareFeedsTests", dependencies: ["FanfareFeeds", "FanfareModel", "FanfareDecisions"],
+        swiftSettings: swift),
+    .testTarget(
+        name: "FanfareRulesTests", dependencies: ["FanfareRules", "FanfareFeeds", "FanfareModel", "FanfareDecisions"],
+        swiftSettings: swift),
     // What people must see of a feed, worked out again as simply as possible, and a program that compares.
     .target(
-        name: "ReferenceModel", dependencies: ["FanfareCore"], path: "Tests/ReferenceModel", exclude: ["Runner"],
-        swiftSettings: swift),
+        name: "ReferenceModel", dependencies: ["FanfareModel", "FanfareDecisions"], path: "Tests/ReferenceModel",
+        exclude: ["Runner"], swiftSettings: swift),
     .testTarget(name: "ReferenceModelTests", dependencies: ["ReferenceModel"], swiftSettings: swift),
-    .testTarget(name: "TruthTests", dependencies: ["FanfareFeeds", "FanfareCore"], swiftSettings: swift),
+    .testTarget(
+        name: "TruthTests", dependencies: ["FanfareFeeds", "FanfareModel", "FanfareDecisions"], swiftSettings: swift),
     .target(
         name: "HTTP2TestSupport", dependencies: ["FanfareHTTP2"], path: "Tests/HTTP2Support", swiftSettings: swift),
     .testTarget(
-        name: "FanfareHTTP2Tests", dependencies: ["FanfareHTTP2", "FanfareCore", "HTTP2TestSupport"],
+        name: "FanfareHTTP2Tests", dependencies: ["FanfareHTTP2", "FanfareModel", "HTTP2TestSupport"],
         swiftSettings: swift),
     .testTarget(name: "FanfareLoopTests", dependencies: ["FanfareLoop"], swiftSettings: swift),
     .testTarget(
-        name: "FanfareCLITests", dependencies: ["FanfareCLI", "Fanfare", "FanfareCore", "FanfareFeeds"],
+        name: "FanfareCLITests", dependencies: stages("FanfareCLI", "Fanfare", "FanfareFeeds"),
         exclude: ["Storyboards"], swiftSettings: swift),
 ]
 
@@ -90,7 +112,7 @@ if development || fuzzing {
         .systemLibrary(name: "CFanfareNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .target(
             name: "FuzzSubjects",
-            dependencies: ["FanfareHTTP2", "FanfareAPNs", "FanfareFeeds", "FanfareCore", "CFanfareNghttp2"],
+            dependencies: ["FanfareHTTP2", "FanfareAPNs", "FanfareFeeds", "FanfareModel", "CFanfareNghttp2"],
             path: "Tests/Fuzz/Subjects", swiftSettings: swift),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzSubjects"], swiftSettings: swift),
     ]
@@ -131,17 +153,19 @@ if development {
             exclude: ["README.md", "Simulator"], swiftSettings: swift),
         // A server on this machine as if it were far away.
         .target(
-            name: "Distance", dependencies: ["FanfareCore", "FanfareLoop"], path: "Load/distance/Distance",
+            name: "Distance", dependencies: ["FanfareModel", "FanfareLoop"], path: "Load/distance/Distance",
             swiftSettings: swift),
         .executableTarget(
             name: "apns-distance", dependencies: ["Distance", "FanfareLoop"], path: "Load/distance",
             exclude: ["Distance"], swiftSettings: swift),
         .testTarget(
-            name: "DistanceTests", dependencies: ["Distance", "FanfareLoop"], swiftSettings: swift),
+            name: "DistanceTests", dependencies: ["Distance", "FanfareModel", "FanfareLoop"], swiftSettings: swift),
         // `make bench-apns`: our client alone, and the floor under any client.
         .executableTarget(
             name: "apns-load",
-            dependencies: ["FanfareAPNs", "FanfareCore", "FanfareHTTP2", "FanfareLoop", "CountAllocations"],
+            dependencies: [
+                "FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop", "CountAllocations",
+            ],
             path: "Load/apns-load", swiftSettings: swift),
         .executableTarget(name: "apns-floor", dependencies: ["CFanfareOpenSSL"], path: "Load/apns-floor"),
         .target(name: "DeliveryJudge", dependencies: ["LoadJSON"], path: "Load/judge/Judge", swiftSettings: swift),
@@ -152,8 +176,8 @@ if development {
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: swift),
         // Weeks of an engine's life in virtual time, to see what grows.
         .executableTarget(
-            name: "fanfare-season", dependencies: ["FanfareCore", "FanfareLineup", "CountAllocations"],
-            path: "Tests/Season", swiftSettings: swift),
+            name: "fanfare-season", dependencies: stages("FanfareLineup", "CountAllocations"), path: "Tests/Season",
+            swiftSettings: swift),
         .executableTarget(
             name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/ReferenceModel/Runner",
             swiftSettings: swift),
@@ -169,14 +193,13 @@ if development {
         .testTarget(name: "EndToEndTests", swiftSettings: swift),
         .testTarget(
             name: "FanfareHTTP2OracleTests",
-            dependencies: ["FanfareHTTP2", "FanfareCore", "HTTP2TestSupport", "FuzzSubjects", "CFanfareNghttp2"],
+            dependencies: ["FanfareHTTP2", "FanfareModel", "HTTP2TestSupport", "FuzzSubjects", "CFanfareNghttp2"],
             swiftSettings: swift),
         .testTarget(
             name: "FanfareAPNsPeerTests",
-            dependencies: [
-                "Fanfare", "FanfareAPNs", "FanfareCore", "FanfareFeeds", "FanfareLoop", "APNsSimulator",
-                "CountAllocations", "DeliveryJudge", "LoadJSON",
-            ],
+            dependencies: stages(
+                "Fanfare", "FanfareAPNs", "FanfareFeeds", "FanfareLoop", "APNsSimulator", "CountAllocations",
+                "DeliveryJudge", "LoadJSON"),
             exclude: ["strict_server.py", "Storyboards"], swiftSettings: swift),
     ]
 }
@@ -195,7 +218,7 @@ if benchmarks {
             linkerSettings: [.linkedLibrary("benchmark")]),
         .executableTarget(
             name: "fanfare-bench",
-            dependencies: ["CFanfareBench", "FanfareCore", "FanfareFeeds", "CountAllocations"],
+            dependencies: stages("CFanfareBench", "FanfareFeeds", "CountAllocations"),
             path: "Benchmarks/fanfare-bench", swiftSettings: swift),
     ]
 }

@@ -1,7 +1,8 @@
 import CFanfareBench
 import CountAllocations
-import FanfareCore
+import FanfareDecisions
 import FanfareFeeds
+import FanfareModel
 import Glibc
 
 /// Whole feeds through decoder and decision core, on one processor, with nobody to push to.

@@ -1,5 +1,4 @@
 import CFanfareBench
-import FanfareCore
 
 /// Sweeps and publishing over one shard.
 enum FanOut {

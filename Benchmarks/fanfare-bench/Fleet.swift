@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 
 /// One shard with activities that all follow one topic, and a transport that discards: reads every token byte and reports
 /// every push accepted by the normal path.

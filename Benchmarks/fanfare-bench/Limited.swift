@@ -1,5 +1,6 @@
 import CFanfareBench
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 
 /// One shard behind a transport that takes so many pushes a second and answers a millisecond later. In virtual time: this shows
 /// in which order the scheduler serves, and nothing of how fast this machine is.

@@ -1,5 +1,6 @@
 import CFanfareBench
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 import Glibc
 
 /// Different lineups of five topics each, with one activity each: nothing is shared but what the topics have encoded.

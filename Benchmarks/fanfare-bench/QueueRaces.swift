@@ -1,5 +1,5 @@
 import CFanfareBench
-import FanfareCore
+import FanfareFanOut
 
 /// Our queues' loops: what peers.cpp does with the peers, line for line.
 enum QueueRaces {

@@ -1,5 +1,7 @@
 import CFanfareBench
-import FanfareCore
+import FanfareDecisions
+import FanfareFanOut
+import FanfareModel
 
 /// The same subscribers on one shard and on two, each on a processor of its own, and apart from that what the core spends for
 /// them: it decides, and hands each publication to every shard.

@@ -1,5 +1,4 @@
 import FanfareAPNs
-import FanfareCore
 import FanfareHTTP2
 import FanfareLoop
 

@@ -1,7 +1,8 @@
 import CountAllocations
 import FanfareAPNs
-import FanfareCore
+import FanfareFanOut
 import FanfareLoop
+import FanfareModel
 
 /// One shard and its connection pool on one loop, as the engine has them: publishes, waits until everybody has it, publishes
 /// again.

@@ -1,5 +1,6 @@
 import FanfareAPNs
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 
 /// The pushes that every client of `make bench-apns` sends: 80-byte tokens, and updates of one topic with a body of 317 bytes, an alert
 /// included where there is one.

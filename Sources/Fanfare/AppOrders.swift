@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 
 /// What operators have ordered for the people of one app, by its bundle id and environment. Topics are decided alike for all apps,
 /// so these orders stand between the decisions and the app's shards, and mean what they mean for a topic. Confined to the core's

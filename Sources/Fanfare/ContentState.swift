@@ -1,6 +1,6 @@
-public import FanfareCore
 import FanfareFeeds
 import FanfareLoop
+public import FanfareModel
 import Foundation
 
 /// The app's own `ContentState`, the same Swift struct in the app and in the backend:

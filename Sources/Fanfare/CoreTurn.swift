@@ -1,4 +1,6 @@
-import FanfareCore
+import FanfareDecisions
+import FanfareFanOut
+import FanfareModel
 import Synchronization
 
 /// What the core's thread does in an engine, without thread or loop: requests go from the embedding program's threads to the core, and

@@ -1,5 +1,7 @@
-public import FanfareCore
+public import FanfareDecisions
+public import FanfareFanOut
 public import FanfareFeeds
+public import FanfareModel
 
 /// Decides a recorded feed, with nobody to push to: for questions about decisions.
 public struct DecisionReplay {

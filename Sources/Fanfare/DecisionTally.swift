@@ -1,4 +1,5 @@
-public import FanfareCore
+public import FanfareDecisions
+public import FanfareModel
 
 /// Counts decisions by topic kind: what a feed said, what people see of it, how often their phones are woken, and how long
 /// anything waited.

@@ -1,5 +1,6 @@
-import FanfareCore
+import FanfareFanOut
 import FanfareLoop
+import FanfareModel
 
 /// A transport without a network: takes every delivery at once, reads every token byte so that no work can be optimised away,
 /// and reports it accepted by the normal path.

@@ -1,5 +1,5 @@
-import FanfareCore
 import FanfareLoop
+import FanfareModel
 import Synchronization
 
 extension Engine {

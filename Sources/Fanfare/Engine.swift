@@ -1,6 +1,8 @@
 import Dispatch
-@_exported public import FanfareCore
+@_exported public import FanfareDecisions
+@_exported public import FanfareFanOut
 import FanfareLoop
+@_exported public import FanfareModel
 import Synchronization
 
 /// The engine inside a program of yours: feed events go in from any thread, pushes go out.

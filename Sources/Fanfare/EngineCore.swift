@@ -1,5 +1,7 @@
-import FanfareCore
+import FanfareDecisions
+import FanfareFanOut
 import FanfareLoop
+import FanfareModel
 
 /// The decision core, and the shards as it sees them: what they tell is taken in `takeFeedback`. It has no loop; whoever has one feeds
 /// it, a replay from files, the embedding program through a mailbox (`CoreTurn`). Confined to the core's thread.

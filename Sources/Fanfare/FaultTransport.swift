@@ -1,5 +1,6 @@
-import FanfareCore
+import FanfareFanOut
 import FanfareLoop
+import FanfareModel
 
 /// A transport without a network that behaves like a bad one: answers come late and in another order, pushes are throttled, not
 /// processed or never answered, and tokens die, all by a seed. What is owed must arrive nevertheless.

@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareDecisions
+import FanfareModel
 
 /// Says of words in a feed that no rule knows them, once of each: what is misspelt is taken, and nothing ever comes of it. Confined to
 /// the core's thread.

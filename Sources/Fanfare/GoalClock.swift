@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// Times each goal from its ingestion to the last activity that got it, or something newer.
 ///

@@ -1,5 +1,6 @@
-public import FanfareCore
+import FanfareFanOut
 import FanfareFeeds
+public import FanfareModel
 
 /// One activity that follows a lineup, and what its phone shows: a shard of its own, in log time, before a network that takes
 /// everything at once. For people who want to see what a rotation does.

@@ -1,5 +1,6 @@
-public import FanfareCore
+public import FanfareDecisions
 public import FanfareFeeds
+public import FanfareModel
 
 /// The story of a rotation: everything that the phone of somebody who follows these topics in one activity gets to see.
 public struct LineupStory: Sendable {

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// How a live replay comes to its end when somebody wants it to: nobody can have its feed again, so what was taken is decided and sent
 /// first, within a time.

@@ -1,5 +1,5 @@
 import Dispatch
-import FanfareCore
+import FanfareFanOut
 import FanfareLoop
 
 /// Activities on their way from the thread that reads them to the shard that is to have them, while an engine starts and no loop

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// When the replay comes to a moment of the feed: log time stretched by the speed, with long waits shortened. An ideal
 /// timetable: a late step makes the next wait shorter, so nothing drifts.

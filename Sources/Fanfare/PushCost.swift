@@ -1,5 +1,6 @@
 import FanfareAPNs
-public import FanfareCore
+public import FanfareFanOut
+public import FanfareModel
 
 /// What a push weighs, and how many of its kind go out in a second where the peer's windows are the limit: a body waits until the
 /// connection's window has room for it, which comes back a round trip later.

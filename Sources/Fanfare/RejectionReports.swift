@@ -1,5 +1,3 @@
-import FanfareCore
-
 /// What is rejected, as people are told of it: ten lines in any minute, of the others how many. A file in a wrong format is one line after
 /// the other of it, and a log that they fill tells of nothing else.
 struct RejectionReports {

@@ -1,6 +1,8 @@
-import FanfareCore
+import FanfareDecisions
+import FanfareFanOut
 import FanfareFeeds
 import FanfareLoop
+import FanfareModel
 import Glibc
 
 /// Replays recorded feeds, or live standard input, through the whole engine to synthetic subscribers.

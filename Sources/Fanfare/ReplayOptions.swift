@@ -1,5 +1,7 @@
-public import FanfareCore
+public import FanfareDecisions
+public import FanfareFanOut
 public import FanfareFeeds
+public import FanfareModel
 
 /// What to replay, how fast, and to whom.
 public struct ReplayOptions: Sendable {

@@ -1,6 +1,6 @@
-import FanfareCore
 import FanfareFeeds
 import FanfareLoop
+import FanfareModel
 
 /// Where a replay's items come from. Confined to the replay's loop.
 protocol ReplaySource {

@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 import Synchronization
 
 /// What lies between the core and one shard. Each side takes its ends: `ShardLink` the core's, `ShardTurn` the shard's.

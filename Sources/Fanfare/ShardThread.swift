@@ -1,7 +1,8 @@
 import Dispatch
 import FanfareAPNs
-import FanfareCore
+import FanfareFanOut
 import FanfareLoop
+import FanfareModel
 
 /// A shard on a thread of its own. Confined to the core's thread.
 final class ShardThread {

@@ -1,5 +1,7 @@
-import FanfareCore
+import FanfareDecisions
+import FanfareFanOut
 import FanfareLoop
+import FanfareModel
 
 /// The shards of an engine, each on a thread of its own, as many for each app. Confined to the core's thread.
 final class ShardThreads {

@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 
 /// What a shard's thread does, without thread or loop: the core's commands go to the shard, the shard's facts to the core, and
 /// between the two the transport has its turn. `ShardThread` calls it on a loop; a simulation may, in any order.

@@ -1,6 +1,6 @@
-import FanfareCore
 import FanfareFeeds
 import FanfareLoop
+import FanfareModel
 
 /// Subscribers on their way into a replay, and those among them of whose topics the feed never speaks: a slip of the keyboard looks like
 /// a match in which nothing happens.

@@ -1,5 +1,7 @@
-public import FanfareCore
+import FanfareDecisions
+import FanfareFanOut
 public import FanfareFeeds
+public import FanfareModel
 
 /// Where the activities come from that are on phones when an engine starts: `SubscriberFile`, or `SubscriberSequence` for what a
 /// program has itself.

@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 
 /// Subscribers made of a seed, for load: number *i* has one activity, which follows topic *i* mod T, or a lineup of that topic
 /// and others. Which others follows Zipf's law: the second topic is half as popular as the first, the third a third.

@@ -1,5 +1,5 @@
-import FanfareCore
 import FanfareLoop
+import FanfareModel
 
 extension ClockSource {
     /// The system's. What is known of it is the engine's own, so this is another one for each.

@@ -1,5 +1,6 @@
-public import FanfareCore
+public import FanfareDecisions
 public import FanfareFeeds
+public import FanfareModel
 
 /// What became of one topic: each event and timer, what it changed, why it was sent or not, and what the alert buckets held
 /// after it.

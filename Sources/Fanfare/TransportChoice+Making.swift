@@ -1,5 +1,4 @@
 import FanfareAPNs
-import FanfareCore
 
 /// Options that make no sense, in one line for people.
 struct TransportFault: Error, CustomStringConvertible {

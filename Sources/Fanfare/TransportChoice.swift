@@ -1,4 +1,4 @@
-public import FanfareCore
+public import FanfareModel
 
 /// How pushes leave the engine.
 public enum TransportChoice: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// How long changes waited. To the millisecond below a minute and to the second below an hour, the longest that rules have them wait; what
 /// a pause held back counts by whole minutes. What lies between is rounded up, and what waited for a day or more counts alike. So it does

@@ -1,6 +1,7 @@
-import FanfareCore
+import FanfareFanOut
 import FanfareHTTP2
 import FanfareLoop
+import FanfareModel
 
 /// One connection to APNs: TCP and TLS as the dialer found them, HTTP/2, and the requests in flight on it.
 ///

@@ -1,5 +1,6 @@
-import FanfareCore
+import FanfareFanOut
 import FanfareHTTP2
+import FanfareModel
 
 /// What became of requests, and what people are told about it.
 extension ConnectionPool {

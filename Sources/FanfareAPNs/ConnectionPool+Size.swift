@@ -1,5 +1,6 @@
-import FanfareCore
+import FanfareFanOut
 import FanfareLoop
+import FanfareModel
 
 /// How many seats there are. `PoolSize` decides; here is what it is told, and what is done about it.
 extension ConnectionPool {

@@ -1,6 +1,7 @@
-public import FanfareCore
+public import FanfareFanOut
 import FanfareHTTP2
 public import FanfareLoop
+public import FanfareModel
 
 /// Brings one shard's deliveries to APNs over a few HTTP/2 connections.
 ///

@@ -1,6 +1,6 @@
-import FanfareCore
 import FanfareHTTP2
 import FanfareLoop
+import FanfareModel
 
 /// Finds an address of the host that speaks HTTP/2: RFC 8305, "happy eyeballs".
 ///

@@ -1,4 +1,5 @@
-public import FanfareCore
+public import FanfareFanOut
+import FanfareModel
 
 /// Turns payloads into request bodies. Done once per payload; every push that carries it shares the bytes.
 public enum PayloadEncoder {

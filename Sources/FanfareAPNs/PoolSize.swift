@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareFanOut
 
 /// How many connections a pool has, so that what is owed at once reaches the last activity within `reach`.
 ///

@@ -1,5 +1,5 @@
-public import FanfareCore
 import FanfareLoop
+public import FanfareModel
 
 /// The JWT that proves to APNs who we are, shared by every connection of every shard.
 ///

@@ -1,5 +1,6 @@
-import FanfareCore
+import FanfareFanOut
 import FanfareHTTP2
+import FanfareModel
 
 /// The header fields of a push (spec §2.2), encoded as rarely as they change: topic, push type and priority once, the JWT
 /// once per minting, expiration and collapse id once per second or payload. The path is the token's and made by the session.

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareFanOut
 
 /// The requests in flight on one connection. A request's index is its tag in the HTTP/2 session, so an answer finds its
 /// activity with one look. Bounded by the connection's streams; reused, so that a push allocates nothing.

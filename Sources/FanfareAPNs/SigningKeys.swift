@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// The key that signs, and one to fall back on.
 ///

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareFanOut
 
 /// The activities whose last push came to nothing, although nothing was wrong with it: answered 5xx, reset, or refused for what
 /// every push should have been refused for.

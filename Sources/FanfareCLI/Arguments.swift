@@ -1,5 +1,5 @@
-import FanfareCore
 import FanfareFeeds
+import FanfareModel
 
 /// A command line that makes no sense: where, what, and what would.
 struct UsageError: Error, CustomStringConvertible {

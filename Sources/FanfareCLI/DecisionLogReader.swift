@@ -1,6 +1,6 @@
 import Fanfare
-import FanfareCore
 import FanfareFeeds
+import FanfareModel
 import Glibc
 
 /// Reads a decision log record by record.

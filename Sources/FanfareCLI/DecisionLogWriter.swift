@@ -1,5 +1,3 @@
-import FanfareCore
-
 /// The decision log on its way to whoever reads it. A recorded feed waits for a slow reader (`isFull`), so that its log is whole; a live
 /// one does not: lines for which there is no room are left out, and counted.
 final class DecisionLogWriter {

@@ -1,6 +1,7 @@
 import Fanfare
-import FanfareCore
+import FanfareDecisions
 import FanfareFeeds
+import FanfareModel
 
 /// `fanfare diff`: what other rules would have made of a feed, or where two decision logs part.
 struct DiffCommand {

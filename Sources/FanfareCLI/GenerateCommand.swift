@@ -1,5 +1,5 @@
-import FanfareCore
 import FanfareFeeds
+import FanfareModel
 
 /// `fanfare generate`: feeds that need no recording.
 struct GenerateCommand {

@@ -1,5 +1,6 @@
 import Fanfare
-import FanfareCore
+import FanfareDecisions
+import FanfareModel
 
 extension LineupStory {
     var text: String {

@@ -1,6 +1,6 @@
 import Fanfare
-import FanfareCore
 import FanfareFeeds
+import FanfareModel
 
 /// Two decision logs of one feed, event by event: the n-th event of the one is the n-th of the other. Timers follow from the
 /// rules and are only counted.

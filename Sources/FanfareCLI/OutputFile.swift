@@ -1,5 +1,4 @@
 import Dispatch
-import FanfareCore
 import FanfareLoop
 import Glibc
 

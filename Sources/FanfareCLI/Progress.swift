@@ -1,6 +1,6 @@
 import Dispatch
-import FanfareCore
 import FanfareLoop
+import FanfareModel
 
 /// What one thread makes and another one may wait for, one at a time. What is made while nobody waits is told to nobody later.
 final class Progress: Sendable {

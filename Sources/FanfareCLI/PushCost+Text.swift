@@ -1,5 +1,6 @@
 import Fanfare
-import FanfareCore
+import FanfareDecisions
+import FanfareModel
 
 extension PushCost {
     /// For the end of a sentence.

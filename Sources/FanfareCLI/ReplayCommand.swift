@@ -1,6 +1,6 @@
 import Fanfare
-import FanfareCore
 import FanfareFeeds
+import FanfareModel
 
 /// `fanfare replay`: a command line on its way to a replay, and the replay's results on their way to people and programs.
 struct ReplayCommand {

@@ -1,5 +1,6 @@
 import Fanfare
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 import Foundation
 
 extension ReplaySummary {

@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareDecisions
+import FanfareModel
 import FanfareRules
 
 /// `fanfare rules`: looks at rules files before anybody depends on them.

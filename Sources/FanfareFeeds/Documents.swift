@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 import Foundation
 
 /// Opens single-document files, finds what stands beside them, and reads each sidecar once.

@@ -1,4 +1,4 @@
-public import FanfareCore
+public import FanfareModel
 
 /// One feed out of several files and folders.
 ///

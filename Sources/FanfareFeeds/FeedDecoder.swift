@@ -1,4 +1,4 @@
-public import FanfareCore
+public import FanfareModel
 
 /// What a decoder hands out: an event, why something in the feed could not become one, or what people should know of the feed.
 public enum FeedItem: Sendable {

@@ -1,4 +1,3 @@
-import FanfareCore
 import Foundation
 
 /// Which files make a feed, and what reads each of them.

@@ -1,4 +1,4 @@
-public import FanfareCore
+public import FanfareModel
 
 /// How to read a feed.
 public struct FeedOptions: Sendable {

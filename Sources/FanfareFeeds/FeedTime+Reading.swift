@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 extension FeedTime {
     /// `nil` outside 1970–2100. Rounded to the nearest millisecond.

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// Log time of a recorded feed: the running maximum of its own times, but for what cannot be.
 ///

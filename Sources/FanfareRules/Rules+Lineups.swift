@@ -1,4 +1,4 @@
-public import FanfareCore
+public import FanfareModel
 
 extension LineupRules {
     /// The name of the table, which no topic kind can have.

@@ -1,4 +1,5 @@
-public import FanfareCore
+public import FanfareDecisions
+import FanfareModel
 import Foundation
 
 extension Rules {

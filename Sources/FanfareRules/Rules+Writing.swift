@@ -1,4 +1,5 @@
-public import FanfareCore
+public import FanfareDecisions
+public import FanfareModel
 
 extension Rules {
     /// The rules as a file says them: reading it gives the same rules. A kind whose reducer no file can name says so in a comment.

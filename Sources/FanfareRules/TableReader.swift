@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareDecisions
+import FanfareModel
 
 /// Reads one table, key by key. What is missing or wrong is `nil`; what is wrong is noted as well, and so is, at the end, every
 /// key that nobody asked for. So one pass finds all faults of a file.

@@ -1,7 +1,6 @@
 import APNsSimulator
 import Dispatch
 import FanfareAPNs
-import FanfareCore
 import FanfareLoop
 import Foundation
 import Testing

@@ -1,8 +1,9 @@
 import FanfareAPNs
+import FanfareModel
 import Testing
 
 @testable import APNsSimulator
-@testable import FanfareCore
+@testable import FanfareFanOut
 
 /// A machine whose clock is set for good, and APNs and phones, whose clocks are right: the simulator judges JWTs by its own time, and
 /// refuses the stamps that phones drop.

@@ -2,8 +2,9 @@ import APNsSimulator
 import CountAllocations
 import Dispatch
 import FanfareAPNs
-import FanfareCore
+import FanfareFanOut
 import FanfareLoop
+import FanfareModel
 import Testing
 
 /// What connections keep, and that a push asks for nothing.

@@ -1,11 +1,12 @@
 import FanfareLoop
+import FanfareModel
 import Foundation
 import LoadJSON
 import Testing
 
 @testable import APNsSimulator
 @testable import FanfareAPNs
-@testable import FanfareCore
+@testable import FanfareFanOut
 
 /// A shard, its connections and the simulator on one loop. Their time stands still, however long the machine takes for something,
 /// but for what a test lets pass: who has to wait for anything waits for ever. The simulator's own time goes on, and its date passes

@@ -1,6 +1,6 @@
 import APNsSimulator
 import FanfareAPNs
-import FanfareCore
+import FanfareFanOut
 import FanfareLoop
 import Testing
 

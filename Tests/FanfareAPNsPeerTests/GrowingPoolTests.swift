@@ -1,6 +1,6 @@
 import CountAllocations
 import FanfareAPNs
-import FanfareCore
+import FanfareFanOut
 import FanfareLoop
 import Foundation
 import Glibc

@@ -1,7 +1,8 @@
 import APNsSimulator
 import Dispatch
-import FanfareCore
+import FanfareFanOut
 import FanfareLoop
+import FanfareModel
 import Foundation
 import Synchronization
 import Testing

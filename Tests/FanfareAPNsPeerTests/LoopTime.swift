@@ -1,6 +1,6 @@
 import FanfareAPNs
-import FanfareCore
 import FanfareLoop
+import FanfareModel
 
 /// Time as a pool is told it, on a machine that may stall. It goes on with the loop's turns: however long the machine took for one,
 /// no more than a moment has passed. So who runs into a timeout has been waited for through many turns, and a wait is as long as it

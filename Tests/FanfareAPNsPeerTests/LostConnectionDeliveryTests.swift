@@ -2,7 +2,7 @@ import FanfareAPNs
 import Testing
 
 @testable import APNsSimulator
-@testable import FanfareCore
+@testable import FanfareFanOut
 
 /// Connections that end with everything that is in flight on them, or never answer it: of a push that may have been taken the state is
 /// sent again, and the alert is not.

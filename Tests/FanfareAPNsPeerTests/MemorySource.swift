@@ -1,5 +1,6 @@
-import FanfareCore
+import FanfareFanOut
 import FanfareLoop
+import FanfareModel
 
 /// Hands out one push per activity and keeps the books: what was handed out must come back exactly once, and what was
 /// certainly not accepted is handed out again.

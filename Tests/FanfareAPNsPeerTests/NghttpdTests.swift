@@ -1,5 +1,5 @@
 import FanfareAPNs
-import FanfareCore
+import FanfareFanOut
 import Foundation
 import Testing
 

@@ -1,8 +1,9 @@
 import APNsSimulator
 import FanfareAPNs
+import FanfareModel
 import Testing
 
-@testable import FanfareCore
+@testable import FanfareFanOut
 
 /// Ten minutes without APNs, over in seconds, for an audience of whom many could never be reached.
 @Suite struct OutageDeliveryTests {

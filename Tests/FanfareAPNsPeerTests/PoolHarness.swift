@@ -1,6 +1,7 @@
 import FanfareAPNs
-import FanfareCore
+import FanfareFanOut
 import FanfareLoop
+import FanfareModel
 import Foundation
 import Testing
 

@@ -1,5 +1,4 @@
 import FanfareAPNs
-import FanfareCore
 import FanfareLoop
 import Testing
 

@@ -1,5 +1,5 @@
 import FanfareAPNs
-import FanfareCore
+import FanfareFanOut
 import FanfareLoop
 import Testing
 

@@ -1,8 +1,9 @@
 import FanfareAPNs
+import FanfareModel
 import Testing
 
 @testable import APNsSimulator
-@testable import FanfareCore
+@testable import FanfareFanOut
 
 /// The key is revoked in the middle of an end that alerts, and of starts; minutes later another one is put in its place.
 @Suite struct RevokedKeyDeliveryTests {

@@ -1,8 +1,9 @@
 import APNsSimulator
 import FanfareAPNs
+import FanfareModel
 import Testing
 
-@testable import FanfareCore
+@testable import FanfareFanOut
 
 /// A token whose pushes fail for good, among a thousand: nobody else notices.
 @Suite struct SickTokenDeliveryTests {

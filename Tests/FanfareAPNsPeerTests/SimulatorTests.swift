@@ -1,7 +1,8 @@
 import APNsSimulator
 import FanfareAPNs
-import FanfareCore
+import FanfareFanOut
 import FanfareLoop
+import FanfareModel
 import Foundation
 import Testing
 

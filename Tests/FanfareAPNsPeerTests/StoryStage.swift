@@ -2,10 +2,11 @@ import Fanfare
 import FanfareAPNs
 import FanfareFeeds
 import FanfareLoop
+import FanfareModel
 import Testing
 
 @testable import APNsSimulator
-@testable import FanfareCore
+@testable import FanfareFanOut
 
 /// One phone that follows one topic of a feed, or several in a lineup, and all that is between the two: decoder, decision core,
 /// shard, connection pool, TLS and the simulator. What one decision sends has been accepted before the next one is told, so the

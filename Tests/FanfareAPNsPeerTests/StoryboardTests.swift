@@ -1,5 +1,5 @@
-import FanfareCore
 import FanfareFeeds
+import FanfareModel
 import Foundation
 import Testing
 

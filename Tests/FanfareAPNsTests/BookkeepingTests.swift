@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 import Testing
 
 @testable import FanfareAPNs

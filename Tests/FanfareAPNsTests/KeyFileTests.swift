@@ -1,4 +1,3 @@
-import FanfareCore
 import FanfareLoop
 import Foundation
 import Testing

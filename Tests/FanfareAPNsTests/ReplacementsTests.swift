@@ -1,4 +1,3 @@
-import FanfareCore
 import Testing
 
 @testable import FanfareAPNs

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareFanOut
 import FanfareHTTP2
 import Testing
 

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareFanOut
 import Testing
 
 @testable import FanfareAPNs

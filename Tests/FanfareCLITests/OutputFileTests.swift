@@ -1,4 +1,3 @@
-import FanfareCore
 import Foundation
 import Glibc
 import Synchronization

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 import Foundation
 import Testing
 

@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareDecisions
+import FanfareModel
 import Testing
 
 @testable import FanfareFeeds

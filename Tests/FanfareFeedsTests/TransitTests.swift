@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 import Testing
 
 @testable import FanfareFeeds

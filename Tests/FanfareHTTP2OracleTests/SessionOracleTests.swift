@@ -1,5 +1,5 @@
 import CFanfareNghttp2
-import FanfareCore
+import FanfareModel
 import HTTP2TestSupport
 import Testing
 

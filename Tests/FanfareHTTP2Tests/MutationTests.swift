@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 import HTTP2TestSupport
 import Testing
 

@@ -1,8 +1,9 @@
 import FanfareLineup
+import FanfareModel
 import Foundation
 import Testing
 
-@testable import FanfareCore
+@testable import FanfareFanOut
 
 typealias Content = LineupContentState<AnyState>
 

@@ -1,5 +1,6 @@
-import FanfareCore
+import FanfareFanOut
 import FanfareLineup
+import FanfareModel
 import Testing
 
 /// What a lineup's people hear of: who first, and several goals together.

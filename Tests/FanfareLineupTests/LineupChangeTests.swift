@@ -1,7 +1,8 @@
 import FanfareLineup
+import FanfareModel
 import Testing
 
-@testable import FanfareCore
+@testable import FanfareFanOut
 
 /// A person changes what an activity shows while it runs.
 @Suite struct LineupChangeTests {

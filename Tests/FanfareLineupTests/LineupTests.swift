@@ -1,5 +1,6 @@
-import FanfareCore
+import FanfareFanOut
 import FanfareLineup
+import FanfareModel
 import Testing
 
 @Suite struct LineupTests {

@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 import Testing
 
 /// A push to a lineup of one member is written over the one before it.

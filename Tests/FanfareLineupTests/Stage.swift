@@ -1,5 +1,6 @@
-import FanfareCore
+import FanfareFanOut
 import FanfareLineup
+import FanfareModel
 import Foundation
 
 /// One shard with an activity or two, time that is told to pass, and a network that takes everything at once.

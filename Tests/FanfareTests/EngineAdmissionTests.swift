@@ -1,5 +1,5 @@
-import FanfareCore
 import FanfareLoop
+import FanfareModel
 import Foundation
 import Testing
 

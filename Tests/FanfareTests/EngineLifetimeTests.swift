@@ -1,6 +1,6 @@
 import Dispatch
-import FanfareCore
 import FanfareLoop
+import FanfareModel
 import Foundation
 import Synchronization
 import Testing

@@ -1,5 +1,7 @@
-import FanfareCore
+import FanfareDecisions
+import FanfareFanOut
 import FanfareLoop
+import FanfareModel
 import Foundation
 import Synchronization
 import Testing

@@ -1,5 +1,6 @@
 import FanfareAPNs
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 
 @testable import Fanfare
 

@@ -1,4 +1,6 @@
-import FanfareCore
+import FanfareDecisions
+import FanfareFanOut
+import FanfareModel
 
 @testable import Fanfare
 

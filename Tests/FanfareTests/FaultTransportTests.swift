@@ -1,5 +1,6 @@
-import FanfareCore
+import FanfareFanOut
 import FanfareLoop
+import FanfareModel
 import Testing
 
 @testable import Fanfare

@@ -1,6 +1,7 @@
 import Fanfare
-import FanfareCore
+import FanfareDecisions
 import FanfareFeeds
+import FanfareModel
 import Foundation
 import Testing
 

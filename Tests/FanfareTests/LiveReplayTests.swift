@@ -1,5 +1,6 @@
-import FanfareCore
+import FanfareFanOut
 import FanfareFeeds
+import FanfareModel
 import Foundation
 import Testing
 

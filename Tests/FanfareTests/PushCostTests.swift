@@ -1,5 +1,5 @@
 import Fanfare
-import FanfareCore
+import FanfareModel
 import Testing
 
 @Suite struct PushCostTests {

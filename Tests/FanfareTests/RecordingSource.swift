@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 
 /// Stands between a transport and its shard and keeps what was accepted for each token, so that every transport can be judged by
 /// what arrived.

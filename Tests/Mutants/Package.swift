@@ -9,45 +9,61 @@ let swift: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
+
+func stages(_ others: String...) -> [Target.Dependency] {
+    (["FanfareModel", "FanfareDecisions", "FanfareFanOut"] + others).map { .byName(name: $0) }
+}
+
 // Most of the time went into optimising tests that run for a moment.
 let swiftOfTests = swift + [.unsafeFlags(["-Onone"])]
 
 let package = Package(
     name: "mutants",
     targets: [
-        .target(name: "FanfareCore", swiftSettings: swift, linkerSettings: [.linkedLibrary("m")]),
+        .target(name: "FanfareModel", swiftSettings: swift),
+        .target(
+            name: "FanfareDecisions", dependencies: ["FanfareModel"], swiftSettings: swift,
+            linkerSettings: [.linkedLibrary("m")]),
+        .target(
+            name: "FanfareFanOut", dependencies: ["FanfareModel"], swiftSettings: swift,
+            linkerSettings: [.linkedLibrary("m")]),
         .target(name: "FanfareLineup", swiftSettings: swift),
         .systemLibrary(name: "CFanfareUV", pkgConfig: "libuv"),
         .systemLibrary(name: "CFanfareOpenSSL", pkgConfig: "openssl"),
         .target(name: "FanfareHTTP2", swiftSettings: swift),
         .target(name: "FanfareLoop", dependencies: ["CFanfareUV", "CFanfareOpenSSL"], swiftSettings: swift),
         .target(
-            name: "FanfareAPNs", dependencies: ["FanfareCore", "FanfareHTTP2", "FanfareLoop"], swiftSettings: swift),
+            name: "FanfareAPNs", dependencies: ["FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop"],
+            swiftSettings: swift),
         .testTarget(
-            name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareCore", "FanfareLoop"],
+            name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop"],
             swiftSettings: swiftOfTests),
         .target(name: "CFanfareSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
         .target(
             name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
         .target(
-            name: "FanfareFeeds", dependencies: ["FanfareCore", "CFanfareSimdjson", "CFanfareGTFS"],
+            name: "FanfareFeeds", dependencies: ["FanfareModel", "CFanfareSimdjson", "CFanfareGTFS"],
             swiftSettings: swift),
         .target(
-            name: "Fanfare", dependencies: ["FanfareCore", "FanfareFeeds", "FanfareAPNs", "FanfareLoop"],
-            swiftSettings: swift),
+            name: "Fanfare", dependencies: stages("FanfareFeeds", "FanfareAPNs", "FanfareLoop"), swiftSettings: swift),
         .testTarget(
-            name: "FanfareTests", dependencies: ["Fanfare", "FanfareCore", "FanfareFeeds"], swiftSettings: swiftOfTests),
-        .testTarget(name: "FanfareCoreTests", dependencies: ["FanfareCore"], swiftSettings: swiftOfTests),
+            name: "FanfareTests", dependencies: stages("Fanfare", "FanfareFeeds"), swiftSettings: swiftOfTests),
+        .testTarget(name: "FanfareModelTests", dependencies: ["FanfareModel"], swiftSettings: swiftOfTests),
         .testTarget(
-            name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareCore"], swiftSettings: swiftOfTests),
+            name: "FanfareDecisionsTests", dependencies: ["FanfareModel", "FanfareDecisions"],
+            swiftSettings: swiftOfTests),
+        .testTarget(name: "FanfareFanOutTests", dependencies: stages(), swiftSettings: swiftOfTests),
+        .testTarget(
+            name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareModel", "FanfareFanOut"],
+            swiftSettings: swiftOfTests),
         .target(
-            name: "Simulation", dependencies: ["FanfareCore", "FanfareLineup", "FanfareAPNs"], path: "Tests/Simulation",
+            name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/Simulation",
             swiftSettings: swift),
         .executableTarget(
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: swift),
         .target(
-            name: "ReferenceModel", dependencies: ["FanfareCore"], path: "Tests/ReferenceModel", exclude: ["Runner"],
-            swiftSettings: swift),
+            name: "ReferenceModel", dependencies: ["FanfareModel", "FanfareDecisions"], path: "Tests/ReferenceModel",
+            exclude: ["Runner"], swiftSettings: swift),
         .executableTarget(
             name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/ReferenceModel/Runner",
             swiftSettings: swift),

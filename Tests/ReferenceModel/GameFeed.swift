@@ -1,4 +1,5 @@
-public import FanfareCore
+public import FanfareDecisions
+public import FanfareModel
 
 /// A feed of one made-up game, from a seed: duplicates, events that are late by milliseconds or minutes, or dated far ahead,
 /// retractions before and after their fact, bursts, clocks that jump, numbers that begin anew, operators who step in, ends in the

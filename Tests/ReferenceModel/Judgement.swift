@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareDecisions
+import FanfareModel
 
 /// Plays a feed to the decision core and to the model.
 public enum Judgement {

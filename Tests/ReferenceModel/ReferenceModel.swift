@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareDecisions
+import FanfareModel
 
 /// What people must see of a `GameFeed`, worked out again as simply as possible: nothing is kept up to date, everything is
 /// counted anew from all that has arrived. It shares no code with the decision core, and no idea of how that does it.

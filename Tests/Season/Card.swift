@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 
 /// A Live Activity as its phone has it. The phone's clock is right.
 struct Card {

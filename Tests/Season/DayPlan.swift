@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// What the feeds say on one day: the same every day, but for names. So whatever stands at six in the morning of one day stands there
 /// at six of every other, unless something grows.

@@ -1,5 +1,5 @@
-import FanfareCore
 import FanfareLineup
+import FanfareModel
 import Foundation
 
 /// A table of the league as an app declares it: what the season's lineups show.

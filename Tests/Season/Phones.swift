@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 
 /// All cards of the season, and what the service answers to a push for one of them. Judges each push, and whether everybody has what
 /// everybody should have.

@@ -1,5 +1,7 @@
 import CountAllocations
-import FanfareCore
+import FanfareDecisions
+import FanfareFanOut
+import FanfareModel
 
 /// Days and weeks of an engine's life in virtual time: decision core, shard and phones on one thread. Topics come by the hundred
 /// thousand and go, people follow and leave, cards are renewed, and once a week everything goes wrong. At six in the morning what

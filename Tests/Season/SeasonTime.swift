@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// A moment of the season: true time, which no machine's clock changes.
 struct SeasonTime: Comparable {

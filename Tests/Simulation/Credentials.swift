@@ -1,5 +1,5 @@
 import FanfareAPNs
-import FanfareCore
+import FanfareModel
 
 /// A node's JWTs. The service judges them by its own clock, which is right, and bears an hour; what it accepts and refuses shows the
 /// engine which time to go by. The JWTs are the engine's own; what is done with them here, its connections do. Where there are any, no

@@ -1,5 +1,3 @@
-import FanfareCore
-
 /// The dead-token guard as operators are told of it: when more than half of the answers of late speak of dead tokens, nobody is
 /// removed any more; whoever would have been is held, and tried again ten seconds after the first, so many at a time, in the order in
 /// which they came.

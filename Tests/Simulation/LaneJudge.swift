@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 
 /// Watches that alerts go before silent updates of other audiences, but for the share that keeps those from starving.
 ///

@@ -1,5 +1,7 @@
-import FanfareCore
+import FanfareDecisions
+import FanfareFanOut
 import FanfareLineup
+import FanfareModel
 import Foundation
 
 /// A football match as an app declares it: what a lineup's spotlight and a publication are read as here.

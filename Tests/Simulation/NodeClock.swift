@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// A node's wall clock, which somebody sets wrong now and then, and what the engine believes of it. Phones and the service have
 /// clocks of their own, which are right: a phone drops what is stamped too long before its time, or too far ahead of it.

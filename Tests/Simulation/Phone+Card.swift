@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 
 extension Phone {
     /// How the card of an activity that pushes make appear has come along.

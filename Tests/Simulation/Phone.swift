@@ -1,5 +1,6 @@
-import FanfareCore
+import FanfareFanOut
 import FanfareLineup
+import FanfareModel
 
 /// One activity as the world sees it: what was sent to it, and what that was allowed to be.
 struct Phone {

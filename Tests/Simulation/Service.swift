@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 
 /// A node's way to the service, and what is wrong with it.
 struct Service {

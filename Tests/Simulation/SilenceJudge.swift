@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareDecisions
+import FanfareModel
 
 /// What is known of silence from outside: which topics go on, and when each was heard last. No topic ends by its silence before the
 /// rules allow it, and none goes on for longer.

@@ -1,4 +1,6 @@
-import FanfareCore
+import FanfareDecisions
+import FanfareFanOut
+import FanfareModel
 
 /// Football matches that are played at random and decided by the real decision core: goals and their cancellations, cards,
 /// full time. A match that has ended makes room for the next one.

@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 
 /// What a person of the world wants, and what the activity's limits leave: written apart from the engine, by the clock on the wall
 /// and with the words of the rules (A2, A5, and the budget for priority 10).

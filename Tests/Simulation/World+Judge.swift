@@ -1,5 +1,6 @@
-import FanfareCore
+import FanfareFanOut
 import FanfareLineup
+import FanfareModel
 
 extension World {
     /// Everything that can be said of a push at the moment it is handed out. Numbers are the design's invariants.

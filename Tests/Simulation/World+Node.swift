@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 
 extension World {
     /// One shard with its two rings, and the pushes it has on the network.

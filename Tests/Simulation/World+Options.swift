@@ -1,4 +1,6 @@
-import FanfareCore
+import FanfareDecisions
+import FanfareFanOut
+import FanfareModel
 
 extension World {
     /// How large a world is, what happens in it, and how often it goes wrong.

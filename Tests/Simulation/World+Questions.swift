@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 
 /// Somebody asks a node's shard whether everybody has what was published before. The answer may take its time, but whoever lacked
 /// something when the shard was asked has it by then, or is gone, or looks elsewhere, or was refused it for good.

@@ -1,4 +1,5 @@
-import FanfareCore
+import FanfareFanOut
+import FanfareModel
 
 /// Troubles that come over a node or its people, and are gone when the world goes quiet.
 extension World {

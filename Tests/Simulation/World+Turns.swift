@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// An id may come again: for what comes under it after a topic that is over, because its rules begin it afresh or the core has forgotten
 /// it. Each time is a turn of its own. Who follows a turn sees nothing of the next one; who follows when it is over waits for that.

@@ -1,4 +1,6 @@
-import FanfareCore
+import FanfareDecisions
+import FanfareFanOut
+import FanfareModel
 
 /// Feed, decision core, shards and a network of phones in one thread, driven by one seed. Every random choice comes from the seed, so a
 /// failure is replayed by its number.

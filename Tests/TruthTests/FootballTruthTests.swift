@@ -1,5 +1,6 @@
-import FanfareCore
+import FanfareDecisions
 import FanfareFeeds
+import FanfareModel
 import Foundation
 import Testing
 

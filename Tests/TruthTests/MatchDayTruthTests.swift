@@ -1,5 +1,6 @@
-import FanfareCore
+import FanfareDecisions
 import FanfareFeeds
+import FanfareModel
 import Testing
 
 /// The generated match day needs no recordings: what was put into it must come out.

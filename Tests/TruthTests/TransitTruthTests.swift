@@ -1,5 +1,6 @@
-import FanfareCore
+import FanfareDecisions
 import FanfareFeeds
+import FanfareModel
 import Testing
 
 @Suite(.enabled(if: Recordings.areHere, "\(Recordings.skipped)"))

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// One direction of a connection over a distance: bytes enter it at one end and come out at the other after a while.
 ///

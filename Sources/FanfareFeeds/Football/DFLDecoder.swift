@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// One DFL/Sportec match, row by row, in the file's order, which is the order of entry: late rows stay late, and rows after
 /// the final whistle come after the end.

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// One side of a match.
 enum Side: String {

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// One Wyscout match, event by event, in the file's order.
 ///

@@ -1,5 +1,3 @@
-import FanfareCore
-
 /// A Wyscout match file, reduced to what Fanfare reads of it.
 struct WyscoutDocument {
     enum Period: String {

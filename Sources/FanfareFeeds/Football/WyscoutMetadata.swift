@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// `matches-metadata.json`: what match files do not say of themselves.
 struct WyscoutMetadata {

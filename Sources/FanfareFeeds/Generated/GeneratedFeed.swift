@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// Made-up feeds in the native format, for what has no recording. The same seed gives the same bytes.
 ///

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// Names that no club and no player has, and what a match is made of.
 enum Invented {

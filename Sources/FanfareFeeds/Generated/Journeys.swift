@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// Orders and rides: somebody comes nearer, and an estimate wavers.
 extension PatchScript {

@@ -1,4 +1,4 @@
-public import FanfareCore
+public import FanfareModel
 
 /// A made-up match day in the native format: ten football matches at once, with what makes real feeds hard.
 ///

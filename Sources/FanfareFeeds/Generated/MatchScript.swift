@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// One match of a made-up match day, from ten minutes before kick-off to its end.
 struct MatchScript {

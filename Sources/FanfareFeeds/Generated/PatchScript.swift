@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// One made-up topic whose feed sends numbered patches, with what makes real ones hard: some come late, some twice.
 struct PatchScript {

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 extension GeneratedFeed {
     /// One queue, so that a table for one party moves everybody behind it, and so does a party that gives up.

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// Draws that are the same on every machine and toolchain: the standard library does not promise how its own
 /// `random(in:using:)` draws.

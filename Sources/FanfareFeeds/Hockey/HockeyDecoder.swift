@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// A PWHL game (HockeyTech's play-by-play and summary in one document).
 ///

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 import Glibc
 
 /// A value in a parsed document: a position on simdjson's tape. Valid until the parser's next document.

@@ -1,4 +1,4 @@
-public import FanfareCore
+public import FanfareModel
 
 extension JSONObject {
     /// One JSON document that is an object, at most 64 levels deep.

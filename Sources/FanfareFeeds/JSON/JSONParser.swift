@@ -1,5 +1,4 @@
 import CFanfareSimdjson
-import FanfareCore
 
 /// One JSON parser whose buffers are reused from document to document. simdjson does the work; this file and
 /// `JSONElement` are the only places that see its pointers.

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// Reads one line of the native format.
 ///

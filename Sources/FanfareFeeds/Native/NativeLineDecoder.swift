@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// Native lines that come live, in chunks of any size: a line's item is there as soon as its line end is.
 ///

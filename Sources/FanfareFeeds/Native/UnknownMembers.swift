@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// Names of a feed's members that nobody reads and that look like slips, each told once: `patch`, where `set` was meant, would
 /// otherwise be a feed in which nothing ever happens. A feed may well carry more than is read; of that nothing is said.

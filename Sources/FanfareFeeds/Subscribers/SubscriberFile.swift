@@ -1,4 +1,4 @@
-public import FanfareCore
+public import FanfareModel
 import Synchronization
 
 /// Subscribers in a file, one a line, as an engine loads them when it starts:

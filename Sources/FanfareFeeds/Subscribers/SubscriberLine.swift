@@ -1,4 +1,4 @@
-public import FanfareCore
+public import FanfareModel
 
 /// Reads one line of a subscriber file: `SubscriberFile` says what stands in it.
 struct SubscriberLine {

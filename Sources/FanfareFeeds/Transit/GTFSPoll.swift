@@ -1,5 +1,5 @@
 import CFanfareGTFS
-import FanfareCore
+import FanfareModel
 
 /// One GTFS-Realtime poll, reduced to what Fanfare reads of it. The only file that sees protobuf-c's structures.
 struct GTFSPoll {

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// The polls of one folder, in path order. Each poll tells of every trip, so an event per trip and poll; a trip that was there
 /// and is not is `absent`, which only the sequence of polls shows.

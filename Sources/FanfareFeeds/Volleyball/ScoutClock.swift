@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// When the rows of a scouting file were typed, row by row, of which some tell the time of day.
 ///

@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 
 /// The day of a match as a scout's machine has written it: month first, day first or year first, with slashes, dots or dashes, as
 /// the machine's country has it. What the date alone does not tell, the rest of the file does.

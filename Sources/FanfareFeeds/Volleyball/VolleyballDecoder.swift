@@ -1,4 +1,4 @@
-import FanfareCore
+import FanfareModel
 import Foundation
 
 /// A volleyball match as scouts type it (DataVolley, a `.dvw` file): sections of lines, fields between semicolons.

@@ -1,5 +1,5 @@
-import FanfareCore
 import FanfareFeeds
+import FanfareModel
 import Foundation
 
 /// Lines, in chunks of two sizes: the same bytes must give the same items however they are cut.

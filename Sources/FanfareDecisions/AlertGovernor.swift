@@ -1,0 +1,89 @@
+import FanfareModel
+
+/// Decides for one topic which requests for attention are granted. It never touches the state: over budget an update goes
+/// out silently.
+///
+/// An alert draws on the bucket of its kind. Ordinary kinds draw on one more that the topic's ordinary kinds share; essential
+/// ones whose own bucket is empty draw on the reserve, which is theirs alone. So neither a storm of cards nor a storm of
+/// goals can silence full time.
+struct AlertGovernor: Sendable {
+    enum Ruling { case granted, demoted(String) }
+
+    private let ordinarySize: TokenBucket.Size
+    private let reservedSize: TokenBucket.Size
+    private let bytesMax: Int
+    private var kinds: [OccasionKind: TokenBucket] = [:]
+    private var ordinary: TokenBucket?
+    private var reserved: TokenBucket?
+    /// Causes of granted alerts: none is granted twice, and withdrawing one revokes its alert. 256 are far more than the
+    /// buckets let through while an alert is fresh.
+    private var granted = RecentIDs(capacity: 256)
+
+    init(_ rules: TopicRules, limits: Rules.Limits) {
+        ordinarySize = rules.ordinaryAlerts
+        reservedSize = rules.reservedAlerts
+        bytesMax = limits.alertBytesMax
+    }
+
+    mutating func rule(
+        on kind: OccasionKind, _ rule: AlertRule, text: AlertText, cause: String, now: FeedTime
+    ) -> Ruling {
+        let bytes = text.byteCount
+        guard bytes <= bytesMax else { return .demoted("text of \(bytes) bytes, at most \(bytesMax)") }
+        guard !granted.contains(cause) else { return .demoted("already alerted for \(cause)") }
+
+        var own = kinds[kind] ?? TokenBucket(rule.bucket, at: now)
+        defer { kinds[kind] = own }
+        switch rule.class {
+        case .ordinary:
+            var shared = ordinary ?? TokenBucket(ordinarySize, at: now)
+            let wait = max(own.wait(at: now), shared.wait(at: now))
+            guard wait == .zero else { return .demoted("over budget for \(kind), next in \(wait.inSeconds)") }
+            _ = own.take(at: now)
+            _ = shared.take(at: now)
+            ordinary = shared
+        case .essential:
+            var reserve = reserved ?? TokenBucket(reservedSize, at: now)
+            guard own.take(at: now) || reserve.take(at: now) else {
+                let wait = min(own.wait(at: now), reserve.wait(at: now))
+                return .demoted("over budget for \(kind) and the reserve is empty, next in \(wait.inSeconds)")
+            }
+            reserved = reserve
+        }
+        granted.insert(cause)
+        return .granted
+    }
+
+    /// Every bucket that was drawn on, in the order of their names, and those that kinds share.
+    func buckets(at now: FeedTime) -> [AlertBucket] {
+        let own = kinds.map { (name: $0.key.rawValue, bucket: $0.value) }.sorted { $0.name < $1.name }
+        let shared = [("all ordinary", ordinary), ("reserve", reserved)].compactMap { name, bucket in
+            bucket.map { (name: name, bucket: $0) }
+        }
+        return (own + shared).map { name, bucket in
+            AlertBucket(
+                name: name, tokens: bucket.tokens(at: now), burst: bucket.size.burst, nextIn: bucket.wait(at: now))
+        }
+    }
+
+    func hasGranted(_ cause: String) -> Bool { granted.contains(cause) }
+}
+
+/// What a bucket of alerts holds, for explanations.
+public struct AlertBucket: Sendable, Hashable {
+    /// The kind of alerts, or which kinds share it.
+    public let name: String
+    public let tokens: Int
+    public let burst: Int
+    /// Until there is a token; zero when there is one.
+    public let nextIn: Duration
+}
+
+extension Duration {
+    /// For people: `2 s`, `0.25 s`.
+    var inSeconds: String {
+        let milliseconds = self.milliseconds
+        guard milliseconds % 1000 != 0 else { return "\(milliseconds / 1000) s" }
+        return "\(Double(milliseconds) / 1000) s"
+    }
+}

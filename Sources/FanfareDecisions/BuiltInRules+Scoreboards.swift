@@ -1,0 +1,76 @@
+import FanfareModel
+
+/// Games whose decoders say in each fact what it means for the scoreboard: `side`, and as `text` and `key` what people read and
+/// what it changes.
+extension TopicRules {
+    /// `teams`, `period`, `goal`, `penalty`, `shootoutAttempt`. A goal is rarer than in other fast games, and what everybody
+    /// waits for; penalties are silent.
+    public static let hockey = TopicRules(
+        reducer: CountingReducer(
+            counters: [
+                "homeScore": .side("home", "goal"), "awayScore": .side("away", "goal"),
+                "homePenalties": .side("home", "penalty"), "awayPenalties": .side("away", "penalty"),
+            ],
+            latest: scoreboard(["goal", "penalty", "period", "shootoutAttempt"], period: ["teams", "period"])),
+        derived: DerivedFields(
+            compactLeading: "{home:3} {homeScore}", compactTrailing: "{awayScore} {away:3}",
+            minimal: "{homeScore}–{awayScore}"),
+        occasions: [
+            "goal": OccasionRule(
+                essential: true,
+                alert: AlertRule(
+                    .essential, burst: 8, refill: .seconds(120), freshFor: .seconds(300),
+                    words: .init(title: "{fact.text}", body: score, sound: "default"))),
+            "goalCancelled": OccasionRule(
+                essential: true,
+                alert: AlertRule(
+                    .essential, burst: 4, refill: .seconds(120), freshFor: .seconds(300),
+                    words: .init(title: "Goal cancelled", body: score, sound: "default"))),
+            "shootoutAttempt": OccasionRule(essential: true),
+            "final": OccasionRule(
+                when: [Condition("period", .oneOf(["FT"]))], essential: true,
+                alert: AlertRule(
+                    .essential, burst: 2, refill: .seconds(600), freshFor: .seconds(900),
+                    words: .init(title: "Final", body: score, sound: "default"))),
+        ],
+        // An intermission is 18 minutes in which nothing happens.
+        staleAfter: .fixed(.seconds(1800)))
+
+    /// `teams`, `point`, `set`, `timeout`. Points come every 20 seconds and are watched, not announced; a set is news.
+    public static let volleyball = TopicRules(
+        reducer: CountingReducer(
+            counters: ["homeSets": .side("home", "set"), "awaySets": .side("away", "set")],
+            latest: scoreboard(["point", "set", "timeout"], period: []).merging([
+                "homePoints": .init(of: ["teams", "point", "set"], value: "homePoints"),
+                "awayPoints": .init(of: ["teams", "point", "set"], value: "awayPoints"),
+                "set": .init(of: ["teams", "point", "set"], value: "set"),
+            ]) { $1 }),
+        derived: DerivedFields(
+            compactLeading: "{home:3} {homeSets}", compactTrailing: "{awaySets} {away:3}",
+            minimal: "{homePoints}–{awayPoints}"),
+        occasions: [
+            "set": OccasionRule(
+                essential: true,
+                alert: AlertRule(
+                    .essential, burst: 3, refill: .seconds(300), freshFor: .seconds(300),
+                    words: .init(title: "{fact.text}", body: "{home} {homeSets}–{awaySets} {away}", sound: "default")))
+        ],
+        staleAfter: .fixed(.seconds(900)))
+
+    private static let score: Template = "{home} {homeScore}–{awayScore} {away}"
+
+    private static func scoreboard(_ news: Set<String>, period: Set<String>) -> [String: CountingReducer.Latest] {
+        var latest: [String: CountingReducer.Latest] = [
+            "home": .init(of: ["teams"], value: "home"), "away": .init(of: ["teams"], value: "away"),
+            "lastEvent": .init(of: news, value: "text"), "highlight": .init(of: news, value: "key"),
+        ]
+        if !period.isEmpty { latest["period"] = .init(of: period, value: "period") }
+        return latest
+    }
+}
+
+extension CountingReducer.Counter {
+    fileprivate static func side(_ side: String, _ fact: String) -> Self {
+        .init(fact: fact, where: [Condition("side", .oneOf([.string(side)]))])
+    }
+}

@@ -1,0 +1,344 @@
+public import FanfareModel
+
+/// A football match from its facts: `teams`, `period`, `goal`, `card`, `substitution`, `shootoutKick`.
+///
+/// The keys of the state are those of the mapping for football feeds: names, scores, period and its start, cards, the last
+/// scoreboard event as text, and which key it changed.
+public struct FootballReducer: Reducer {
+    private enum Side: String { case home, away }
+
+    /// Periods in which the phone's clock runs.
+    private static let played: Set<String> = ["1H", "2H", "ET1", "ET2"]
+    private static let periods = played.union(["PRE", "HT", "ETB", "PEN", "FT", "SUSP", "ABD", "POSTP"])
+
+    private struct Team {
+        var name: String?
+        var score: Int64 = 0
+        var shootout: Int64 = 0
+        var yellow: Int64 = 0
+        var red: Int64 = 0
+    }
+
+    private var home = Team()
+    private var away = Team()
+    private var period = "PRE"
+    private var periodStartedAt: FeedTime?
+    private var hasShootout = false
+    private var lastEvent: String?
+    private var highlight: String?
+
+    public init() {}
+
+    public func understands(factKind: String) -> Bool {
+        switch factKind {
+        case "teams", "period", "goal", "card", "substitution", "shootoutKick": true
+        default: false
+        }
+    }
+
+    public func fault(in fact: Fact) -> String? {
+        func text(_ key: String) -> String? {
+            fact.values[key]?.stringValue == nil ? "a \(fact.kind) needs \(key) as text" : nil
+        }
+        func optionalText(_ key: String) -> String? { fact.values[key].flatMap { _ in text(key) } }
+        func flag(_ key: String) -> String? {
+            fact.values[key].map { $0.boolValue == nil } == true ? "\(key) of a \(fact.kind) is true or false" : nil
+        }
+        func side() -> String? { Self.side(of: fact) == nil ? "a \(fact.kind) needs side, home or away" : nil }
+        switch fact.kind {
+        case "teams": return text("home") ?? text("away")
+        case "period":
+            guard let period = fact.values["period"]?.stringValue, Self.periods.contains(period) else {
+                return "a period needs period, one of \(Self.periods.sorted().joined(separator: ", "))"
+            }
+            return nil
+        case "goal": return side() ?? optionalText("player") ?? flag("ownGoal") ?? flag("penalty")
+        case "shootoutKick":
+            return side() ?? (fact.values["scored"] == nil ? "a shootoutKick needs scored" : flag("scored"))
+                ?? optionalText("player")
+        case "card":
+            let color = fact.values["color"]?.stringValue ?? ""
+            return side() ?? (Card(rawValue: color) == nil ? "a card needs color, yellow, secondYellow or red" : nil)
+                ?? optionalText("player")
+        case "substitution": return side() ?? optionalText("playerIn") ?? optionalText("playerOut")
+        default: return nil
+        }
+    }
+
+    public mutating func fold(_ entry: LedgerEntry) {
+        switch entry {
+        case .fact(let fact): fold(fact)
+        case .withdrawal(let fact, _):
+            guard Self.isScoreboard(fact) else { return }
+            lastEvent = withdrawn(fact)
+            highlight = Self.key(of: fact)
+        }
+    }
+
+    private mutating func fold(_ fact: Fact) {
+        if fact.kind == "teams" {
+            home.name = fact.values["home"]?.stringValue
+            away.name = fact.values["away"]?.stringValue
+            return
+        }
+        let side = Self.side(of: fact)
+        switch fact.kind {
+        case "period":
+            period = fact.values["period"]?.stringValue ?? period
+            guard period != "PRE" else {
+                // No period has begun, and nothing has happened that a scoreboard would tell.
+                periodStartedAt = nil
+                return
+            }
+            periodStartedAt = fact.at
+            hasShootout = hasShootout || period == "PEN"
+        case "goal": change(side) { $0.score += 1 }
+        case "shootoutKick":
+            hasShootout = true
+            if fact.values["scored"]?.boolValue == true { change(side) { $0.shootout += 1 } }
+        case "card":
+            let card = Card(fact)
+            change(side) {
+                if card != .red { $0.yellow += 1 }
+                if card != .yellow { $0.red += 1 }
+            }
+        default: break
+        }
+        lastEvent = happened(fact)
+        highlight = Self.key(of: fact)
+    }
+
+    private mutating func change(_ side: Side?, _ body: (inout Team) -> Void) {
+        switch side {
+        case .home: body(&home)
+        case .away: body(&away)
+        case nil: break
+        }
+    }
+
+    public var state: JSONObject {
+        var state: JSONObject = [
+            "homeScore": .int(home.score), "awayScore": .int(away.score), "period": .string(period),
+            "clockRunning": .bool(Self.played.contains(period)), "homeYellow": .int(home.yellow),
+            "awayYellow": .int(away.yellow), "homeRed": .int(home.red), "awayRed": .int(away.red),
+        ]
+        state["home"] = home.name.map(JSONValue.string)
+        state["away"] = away.name.map(JSONValue.string)
+        state["periodStartedAt"] = periodStartedAt.map { .double($0.activityKitSeconds) }
+        if hasShootout {
+            state["homeShootout"] = .int(home.shootout)
+            state["awayShootout"] = .int(away.shootout)
+        }
+        state["lastEvent"] = lastEvent.map(JSONValue.string)
+        state["highlight"] = highlight.map(JSONValue.string)
+        return state
+    }
+
+    /// `TOT 2` beside `1 LEI`; `2–1`. From a shoot-out on it is what counts: `TOT 5` beside `4 LEI`; `5–4 p`.
+    public func shortForms(of state: JSONObject) -> ShortForms? {
+        guard let home = state["homeScore"]?.intValue, let away = state["awayScore"]?.intValue else { return nil }
+        func team(_ key: String) -> String { (state[key]?.stringValue ?? "").abbreviated(to: 3) }
+        func forms(_ home: Int64, _ away: Int64, _ mark: String) -> ShortForms {
+            ShortForms(
+                compactLeading: "\(team("home")) \(home)",
+                compactTrailing: "\(away) \(team("away"))", minimal: "\(home)–\(away)\(mark)")
+        }
+        guard let home = state["homeShootout"]?.intValue, let away = state["awayShootout"]?.intValue else {
+            return forms(home, away, "")
+        }
+        return forms(home, away, " p")
+    }
+
+    public var isPresentable: Bool { home.name != nil || lastEvent != nil }
+
+    /// Full time alone does not end a match: the feed says when it is over.
+    public var ending: String? { nil }
+}
+
+// MARK: - What facts are called
+
+extension FootballReducer {
+    private enum Card: String {
+        case yellow, secondYellow, red
+        init?(_ fact: Fact) { self.init(rawValue: fact.values["color"]?.stringValue ?? "") }
+    }
+
+    /// Whether it is news, so that `lastEvent` and `highlight` tell of it.
+    private static func isScoreboard(_ fact: Fact) -> Bool {
+        fact.kind != "teams" && fact.values["period"]?.stringValue != "PRE"
+    }
+
+    private static func side(of fact: Fact) -> Side? { (fact.values["side"]?.stringValue).flatMap(Side.init) }
+
+    /// The content state key that a scoreboard fact changes.
+    private static func key(of fact: Fact) -> String {
+        let side = side(of: fact)?.rawValue ?? ""
+        switch fact.kind {
+        case "goal": return side + "Score"
+        case "shootoutKick": return side + "Shootout"
+        case "card": return side + (Card(fact) == .yellow ? "Yellow" : "Red")
+        case "period": return "period"
+        default: return "lastEvent"
+        }
+    }
+
+    private func name(_ fact: Fact) -> String {
+        Self.side(of: fact) == .home ? home.name ?? "Home" : away.name ?? "Away"
+    }
+
+    /// `H. Kane (Tottenham Hotspur)`, or the team alone where the feed names no player.
+    private func who(_ fact: Fact) -> String {
+        guard let player = fact.values["player"]?.stringValue, !player.isEmpty else { return name(fact) }
+        // Of an own goal the player is one of the other side.
+        return fact.values["ownGoal"]?.boolValue == true ? "\(player) for \(name(fact))" : "\(player) (\(name(fact)))"
+    }
+
+    private func what(_ fact: Fact) -> String {
+        switch fact.kind {
+        case "goal":
+            if fact.values["ownGoal"]?.boolValue == true { return "Own goal" }
+            return fact.values["penalty"]?.boolValue == true ? "Penalty goal" : "Goal"
+        case "shootoutKick": return fact.values["scored"]?.boolValue == true ? "Shoot-out: scored" : "Shoot-out: missed"
+        case "card":
+            switch Card(fact) {
+            case .secondYellow: return "Second yellow card"
+            case .red: return "Red card"
+            case .yellow, nil: return "Yellow card"
+            }
+        case "substitution": return "Substitution"
+        default: return "Period"
+        }
+    }
+
+    private func happened(_ fact: Fact) -> String {
+        switch fact.kind {
+        case "period": Self.title(ofPeriod: period)
+        case "substitution":
+            switch (fact.values["playerIn"]?.stringValue, fact.values["playerOut"]?.stringValue) {
+            case (let on?, let off?): "Substitution: \(on) for \(off) (\(name(fact)))"
+            case (let on?, nil): "Substitution: \(on) comes on (\(name(fact)))"
+            case (nil, let off?): "Substitution: \(off) goes off (\(name(fact)))"
+            case (nil, nil): "Substitution: \(name(fact))"
+            }
+        default: "\(what(fact)): \(who(fact))"
+        }
+    }
+
+    private func withdrawn(_ fact: Fact) -> String {
+        switch fact.kind {
+        case "goal": "Goal cancelled: \(who(fact))"
+        case "period": "Corrected: \(Self.title(ofPeriod: period))"
+        case "substitution": "Substitution withdrawn: \(name(fact))"
+        default: "\(what(fact)) withdrawn: \(who(fact))"
+        }
+    }
+
+    private static func title(ofPeriod period: String) -> String {
+        switch period {
+        case "PRE": "Not started"
+        case "1H": "Kick-off"
+        case "HT": "Half-time"
+        case "2H": "Second half"
+        case "ETB": "Extra time to come"
+        case "ET1": "Extra time"
+        case "ET2": "Extra time, second half"
+        case "PEN": "Penalty shoot-out"
+        case "FT": "Full time"
+        case "SUSP": "Suspended"
+        case "ABD": "Abandoned"
+        case "POSTP": "Postponed"
+        default: period
+        }
+    }
+}
+
+// MARK: - Occasions
+
+extension OccasionKind {
+    public static let goal = OccasionKind("goal")
+    public static let goalCancelled = OccasionKind("goalCancelled")
+    /// Straight red and second yellow alike: a player goes off.
+    public static let redCard = OccasionKind("redCard")
+    /// A red card or second yellow was a mistake.
+    public static let redCardCancelled = OccasionKind("redCardCancelled")
+    public static let kickOff = OccasionKind("kickOff")
+    public static let fullTime = OccasionKind("fullTime")
+    /// The shoot-out begins.
+    public static let shootout = OccasionKind("shootout")
+    public static let shootoutKick = OccasionKind("shootoutKick")
+    /// Suspended, abandoned, postponed.
+    public static let interrupted = OccasionKind("interrupted")
+    /// Half-time and the other changes of period, and every correction of one.
+    public static let periodChange = OccasionKind("periodChange")
+    public static let yellowCard = OccasionKind("yellowCard")
+    public static let substitution = OccasionKind("substitution")
+}
+
+extension FootballReducer {
+    public func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion? {
+        switch entry {
+        case .fact(let fact):
+            guard let kind = occasionKind(of: fact) else { return nil }
+            return Occasion(kind, highlight: Self.key(of: fact), text: text(kind, fact, shown))
+        case .withdrawal(let fact, _):
+            let kind: OccasionKind
+            switch fact.kind {
+            case "goal": kind = .goalCancelled
+            case "card" where Card(fact) != .yellow: kind = .redCardCancelled
+            case "shootoutKick": kind = .shootoutKick
+            case "period" where Self.isScoreboard(fact): kind = .periodChange
+            default: return nil
+            }
+            return Occasion(kind, highlight: Self.key(of: fact), text: text(kind, fact, shown))
+        }
+    }
+
+    private func occasionKind(of fact: Fact) -> OccasionKind? {
+        switch fact.kind {
+        case "goal": return .goal
+        case "shootoutKick": return .shootoutKick
+        case "card": return Card(fact) == .yellow ? .yellowCard : .redCard
+        case "substitution": return .substitution
+        case "period":
+            switch fact.values["period"]?.stringValue {
+            case "1H": return .kickOff
+            case "PEN": return .shootout
+            case "FT": return .fullTime
+            case "SUSP", "ABD", "POSTP": return .interrupted
+            case "PRE": return nil
+            default: return .periodChange
+            }
+        default: return nil
+        }
+    }
+
+    private func text(_ kind: OccasionKind, _ fact: Fact, _ shown: JSONObject) -> AlertText {
+        let score = Self.score(in: shown)
+        switch kind {
+        case .goal:
+            let penalty = fact.values["penalty"]?.boolValue == true ? ", penalty" : ""
+            let own = fact.values["ownGoal"]?.boolValue == true ? "Own goal: " : ""
+            return AlertText(title: "Goal! \(score)", body: own + who(fact) + penalty, sound: "default")
+        case .goalCancelled: return AlertText(title: "Goal cancelled: \(score)", body: who(fact), sound: "default")
+        case .redCardCancelled: return AlertText(title: withdrawn(fact), body: score, sound: "default")
+        case .redCard: return AlertText(title: "\(what(fact)): \(who(fact))", body: score, sound: "default")
+        case .kickOff: return AlertText(title: "Kick-off", body: Self.pairing(in: shown))
+        case .fullTime: return AlertText(title: "Full time", body: score, sound: "default")
+        default: return AlertText(title: happened(fact), body: score)
+        }
+    }
+
+    private static func pairing(in state: JSONObject) -> String {
+        "\(state["home"]?.stringValue ?? "Home") – \(state["away"]?.stringValue ?? "Away")"
+    }
+
+    /// `Germany 1–1 Italy (6–5 on penalties)`.
+    private static func score(in state: JSONObject) -> String {
+        func number(_ key: String) -> String { state[key]?.intValue.map(String.init) ?? "0" }
+        let score =
+            "\(state["home"]?.stringValue ?? "Home") \(number("homeScore"))–\(number("awayScore")) "
+            + "\(state["away"]?.stringValue ?? "Away")"
+        guard state["homeShootout"] != nil else { return score }
+        return score + " (\(number("homeShootout"))–\(number("awayShootout")) on penalties)"
+    }
+}

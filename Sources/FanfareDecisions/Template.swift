@@ -1,0 +1,134 @@
+package import FanfareModel
+
+/// Text with holes that a state fills: `{homeScore}–{awayScore}`.
+///
+/// `{key}` is a field of the content state as people see it, `{fact.key}` a value of the fact that caused an alert, `{topic}`
+/// the topic's id. `{key:3}` is three letters of the word that names it, in capitals: `{home:3}` of Tottenham Hotspur is `TOT`. What
+/// is not there leaves its hole empty. `{{` and `}}` are braces.
+public struct Template: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
+    private enum Piece: Sendable, Hashable {
+        case text(String)
+        case topic
+        // With as many letters of it as are shown; `nil`: all there is.
+        case state(String, letters: Int?)
+        case fact(String, letters: Int?)
+    }
+
+    private var pieces: [Piece] = []
+    /// As it was written.
+    public let description: String
+
+    /// A template that stands in a program: a mistake in it is the program's, and traps.
+    public init(stringLiteral source: String) {
+        do { try self.init(parsing: source) } catch { preconditionFailure("\(source): \(error)") }
+    }
+
+    public init(parsing source: String) throws(TemplateFault) {
+        description = source
+        var text = ""
+        var rest = Substring(source)
+        while let character = rest.popFirst() {
+            switch character {
+            case "{" where rest.first == "{", "}" where rest.first == "}":
+                rest.removeFirst()
+                text.append(character)
+            case "{":
+                guard let close = rest.firstIndex(of: "}") else { throw TemplateFault("a { without its }") }
+                let name = String(rest[..<close])
+                guard !name.isEmpty, !name.contains("{") else { throw TemplateFault("{\(name)}: names no field") }
+                if !text.isEmpty { pieces.append(.text(text)) }
+                text = ""
+                if name == "topic" {
+                    pieces.append(.topic)
+                } else {
+                    let (key, letters) = try Template.abbreviation(name)
+                    pieces.append(
+                        key.hasPrefix("fact.")
+                            ? .fact(String(key.dropFirst("fact.".count)), letters: letters)
+                            : .state(key, letters: letters))
+                }
+                rest = rest[rest.index(after: close)...]
+            case "}": throw TemplateFault("a } without its {")
+            default: text.append(character)
+            }
+        }
+        if !text.isEmpty { pieces.append(.text(text)) }
+    }
+
+    /// - Parameter words: what stands for a field of the state that is one of these texts.
+    func text(
+        topic: TopicID, state: JSONObject, fact: JSONObject = JSONObject(), words: [String: String] = [:]
+    ) -> String {
+        func told(_ key: String) -> JSONValue? {
+            let value = state[key]
+            guard case .string(let text) = value, let word = words[text] else { return value }
+            return .string(word)
+        }
+        var text = ""
+        for piece in pieces {
+            switch piece {
+            case .text(let literal): text += literal
+            case .topic: text += topic.rawValue
+            case .state(let key, let letters): text += shown(told(key), letters)
+            case .fact(let key, let letters): text += shown(fact[key], letters)
+            }
+        }
+        return text
+    }
+
+    private func shown(_ value: JSONValue?, _ letters: Int?) -> String {
+        guard let text = value?.asText, let letters else { return value?.asText ?? "" }
+        return text.abbreviated(to: letters)
+    }
+
+    /// `home:3` is `home`, in three letters.
+    private static func abbreviation(_ name: String) throws(TemplateFault) -> (key: String, letters: Int?) {
+        guard let colon = name.lastIndex(of: ":") else { return (name, nil) }
+        guard let letters = Int(name[name.index(after: colon)...]), (1...40).contains(letters), colon > name.startIndex
+        else { throw TemplateFault("{\(name)}: expected a field, and after its colon how many letters of it, 1 to 40") }
+        return (String(name[..<colon]), letters)
+    }
+}
+
+/// What is wrong with a template.
+public struct TemplateFault: Error, CustomStringConvertible, Sendable {
+    public let description: String
+    init(_ description: String) { self.description = description }
+}
+
+extension JSONValue {
+    /// As people read it: strings without their quotes.
+    package var asText: String {
+        switch self {
+        case .string(let text): return text
+        case .int(let number): return String(number)
+        default:
+            var bytes: [UInt8] = []
+            write(to: &bytes)
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+}
+
+extension String {
+    /// Letters of the word that names a team, in capitals: neither of `AFC` or `VfB` nor of `1.`, unless there is no other.
+    func abbreviated(to letters: Int) -> String {
+        // Most names are ASCII, where a byte is a character and costs a hundredth of one.
+        guard utf8.allSatisfy({ $0 < 0x80 }) else {
+            return String(name(in: self, \.isWhitespace, \.isNumber, \.isUppercase).prefix(letters)).uppercased()
+        }
+        let own = name(
+            in: utf8, { $0 == 0x20 || (0x09...0x0D).contains($0) }, { (0x30...0x39).contains($0) },
+            { (0x41...0x5A).contains($0) })
+        return String(Substring(own.prefix(letters))).uppercased()
+    }
+
+    private func name<Text: Collection>(
+        in text: Text, _ isSpace: (Text.Element) -> Bool, _ isNumber: (Text.Element) -> Bool,
+        _ isUppercase: (Text.Element) -> Bool
+    ) -> Text.SubSequence {
+        let words = text.split(whereSeparator: isSpace)
+        let own = words.first { word in !word.contains(where: isNumber) && word.count(where: isUppercase) < 2 }
+        return own ?? words.first ?? text.prefix(0)
+    }
+}

@@ -1,0 +1,127 @@
+public import FanfareModel
+
+/// A trip from what each poll said of it: `position` when it was in the poll, `absent` when it was not.
+///
+/// The newest position counts. Its `arrivesAt` (Unix seconds) becomes a date in ActivityKit's encoding, in whole minutes
+/// that move only when the estimate really moved; the phone counts down to it by itself.
+public struct TransitReducer: Reducer {
+    /// A trip that vanishes this near its last stop has arrived …
+    private static let stopsLeftAtArrival: Int64 = 2
+    /// … when it is missing from that many polls: one missing poll is a flaw of the feed.
+    private static let pollsMissedAtArrival = 2
+    /// Anywhere else it may come back: one recorded train did so after 8 polls of a minute.
+    private static let withdrawnAfter = Duration.seconds(600)
+
+    private var arrival: Quantiser
+    private var position: Fact?
+    /// Unix seconds, whole minutes.
+    private var arrivalShown: Int64?
+    private var pollsMissed = 0
+    private var missingSince: FeedTime?
+    private var status: String?
+
+    public init(arrival: Quantiser = .minute) { self.arrival = arrival }
+
+    public mutating func follow(_ fields: [String: FieldRule]) {
+        if case .quantised(let quantiser) = fields["arrivesAt"] { arrival = quantiser }
+    }
+
+    public func understands(factKind: String) -> Bool { factKind == "position" || factKind == "absent" }
+
+    public func fault(in fact: Fact) -> String? {
+        guard fact.kind == "position" else { return nil }
+        guard let status = fact.values["status"]?.stringValue, Self.statuses.contains(status) else {
+            return "a position needs status, one of \(Self.statuses.sorted().joined(separator: ", "))"
+        }
+        for key in ["line", "destination", "nextStop", "nextStopId"] {
+            if let value = fact.values[key], value.stringValue == nil { return "\(key) of a position is text" }
+        }
+        if let stops = fact.values["stopsLeft"], stops.intValue.map({ $0 >= 0 }) != true {
+            return "stopsLeft of a position is a whole number from 0"
+        }
+        if let arrival = fact.values["arrivesAt"] {
+            guard let seconds = arrival.intValue, FeedTime.plausibleSeconds.contains(seconds) else {
+                return "arrivesAt of a position is in whole Unix seconds, 1970 to 2100"
+            }
+        }
+        return nil
+    }
+
+    private static let statuses: Set<String> = ["assigned", "enRoute", "atStop", "arriving", "cancelled"]
+
+    public mutating func fold(_ entry: LedgerEntry) {
+        // A withdrawn poll is as if it had never been.
+        guard case .fact(let fact) = entry else { return }
+        if fact.kind == "position" {
+            position = fact
+            status = fact.values["status"]?.stringValue
+            arrivalShown = fact.values["arrivesAt"]?.intValue.map { arrival.quantise($0, shown: arrivalShown) }
+            pollsMissed = 0
+            missingSince = nil
+        } else if position != nil {
+            pollsMissed += 1
+            let since = missingSince ?? fact.at
+            missingSince = since
+            let stopsLeft = position?.values["stopsLeft"]?.intValue ?? 0
+            if pollsMissed >= Self.pollsMissedAtArrival, stopsLeft <= Self.stopsLeftAtArrival {
+                status = "ended"
+            } else if fact.at - since >= Self.withdrawnAfter {
+                status = "withdrawn"
+            }
+        }
+    }
+
+    public var state: JSONObject {
+        guard let position else { return JSONObject() }
+        var state = JSONObject()
+        for key in ["line", "destination", "nextStop", "nextStopId", "stopsLeft"] { state[key] = position.values[key] }
+        state["status"] = status.map(JSONValue.string)
+        state["arrivesAt"] = arrivalShown.map { .double(FeedTime(seconds: $0).activityKitSeconds) }
+        if status == "ended" {
+            // The last position was one stop before: who looks at the card now must not wait for that.
+            state["stopsLeft"] = 0
+            for key in ["nextStop", "nextStopId", "arrivesAt"] { state[key] = nil }
+        }
+        if status == "cancelled" { state["arrivesAt"] = nil }
+        return state
+    }
+
+    /// The line beside the stops it still has to go.
+    public func shortForms(of state: JSONObject) -> ShortForms? {
+        guard let line = state["line"]?.stringValue, let stops = state["stopsLeft"]?.intValue else { return nil }
+        return ShortForms(compactLeading: line, compactTrailing: "\(stops)", minimal: "\(line) \(stops)")
+    }
+
+    /// A trip begins to interest when a train is assigned (the feed has no position before) and has stops to go to.
+    public var isPresentable: Bool { (position?.values["stopsLeft"]?.intValue ?? 0) > 0 }
+
+    public var ending: String? {
+        switch status {
+        case "ended": "gone from \(pollsMissed) polls, near its last stop"
+        case "withdrawn": "gone for 10 minutes, far from its last stop"
+        case "cancelled": "cancelled by the provider"
+        default: nil
+        }
+    }
+
+    public func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion? {
+        // Only the destination's: a train that enters each of its stops would alert all the way.
+        guard shown["status"]?.stringValue == "arriving", before["status"]?.stringValue != "arriving",
+            let stopsLeft = shown["stopsLeft"]?.intValue, stopsLeft <= 1
+        else { return nil }
+        let line = shown["line"]?.stringValue.map { "\($0) to " } ?? ""
+        let destination = shown["destination"]?.stringValue ?? "the last stop"
+        return Occasion(
+            .arriving, highlight: "status",
+            text: AlertText(title: "Arriving", body: line + destination, sound: "default"))
+    }
+}
+
+extension OccasionKind {
+    public static let arriving = OccasionKind("arriving")
+}
+
+extension FeedTime {
+    fileprivate static let plausibleSeconds =
+        plausible.lowerBound.milliseconds / 1000..<plausible.upperBound.milliseconds / 1000
+}

@@ -1,0 +1,51 @@
+import FanfareModel
+
+/// Why a shard does not carry out what it is told of an activity. The activity, if it is known, stays as it was.
+public enum CommandRefusal: Sendable, Hashable, CustomStringConvertible {
+    case token
+    case topic
+    case lineup
+    case tooManyTopics
+    case unknownActivity
+
+    public var description: String {
+        switch self {
+        case .token: "a token is 1 to \(TokenStore.tokenBytesMax) bytes"
+        case .topic: "a topic's id is 1 to \(TopicID.bytesMax) bytes of UTF-8"
+        case .lineup: "a lineup has 1 to \(Lineup.topicsMax) topics, each of them once"
+        case .tooManyTopics: "too many topics are followed of which nothing has come yet"
+        case .unknownActivity: "no activity of this name is known, or it is gone"
+        }
+    }
+}
+
+extension Shard {
+    /// - Returns: `nil` for a token that may be one.
+    func refusal(of token: [UInt8]) -> CommandRefusal? {
+        (1...TokenStore.tokenBytesMax).contains(token.count) ? nil : .token
+    }
+
+    /// - Returns: `nil` for what an activity can show.
+    func refusal(of key: AudienceKey) -> CommandRefusal? {
+        switch key {
+        case .topic(let id):
+            guard id.isValid else { return .topic }
+            return topics.hasRoom(for: 1) || topics.index(of: id) != nil ? nil : .tooManyTopics
+        case .lineup(let ids, _):
+            guard (1...Lineup.topicsMax).contains(ids.count), Set(ids).count == ids.count else { return .lineup }
+            guard ids.allSatisfy(\.isValid) else { return .topic }
+            func isUnknown(_ id: TopicID) -> Bool { topics.index(of: id) == nil }
+            return topics.hasRoom(for: ids.count) || topics.hasRoom(for: ids.count(where: isUnknown))
+                ? nil : .tooManyTopics
+        }
+    }
+
+    func refuse(_ id: ActivityID, _ refusal: CommandRefusal) { report(.refused(refusal), of: id) }
+}
+
+extension TopicID {
+    /// As long as feeds may name a topic.
+    static let bytesMax = 512
+
+    fileprivate var isValid: Bool { (1...TopicID.bytesMax).contains(rawValue.utf8.count) }
+}

@@ -1,0 +1,60 @@
+import FanfareModel
+
+/// A shard's figures of freshness since its start, by kind of topic.
+///
+/// A kind has an index, which is asked for once per publication. Feeds make up kinds: those beyond the first few are counted together.
+/// All times are monotonic nanoseconds, or spans of them.
+struct FreshnessTable {
+    private var kinds: [(kind: TopicKind, figures: Freshness)] = []
+    private var lineups: Int?
+    /// When the last push was accepted; 0 before the first.
+    private var lastAccepted: Int64 = 0
+
+    mutating func index(of kind: TopicKind) -> Int {
+        if let known = kinds.firstIndex(where: { $0.kind == kind }) { return known }
+        guard kinds.count < Freshness.kindsMax || kind == .other else { return index(of: .other) }
+        kinds.append((kind, Freshness()))
+        return kinds.count - 1
+    }
+
+    mutating func indexOfLineups() -> Int {
+        if let lineups { return lineups }
+        let index = index(of: .lineup)
+        lineups = index
+        return index
+    }
+
+    // MARK: What happens
+
+    mutating func noteAccepted(at now: Int64) { lastAccepted = now }
+
+    /// The first push of a sweep leaves.
+    mutating func noteLaneDelay(_ delay: Int64, lane: Int, of index: Int) {
+        kinds[index].figures.laneDelay[lane].record(delay)
+    }
+
+    /// Pushes leave with a state of this age.
+    mutating func noteStateAge(_ age: Int64, times: Int, of index: Int) {
+        kinds[index].figures.stateAge.record(age, times: times)
+    }
+
+    /// A publication that somebody lacked is complete.
+    mutating func noteSweep(_ took: Int64, of index: Int) { kinds[index].figures.sweep.record(took) }
+
+    // MARK: What there is to tell
+
+    /// - Parameter oldestArrival: of the publications that somebody lacks.
+    func report(oldestArrival: Int64?, at now: Int64) -> FreshnessReport {
+        var report = FreshnessReport()
+        report.lastAccepted = lastAccepted
+        for (kind, figures) in kinds { report.kinds[kind] = figures }
+        report.oldestUndelivered = now - min(now, oldestArrival ?? now)
+        return report
+    }
+
+    func violation() -> String? {
+        guard Set(kinds.map(\.kind)).count == kinds.count else { return "a kind has two sets of figures" }
+        guard kinds.count <= Freshness.kindsMax + 1 else { return "\(kinds.count) kinds are told apart" }
+        return nil
+    }
+}

@@ -1,0 +1,111 @@
+import FanfareModel
+
+/// Which audience is served next: lanes by urgency, weighted so that none starves; inside a lane deficit round robin, so that an
+/// audience of ten million does not delay a thousand small ones.
+///
+/// The last lane is for those whose last push came back unserved: whatever they miss, nobody else waits for another try.
+struct Lanes {
+    static let count = 4
+    static let lastLane = count - 1
+    /// Visits per round and lane. The first lane (starts, ends, alerts) gets most of every round and never all of it.
+    private static let weights = [256, 64, 16, 4]
+    /// Visits an audience may take before the next one of its lane has its turn.
+    private static let quantum = 32
+
+    /// The queues in which an audience has an entry.
+    struct Places: OptionSet {
+        let rawValue: UInt8
+        init(rawValue: UInt8) { self.rawValue = rawValue }
+        init(_ lane: Int) { rawValue = 1 << UInt8(lane) }
+    }
+
+    private var queues: [Queue<Audience>] = Array(repeating: Queue(), count: count)
+    /// By lane: entries above which those that are left behind are looked for. While nobody pulls, nobody else comes upon them.
+    private var tidyAbove = Array(repeating: tidyLeast, count: count)
+    private static let tidyLeast = 1024
+    private var credits = weights
+
+    /// Puts the audience where its work belongs. Called whenever work arrives. It stands in each lane's queue at most once; an
+    /// entry left behind in another lane is recognised by `lane` and skipped.
+    mutating func enqueue(_ audience: Audience) {
+        guard audience.hasWork, audience.parked == nil else { return }
+        let lane = audience.preferredLane
+        guard audience.lane != lane else { return }
+        audience.lane = lane
+        audience.deficit = Lanes.quantum
+        guard audience.standsIn.insert(Places(lane)).inserted else { return }
+        queues[lane].append(audience)
+        if queues[lane].count > tidyAbove[lane] { tidy(lane) }
+    }
+
+    /// An audience is no more.
+    mutating func abandon(_ audience: Audience) { audience.lane = nil }
+
+    private mutating func tidy(_ lane: Int) {
+        queues[lane].removeAll {
+            guard $0.lane != lane else { return false }
+            $0.standsIn.remove(Places(lane))
+            return true
+        }
+        tidyAbove[lane] = max(Lanes.tidyLeast, 2 * queues[lane].count)
+    }
+
+    /// For checks.
+    var entries: Int { queues.reduce(0) { $0 + $1.count } }
+
+    /// The audience whose turn it is, or `nil` when no lane has work. The same one is returned until its quantum is used up,
+    /// its work is done or its lane changes.
+    mutating func current() -> Audience? {
+        while true {
+            guard let lane = nextLane() else { return nil }
+            guard let audience = queues[lane].first else { continue }
+            if audience.lane == lane, audience.hasWork, audience.preferredLane == lane {
+                if audience.deficit > 0 { return audience }
+                audience.deficit = Lanes.quantum
+                queues[lane].removeFirst()
+                queues[lane].append(audience)
+            } else {
+                queues[lane].removeFirst()
+                audience.standsIn.remove(Places(lane))
+                if audience.lane == lane {  // done here; its other work, if any, belongs elsewhere
+                    audience.lane = nil
+                    enqueue(audience)
+                }
+            }
+        }
+    }
+
+    /// Visits that the current audience may take before it is somebody else's turn.
+    func allowance(of audience: Audience) -> Int {
+        guard let lane = audience.lane else { return 0 }
+        return min(audience.deficit, credits[lane])
+    }
+
+    /// So many of this audience have been visited: a push costs what looking in vain does.
+    mutating func charge(_ audience: Audience, _ count: Int) {
+        audience.deficit -= count
+        if let lane = audience.lane { credits[lane] -= count }
+    }
+
+    /// Takes the audience out until `unpark`: it has work that may not be sent yet.
+    mutating func park(_ audience: Audience, until timer: TimingWheel.Entry) {
+        audience.parked = timer
+        audience.lane = nil
+    }
+
+    mutating func unpark(_ audience: Audience) {
+        audience.parked = nil
+        enqueue(audience)
+    }
+
+    private mutating func nextLane() -> Int? {
+        var waiting: Int?
+        for lane in 0..<Lanes.count where !queues[lane].isEmpty {
+            if credits[lane] > 0 { return lane }
+            if waiting == nil { waiting = lane }
+        }
+        // One by one: assigned whole, the array would be the static one's copy, made when it is next written to.
+        if waiting != nil { for lane in 0..<Lanes.count { credits[lane] = Lanes.weights[lane] } }
+        return waiting
+    }
+}

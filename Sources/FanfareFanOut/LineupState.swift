@@ -1,0 +1,295 @@
+package import FanfareModel
+
+/// The content state of a lineup, which `LineupContentState` of the module `FanfareLineup` describes for apps: one JSON object
+/// joined from bytes that were encoded when its topics were published.
+package enum LineupState {
+    /// Published versions of topics, and the one in the spotlight.
+    package struct Display {
+        /// In the person's own order; topics that have something to show.
+        package var topics: [LineupTopic]
+        /// Index into `topics`.
+        package var spotlight: Int
+
+        package init(topics: [LineupTopic] = [], spotlight: Int = 0) {
+            self.topics = topics
+            self.spotlight = spotlight
+        }
+
+        /// Of what people see: what finds no room makes no difference.
+        var hash: UInt64 {
+            guard !topics.isEmpty else { return 0 }
+            if fits {
+                return topics.reduce(UInt64(spotlight) ^ topics[spotlight].display) { $0.mixed &+ $1.row.hash }.mixed
+            }
+            let fitting = Fitting(self, highlighting: nil)
+            var hash = fitting.spotlight.map { UInt64($0) ^ topics[spotlight].display } ?? 0
+            hash ^= fitting.parts.link.isEmpty ? 0 : 1 << 32
+            hash ^= fitting.parts.highlight.isEmpty ? 0 : 1 << 33
+            for index in fitting.shown { hash = hash.mixed &+ topics[index].row.hash }
+            // Nothing that fits has this hash.
+            return hash.mixed &+ UInt64(1 + topics.count - fitting.shown.count)
+        }
+
+        /// Nothing has to be left out: nearly always.
+        fileprivate var fits: Bool {
+            var limit = Int.max
+            var bytes = topics[spotlight].frame.bytesMax
+            for topic in topics {
+                limit = min(limit, topic.stateBytesMax)
+                bytes += topic.row.bytes.count + 1
+            }
+            return bytes <= limit
+        }
+    }
+
+    /// - Parameter display: at least one topic.
+    /// - Parameter highlighted: the key that the alert on board is about.
+    /// - Parameter bytes: are replaced; their room is used again.
+    package static func compose(
+        _ display: Display, highlighting highlighted: String? = nil, into bytes: inout [UInt8]
+    ) {
+        bytes.removeAll(keepingCapacity: true)
+        let lit = display.topics[display.spotlight]
+        if display.fits, highlighted == nil || highlighted == lit.publication.state.highlightedKey {
+            return lit.frame.join(display.topics, spotlight: display.spotlight, into: &bytes)
+        }
+        let fitting = Fitting(display, highlighting: highlighted)
+        fitting.parts.frame(more: display.topics.count - fitting.shown.count)
+            .join(fitting.shown.map { display.topics[$0] }, spotlight: fitting.spotlight, into: &bytes)
+    }
+
+    /// What of a display finds room. What does not is left out: of the other topics those that are over first, then those not
+    /// begun, then the last of the person's order; after them the link and the highlight, which the state itself has too. A
+    /// spotlight that does not fit beside its own row is left out whole.
+    private struct Fitting {
+        var parts: EncodedFrame.Parts
+        /// Indices of the topics whose rows are shown.
+        private(set) var shown: [Int]
+        /// Index into `shown`.
+        private(set) var spotlight: Int?
+        private var rows: Int
+        private var bytesMax: Int { parts.bytesMax + rows }
+
+        init(_ display: Display, highlighting highlighted: String?) {
+            let lit = display.topics[display.spotlight]
+            parts = EncodedFrame.Parts(lit.publication.state, lit.row, highlighting: highlighted)
+            shown = Array(display.topics.indices)
+            spotlight = display.spotlight
+            rows = display.topics.reduce(0) { $0 + $1.row.bytes.count + 1 }
+            let limit = display.topics.reduce(Int.max) { min($0, $1.stateBytesMax) }
+            if bytesMax > limit { leaveOut(of: display, limit: limit) }
+        }
+
+        private mutating func leaveOut(of display: Display, limit: Int) {
+            let byImportance = display.topics.indices.sorted {
+                (display.topics[$0].publication.leavesFirst, -$0) < (display.topics[$1].publication.leavesFirst, -$1)
+            }
+            leaveOut(byImportance.filter { $0 != display.spotlight }, of: display, limit: limit)
+            if bytesMax > limit { parts.link = [] }
+            if bytesMax > limit { parts.highlight = [] }
+            if bytesMax > limit {
+                parts.spotlight = nil
+                shown = Array(display.topics.indices)
+                rows = display.topics.reduce(0) { $0 + $1.row.bytes.count + 1 }
+                leaveOut(byImportance, of: display, limit: limit)
+            }
+            spotlight = parts.spotlight.flatMap { _ in shown.firstIndex(of: display.spotlight) }
+        }
+
+        private mutating func leaveOut(_ candidates: [Int], of display: Display, limit: Int) {
+            for candidate in candidates where bytesMax > limit {
+                shown.removeAll { $0 == candidate }
+                rows -= display.topics[candidate].row.bytes.count + 1
+            }
+        }
+    }
+}
+
+/// A topic's version as lineups show it: encoded once in each shard that has a lineup of the topic, for all of these.
+package final class LineupTopic: Sendable {
+    let publication: Publication
+    /// Outside the spotlight.
+    let row: EncodedRow
+    /// Beside the rows, when it has the spotlight.
+    let frame: EncodedFrame
+    // Asked of it in every lineup.
+    let display: UInt64
+    let stateBytesMax: Int
+
+    package init(_ publication: Publication) {
+        self.publication = publication
+        row = EncodedRow(publication.topicID, publication.topicKind, publication.short)
+        frame = EncodedFrame(publication.state, row)
+        display = publication.display
+        stateBytesMax = publication.stateBytesMax
+    }
+}
+
+/// One member of a lineup's `topics`, as JSON.
+struct EncodedRow: Sendable {
+    let bytes: [UInt8]
+    /// `"kind":` and its value, for the spotlight to repeat.
+    let kind: Range<Int>
+    let hash: UInt64
+
+    /// Its keys have 67, a form seldom more than 8, and an id 20.
+    private static let bytesUsual = 128
+
+    init(_ id: TopicID, _ kind: TopicKind, _ short: ShortForms) {
+        var bytes: [UInt8] = []
+        func append(_ key: String, _ value: String) -> Range<Int> {
+            bytes.append(UInt8(ascii: bytes.isEmpty ? "{" : ","))
+            let start = bytes.count
+            JSONValue.write(key, to: &bytes)
+            bytes.append(UInt8(ascii: ":"))
+            JSONValue.write(value, to: &bytes)
+            return start..<bytes.count
+        }
+        bytes.reserveCapacity(EncodedRow.bytesUsual)
+        _ = append("compactLeading", short.compactLeading)
+        _ = append("compactTrailing", short.compactTrailing)
+        _ = append("id", id.rawValue)
+        self.kind = append("kind", kind.rawValue)
+        _ = append("minimal", short.minimal)
+        bytes.append(UInt8(ascii: "}"))
+        self.bytes = bytes
+        hash = bytes.keyedHash
+    }
+}
+
+/// What a topic's version in the spotlight makes of a lineup's state: all but the rows, and the number of its own.
+struct EncodedFrame: Sendable {
+    private let opening: [UInt8]
+    private let closing: [UInt8]
+    /// With room for the greatest numbers.
+    let bytesMax: Int
+
+    /// Of a state in which nothing is left out.
+    init(_ state: EncodedState, _ row: EncodedRow) { self = Parts(state, row).frame(more: 0) }
+
+    private init(opening: [UInt8], closing: [UInt8], bytesMax: Int) {
+        (self.opening, self.closing, self.bytesMax) = (opening, closing, bytesMax)
+    }
+
+    /// - Parameter spotlight: index into the topics; `nil` where it found no room.
+    func join(_ topics: [LineupTopic], spotlight: Int?, into bytes: inout [UInt8]) {
+        // Asked for at once: whether there is room is then not asked again for every piece.
+        bytes.append(addingCapacity: topics.reduce(bytesMax) { $0 + $1.row.bytes.count + 1 }) { output in
+            output.append(opening)
+            if let spotlight { output.append(count: spotlight) }
+            output.append(closing)
+            for index in topics.indices {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                output.append(topics[index].row.bytes)
+            }
+            output.append(UInt8(ascii: "]"))
+            output.append(UInt8(ascii: "}"))
+        }
+    }
+
+    struct Parts {
+        struct Spotlight {
+            /// `"kind":` and its value.
+            let kind: ArraySlice<UInt8>
+            let state: [UInt8]
+        }
+
+        /// Values, as JSON; empty when there is none.
+        var highlight: ArraySlice<UInt8>
+        var link: ArraySlice<UInt8>
+        var spotlight: Spotlight?
+        /// Bytes by which another alert's highlight may be longer.
+        private let highlightRoom: Int
+
+        init(_ lit: EncodedState, _ row: EncodedRow, highlighting key: String? = nil) {
+            var bytes = lit.bytes
+            var highlight = lit.highlight.map { lit.bytes[$0] } ?? []
+            // A state that highlights nothing has no room for it, and the alert is of what was before.
+            if let key, lit.highlight != nil, key != lit.highlightedKey {
+                bytes = lit.highlighting(key)
+                var value: [UInt8] = []
+                JSONValue.write(key, to: &value)
+                highlight = value[...]
+            }
+            self.highlight = highlight
+            highlightRoom = lit.highlight == nil ? 0 : max(0, lit.highlightMax - highlight.count)
+            link = lit.deepLink.map { lit.bytes[$0] } ?? []
+            spotlight = Spotlight(kind: row.bytes[row.kind], state: bytes)
+        }
+
+        /// Without rows, and with room for the greatest numbers and the longest highlight: what a version shows is the same to
+        /// everybody, whatever alert comes along with it.
+        var bytesMax: Int {
+            var count = #"{"more":64,"topics":[]}"#.utf8.count
+            if !highlight.isEmpty { count += #""highlight":,"#.utf8.count + highlight.count + highlightRoom }
+            if !link.isEmpty { count += #""link":,"#.utf8.count + link.count }
+            if let spotlight {
+                count +=
+                    #","spotlight":{"index":64,,"state":}"#.utf8.count + spotlight.kind.count + spotlight.state.count
+                    + highlightRoom
+            }
+            return count
+        }
+
+        /// - Parameter more: topics that are left out.
+        func frame(more: Int) -> EncodedFrame {
+            var opening = [UInt8(ascii: "{")]
+            if !highlight.isEmpty {
+                opening.append(contentsOf: #""highlight":"#.utf8)
+                opening.append(contentsOf: highlight)
+                opening.append(UInt8(ascii: ","))
+            }
+            if !link.isEmpty {
+                opening.append(contentsOf: #""link":"#.utf8)
+                opening.append(contentsOf: link)
+                opening.append(UInt8(ascii: ","))
+            }
+            // None is what a lineup without a number says.
+            if more > 0 {
+                opening.append(contentsOf: #""more":"#.utf8)
+                opening.append(count: more)
+                opening.append(UInt8(ascii: ","))
+            }
+            var closing: [UInt8] = []
+            if let spotlight {
+                opening.append(contentsOf: #""spotlight":{"index":"#.utf8)
+                closing.append(UInt8(ascii: ","))
+                closing.append(contentsOf: spotlight.kind)
+                closing.append(contentsOf: #","state":"#.utf8)
+                closing.append(contentsOf: spotlight.state)
+                closing.append(contentsOf: "},".utf8)
+            }
+            closing.append(contentsOf: #""topics":["#.utf8)
+            return EncodedFrame(opening: opening, closing: closing, bytesMax: bytesMax)
+        }
+    }
+}
+
+extension Publication {
+    /// Where room is short: what is over before what has not begun before what is live.
+    fileprivate var leavesFirst: Int { event == .end ? 0 : prominence.hasBegun ? 2 : 1 }
+}
+
+extension [UInt8] {
+    /// At most two digits: a lineup has at most 64 topics.
+    fileprivate mutating func append(count: Int) {
+        append(addingCapacity: 2) { $0.append(count: count) }
+    }
+}
+
+extension OutputSpan<UInt8> {
+    fileprivate mutating func append(count: Int) {
+        if count > 9 { append(UInt8(ascii: "0") + UInt8(count / 10)) }
+        append(UInt8(ascii: "0") + UInt8(count % 10))
+    }
+
+    @inline(__always)
+    fileprivate mutating func append(_ bytes: [UInt8]) {
+        bytes.withUnsafeBufferPointer { bytes in
+            withUnsafeMutableBufferPointer { room, count in
+                _ = UnsafeMutableBufferPointer(rebasing: room[count...]).update(fromContentsOf: bytes)
+                count += bytes.count
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import FanfareModel
+
+/// What it takes to start an activity once more.
+struct Renewal {
+    let request: StartRequest
+    let edition: Int
+    /// The activity that is to take this one's place.
+    var successor: ActivityID?
+    /// It will not: this one ends instead.
+    var hasFailed = false
+
+    /// Names of earlier cards that go on to mean the newest one: the first, which is the app's own, and those of the last day.
+    static let namesMax = 4
+
+    /// - Parameter names: of the cards before it, the oldest first.
+    static func names(_ names: [ActivityID], and last: ActivityID) -> [ActivityID] {
+        names.prefix(1) + names.dropFirst().suffix(namesMax - 2) + [last]
+    }
+}
+
+/// Which cards can be started once more, which one is to take each one's place, and which card an id means by now.
+///
+/// A renewed card has an id of its own, and the ids of the cards before it are its names. While its start is on its way they still mean
+/// the old card; from the hand-over on they mean the new one.
+struct RenewalBook {
+    private struct Names {
+        /// The id of the card that has the names.
+        let card: ActivityID
+        let names: [ActivityID]
+    }
+
+    private var renewals: [ActivitySlot: Renewal] = [:]
+    private var names: [ActivitySlot: Names] = [:]
+    /// By name: the card that has it since a hand-over.
+    private var cards: [ActivityID: ActivityID] = [:]
+
+    var isEmpty: Bool { renewals.isEmpty && !hasNames }
+    var hasNames: Bool { !names.isEmpty || !cards.isEmpty }
+    /// Names that have been handed over.
+    var handedOverCount: Int { cards.count }
+    /// The cards that are being renewed, and the activity that is to take each one's place.
+    var underWay: [(slot: ActivitySlot, successor: ActivityID)] {
+        renewals.compactMap { slot, renewal in renewal.successor.map { (slot, $0) } }
+    }
+
+    subscript(slot: ActivitySlot) -> Renewal? { renewals[slot] }
+
+    // MARK: Renewals
+
+    func successor(of slot: ActivitySlot) -> ActivityID? { renewals.isEmpty ? nil : renewals[slot]?.successor }
+
+    /// The card can be renewed from now on.
+    mutating func add(_ slot: ActivitySlot, request: StartRequest, edition: Int) {
+        renewals[slot] = Renewal(request: request, edition: edition)
+    }
+
+    /// The card's next renewal asks for this, also if one has failed.
+    mutating func replaceRequest(of slot: ActivitySlot, with request: StartRequest) {
+        renewals[slot] = Renewal(
+            request: request, edition: renewals[slot]?.edition ?? 1, successor: renewals[slot]?.successor)
+    }
+
+    mutating func begin(_ slot: ActivitySlot, successor: ActivityID) { renewals[slot]?.successor = successor }
+
+    mutating func fail(_ slot: ActivitySlot) {
+        renewals[slot]?.successor = nil
+        renewals[slot]?.hasFailed = true
+    }
+
+    /// The card is renewed no more: it goes, or another one has taken its place.
+    mutating func remove(_ slot: ActivitySlot) { renewals[slot] = nil }
+
+    // MARK: Names
+
+    /// The id of the card that `id` means.
+    func card(of id: ActivityID) -> ActivityID { cards[id] ?? id }
+
+    func isHandedOver(_ id: ActivityID) -> Bool { cards[id] != nil }
+
+    /// - Parameter old: the card whose id and names the new one is to have.
+    mutating func name(_ slot: ActivitySlot, _ card: ActivityID, after old: (slot: ActivitySlot, id: ActivityID)) {
+        names[slot] = Names(card: card, names: Renewal.names(names[old.slot]?.names ?? [], and: old.id))
+    }
+
+    /// Whoever names the old card, or one of those before it, means the new one from now on.
+    mutating func handOver(_ old: ActivitySlot, to slot: ActivitySlot) {
+        renewals[old] = nil
+        guard let names = names[slot] else { return }
+        for name in names.names { cards[name] = names.card }
+    }
+
+    /// The cards before it mean this one no more.
+    mutating func removeNames(of slot: ActivitySlot) {
+        guard !names.isEmpty, let names = names.removeValue(forKey: slot) else { return }
+        for name in names.names where cards[name] == names.card { cards[name] = nil }
+    }
+
+    /// - Parameter slotOf: the activity that has this id.
+    func violation(slotOf: (ActivityID) -> ActivitySlot?) -> String? {
+        for (name, card) in cards {
+            guard let slot = slotOf(card), names[slot]?.names.contains(name) == true else {
+                return "an activity's name means another one that is gone"
+            }
+        }
+        for (slot, names) in names {
+            guard slotOf(names.card) == slot else { return "the names of an activity are kept that is gone" }
+            guard names.names.count <= Renewal.namesMax else { return "slot \(slot.rawValue) has too many names" }
+        }
+        for (slot, renewal) in renewals where renewal.hasFailed && renewal.successor != nil {
+            return "the renewal of slot \(slot.rawValue) has failed, and goes on"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,57 @@
+import FanfareModel
+
+/// Answers what becomes of an alert for an activity (rule A3).
+extension Shard {
+    func disposition(of cause: String, in topic: TopicID, for id: ActivityID, at moment: Moment) -> AlertDisposition {
+        store.alertMemory.begin(store.activities.count)
+        guard let slot = slot(of: id) else { return .noActivity }
+        // Whose end is to come for its age is told by that, as long as nobody has let go of it.
+        let lastState = store[slot].flags.contains(.leaving) ? lastStates[slot] : nil
+        guard lastState != nil || !store[slot].flags.contains(.leaving) else { return .noActivity }
+        func isMeant(_ pending: PendingAlert) -> Bool { pending.alert.cause == cause && pending.topic == topic }
+        let activity = store[slot]
+        let start = starts[slot]
+        let audience = audiences[lastState ?? start?.audience ?? Int(activity.audience)]
+        let carried = carriedAlerts[slot]
+        if carried?.inFlight.contains(where: isMeant) == true { return .planned }
+        if lastState != nil, activity.flags.contains(.ending) { return .noActivity }  // its end has left without that
+        let alerted = start.map { $0.shown?.alerted ?? audience.target } ?? activity.alerted
+        let isCarried = carried?.pending.contains(where: isMeant) == true
+        guard let alert = audience.alerts.last(where: isMeant), alert.version > alerted || !isCarried else {
+            return isCarried ? rides(isMeant, for: slot, of: audience, after: alerted, at: moment) : .silenced(.unknown)
+        }
+        guard alert.version > alerted else {
+            return store.alertMemory.outcome(number: alert.number, of: slot).disposition
+        }
+        if alert.isRevoked { return .silenced(.revoked) }
+        if activity.flags.contains(.inFlight), activity.sending >= alert.version {
+            let sent = audience.alerts(after: alerted).prefix { $0.version <= activity.sending }
+            guard let told = sent.told(at: moment),
+                sent.indices.contains(where: { told.contains($0) && isMeant(sent[$0]) })
+            else { return .silenced(.superseded) }
+            return activity.sendingAlert.silence.map { .silenced(.preferences($0)) } ?? .planned
+        }
+        return rides(isMeant, for: slot, of: audience, after: alerted, at: moment)
+    }
+
+    /// Whether it would be told by a push that left now.
+    private func rides(
+        _ isMeant: (PendingAlert) -> Bool, for slot: ActivitySlot, of audience: Audience, after alerted: UInt32,
+        at moment: Moment
+    ) -> AlertDisposition {
+        let missed = ((carriedAlerts[slot]?.pending ?? []) + audience.alerts(after: alerted)).kept
+        guard let own = missed.last(where: isMeant) else { return .silenced(.unknown) }
+        if own.isRevoked { return .silenced(.revoked) }
+        if !own.isCarried(at: moment) { return .silenced(.stale) }
+        guard let told = missed.told(at: moment),
+            missed.indices.contains(where: { told.contains($0) && isMeant(missed[$0]) })
+        else { return .silenced(.superseded) }
+        let wish = SubscriberGovernor.Wish(
+            alert: missed[told.lead].alert.class, priority: audience.priority,
+            isEnd: audience.event == .end || store[slot].flags.contains(.leaving))
+        let grant = governor.grant(
+            wish, to: store[slot].spent, store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay),
+            after: UInt32(moment.stampSecond) - min(UInt32(moment.stampSecond), store[slot].stamp))
+        return grant.silence.map { .silenced(.preferences($0)) } ?? .planned
+    }
+}

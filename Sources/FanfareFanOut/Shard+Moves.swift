@@ -1,0 +1,95 @@
+import FanfareModel
+
+extension Shard {
+    /// - Parameter key: is not to be refused.
+    func move(_ slot: ActivitySlot, to key: AudienceKey, at moment: Moment) {
+        guard !store[slot].flags.contains(.leaving) else { return }
+        // With its end on the way, nothing follows; but if its successor may be there, its name is about to mean that.
+        let isEnding = store[slot].flags.contains(.ending) || awaitsEnd(slot, of: key)
+        let successor = successor(of: slot).flatMap { successor in
+            awaitsEnd(successor, of: key) || isEnding && starts[successor]?.phase != .sent ? nil : successor
+        }
+        if isEnding, successor == nil { return }
+        let index = audienceIndex(key, at: moment)
+        if let successor { moveStart(successor, to: index, at: moment) }
+        if isEnding { return }
+        guard !store[slot].flags.contains(.tokenless) else {
+            moveStart(slot, to: index, at: moment)
+            return
+        }
+        guard store[slot].audience != UInt32(index) else { return }
+        // An audience without a version is of topics that are over, or unheard of: it waits for what has not been published.
+        let shown = audiences[index].target > 0 ? Set(audiences[index].topics.map { topics[$0].id }) : []
+        let missed = alertsMissed(by: slot).filter { shown.contains($0.topic) && $0.isCarried(at: moment) }
+        leaveAudience(slot, at: moment)
+        join(slot, index)
+        if carriedAlerts.carry(missed, by: slot, at: store[slot].alerted) { comeAgain(slot) }
+    }
+
+    /// What another card was to be told of, this member is told of by its next push.
+    func carry(_ missed: CarriedAlerts.Entry, by slot: ActivitySlot) {
+        guard carriedAlerts.carry(missed, by: slot, at: store[slot].alerted) else { return }
+        let audience = audiences[Int(store[slot].audience)]
+        count(store[slot], -1, in: audience)
+        store[slot].flags.insert(.owedFirst)
+        count(store[slot], 1, in: audience)
+        comeAgain(slot)
+    }
+
+    func alertsMissed(by slot: ActivitySlot) -> CarriedAlerts.Entry {
+        let activity = store[slot]
+        var missed = carriedAlerts[slot] ?? CarriedAlerts.Entry()
+        guard activity.audience != ActivityStore.noAudience else { return missed }
+        let own = audiences[Int(activity.audience)].alerts(after: activity.alerted)
+        if activity.flags.contains(.inFlight), activity.sending != 0 {
+            let sent = own.prefix { $0.version <= activity.sending }
+            missed.inFlight += missed.pending + sent
+            missed.pending = Array(own.dropFirst(sent.count))
+        } else {
+            missed.pending += own
+        }
+        let kept = Array(missed.pending.kept)
+        counts.alerts.superseded += missed.pending.count - kept.count
+        missed.pending = kept
+        return missed
+    }
+
+    /// Alerts that the activity's next push may tell of: carried along, and missed in its audience since; no more than anybody
+    /// else may miss, or an older one would outlive a newer one.
+    func pending(_ slot: ActivitySlot, of audience: Audience) -> ArraySlice<PendingAlert> {
+        ((carriedAlerts[slot]?.pending ?? []) + audience.alerts(after: store[slot].alerted)).kept
+    }
+
+    /// A push to an activity that carries alerts along was answered: either the one which told of them, or one that left before
+    /// the move and was the chance of some.
+    func answer(
+        _ outcome: DeliveryOutcome, carryingAlerts slot: ActivitySlot, as activity: Activity, at moment: Moment
+    ) {
+        switch outcome {
+        case .accepted, .refused, .unknown:
+            if activity.sending != 0 {
+                if outcome != .unknown {
+                    let settled = pending(slot, of: audiences[Int(activity.audience)])
+                        .prefix { $0.version <= activity.sending }
+                    let lead = activity.sendingAlert.isNone ? nil : settled.told(at: moment)?.lead
+                    let silenced = activity.sendingAlert.silence.map(AlertOutcome.silenced)
+                    let told = silenced ?? (outcome == .accepted ? .accepted : .refused)
+                    let classifier = AlertClassifier(settled, led: lead, at: moment)
+                    classifier.count(told: told, activities: 1, in: &counts.alerts)
+                    classifier.note(told: told, of: CollectionOfOne(slot), in: &store.alertMemory)
+                }
+                carriedAlerts.remove(slot)
+            } else {
+                let settled = carriedAlerts.takeInFlight(of: slot)[...]
+                if outcome != .unknown {
+                    AlertClassifier(settled, led: settled.told(at: moment)?.lead, at: moment)
+                        .count(
+                            told: outcome == .accepted ? .accepted : .refused, activities: 1, in: &counts.alerts)
+                } else if outcome == .unknown, !settled.isEmpty {
+                    counts.alerts.uncertain += 1
+                }
+            }
+        case .throttled, .serviceError, .notProcessed, .deadToken: carriedAlerts.returnInFlight(of: slot)
+        }
+    }
+}

@@ -1,0 +1,349 @@
+public import FanfareModel
+
+extension Shard {
+    /// Hands out what is due, most urgent first. Each activity gets the newest version *at this moment*: a slow service never
+    /// sees old scores, however far behind it is.
+    public func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
+        wakeDue(at: moment)
+        guard !isHeldUp else { return }
+        let end = batch.deliveries.count + limit
+        var vainVisits = 0
+        while batch.deliveries.count < end, let audience = lanes.current() {
+            guard vainVisits < Shard.vainVisitsMax else {
+                cutShortAt = moment.monotonicNanoseconds
+                break
+            }
+            let sent = batch.deliveries.count
+            let limit = min(end - sent, lanes.allowance(of: audience))
+            let visits = max(1, serve(audience, limit: limit, at: moment, into: &batch))
+            lanes.charge(audience, visits)
+            audience.noteVisits(visits)
+            vainVisits += visits - (batch.deliveries.count - sent)
+        }
+        reportIfQuiet()
+    }
+
+    /// Visits in one pull that bring no push; `nextDue` has passed while there may be more. They are a millisecond.
+    private static let vainVisitsMax = 8192
+
+    /// Visits those of the audience whose turn it is, at most `limit` of them.
+    ///
+    /// - Returns: how many.
+    private func serve(_ audience: Audience, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
+        if audience === departures {
+            if let slot = nextDeparture() { sendPrivateEnd(slot, at: moment, into: &batch) }
+            return 1
+        }
+        if let slot = audience.nextStart { return sendStart(slot, of: audience, at: moment, into: &batch) }
+        guard audience.again.isEmpty, audience.order.remaining > 0 else {
+            if let slot = nextAgain(of: audience) { _ = visit([slot], of: audience, at: moment, into: &batch) }
+            return 1
+        }
+        return sweep(audience, limit: limit, at: moment, into: &batch)
+    }
+
+    /// Visits the next members of the sweep, at most `limit` of them.
+    ///
+    /// - Returns: how many.
+    private func sweep(_ audience: Audience, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
+        let run = audience.nextOfSweep(limit: limit)
+        var rest = run
+        while !rest.isEmpty {
+            rest = rest.dropFirst(visit(rest, of: audience, at: moment, into: &batch))
+        }
+        audience.visited(run.count)
+        return run.count
+    }
+
+    private func nextAgain(of audience: Audience) -> ActivitySlot? {
+        guard let slot = audience.nextAgain(isUrgent: { missesAlert($0, of: audience) }) else { return nil }
+        let activity = store[slot]
+        guard activity.flags.contains(.queued), activity.audience != ActivityStore.noAudience,
+            audiences[Int(activity.audience)] === audience
+        else { return nil }
+        store[slot].flags.remove(.queued)
+        return slot
+    }
+
+    /// Gives the first of `slots` what it lacks, and those after it that stand as it does the same.
+    ///
+    /// - Returns: how many have been visited; at least one.
+    private func visit(
+        _ slots: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
+    ) -> Int {
+        let slot = slots[slots.startIndex]
+        store[slot].forgetStampNobodyTook(at: moment)
+        let activity = store[slot]
+        // Who is in flight or waits comes again by itself: the completion and the timing wheel see to that.
+        guard activity.flags.isDisjoint(with: [.inFlight, .waiting]), isOwed(activity, audience) else { return 1 }
+        let isFirst = activity.flags.contains(.owedFirst)
+        let carries = isFirst && carriedAlerts.contains(slot)
+        // Among those that stand alike there may be one that carries alerts along.
+        let slots = isFirst && !carriedAlerts.isEmpty ? slots.prefix(1) : slots
+        let missed = carries ? pending(slot, of: audience) : audience.alerts(after: activity.alerted)
+        let told = missed.told(at: moment)
+        if told == nil, isShown(audience, to: activity) {
+            passOver(missed, led: nil, told: .stale, for: slot, of: audience, at: moment)
+            serve(slot, with: audience.target, of: audience, at: moment)
+            return 1
+        }
+        // Sent again, the same version needs no second of its own.
+        let last = Int64(activity.stamp) - (activity.sending == audience.target ? 1 : 0)
+        guard let stamp = audience.stamp(after: last, at: moment) else {
+            awaitClock(slot, at: moment)
+            return 1
+        }
+        let wish = SubscriberGovernor.Wish(
+            alert: told.map { missed[$0.lead].alert.class }, priority: audience.priority,
+            isEnd: audience.event == .end)
+        let minute = moment.minuteOfDay
+        let grant = governor.grant(
+            wish, to: activity.spent, store.effect(of: Int(slot.rawValue), atMinute: minute),
+            after: UInt32(clamping: stamp) - activity.stamp)
+        let chance = AlertChance(version: told.map { missed[$0.lead].version } ?? 0, silence: grant.silence)
+        if let silence = grant.silence, isShown(audience, to: activity) {
+            passOver(missed, led: told?.lead, told: .silenced(silence), for: slot, of: audience, at: moment)
+            serve(slot, with: audience.target, of: audience, at: moment)
+            return 1
+        }
+        let riding = chance.rides ? told : nil
+        func make() -> Payload {
+            makePayload(
+                audience.event == .end ? .end : .update, for: audience, stamp: stamp, telling: riding, of: missed,
+                priority: grant.priority, at: moment, into: &batch)
+        }
+        // What is carried along has no version here that tells it apart.
+        let payload =
+            carries
+            ? make()
+            : audience.payload(
+                Audience.Variant(
+                    alert: riding.map { missed[$0.lead].version },
+                    beside: riding?.beside.map { missed[$0].version } ?? [], priority: grant.priority), make: make)
+        let push = Push(
+            payload: payload, version: audience.target, alert: chance, wish: wish, grant: grant, minute: minute)
+        let count = send(push, to: slots, into: &batch)
+        if grant.priority < wish.priority { counts.pushes.conserved += count }
+        audience.ledger.depart(count)
+        noteSent(count, having: activity.delivered, of: audience, at: moment)
+        return count
+    }
+
+    /// Pushes of an audience's newest version leave, to members who had the same version before.
+    private func noteSent(_ count: Int, having delivered: UInt32, of audience: Audience, at moment: Moment) {
+        let now = moment.monotonicNanoseconds
+        if let waiting = audience.takeWaiting(), let lane = audience.lane, lane < Lanes.lastLane {
+            freshness.noteLaneDelay(now - waiting, lane: lane, of: audience.freshness)
+        }
+        guard delivered != audience.target else { return }  // a joiner, or a repeat
+        freshness.noteStateAge(now - audience.publishedAt, times: count, of: audience.freshness)
+    }
+
+    /// The activity sees the newest version already, and has no push as the chance of what it missed.
+    // Inlined twice into each visit, it would make all of them larger.
+    @inline(never) func passOver(
+        _ missed: ArraySlice<PendingAlert>, led lead: Int?, told: AlertOutcome, for slot: ActivitySlot,
+        of audience: Audience, at moment: Moment
+    ) {
+        let classifier = AlertClassifier(missed, led: lead, at: moment)
+        classifier.count(told: told, activities: 1, in: &counts.alerts)
+        counts.alerts.superseded += audience.displacedAlerts(after: store[slot].alerted, through: audience.target)
+        classifier.note(told: told, of: CollectionOfOne(slot), in: &store.alertMemory)
+    }
+
+    /// The audience's sweep rests until then.
+    func park(_ audience: Audience, _ index: UInt32, due: Int64) {
+        lanes.park(audience, until: timers.insert(.audience(index), due: due))
+    }
+
+    /// The audience's sweep rests no longer.
+    func unpark(_ audience: Audience) {
+        if let timer = audience.parked { timers.cancel(timer) }
+        lanes.unpark(audience)
+    }
+
+    /// It slept through a change and its reversal: without an alert there is nothing to tell it.
+    private func isShown(_ audience: Audience, to activity: Activity) -> Bool {
+        audience.event == .update && !activity.flags.contains(.owedFirst) && activity.sendingAlert != .refused
+            && activity.delivered >= audience.shownAgainFrom && audience.ledger.showsTheNewest(activity.delivered)
+    }
+
+    private func sendPrivateEnd(_ slot: ActivitySlot, at moment: Moment, into batch: inout DeliveryBatch) {
+        guard let stamp = stampOfItsOwn(slot, at: moment) else {
+            awaitClock(slot, at: moment)
+            return
+        }
+        // What is of topics that are over, or unheard of, has no last state.
+        let push =
+            if let last = lastStates[slot], audiences[last].target > 0 {
+                makeLastState(of: slot, in: audiences[last], stamp: stamp, at: moment, into: &batch)
+            } else {
+                // A dismissal date in the past removes the card at once (spec §3.4, documented), and it is to be in the past for the
+                // phone, too, if our clock is some hours ahead.
+                Push(
+                    ofOne: Payload(
+                        event: .end, subject: "unfollow", state: [], stamp: stamp, staleDate: nil,
+                        dismissalDate: moment.wallSeconds - Stamp.aheadMax, alert: nil, priority: .immediate))
+            }
+        _ = send(push, to: [slot], into: &batch)
+    }
+
+    /// The end of an activity whose audience goes on.
+    private func makeLastState(
+        of slot: ActivitySlot, in audience: Audience, stamp: Int64, at moment: Moment, into batch: inout DeliveryBatch
+    ) -> Push {
+        let (missed, told) = takeMissed(byEndOf: slot, of: audience, stamp: stamp, at: moment)
+        return Push(
+            ofOne: makePayload(
+                .end, for: audience, stamp: stamp, telling: told, of: missed, at: moment, into: &batch),
+            telling: told.map { missed[$0.lead].alert.class })
+    }
+
+    /// Of a push that one activity alone gets.
+    func stampOfItsOwn(_ slot: ActivitySlot, at moment: Moment) -> Int64? {
+        store[slot].forgetStampNobodyTook(at: moment)
+        return Stamp.next(after: Int64(store[slot].stamp), at: moment)
+    }
+
+    /// The activity waits for the clock's next second.
+    private func awaitClock(_ slot: ActivitySlot, at moment: Moment) {
+        store[slot].flags.insert(.waiting)
+        timers.insert(
+            .activity(slot, generation: store[slot].generation), due: moment.monotonicNanoseconds + 1_000_000_000)
+    }
+
+    func send(_ push: Push, to slots: ArraySlice<ActivitySlot>, into batch: inout DeliveryBatch) -> Int {
+        let count = store.send(push, to: slots, by: governor, into: &batch)
+        inFlight += count
+        counts.pushes.sent += count
+        return count
+    }
+
+    /// The activity is owed something. It stays with the sweep if that has still to come to it: whoever went before all those
+    /// would, with a version for every round trip, keep them from ever being served. Only an alert is worth that.
+    func comeAgain(_ slot: ActivitySlot) {
+        let audience = audiences[Int(store[slot].audience)]
+        let isAhead = audience.order.isUnvisited(Int(store.positions[Int(slot.rawValue)]))
+        // Nobody waits because a push that came back for this one's own sake had an alert with it.
+        let missesAlert = store[slot].strikes.count == 0 && missesAlert(slot, of: audience)
+        if !store[slot].flags.contains(.queued), missesAlert || !isAhead {
+            store[slot].flags.insert(.queued)
+            audience.comeAgain(slot, isUrgent: missesAlert, isLate: store[slot].strikes.count > 0)
+        }
+        lanes.enqueue(audience)
+    }
+
+    private func missesAlert(_ slot: ActivitySlot, of audience: Audience) -> Bool {
+        store[slot].alerted < audience.newestAlert || carriedAlerts.contains(slot)
+    }
+
+    /// At a time; `nextDue` has passed while there are more.
+    private static let wakeUpsMax = 4096
+
+    /// What has waited for this moment goes on, whether or not anybody pulls: through an outage, what is due must not stay due.
+    public func wakeDue(at moment: Moment) {
+        cutShortAt = nil
+        guard !isHeldUp else { return }
+        showAgainAfterClockStep(at: moment)
+        // A goal is a dwell time in each of its lineups, and a million of them end together: a pull stays short all the same.
+        for _ in 0..<Shard.wakeUpsMax {
+            guard let subject = timers.popDue(moment.monotonicNanoseconds) else { return }
+            switch subject {
+            case .audience(let index): lanes.unpark(audiences[Int(index)])
+            case .held: releaseHeld(at: moment)
+            case .ageScan: scanAges(at: moment)
+            case .lineup(let index): wakeLineup(index, at: moment)
+            case .activity(let slot, let generation): wake(slot, generation: generation)
+            }
+        }
+    }
+
+    /// The activity need not wait any longer, unless it has gone meanwhile, or got a new token.
+    func wake(_ slot: ActivitySlot, generation: UInt32) {
+        guard store[slot].generation == generation else { return }
+        store[slot].flags.remove(.waiting)
+        goOn(slot)
+    }
+
+    /// Nothing keeps the activity from getting what it is owed.
+    private func goOn(_ slot: ActivitySlot) {
+        if store[slot].flags.contains(.tokenless) {
+            wakeStart(slot)
+        } else if store[slot].flags.contains(.leaving) {
+            queueDeparture(slot)
+        } else if store[slot].audience != ActivityStore.noAudience {
+            comeAgain(slot)
+        }
+    }
+
+    /// It has a new token: what the old one had to wait for is over, whether that was a backoff or the dead-token guard.
+    func release(_ slot: ActivitySlot) {
+        store[slot].strikes = Strikes()
+        guard store[slot].flags.contains(.waiting) else { return }
+        // Nothing of it is in flight, so the generation tells nobody but the timing wheel and the guard.
+        store[slot].generation &+= 1
+        store[slot].flags.remove(.waiting)
+        quarantine.abandon { store[$0].generation == $1 }
+        goOn(slot)
+    }
+
+    /// Its private end is to leave.
+    func queueDeparture(_ slot: ActivitySlot) {
+        guard store[slot].flags.isDisjoint(with: [.inFlight, .waiting, .queued]) else { return }
+        store[slot].flags.insert(.queued)
+        departures.comeAgain(slot, isUrgent: false, isLate: store[slot].strikes.count > 0)
+        lanes.enqueue(departures)
+    }
+
+    /// Its private end is to leave no more.
+    func abandonDeparture(_ slot: ActivitySlot) {
+        guard store[slot].flags.contains(.queued) else { return }
+        store[slot].flags.remove(.queued)
+        departures.abandonVisit(isWanted: isDeparting)
+    }
+
+    private func nextDeparture() -> ActivitySlot? {
+        guard let slot = departures.nextAgain(isUrgent: { _ in false }), isDeparting(slot) else { return nil }
+        store[slot].flags.remove(.queued)
+        return slot
+    }
+
+    func isDeparting(_ slot: ActivitySlot) -> Bool { store[slot].flags.isSuperset(of: [.queued, .leaving]) }
+
+    /// Encodes the audience's newest version, once per variant and stamp; so of a lineup with one member for each push.
+    ///
+    /// - Parameters:
+    ///   - told: what it tells of, of those missed.
+    ///   - alert: of a start, which tells of nothing that has happened.
+    ///   - batch: lends the payload, and will have it appended.
+    func makePayload(
+        _ event: Payload.Event, for audience: Audience, stamp: Int64, telling told: Told? = nil,
+        of missed: ArraySlice<PendingAlert> = [], alert: AlertText? = nil, priority: Priority = .immediate,
+        start: Payload.Start? = nil, at moment: Moment,
+        into batch: inout DeliveryBatch
+    ) -> Payload {
+        let pending = told.map { missed[$0.lead] }
+        let alert = told.map { AlertText(naming: $0, of: missed) } ?? alert
+        let latest = audience.latest
+        // Dates follow the clock and not the stamp, which may be ahead of it: the phone compares them with its own clock.
+        func date(_ duration: Duration?) -> Int64? { duration.map { moment.wallSeconds + $0.milliseconds / 1000 } }
+        let payload = batch.payload(
+            Payload.Head(
+                event: event,
+                subject: (latest?.topicID ?? topics[audience.topics[0]].id).rawValue,
+                stamp: stamp,
+                staleDate: date(latest?.staleAfter),
+                // An end while the audience goes on is that of an activity which has lasted too long.
+                dismissalDate: event == .end
+                    ? date(audience.event == .end ? latest?.dismissAfter : latest?.expiry.dismissAfter) : nil,
+                alert: alert, priority: priority, relevanceScore: latest?.relevance.map(Double.init), start: start))
+        if let lineup = audience.lineup {
+            composeLineup(lineup, carrying: pending, into: &payload.stateBytes)
+        } else if let encoded = topics[audience.topics[0]].latest?.state {
+            payload.stateBytes = pending?.alert.highlight.map(encoded.highlighting) ?? encoded.bytes
+        } else {
+            payload.stateBytes = []
+        }
+        return payload
+    }
+}

@@ -1,0 +1,127 @@
+public import FanfareModel
+
+/// What the core tells a shard, in order.
+public enum ShardCommand: Sendable {
+    case publish(Publication)
+    /// The alert caused by this fact of this topic rides no more.
+    case revokeAlert(topic: TopicID, cause: String)
+    /// The topic ended long ago, or its feed fell silent: nothing follows of it, unless its id comes again as a new topic's.
+    case forget(TopicID)
+    /// Every topic's newest state goes out once more, silently; what has ended does not.
+    case republish
+    /// The activity exists on a phone, has this update token, and shows this audience's state from now on. For one already
+    /// known, a move and, if it differs, a new token; without preferences it keeps those it has, and its age is known already.
+    case follow(ActivityID, AudienceKey, token: [UInt8], preferences: Preferences? = nil, age: Duration = .zero)
+    /// The activity is to appear on a phone by a push, and shows this audience's state from now on.
+    case start(StartRequest, AudienceKey)
+    case prefer(ActivityID, Preferences)
+    /// A known activity shows another audience's state from now on. One that has gone meanwhile stays gone.
+    case move(ActivityID, AudienceKey)
+    /// One private end, dismissed at once, and the activity is gone.
+    case unfollow(ActivityID)
+    case replaceToken(ActivityID, token: [UInt8])
+    /// Asks for a `disposition` with the same number: of the alert with this cause.
+    case tellDisposition(UInt64, ActivityID, TopicID, cause: String)
+    /// So many tokens were answered as dead that their activities are kept; but they did die, and may be removed.
+    case trustDeadAnswers
+    /// Asks for a `quiet` with the same number once everybody has everything sent so far, or something newer, or was refused it for
+    /// good. Numbers count up.
+    case reportQuiet(UInt64)
+}
+
+/// What a shard tells the core: facts for people and the store. They never change a decision.
+public enum ShardFeedback: Sendable {
+    /// Everybody in this shard who was to get this publication has it, or a newer one. Monotonic nanoseconds; `nil`: nobody lacked it.
+    case completed(serial: UInt64, at: Int64?)
+    /// So many newer versions have followed that when this publication is completed is not told apart any more: those who lack
+    /// it get a newer one, whose completion says so.
+    case overtaken(serial: UInt64)
+    /// Reported once; the activity is gone.
+    case deadToken(ActivityID)
+    case fate(ActivityID, ActivityFate)
+    case disposition(UInt64, AlertDisposition)
+    /// The answer to this question and to all before it; complete: nobody was refused anything.
+    case quiet(UInt64, isComplete: Bool)
+    case counted(ShardCounts)
+    case fresh(FreshnessReport)
+    /// The transport can deliver; told once.
+    case ready
+    /// A line for operators.
+    case report(String)
+}
+
+/// Pushes and alerts of one shard, counted since its start.
+public struct ShardCounts: Sendable, Equatable {
+    public struct Pushes: Sendable, Equatable {
+        public var sent = 0
+        public var accepted = 0
+        public var dead = 0
+        /// Answered as dead while too many were; their activities are kept and get the newest state later.
+        public var held = 0
+        public var throttled = 0
+        /// Refused for good, a bug of ours; the activity lacks what they carried until it gets something newer.
+        public var failed = 0
+        /// Sent without ever being answered; the state was sent again, its alert was not.
+        public var uncertain = 0
+        /// Certainly not processed, and sent again.
+        public var notProcessed = 0
+        /// Sent at priority 5 although their topics asked for 10: the activity's budget was spent.
+        public var conserved = 0
+    }
+
+    /// Each alert and activity is counted once, when the push that settled it came back.
+    public struct Alerts: Sendable, Equatable {
+        public var accepted = 0
+        /// A newer alert of the same or a higher class went instead, or has taken its place among those that are kept.
+        public var superseded = 0
+        public var revoked = 0
+        public var stale = 0
+        public var uncertain = 0
+        /// Its push was refused for good.
+        public var refused = 0
+        /// The update went silently: the person's mask or quiet hours said so,
+        public var silenced = 0
+        /// or the activity's limits.
+        public var limited = 0
+    }
+
+    public var pushes = Pushes()
+    public var alerts = Alerts()
+    /// Activities known now, those of them without an update token, and those owed a push.
+    public var activities = 0
+    public var tokenless = 0
+    public var owed = 0
+    /// Activities that were refused the newest state for good: they show an older one until something newer comes.
+    public var refused = 0
+    /// Of the shard's transport, where it has connections.
+    public var transport = TransportFigures()
+
+    public init() {}
+
+    public static func + (a: ShardCounts, b: ShardCounts) -> ShardCounts {
+        var sum = a
+        sum.transport += b.transport
+        sum.pushes.sent += b.pushes.sent
+        sum.pushes.accepted += b.pushes.accepted
+        sum.pushes.dead += b.pushes.dead
+        sum.pushes.held += b.pushes.held
+        sum.pushes.throttled += b.pushes.throttled
+        sum.pushes.failed += b.pushes.failed
+        sum.pushes.uncertain += b.pushes.uncertain
+        sum.pushes.notProcessed += b.pushes.notProcessed
+        sum.pushes.conserved += b.pushes.conserved
+        sum.alerts.accepted += b.alerts.accepted
+        sum.alerts.superseded += b.alerts.superseded
+        sum.alerts.revoked += b.alerts.revoked
+        sum.alerts.stale += b.alerts.stale
+        sum.alerts.uncertain += b.alerts.uncertain
+        sum.alerts.refused += b.alerts.refused
+        sum.alerts.silenced += b.alerts.silenced
+        sum.alerts.limited += b.alerts.limited
+        sum.activities += b.activities
+        sum.tokenless += b.tokenless
+        sum.owed += b.owed
+        sum.refused += b.refused
+        return sum
+    }
+}

@@ -1,0 +1,170 @@
+import FanfareModel
+
+/// Decides at the moment of a push what a subscriber's preferences and the activity's limits leave of what its audience is owed:
+/// whether the alert rides, and whether the push goes at priority 10. No state is ever held back.
+///
+/// A pure function of a few bytes per activity, so that all who stand alike are served alike, by one payload.
+struct SubscriberGovernor {
+    /// What the audience has for a member.
+    struct Wish {
+        /// Of the alert it missed.
+        let alert: AlertClass?
+        /// Asked for by the topic's rules, for a push without alert.
+        let priority: Priority
+        /// Never blocked: it goes at priority 10 and counts for nothing.
+        let isEnd: Bool
+    }
+
+    struct Grant: Equatable {
+        let priority: Priority
+        /// What keeps the alert from riding; `nil` when it rides, or when there is none.
+        let silence: Silence?
+    }
+
+    /// What an activity has used up, as seconds until its buckets are full again, counted from its stamp: that is kept anyway, says
+    /// when the last push was, and never goes back. So nothing is rounded away, and nothing is refilled twice.
+    struct Spent: Equatable {
+        // One word, because it is compared for every push of a sweep.
+        private var bits: UInt32 = 0
+
+        init() {}
+
+        fileprivate init(immediate: UInt32, alerts: UInt32) { bits = immediate << 16 | alerts }
+
+        fileprivate var immediate: UInt32 { bits >> 16 }
+        /// More than the bucket holds after an essential alert that found it empty: what that took from nobody comes back to nobody.
+        fileprivate var alerts: UInt32 { bits & 0xffff }
+
+        fileprivate func immediate(after seconds: UInt32) -> UInt32 { immediate.less(seconds) }
+        fileprivate func alerts(of meter: Meter, after seconds: UInt32) -> UInt32 {
+            min(alerts, meter.most).less(seconds)
+        }
+    }
+
+    /// A bucket's size in whole seconds.
+    fileprivate struct Meter {
+        let cost: UInt32
+        let most: UInt32
+
+        /// A refill counts as a second at least, and a bucket as nine hours at most: with as much again for loans it fits into the
+        /// two bytes of `Spent`.
+        init(_ size: TokenBucket.Size) {
+            cost = UInt32(min(max(1, size.refill.milliseconds / 1000), Int64(Meter.mostMax)))
+            most = min(cost * UInt32(size.burst), Meter.mostMax)
+        }
+
+        static let mostMax: UInt32 = 32_400
+    }
+
+    private let immediate: Meter
+    private let immediateFrequent: Meter
+    private let alerts: Meter
+    private let loan: UInt32
+
+    init(_ limits: ActivityLimits) {
+        immediate = Meter(limits.immediate)
+        immediateFrequent = Meter(limits.immediateFrequent)
+        alerts = Meter(limits.alerts)
+        loan = UInt32(min(max(0, limits.essentialLoan), 1000))
+    }
+
+    /// - Parameter seconds: from the activity's last stamp to the push's.
+    func grant(_ wish: Wish, to spent: Spent, _ effect: Preferences.Effect, after seconds: UInt32) -> Grant {
+        let meter = effect.frequentUpdates ? immediateFrequent : immediate
+        var silence: Silence?
+        if let alert = wish.alert {
+            silence = self.silence(alert, spent, effect, after: seconds)
+            if silence == nil {
+                let loan = alert == .essential ? min(loan * meter.cost, Meter.mostMax) : 0
+                if wish.isEnd || affords(meter, spent, after: seconds, loan: loan) {
+                    return Grant(priority: .immediate, silence: nil)
+                }
+                silence = .budget
+            }
+        }
+        let isImmediate =
+            wish.isEnd || wish.priority == .immediate && affords(meter, spent, after: seconds, loan: 0)
+        return Grant(priority: isImmediate ? .immediate : .conserving, silence: silence)
+    }
+
+    /// What is used up once the push leaves as it was granted.
+    func charged(
+        _ wish: Wish, _ grant: Grant, _ spent: Spent, _ effect: Preferences.Effect, after seconds: UInt32
+    ) -> Spent {
+        var immediate = spent.immediate(after: seconds)
+        if grant.priority == .immediate, !wish.isEnd {
+            immediate += (effect.frequentUpdates ? immediateFrequent : self.immediate).cost
+        }
+        var alerts = spent.alerts(of: self.alerts, after: seconds)
+        if wish.alert != nil, grant.silence == nil { alerts += self.alerts.cost }
+        return Spent(immediate: immediate, alerts: alerts)
+    }
+
+    /// What is used up although the last push was certainly not processed: nothing of what that was charged. A phone has heard no
+    /// alert then, and its own budget is as it was.
+    func returned(_ chance: AlertChance, _ spent: Spent, _ effect: Preferences.Effect) -> Spent {
+        let immediate = chance.isAtTen ? (effect.frequentUpdates ? immediateFrequent : self.immediate).cost : 0
+        return Spent(
+            immediate: spent.immediate.less(immediate), alerts: spent.alerts.less(chance.isPaid ? alerts.cost : 0))
+    }
+
+    private func silence(
+        _ alert: AlertClass, _ spent: Spent, _ effect: Preferences.Effect, after seconds: UInt32
+    ) -> Silence? {
+        if !effect.mask.passes(alert) { return .masked }
+        if !effect.quietMask.passes(alert) { return .quietHours }
+        if alert == .ordinary, spent.alerts(of: alerts, after: seconds) + alerts.cost > alerts.most { return .tooMany }
+        return nil
+    }
+
+    private func affords(_ meter: Meter, _ spent: Spent, after seconds: UInt32, loan: UInt32) -> Bool {
+        spent.immediate(after: seconds) + meter.cost <= meter.most + loan
+    }
+}
+
+extension UInt32 {
+    fileprivate func less(_ other: UInt32) -> UInt32 { self - Swift.min(self, other) }
+}
+
+/// The alert that a push was the chance of: its version, and what silenced it; and what the push was charged. Zero where there was
+/// none of this.
+struct AlertChance: Equatable {
+    private var bits: UInt32
+    static let none = AlertChance(bits: 0)
+    /// The push has come back refused, and its version is not to be sent again.
+    static let refused = AlertChance(bits: 7 << reasonPlace)
+
+    /// The push carries an alert of no version of its own.
+    static let paid = AlertChance(bits: riding << reasonPlace)
+
+    // A version a second for eight years fits below.
+    private static let versionMask: UInt32 = 1 << 28 - 1
+    private static let atTen: UInt32 = 1 << 28
+    private static let reasonPlace: UInt32 = 29
+    /// In the place of a reason: the alert rides.
+    private static let riding: UInt32 = 5
+
+    private init(bits: UInt32) { self.bits = bits }
+
+    init(version: UInt32, silence: Silence?) {
+        let reason = version == 0 ? 0 : AlertChance.riding
+        bits = version | (silence.map { UInt32($0.rawValue) } ?? reason) << AlertChance.reasonPlace
+    }
+
+    var version: UInt32 { bits & AlertChance.versionMask }
+    var silence: Silence? { Silence(rawValue: UInt8(bits >> AlertChance.reasonPlace)) }
+    var rides: Bool { version != 0 && isPaid }
+    /// There is no alert.
+    var isNone: Bool { version == 0 && silence == nil }
+
+    /// The activity was charged an alert, and a push at priority 10.
+    var isPaid: Bool { bits >> AlertChance.reasonPlace == AlertChance.riding }
+    var isAtTen: Bool { bits & AlertChance.atTen != 0 }
+
+    /// Of a push that was charged as one at priority 10.
+    var chargedAtTen: AlertChance { AlertChance(bits: bits | AlertChance.atTen) }
+    /// Of a push that is on its way to an activity which has left the audience: what it was charged.
+    var withoutAlert: AlertChance {
+        AlertChance(bits: bits & AlertChance.atTen | (isPaid ? AlertChance.riding << AlertChance.reasonPlace : 0))
+    }
+}

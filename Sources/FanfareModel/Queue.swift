@@ -1,0 +1,38 @@
+/// First in, first out; the head moves on and the array is cut when half of it is behind, so both ends cost O(1).
+@usableFromInline package struct Queue<Element> {
+    @usableFromInline var entries: [Element]
+    @usableFromInline var head = 0
+
+    @inlinable package init(_ elements: [Element] = []) { entries = elements }
+
+    @inlinable package var isEmpty: Bool { head == entries.count }
+    @inlinable package var count: Int { entries.count - head }
+    @inlinable package var first: Element? { isEmpty ? nil : entries[head] }
+
+    /// First in, first.
+    @inlinable package var elements: ArraySlice<Element> { entries[head...] }
+
+    @inlinable package mutating func append(_ element: Element) { entries.append(element) }
+
+    @inlinable package mutating func removeFirst() {
+        head += 1
+        if head == entries.count || head > 1024 && head * 2 > entries.count {
+            entries.removeFirst(head)
+            head = 0
+        }
+    }
+
+    @inlinable package mutating func removeAll(where isUnwanted: (Element) -> Bool) {
+        entries.removeFirst(head)
+        head = 0
+        entries.removeAll(where: isUnwanted)
+    }
+
+    @inlinable package mutating func popFirst() -> Element? {
+        guard let first else { return nil }
+        removeFirst()
+        return first
+    }
+}
+
+extension Queue: Sendable where Element: Sendable {}

@@ -1,0 +1,33 @@
+/// How an activity is made to appear on a phone by a push (push-to-start). Immutable and shared.
+public final class StartRequest: Sendable {
+    /// The app's id of the activity. It stands in the attributes, so that the app can report the update token under it.
+    public let activity: String
+    /// Start token, raw bytes (not hex), at most 512: addresses a device and the attributes' type. A secret.
+    public let token: [UInt8]
+    /// Name of the app's attributes struct, as it is spelt there.
+    public let attributesType: String
+    /// The static attributes; the activity's id is added under `activityKey`.
+    public let attributes: JSONObject
+    public let activityKey: String
+    /// What the person is told. Without an alert phones start nothing (spec §3.1, observed).
+    public let alert: AlertText
+
+    public init(
+        activity: String, token: [UInt8], attributesType: String, attributes: JSONObject = [:],
+        activityKey: String = "activity", alert: AlertText
+    ) {
+        self.activity = activity
+        self.token = token
+        self.attributesType = attributesType
+        self.attributes = attributes
+        self.activityKey = activityKey
+        self.alert = alert
+    }
+
+    /// A renewed activity is another one on the phone, so it has an id of its own: the first one's, with a number from 2 on.
+    public static func name(_ activity: String, edition: Int) -> String {
+        edition == 1 ? activity : "\(activity)~\(edition)"
+    }
+
+    package func name(edition: Int) -> String { StartRequest.name(activity, edition: edition) }
+}

@@ -1,0 +1,136 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+/// Activities of a day's lifetime whose only property is when each is due, and a scanner that looks for them.
+@Suite struct AgeScannerTests {
+    private static let second: Int64 = 1_000_000_000
+    private static let lifetime: Int64 = 86_400 * second
+    /// A 300th of a 96th of a lifetime.
+    private static let step: Int64 = 3 * second
+
+    private struct Run {
+        var scanner = AgeScanner(lifetime: AgeScannerTests.lifetime)
+        var wheel = TimingWheel()
+        /// By slot: when the activity is due; `nil` once it has been visited after that.
+        var due: [Int64?] = []
+        var passes: [Int64] = []
+        var visits = 0
+
+        mutating func schedule(at due: Int64) {
+            guard scanner.needsTimer(at: due) else { return }
+            if let timer = scanner.timer { wheel.cancel(timer.entry) }
+            scanner.set(AgeScanner.Timer(due: due, entry: wheel.insert(.ageScan, due: due)))
+        }
+
+        mutating func add(due: Int64) {
+            self.due.append(due)
+            scanner.expect(due)
+            schedule(at: due)
+        }
+
+        /// - Returns: who was found due.
+        mutating func pass(at now: Int64) -> [Int] {
+            var found: [Int] = []
+            passes.append(now)
+            for _ in 0..<scanner.beginPass(over: due.count, at: now) {
+                let slot = Int(scanner.nextVisit(at: now).rawValue)
+                visits += 1
+                if let due = due[slot], due <= now {
+                    found.append(slot)
+                    self.due[slot] = nil
+                }
+                guard scanner.endVisit(due: due[slot], slots: due.count, at: now) else { break }
+            }
+            if let next = scanner.nextPass(hasActivities: due.contains { $0 != nil }, at: now) { schedule(at: next) }
+            #expect(scanner.violation(hasActivities: due.contains { $0 != nil }, slots: due.count) == nil)
+            return found
+        }
+
+        /// Passes whenever the timer says so.
+        mutating func run(until end: Int64) -> [(slot: Int, at: Int64)] {
+            var found: [(slot: Int, at: Int64)] = []
+            while let due = scanner.timer?.due, due <= end {
+                found += pass(at: due).map { ($0, due) }
+            }
+            return found
+        }
+    }
+
+    @Test(arguments: UInt64(1)...20) func activitiesAreFoundWithinALapOfWhenTheyAreDue(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var run = Run()
+        let count = Int.random(in: 1...2000, using: &random)
+        for _ in 0..<count { run.add(due: Int64.random(in: 0...AgeScannerTests.lifetime, using: &random)) }
+        let due = run.due
+        let found = run.run(until: 2 * AgeScannerTests.lifetime)
+        #expect(found.map(\.slot).sorted() == Array(0..<count))
+        for (slot, at) in found {
+            let late = at - (due[slot] ?? .max)
+            #expect((0...2 * AgeScannerTests.lifetime / 96).contains(late), "slot \(slot), \(late) ns")
+        }
+    }
+
+    @Test func scannerSleepsUntilTheFirstActivityIsDue() {
+        var run = Run()
+        let hour = 3600 * AgeScannerTests.second
+        for slot in Int64(0)..<10 { run.add(due: (10 + slot) * hour) }
+        #expect(run.run(until: 10 * hour - 1).isEmpty && run.passes.isEmpty)
+        #expect(run.run(until: 10 * hour).map(\.slot) == [0])
+        #expect(run.passes == [10 * hour])
+    }
+
+    @Test func passVisitsNoMoreThanItsStepsShare() {
+        var run = Run()
+        for _ in 0..<3000 { run.add(due: AgeScannerTests.second) }
+        _ = run.pass(at: AgeScannerTests.second)
+        #expect(run.visits == 11)
+        #expect(run.scanner.timer?.due == AgeScannerTests.second + AgeScannerTests.step)
+    }
+
+    @Test func longPauseIsMadeUpForByOneLapAtMost() {
+        var run = Run()
+        for _ in 0..<3000 { run.add(due: AgeScannerTests.second) }
+        let found = run.pass(at: AgeScannerTests.lifetime)
+        #expect(run.visits == 3000 && found.count == 3000)
+    }
+
+    @Test func passOverManyIsCutAndGoesOnAtOnce() {
+        var run = Run()
+        for _ in 0..<20_000 { run.add(due: AgeScannerTests.second) }
+        let now = AgeScannerTests.lifetime
+        #expect(run.pass(at: now).count == AgeScanner.visitsMax)
+        let found = run.run(until: now + AgeScannerTests.second)
+        #expect(found.count == 20_000 - AgeScanner.visitsMax)
+        #expect(run.passes.count == (20_000 + AgeScanner.visitsMax - 1) / AgeScanner.visitsMax)
+        #expect(run.visits == 20_000)
+    }
+
+    @Test func activityThatComesBehindTheCursorIsFoundInTheNextLap() {
+        var run = Run()
+        for _ in 0..<600 { run.add(due: AgeScannerTests.second) }
+        _ = run.pass(at: AgeScannerTests.second)
+        // Its slot is one that the cursor has passed.
+        run.due[0] = 2 * AgeScannerTests.second
+        run.scanner.revisit(at: 2 * AgeScannerTests.second)
+        run.schedule(at: 2 * AgeScannerTests.second)
+        let found = run.run(until: AgeScannerTests.lifetime / 40)
+        #expect(found.contains { $0.slot == 0 })
+    }
+
+    @Test func timerThatStandsIsReplacedOnlyByASoonerOne() {
+        var run = Run()
+        #expect(run.scanner.needsTimer(at: 100))
+        run.schedule(at: 100)
+        #expect(!run.scanner.needsTimer(at: 100) && run.scanner.needsTimer(at: 99))
+        run.schedule(at: 50)
+        #expect(run.scanner.timer?.due == 50 && run.wheel.count == 1)
+    }
+
+    @Test func scannerWithoutATimerIsAViolationWhileThereAreActivities() {
+        let scanner = AgeScanner(lifetime: AgeScannerTests.lifetime)
+        #expect(scanner.violation(hasActivities: false, slots: 0) == nil)
+        #expect(scanner.violation(hasActivities: true, slots: 1) != nil)
+    }
+}

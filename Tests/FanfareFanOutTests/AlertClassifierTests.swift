@@ -1,0 +1,101 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+@Suite struct AlertClassifierTests {
+    private let moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1000)
+
+    private func alert(
+        _ number: UInt32, _ alertClass: AlertClass = .essential, topic: String = "match", isRevoked: Bool = false
+    ) -> PendingAlert {
+        var alert = PendingAlert(
+            version: number, number: number, topic: TopicID(topic),
+            alert: Alert(
+                cause: "\(number)", class: alertClass, text: AlertText(title: "Goal", body: "\(number)"),
+                freshFor: .seconds(300), highlight: nil), freshUntil: 2000)
+        alert.isRevoked = isRevoked
+        return alert
+    }
+
+    private func outcomes(_ alerts: [PendingAlert], led lead: Int?) -> [AlertOutcome] {
+        let classifier = AlertClassifier(alerts[...], led: lead, at: moment)
+        return alerts.indices.map { classifier.outcome(of: $0, told: .accepted) }
+    }
+
+    @Test func newestLeadsAndOlderOnesOfItsTopicAreSuperseded() {
+        #expect(outcomes([alert(1), alert(2), alert(3)], led: 2) == [.superseded, .superseded, .accepted])
+    }
+
+    @Test func alertsOfOtherTopicsAreToldBesideTheLead() {
+        let alerts = [alert(1, topic: "a"), alert(2, topic: "b"), alert(3, topic: "b")]
+        #expect(outcomes(alerts, led: 2) == [.accepted, .superseded, .accepted])
+    }
+
+    @Test func alertOfALowerClassIsSupersededAlsoWhenItIsNewer() {
+        #expect(outcomes([alert(1), alert(2, .ordinary)], led: 0) == [.accepted, .superseded])
+    }
+
+    @Test func revokedAlertIsRevokedWhateverLed() {
+        #expect(outcomes([alert(1, isRevoked: true), alert(2)], led: 1) == [.revoked, .accepted])
+        #expect(outcomes([alert(1, isRevoked: true)], led: nil) == [.revoked])
+    }
+
+    @Test func alertsWithoutALeadAreStale() {
+        #expect(outcomes([alert(1), alert(2)], led: nil) == [.stale, .stale])
+    }
+
+    @Test func figuresHaveEachAlertOnceForEachActivity() {
+        let alerts = [alert(1), alert(2, isRevoked: true), alert(3)]
+        let classifier = AlertClassifier(alerts[...], led: 2, at: moment)
+        var counts = ShardCounts.Alerts()
+        classifier.count(told: .silenced(.tooMany), activities: 5, in: &counts)
+        var expected = ShardCounts.Alerts()
+        expected.superseded = 5
+        expected.revoked = 5
+        expected.limited = 5
+        #expect(counts == expected)
+    }
+
+    @Test func everyOutcomeHasItsFigure() {
+        let outcomes: [AlertOutcome] = [
+            .accepted, .refused, .uncertain, .superseded, .revoked, .stale, .silenced(.masked), .silenced(.quietHours),
+            .silenced(.tooMany), .silenced(.budget), .cameLater,
+        ]
+        var counts = ShardCounts.Alerts()
+        for (number, outcome) in outcomes.enumerated() { counts.add(outcome, 1 << number) }
+        var expected = ShardCounts.Alerts()
+        expected.accepted = 1
+        expected.refused = 2
+        expected.uncertain = 4
+        expected.superseded = 8
+        expected.revoked = 16
+        expected.stale = 32
+        expected.silenced = 64 + 128
+        expected.limited = 256 + 512
+        #expect(counts == expected)
+    }
+
+    @Test func notesHaveWhatAlertsOfThisAudienceCameTo() {
+        var memory = AlertMemory()
+        let slots = [ActivitySlot(0), ActivitySlot(1)]
+        memory.begin(2)
+        for slot in slots { memory.forget(slot) }
+        var carried = alert(9)
+        carried.number = 0
+        let classifier = AlertClassifier([carried, alert(2), alert(4)][...], led: 2, at: moment)
+        classifier.note(told: .accepted, of: slots, in: &memory)
+        for slot in slots {
+            #expect(memory.outcome(number: 2, of: slot) == .superseded)
+            #expect(memory.outcome(number: 4, of: slot) == .accepted)
+            #expect(memory.outcome(number: 0, of: slot) == .cameLater)
+        }
+    }
+
+    @Test func nothingIsNotedBeforeAnybodyAsks() {
+        var memory = AlertMemory()
+        AlertClassifier([alert(2)][...], led: 0, at: moment)
+            .note(told: .accepted, of: [ActivitySlot(0)], in: &memory)
+        #expect(!memory.isKept)
+    }
+}

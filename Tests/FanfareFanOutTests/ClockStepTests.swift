@@ -1,0 +1,376 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+/// A shard whose wall clock is wrong, and phones whose clocks are right.
+@Suite struct ClockStepTests {
+    /// How far the shard's clock is ahead, seconds: at first, then for two seconds, and from then on.
+    struct Story: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let before: Int64
+        let glitch: Int64
+        let after: Int64
+
+        init(_ description: String, _ before: Int64, _ glitch: Int64, _ after: Int64) {
+            (testDescription, self.before, self.glitch, self.after) = (description, before, glitch, after)
+        }
+    }
+
+    private static let hour: Int64 = 3600
+    private static let stories = [
+        Story("put back by an hour", hour, 0, 0),
+        Story("put back by three days", 72 * hour, 0, 0),
+        Story("put ahead by three days", -72 * hour, 0, 0),
+        Story("an hour ahead for two seconds", 0, hour, 0),
+        Story("an hour behind for two seconds", 0, -hour, 0),
+        Story("three days ahead for two seconds", 0, 72 * hour, 0),
+        Story("three days behind for two seconds", 0, -72 * hour, 0),
+    ]
+
+    /// Drops what phones drop (spec §3.3): what is not newer than what it has, what lies in the past or more than eight hours ahead.
+    private struct Phone {
+        var taken: Int64 = 0
+        var state: String?
+        var isOver = false
+        /// Of whatever was sent, dropped or not.
+        var last: (stamp: Int64, state: String)?
+    }
+
+    private final class Stage {
+        let shard: Shard
+        /// The shard's clock is ahead of the phones'; seconds.
+        var error: Int64 = 0 { didSet { read() } }
+        /// As a thread has it; `nil`: the shard believes its clock.
+        private var estimate: WallEstimate?
+        /// APNs has accepted a JWT by a clock that is so far ahead; seconds.
+        var proven: Int64?
+        private var believed = Moment(wallMilliseconds: 0, monotonicNanoseconds: 0)
+        private static let start: Int64 = 1_790_000_000
+        private static let startedAt: Int64 = 1_000_000_000
+        private var now = Stage.start
+        private var monotonic = Stage.startedAt
+        private var serial: UInt64 = 0
+        private(set) var phones: [UInt8: Phone] = [:]
+        private(set) var starts = 0
+
+        init(_ limits: ActivityLimits = ActivityLimits()) {
+            shard = Shard(lineups: LineupRules(gather: .zero), limits: limits)
+        }
+
+        /// With what a thread believes of its clock.
+        convenience init(startingAhead error: Int64) {
+            self.init()
+            estimate = WallEstimate(wallMilliseconds: (now + error) * 1000, monotonicNanoseconds: monotonic)
+            self.error = error
+            read()
+        }
+
+        var moment: Moment {
+            estimate == nil
+                ? Moment(wallMilliseconds: (now + error) * 1000, monotonicNanoseconds: monotonic) : believed
+        }
+
+        /// Of phones.
+        var truth: Int64 { now }
+
+        private func read() {
+            guard estimate != nil else { return }
+            believed =
+                estimate?.read(
+                    wallMilliseconds: (now + error) * 1000, monotonicNanoseconds: monotonic,
+                    provenOrigin: proven.map { (Stage.start + $0) * 1_000_000_000 - Stage.startedAt }) ?? believed
+        }
+
+        func pass(seconds: Int64) {
+            now += seconds
+            monotonic += seconds * 1_000_000_000
+            read()
+        }
+
+        func apply(_ command: ShardCommand) { shard.apply(command, at: moment) }
+
+        func follow(_ id: UInt64, _ key: AudienceKey = .topic(TopicID("match"))) {
+            apply(.follow(ActivityID(id), key, token: [UInt8(id)]))
+        }
+
+        func start(_ name: String, token: UInt8) {
+            apply(
+                .start(
+                    StartRequest(
+                        activity: name, token: [token], attributesType: "Match", attributes: [:],
+                        alert: AlertText(title: "Kick-off", body: "")), .topic(TopicID("match"))))
+        }
+
+        func publish(_ alert: AlertClass? = .essential, _ event: Publication.Event = .update) {
+            serial += 1
+            apply(
+                .publish(
+                    Publication(
+                        serial: serial, topicID: TopicID("match"), topicKind: .generic, version: UInt32(serial),
+                        event: event, state: EncodedState(["version": .int(Int64(serial))]), priority: .immediate,
+                        alert: alert.map {
+                            Alert(
+                                cause: "\(serial)", class: $0, text: AlertText(title: "\(serial)", body: ""),
+                                freshFor: .seconds(600), highlight: nil)
+                        }, staleAfter: .seconds(600), dismissAfter: event == .end ? .seconds(900) : nil)))
+        }
+
+        /// Everything that is due is sent, accepted, and shown where the phone takes it.
+        @discardableResult
+        func settle() -> [Payload] {
+            var all: [Payload] = []
+            while true {
+                var batch = DeliveryBatch()
+                shard.pull(limit: 100, at: moment, into: &batch)
+                guard !batch.deliveries.isEmpty else { return all }
+                for delivery in batch.deliveries {
+                    let payload = batch.payload(of: delivery)
+                    all.append(payload)
+                    arrive(payload, at: batch.tokens[delivery.token.lowerBound])
+                }
+                shard.complete(
+                    batch.deliveries.map {
+                        Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted)
+                    }, at: moment)
+                #expect(shard.violatedInvariant() == nil)
+            }
+        }
+
+        private func arrive(_ payload: Payload, at token: UInt8) {
+            let state = String(decoding: payload.state, as: UTF8.self)
+            let wall = moment.stampMilliseconds / 1000
+            if payload.event == .start { starts += 1 }
+            if let last = phones[token]?.last, last.stamp <= wall + 8 * 3600 {
+                #expect(payload.stamp > last.stamp || payload.stamp == last.stamp && state == last.state)
+            }
+            #expect((wall - 5...wall + 8 * 3600).contains(payload.stamp))
+            phones[token, default: Phone()].last = (payload.stamp, state)
+            guard payload.stamp > phones[token]?.taken ?? 0, (now - 30...now + 8 * 3600).contains(payload.stamp) else {
+                return
+            }
+            phones[token]?.taken = payload.stamp
+            phones[token]?.state = state
+            phones[token]?.isOver = payload.event == .end
+        }
+
+        func shows(_ token: UInt8) -> Bool { phones[token]?.state?.contains(#""version":\#(serial)"#) == true }
+    }
+
+    @Test(arguments: stories) func whenTheClockIsPutRightEverybodyGetsTheNewestStateAtOnce(_ story: Story) {
+        let stage = Stage()
+        let lineup = AudienceKey.lineup([TopicID("match"), TopicID("other")])
+        stage.error = story.before
+        stage.follow(1)
+        stage.follow(2, lineup)
+        stage.follow(3)
+        stage.start("card", token: 40)
+        stage.publish()
+        #expect(stage.settle().count == 4)
+        stage.apply(.follow(ActivityID(hashing: "card"), .topic(TopicID("match")), token: [4]))
+        stage.settle()
+        stage.pass(seconds: 2)
+
+        stage.error = story.glitch
+        for _ in 0..<2 {
+            stage.publish()
+            #expect(stage.settle().count == 4, "nobody waits for the clock")
+        }
+        stage.follow(5)
+        stage.follow(6, lineup)
+        stage.start("another card", token: 70)
+        #expect(stage.settle().count == 3)
+        stage.apply(.follow(ActivityID(hashing: "another card"), .topic(TopicID("match")), token: [7]))
+        stage.settle()
+        stage.pass(seconds: 2)
+
+        stage.error = story.after
+        stage.publish()
+        #expect(stage.settle().count == 7)
+        for phone: UInt8 in 1...7 { #expect(stage.shows(phone), "phone \(phone)") }
+        stage.follow(8)
+        stage.start("third card", token: 90)
+        stage.apply(.unfollow(ActivityID(3)))
+        #expect(stage.settle().count == 3)
+        #expect(stage.shows(8) && stage.starts == 3)
+        #expect(stage.phones[3]?.isOver == true)
+        stage.apply(.move(ActivityID(8), lineup))
+        stage.settle()
+        stage.pass(seconds: 1)
+        stage.publish(nil, .end)
+        stage.settle()
+        stage.pass(seconds: 3)
+        stage.settle()
+        for phone: UInt8 in [1, 2, 4, 5, 6, 7, 8] {
+            #expect(stage.shows(phone) && stage.phones[phone]?.isOver == !(phone == 2 || phone == 6 || phone == 8))
+        }
+        #expect(stage.shard.isQuiet)
+    }
+
+    /// Nobody mends it: no phone may drop a goal for that.
+    @Test(arguments: [-40, -3600, -4 * 3600, -7 * 3600, 40, 3600, 4 * 3600, 7 * 3600] as [Int64])
+    func aClockThatIsSetWrongAndStaysSoKeepsNothingFromAnybody(by seconds: Int64) {
+        let stage = Stage(startingAhead: 0)
+        stage.follow(1)
+        stage.follow(2, .lineup([TopicID("match"), TopicID("other")]))
+        stage.publish()
+        stage.settle()
+        stage.pass(seconds: 10)
+        stage.error = seconds
+        for round in 0..<100 {
+            stage.publish()
+            stage.settle()
+            #expect(stage.shows(1) && stage.shows(2), "round \(round)")
+            stage.pass(seconds: 97)
+        }
+    }
+
+    /// By so much that phones of the one clock drop what is stamped by the other. APNs has accepted a JWT of the one before, so that is
+    /// the one they have; and it may be an hour wrong.
+    @Test(arguments: [-720, -26, -9, -8, -7, 8, 9, 26, 720] as [Int64], [0, 3599])
+    func aClockThatIsSetFurtherThanPhonesTakeKeepsNothingFromAnybody(by hours: Int64, proven: Int64) {
+        let stage = Stage(startingAhead: 0)
+        stage.follow(1)
+        stage.follow(2, .lineup([TopicID("match"), TopicID("other")]))
+        stage.publish()
+        stage.settle()
+        stage.proven = proven
+        stage.pass(seconds: 10)
+        stage.error = hours * 3600 + (hours < 0 ? -1 : 1)
+        for round in 0..<100 {
+            stage.publish()
+            for payload in stage.settle() {
+                #expect(abs((payload.staleDate ?? 0) - stage.truth - 600) <= 3600, "round \(round)")
+            }
+            #expect(stage.shows(1) && stage.shows(2), "round \(round)")
+            stage.pass(seconds: 97)
+        }
+    }
+
+    /// An engine that was started with a wrong clock: phones drop what it stamps, and APNs accepts it. Nothing new happens after
+    /// the clock was put right.
+    @Test(arguments: [-72 * 3600, -3600, -40, 9 * 3600, 72 * 3600] as [Int64])
+    func whatPhonesDroppedIsSentAgainWhenTheClockIsPutRight(startingAhead seconds: Int64) {
+        let stage = Stage(startingAhead: seconds)
+        stage.follow(1)
+        stage.follow(2, .lineup([TopicID("match"), TopicID("other")]))
+        stage.publish()
+        stage.settle()
+        stage.pass(seconds: 60)
+        stage.publish()
+        stage.settle()
+        #expect(!stage.shows(1) && !stage.shows(2))
+        stage.pass(seconds: 60)
+        stage.error = 0
+        var payloads: [Payload] = []
+        for _ in 0..<10 {
+            stage.pass(seconds: 1)
+            payloads += stage.settle()
+        }
+        #expect(stage.shows(1) && stage.shows(2))
+        #expect(payloads.count == 2 && payloads.allSatisfy { $0.alert == nil }, "once, and silently")
+        #expect(stage.shard.isQuiet)
+    }
+
+    @Test func datesFollowTheClockWhereStampsAreAheadOfIt() {
+        let stage = Stage()
+        stage.error = 3600
+        stage.follow(1)
+        stage.publish()
+        stage.settle()
+        stage.error = 0
+        stage.publish()
+        let update = stage.settle()
+        #expect(update.map(\.stamp) == [stage.moment.wallSeconds + 3601])
+        #expect(update.map(\.staleDate) == [stage.moment.wallSeconds + 600])
+        stage.publish(nil, .end)
+        #expect(stage.settle().map(\.dismissalDate) == [stage.moment.wallSeconds + 900])
+    }
+
+    @Test func aSweepThatLastsIsDatedAfreshWhereStampsAreAheadOfTheClock() {
+        let stage = Stage()
+        stage.error = 3600
+        stage.follow(1)
+        stage.publish()
+        stage.settle()
+        stage.error = 0
+        stage.publish()
+        stage.follow(2)
+        for token: UInt8 in [1, 2] {
+            var batch = DeliveryBatch()
+            stage.shard.pull(limit: 1, at: stage.moment, into: &batch)
+            let payload = batch.deliveries.first.map { batch.payload(of: $0) }
+            #expect(payload?.staleDate == stage.moment.wallSeconds + 600, "phone \(token)")
+            stage.pass(seconds: 60)
+        }
+    }
+
+    /// Devices drop what lies further ahead: so the state waits for the next second, and newer ones coalesce into it.
+    @Test func eightHoursAheadOfTheClockAnActivityWaitsForItsNextSecond() {
+        let stage = Stage()
+        stage.error = 8 * 3600 - 2
+        stage.follow(1)
+        stage.follow(2)
+        stage.publish()
+        stage.settle()
+        stage.error = 0
+        for _ in 0..<2 {
+            stage.publish()
+            #expect(stage.settle().count == 2)
+        }
+        for _ in 0..<3 {
+            stage.publish()
+            #expect(stage.settle().isEmpty)
+        }
+        stage.apply(.unfollow(ActivityID(2)))
+        stage.pass(seconds: 1)
+        stage.follow(3)
+        #expect(stage.settle().count == 3)
+        #expect(stage.shows(1) && stage.shows(3) && stage.phones[2]?.isOver == true)
+        #expect(stage.shard.isQuiet)
+    }
+
+    @Test func alertsUsedUpStayUsedUpWhenTheClockIsPutBackByDays() {
+        var limits = ActivityLimits()
+        limits.alerts = TokenBucket.Size(burst: 1, refill: .seconds(3600))
+        let stage = Stage(limits)
+        stage.error = 72 * 3600
+        stage.follow(1)
+        stage.publish(.ordinary)
+        #expect(stage.settle().map { $0.alert != nil } == [true])
+        stage.error = 0
+        stage.publish(.ordinary)
+        #expect(stage.settle().map { $0.alert != nil } == [false])
+        stage.pass(seconds: 3600)
+        stage.publish(.ordinary)
+        #expect(stage.settle().map { $0.alert != nil } == [true])
+    }
+
+    @Test(arguments: [.min, -1, 0, 4_294_967_295_000, 4_294_967_296_000, 1 << 60, .max] as [Int64])
+    func noReadingOfTheClockStopsAShard(_ wall: Int64) {
+        let shard = Shard()
+        shard.apply(.follow(ActivityID(1), .topic(TopicID("match")), token: [1]), at: moment(1_790_000_000_000))
+        var stamps: [Int64] = []
+        for (version, wall) in zip(UInt64(1)..., [1_790_000_000_000, wall, wall, 1_790_000_001_000]) {
+            shard.apply(
+                .publish(
+                    Publication(
+                        serial: version, topicID: TopicID("match"), topicKind: .generic, version: UInt32(version),
+                        event: version == 4 ? .end : .update, state: EncodedState(["version": .int(Int64(version))]),
+                        priority: .immediate, alert: nil, staleAfter: .seconds(60), dismissAfter: .seconds(60))),
+                at: moment(wall))
+            var batch = DeliveryBatch()
+            shard.pull(limit: 10, at: moment(wall), into: &batch)
+            for delivery in batch.deliveries {
+                stamps.append(batch.payload(of: delivery).stamp)
+                shard.complete(
+                    [Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted)],
+                    at: moment(wall))
+            }
+        }
+        #expect(stamps.count == 4 && Set(stamps).count == 4 && stamps.allSatisfy { $0 > 0 })
+        #expect(shard.statistics.activities == 0)
+    }
+
+    private func moment(_ wall: Int64) -> Moment { Moment(wallMilliseconds: wall, monotonicNanoseconds: 1) }
+}

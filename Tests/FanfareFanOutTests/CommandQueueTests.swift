@@ -1,0 +1,150 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+@Suite struct CommandQueueTests {
+    /// What distinguishes publications here; the serial tells them apart.
+    private struct Kind: Hashable {
+        var topic = 0
+        var priority = Priority.immediate
+        var event = Publication.Event.update
+        var alerts = false
+        var isRepublished = false
+        var news: Int?
+        var isSilentUpdate: Bool { event == .update && !alerts && !isRepublished && news == nil }
+    }
+
+    private static func publication(_ kind: Kind, _ serial: UInt64) -> Publication {
+        let alert = Alert(
+            cause: "goal", class: .essential, text: AlertText(title: "Goal", body: ""), freshFor: .seconds(300),
+            highlight: nil)
+        return Publication(
+            serial: serial, topicID: TopicID("match/\(kind.topic)"), topicKind: .football, version: UInt32(serial),
+            event: kind.event, state: EncodedState(["goals": .int(Int64(serial))]), priority: kind.priority,
+            alert: kind.alerts ? alert : nil, prominence: Prominence(news: kind.news), staleAfter: nil,
+            dismissAfter: nil, isRepublished: kind.isRepublished)
+    }
+
+    private static func serials(_ queue: inout CommandQueue) -> [UInt64] {
+        var taken: [UInt64] = []
+        while let command = queue.popFirst() {
+            if case .publish(let publication) = command { taken.append(publication.serial) }
+        }
+        return taken
+    }
+
+    /// What comes out when these go in, and what has been overtaken.
+    private static func pass(_ kinds: [Kind]) -> (taken: [UInt64], overtaken: [UInt64]) {
+        var queue = CommandQueue()
+        var overtaken: [UInt64] = []
+        for (index, kind) in kinds.enumerated() {
+            queue.append(.publish(publication(kind, UInt64(index)))) { overtaken.append($0) }
+        }
+        #expect(queue.count == kinds.count - overtaken.count)
+        return (serials(&queue), overtaken)
+    }
+
+    @Test func ofVersionsThatWaitTheNewestIsPublished() {
+        let (taken, overtaken) = CommandQueueTests.pass(Array(repeating: Kind(), count: 1000))
+        #expect(taken == [999])
+        #expect(overtaken == Array(0..<999))
+    }
+
+    /// A shard that stands still takes nothing for hours.
+    @Test func whatIsLeftOutTakesNoRoomThoughNobodyTakesAnything() {
+        var queue = CommandQueue()
+        var overtaken = 0
+        var serial: UInt64 = 0
+        func append(_ kind: Kind) {
+            serial += 1
+            queue.append(.publish(CommandQueueTests.publication(kind, serial))) { _ in overtaken += 1 }
+        }
+        for _ in 0..<5 { append(Kind(topic: 9, alerts: true)) }
+        #expect(queue.popFirst() != nil)
+        for round in 0..<20_000 {
+            append(Kind(topic: round % 7))
+            if round % 5000 == 0 { append(Kind(topic: 8, alerts: true)) }
+        }
+        #expect(queue.room < 4096, "\(queue.room)")
+        #expect(overtaken == 20_000 - 7 && queue.count == 7 + 4 + 4)
+        append(Kind(topic: 3))
+        let taken = CommandQueueTests.serials(&queue)
+        #expect(taken == taken.sorted() && taken.count == 15 && taken.last == serial)
+        #expect(queue.isEmpty)
+    }
+
+    @Test func topicsDoNotOvertakeEachOther() {
+        let kinds = (0..<1000).map { Kind(topic: $0 % 10) }
+        #expect(CommandQueueTests.pass(kinds).taken == Array(990..<1000))
+    }
+
+    @Test func anAlertAnEndARepeatAndWhatHasTheSpotlightAreNotLeftOut() {
+        for kind in [Kind(alerts: true), Kind(event: .end), Kind(isRepublished: true), Kind(news: 70)] {
+            #expect(CommandQueueTests.pass([Kind(), kind, Kind(), Kind()]).taken == [1, 3], "\(kind)")
+        }
+    }
+
+    /// Else what may wait for minutes would take the place of what may not.
+    @Test func whatIsNotUrgentOvertakesNothingUrgent() {
+        let kinds = (0..<100).map { Kind(priority: $0.isMultiple(of: 2) ? .immediate : .conserving) }
+        #expect(CommandQueueTests.pass(kinds).taken == [98, 99])
+        #expect(CommandQueueTests.pass([Kind(), Kind(priority: .conserving, event: .end)]).taken == [1])
+    }
+
+    /// It is answered when everybody has what was published before it.
+    @Test func aQuestionIsAskedAfterWhatWasPublishedBefore() {
+        var queue = CommandQueue()
+        queue.append(.publish(CommandQueueTests.publication(Kind(), 1))) { _ in }
+        queue.append(.reportQuiet(1)) { _ in }
+        queue.append(.publish(CommandQueueTests.publication(Kind(), 2))) { _ in }
+        #expect(CommandQueueTests.serials(&queue) == [1, 2])
+    }
+
+    /// Whatever goes in, in whatever order it is taken: nothing is lost, nothing comes twice or out of order, and what is left out
+    /// was left out for something newer that waits.
+    @Test(arguments: UInt64(1)...50) func nothingIsLostButWhatIsOvertaken(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var queue = CommandQueue()
+        var waiting: [(serial: UInt64, kind: Kind?)] = []
+        var serial: UInt64 = 0
+        for _ in 0..<5000 {
+            if random.next() % 5 < 2 {
+                var next: UInt64?
+                switch queue.popFirst() {
+                case .publish(let publication)?: next = publication.serial
+                case .unfollow(let id)?: next = id.rawValue
+                case nil: next = nil
+                default: Issue.record("what never went in")
+                }
+                #expect(next == waiting.first?.serial, "seed \(seed)")
+                if next != nil { waiting.removeFirst() }
+                continue
+            }
+            serial += 1
+            guard random.next() % 4 > 0 else {
+                queue.append(.unfollow(ActivityID(serial))) { _ in Issue.record("nothing is overtaken by it") }
+                waiting.append((serial, nil))
+                continue
+            }
+            let kind = Kind(
+                topic: Int(random.next() % 3), priority: random.next() % 2 == 0 ? .immediate : .conserving,
+                event: random.next() % 10 == 0 ? .end : .update, alerts: random.next() % 10 == 0,
+                isRepublished: random.next() % 20 == 0, news: random.next() % 20 == 0 ? 50 : nil)
+            queue.append(.publish(CommandQueueTests.publication(kind, serial))) { overtaken in
+                guard let index = waiting.firstIndex(where: { $0.serial == overtaken }), let left = waiting[index].kind
+                else {
+                    Issue.record("seed \(seed): \(overtaken) did not wait")
+                    return
+                }
+                #expect(left.isSilentUpdate && left.topic == kind.topic, "seed \(seed)")
+                #expect(kind.event == .end || left.priority <= kind.priority, "seed \(seed)")
+                waiting.remove(at: index)
+            }
+            waiting.append((serial, kind))
+            #expect(queue.count == waiting.count, "seed \(seed)")
+            let silent = waiting.compactMap(\.kind).count(where: \.isSilentUpdate)
+            #expect(silent <= 6, "seed \(seed): two of each topic")
+        }
+    }
+}

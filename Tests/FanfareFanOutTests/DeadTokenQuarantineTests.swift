@@ -1,0 +1,101 @@
+import Testing
+
+@testable import FanfareFanOut
+
+@Suite struct DeadTokenQuarantineTests {
+    private static let second: Int64 = 1_000_000_000
+
+    private func shut(probes: Int = 3) -> DeadTokenQuarantine {
+        var quarantine = DeadTokenQuarantine(answers: 10...20, probes: probes)
+        _ = quarantine.note(answers: 10, dead: 10)
+        return quarantine
+    }
+
+    /// Holds slots 0, 1, 2, … in generation 1.
+    private func hold(_ count: UInt32, in quarantine: inout DeadTokenQuarantine, at now: Int64) -> [Int64?] {
+        (0..<count).map { quarantine.hold(ActivitySlot($0), generation: 1, at: now) }
+    }
+
+    private func release(
+        _ quarantine: inout DeadTokenQuarantine, isHeld: (ActivitySlot) -> Bool = { _ in true }
+    ) -> [UInt32] {
+        var release = quarantine.beginRelease()
+        var released: [UInt32] = []
+        while let next = quarantine.next(of: &release, isHeld: { slot, _ in isHeld(slot) }) {
+            released.append(next.slot.rawValue)
+        }
+        return released
+    }
+
+    @Test func guardThatShutsOrOpensIsToldOfOnce() {
+        var quarantine = DeadTokenQuarantine(answers: 10...20, probes: 3)
+        let few = quarantine.note(answers: 10, dead: 2)
+        #expect(few == nil && !quarantine.isShut)
+        let most = quarantine.note(answers: 9, dead: 9)
+        #expect(most?.hasPrefix("11 of the last 19 pushes") == true && quarantine.isShut)
+        let more = quarantine.note(answers: 1, dead: 1)
+        #expect(more == nil && quarantine.isShut)
+        var lines: [String] = []
+        for _ in 0..<40 { if let line = quarantine.note(answers: 1, dead: 0) { lines.append(line) } }
+        #expect(lines == ["dead tokens are few again: their activities are removed as before"])
+        #expect(!quarantine.isShut)
+    }
+
+    @Test func overruledGuardIsOpen() {
+        var quarantine = shut()
+        let line = quarantine.overrule()
+        #expect(line.hasPrefix("told that the tokens did die") && !quarantine.isShut)
+    }
+
+    @Test func oneTimerStandsForAllThatAreHeld() {
+        var quarantine = shut()
+        let timers = hold(3, in: &quarantine, at: 5)
+        #expect(timers == [5 + 10 * DeadTokenQuarantineTests.second, nil, nil])
+        #expect(quarantine.violation() == nil)
+    }
+
+    @Test func probesAreThoseHeldLongestAsManyAsMayBe() {
+        var quarantine = shut(probes: 3)
+        _ = hold(5, in: &quarantine, at: 0)
+        let released = release(&quarantine)
+        #expect(released == [0, 1, 2] && quarantine.count == 2)
+        #expect(quarantine.endRelease(at: 7) == 7 + 10 * DeadTokenQuarantineTests.second)
+        #expect(quarantine.violation() == nil)
+    }
+
+    @Test func activityThatWaitsNoLongerIsNoProbe() {
+        var quarantine = shut(probes: 2)
+        _ = hold(5, in: &quarantine, at: 0)
+        let released = release(&quarantine) { $0.rawValue % 2 == 0 }
+        #expect(released == [0, 2] && quarantine.count == 1)
+    }
+
+    @Test func openGuardReleasesAllSomeAtATime() {
+        var quarantine = shut()
+        _ = hold(5000, in: &quarantine, at: 0)
+        _ = quarantine.overrule()
+        let first = release(&quarantine)
+        #expect(first.count == 4096)
+        #expect(quarantine.endRelease(at: 7) == 8)
+        let second = release(&quarantine)
+        #expect(second.count == 904)
+        #expect(quarantine.endRelease(at: 9) == nil)
+        #expect(quarantine.count == 0 && quarantine.violation() == nil)
+    }
+
+    @Test func abandonedEntriesAreCutOutOnceHalfMayBeSuch() {
+        var quarantine = shut()
+        _ = hold(100, in: &quarantine, at: 0)
+        for _ in 0..<50 { quarantine.abandon { slot, _ in slot.rawValue >= 50 } }
+        #expect(quarantine.count == 100)
+        quarantine.abandon { slot, _ in slot.rawValue >= 50 }
+        #expect(quarantine.count == 50)
+    }
+
+    @Test func heldActivitiesWithoutATimerAreAViolation() {
+        var quarantine = shut()
+        _ = hold(1, in: &quarantine, at: 0)
+        _ = quarantine.beginRelease()
+        #expect(quarantine.violation() != nil)
+    }
+}

@@ -1,0 +1,37 @@
+import FanfareFanOut
+import FanfareModel
+import Testing
+
+@Suite struct DeliveryBatchTests {
+    /// The largest bytes there are, and sums of every length round the parts in which it is made.
+    @Test(arguments: [0, 1, 80, 255, 256, 257, 512, 1000]) func theSumIsThatOfEachByte(count: Int) {
+        let payload = Payload(
+            event: .update, subject: "match/1", state: [], stamp: 0, staleDate: nil, dismissalDate: nil, alert: nil,
+            priority: .immediate)
+        for byte in [UInt8.max, 1] {
+            var batch = DeliveryBatch()
+            for _ in 0..<count {
+                batch.append(slot: ActivitySlot(0), generation: 0, payload: payload, token: CollectionOfOne(byte))
+            }
+            #expect(batch.tokenSum == UInt64(count) * UInt64(byte))
+        }
+    }
+
+    /// A source that makes each payload anew does not fill a batch with them.
+    @Test func aBatchKeepsSoManyPayloadsAndNoMore() {
+        struct Kept { weak var payload: Payload? }
+        var batch = DeliveryBatch()
+        var all: [Kept] = []
+        for round in 0..<3 {
+            for number in 0..<1000 {
+                let payload = Payload(
+                    event: .end, subject: "\(round)/\(number)", state: [], stamp: 0, staleDate: nil, dismissalDate: nil,
+                    alert: nil, priority: .immediate)
+                all.append(Kept(payload: payload))
+                batch.append(slot: ActivitySlot(0), generation: 0, payload: payload, token: CollectionOfOne(1))
+            }
+            batch.removeAll()
+        }
+        #expect(all.count { $0.payload != nil } == 1024)
+    }
+}

@@ -1,0 +1,150 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+/// What becomes of an alert for an activity, so that nobody is told twice (rule A3).
+@Suite struct A3DispositionTests {
+    let stage = StartStage()
+
+    init() {
+        stage.publish(1)
+        stage.follow()
+        _ = stage.settle()
+        // The first question begins the notes.
+        #expect(stage.disposition(of: "goal") == .silenced(.unknown))
+    }
+
+    @Test func plannedUntilItIsAccepted() {
+        stage.publish(2, alert: "goal")
+        #expect(stage.disposition(of: "goal") == .planned)
+        let pushes = stage.pull()
+        #expect(stage.disposition(of: "goal") == .planned)
+        stage.publish(3)
+        #expect(stage.disposition(of: "goal") == .planned)
+        stage.answer(pushes, .accepted)
+        #expect(stage.disposition(of: "goal") == .accepted)
+        #expect(stage.settle().count == 1)
+        #expect(stage.disposition(of: "goal") == .accepted)
+        stage.revoke("goal")
+        #expect(stage.disposition(of: "goal") == .accepted, "it has been told")
+    }
+
+    @Test func uncertainWithoutAnAnswer() {
+        stage.publish(2, alert: "goal")
+        stage.answer(stage.pull(), .unknown)
+        #expect(stage.disposition(of: "goal") == .uncertain)
+        _ = stage.settle()
+        #expect(stage.disposition(of: "goal") == .uncertain)
+    }
+
+    @Test func plannedAgainAfterARefusalThatTimeMends() {
+        stage.publish(2, alert: "goal")
+        stage.answer(stage.pull(), .notProcessed)
+        #expect(stage.disposition(of: "goal") == .planned)
+        _ = stage.settle()
+        #expect(stage.disposition(of: "goal") == .accepted)
+    }
+
+    @Test func refusedForGood() {
+        stage.publish(2, alert: "goal")
+        stage.answer(stage.pull(), .refused)
+        #expect(stage.disposition(of: "goal") == .silenced(.refused))
+    }
+
+    @Test func silencedByThePerson() {
+        stage.prefer(Preferences(alerts: AlertMask.none))
+        stage.publish(2, alert: "goal")
+        #expect(stage.disposition(of: "goal") == .silenced(.preferences(.masked)))
+        #expect(stage.settle().map(\.payload.alert) == [nil])
+        #expect(stage.disposition(of: "goal") == .silenced(.preferences(.masked)))
+    }
+
+    @Test func supersededByANewerOne() {
+        stage.publish(2, alert: "first")
+        stage.publish(3, alert: "second")
+        #expect(stage.disposition(of: "first") == .silenced(.superseded))
+        #expect(stage.disposition(of: "second") == .planned)
+        _ = stage.settle()
+        #expect(stage.disposition(of: "first") == .silenced(.superseded))
+        #expect(stage.disposition(of: "second") == .accepted)
+    }
+
+    /// The state comes back to what is shown, so that no push is made for it.
+    @Test func revokedAndSettledWithoutAPush() {
+        stage.publish(2, alert: "goal")
+        stage.revoke("goal")
+        #expect(stage.disposition(of: "goal") == .silenced(.revoked))
+        stage.publish(1)
+        #expect(stage.settle().isEmpty)
+        #expect(stage.disposition(of: "goal") == .silenced(.revoked))
+    }
+
+    @Test func staleWhenItCannotBeBroughtInTime() {
+        stage.publish(2, alert: "goal")
+        stage.pass(seconds: 301)
+        #expect(stage.disposition(of: "goal") == .silenced(.stale))
+        _ = stage.settle()
+        #expect(stage.disposition(of: "goal") == .silenced(.stale))
+    }
+
+    @Test func whoCameLaterHasMissedNothing() {
+        stage.publish(2, alert: "goal")
+        stage.follow("later", token: 2)
+        #expect(stage.disposition(of: "goal", "later") == .silenced(.cameLater))
+        _ = stage.settle()
+        #expect(stage.disposition(of: "goal", "later") == .silenced(.cameLater))
+    }
+
+    @Test func aCardWithoutATokenGetsItWhenThatRegisters() {
+        stage.start("started")
+        _ = stage.settle()
+        stage.publish(2, alert: "goal")
+        #expect(stage.disposition(of: "goal", "started") == .planned)
+        stage.follow("started", token: 2)
+        _ = stage.settle()
+        #expect(stage.disposition(of: "goal", "started") == .accepted)
+    }
+
+    @Test func nobodyThere() {
+        stage.follow("stays", token: 9)
+        stage.publish(2, alert: "goal")
+        #expect(stage.disposition(of: "goal", "nobody") == .noActivity)
+        _ = stage.settle()
+        stage.unfollow()
+        #expect(stage.disposition(of: "goal") == .noActivity)
+        _ = stage.settle()
+        stage.follow("card", token: 3)
+        #expect(stage.disposition(of: "goal") == .silenced(.cameLater), "the slot's next tenant knows nothing")
+    }
+
+    @Test func eightAreRemembered() {
+        for number in Int64(0)..<9 {
+            stage.publish(10 + number, alert: "goal \(number)")
+            stage.answer(stage.pull(), number % 2 == 0 ? .accepted : .refused)
+            stage.pass(seconds: 60)
+        }
+        #expect(stage.disposition(of: "goal 0") == .silenced(.unknown))
+        for number in 1..<9 {
+            #expect(stage.disposition(of: "goal \(number)") == (number % 2 == 0 ? .accepted : .silenced(.refused)))
+        }
+    }
+
+    @Test func whatWasSettledBeforeTheFirstQuestionIsUncertain() {
+        let stage = StartStage()
+        stage.publish(1)
+        stage.follow()
+        _ = stage.settle()
+        stage.publish(2, alert: "goal")
+        _ = stage.settle()
+        #expect(stage.disposition(of: "goal") == .uncertain)
+    }
+
+    @Test func manyAlike() {
+        for member in 0..<100 { stage.follow("member \(member)", token: UInt8(member)) }
+        _ = stage.settle()
+        stage.publish(2, alert: "goal")
+        #expect(stage.settle().count == 101)
+        #expect((0..<100).allSatisfy { stage.disposition(of: "goal", "member \($0)") == .accepted })
+    }
+}

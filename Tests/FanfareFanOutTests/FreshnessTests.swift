@@ -1,0 +1,126 @@
+import FanfareFanOut
+import FanfareModel
+import Testing
+
+/// What a shard tells of its freshness, on a clock that stands in the test.
+@Suite struct FreshnessTests {
+    private let shard = Shard()
+    private let topic = TopicID("match/1")
+
+    private func moment(_ milliseconds: Int64) -> Moment {
+        Moment(
+            wallMilliseconds: 1_800_000_000_000 + milliseconds,
+            monotonicNanoseconds: 1_000_000_000 + milliseconds * 1_000_000)
+    }
+
+    private func follow(_ id: UInt64, _ audience: AudienceKey? = nil, at milliseconds: Int64) {
+        shard.apply(.follow(ActivityID(id), audience ?? .topic(topic), token: [1, 2, 3]), at: moment(milliseconds))
+    }
+
+    private func publish(_ version: UInt32, kind: TopicKind = .football, at milliseconds: Int64) {
+        shard.apply(
+            .publish(
+                Publication(
+                    serial: UInt64(version), topicID: topic, topicKind: kind, version: version,
+                    event: .update, state: EncodedState(["version": .int(Int64(version))]), priority: .immediate,
+                    alert: nil, staleAfter: nil, dismissAfter: nil)), at: moment(milliseconds))
+    }
+
+    private func pull(limit: Int = 100, at milliseconds: Int64) -> [Completion] {
+        var batch = DeliveryBatch()
+        shard.pull(limit: limit, at: moment(milliseconds), into: &batch)
+        return batch.deliveries.map { Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted) }
+    }
+
+    private func report(at milliseconds: Int64) -> FreshnessReport { shard.freshnessReport(at: moment(milliseconds)) }
+
+    @Test func aSweepIsTimedFromThePublicationOn() throws {
+        for id in UInt64(1)...3 { follow(id, at: 0) }
+        publish(1, at: 10)
+        let first = pull(limit: 1, at: 15)
+        let rest = pull(at: 30)
+        shard.complete(first, at: moment(31))
+        #expect(report(at: 40).oldestUndelivered == 30_000_000)
+        shard.complete(rest, at: moment(52))
+        #expect(report(at: 60).oldestUndelivered == 0)
+        let figures = try #require(report(at: 60).kinds[.football])
+        #expect(figures.stateAge.count == 3)
+        #expect(figures.stateAge.max == 20_000_000)
+        let earliest = try #require(figures.stateAge.quantile(0.01))
+        #expect((5_000_000...5_160_000).contains(earliest))
+        #expect(figures.sweep.count == 1)
+        #expect(figures.sweep.max == 42_000_000)
+        // One first push, in the lane of priority 10.
+        #expect(figures.laneDelay.map(\.count) == [0, 1, 0])
+        #expect(figures.laneDelay[1].max == 5_000_000)
+    }
+
+    /// Whoever was not there when the state was new has not waited for it.
+    @Test func joinersDoNotAgeTheState() throws {
+        publish(1, at: 0)
+        follow(1, at: 1000)
+        shard.complete(pull(at: 2000), at: moment(2001))
+        #expect(shard.isQuiet)
+        let figures = try #require(report(at: 2002).kinds[.football])
+        #expect(figures.stateAge.count == 0)
+        #expect(figures.sweep.count == 0)
+        #expect(figures.laneDelay.allSatisfy { $0.count == 0 })
+    }
+
+    /// A newer version before the first push: the state is as old as that version, the audience has waited since the first.
+    @Test func newerStatesAreYoung() throws {
+        follow(1, at: 0)
+        publish(1, at: 10)
+        publish(2, at: 25)
+        shard.complete(pull(at: 30), at: moment(31))
+        let figures = try #require(report(at: 32).kinds[.football])
+        #expect(figures.stateAge.max == 5_000_000)
+        #expect(figures.laneDelay[1].max == 20_000_000)
+        #expect(figures.sweep.count == 2)
+        #expect(figures.sweep.max == 21_000_000)
+    }
+
+    @Test func lineupsCountAsOneKind() throws {
+        follow(1, .lineup([topic, TopicID("match/2")]), at: 0)
+        publish(1, at: 10)
+        shard.complete(pull(at: 12), at: moment(13))
+        let kinds = report(at: 14).kinds
+        #expect(kinds[.lineup]?.stateAge.count == 1)
+        #expect(kinds[.football]?.stateAge.count == 0)
+    }
+
+    /// A feed may make up kinds without end; the figures do not grow with it.
+    @Test func kindsAreBounded() {
+        for version in UInt32(1)...100 { publish(version, kind: TopicKind("kind \(version)"), at: 0) }
+        #expect(report(at: 1).kinds.count == 17)
+        #expect(report(at: 1).kinds[.other] != nil)
+    }
+
+    /// One token is sick, one phone is refused its state: the time of the last delivery is that of the others' last one.
+    @Test func theLastAcceptedPushIsKnownWhateverOthersLack() {
+        for id in UInt64(1)...3 { follow(id, at: 0) }
+        publish(1, at: 10)
+        #expect(report(at: 10).lastAccepted == 0)
+        let flying = pull(at: 15)
+        func answer(_ index: Int, _ outcome: DeliveryOutcome, at milliseconds: Int64) {
+            let (slot, generation) = (flying[index].slot, flying[index].generation)
+            shard.complete([Completion(slot: slot, generation: generation, outcome: outcome)], at: moment(milliseconds))
+        }
+        answer(0, .refused, at: 20)
+        #expect(report(at: 21).lastAccepted == 0)
+        answer(1, .accepted, at: 30)
+        answer(2, .throttled, at: 40)
+        #expect(report(at: 50).lastAccepted == moment(30).monotonicNanoseconds)
+        #expect((report(at: 50) + FreshnessReport()).lastAccepted == moment(30).monotonicNanoseconds)
+    }
+
+    @Test func reportsOfShardsAddUp() {
+        follow(1, at: 0)
+        publish(1, at: 10)
+        _ = pull(at: 12)
+        let one = report(at: 20)
+        let both = one + one
+        #expect(both.kinds[.football]?.stateAge.count == 2)
+        #expect(both.oldestUndelivered == one.oldestUndelivered)
+    }
+}

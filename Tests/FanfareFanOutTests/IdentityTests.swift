@@ -1,0 +1,69 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+/// Whoever chooses the names of activities cannot make two of them one, nor make any of them slow to find.
+@Suite struct IdentityTests {
+    /// Well known to have one 64-bit FNV-1a hash.
+    private let twins = ["8yn0iYCKYHlIj4-BwPqk", "GReLUrM4wMqfg9yzV3KQ"]
+
+    @Test func idsThatMeetUnderAPublicHashAreDifferentActivities() {
+        #expect(twins[0].utf8.fnv1a == twins[1].utf8.fnv1a)
+        let stage = StartStage()
+        stage.follow(twins[0], token: 1)
+        stage.follow(twins[1], token: 2)
+        stage.publish(1)
+        #expect(Set(stage.settle().map(\.token)) == [[1], [2]])
+        stage.unfollow(twins[1])
+        #expect(stage.settle().map(\.token) == [[2]])
+        stage.publish(2)
+        #expect(stage.settle().map(\.token) == [[1]])
+    }
+
+    @Test func deviceTokensThatMeetUnderAPublicHashHaveABudgetEach() {
+        var budget = StartBudget()
+        for _ in 0..<StartBudget.burst { #expect(budget.take(Array(twins[0].utf8), at: 0) == nil) }
+        #expect(budget.take(Array(twins[0].utf8), at: 0) != nil)
+        #expect(budget.take(Array(twins[1].utf8), at: 0) == nil)
+    }
+
+    @Test func anIdIsTheSameHoweverItsBytesAreStored() {
+        let id = "an id of more than fifteen bytes"
+        #expect(ActivityID(hashing: id) == ActivityID(hashing: Substring(id)))
+        #expect(Array(id.utf8).keyedHash == id.utf8.keyedHash)
+        #expect(Array("-\(id)".utf8)[1...].keyedHash == id.utf8.keyedHash)
+        #expect(id.utf8.lazy.map { $0 }.count == id.utf8.count)
+        // One to the eye, and to `String`, but not to whoever wrote the bytes.
+        #expect(ActivityID(hashing: "\u{e9}") != ActivityID(hashing: "e\u{301}"))
+    }
+
+    /// 100,000 ids of which a public hash leaves one bucket in 64 to choose from.
+    @Test func idsChosenForTheirLowBitsAreFoundAsSoonAsAnyOthers() {
+        var ids: [String] = []
+        var prefix = 0
+        let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_".utf8)
+        while ids.count < 100_000 {
+            prefix += 1
+            let start = "\(prefix)/".utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+                ($0 ^ UInt64($1)) &* 0x100_0000_01b3
+            }
+            for first in letters {
+                let hash = (start ^ UInt64(first)) &* 0x100_0000_01b3
+                for second in letters
+                where ((hash ^ UInt64(second)) &* 0x100_0000_01b3).mixed & 63 == 0 && ids.count < 100_000 {
+                    ids.append("\(prefix)/" + String(decoding: [first, second], as: UTF8.self))
+                }
+            }
+        }
+        #expect(ids.prefix(100).allSatisfy { $0.utf8.fnv1a & 63 == 0 })
+        var activities: [Activity] = []
+        var table = SlotTable()
+        for id in ids {
+            activities.append(Activity(id: ActivityID(hashing: id)))
+            table.insert(ActivitySlot(UInt32(activities.count - 1)), in: activities)
+        }
+        let probes = activities.reduce(0) { $0 + table.probes($1.id, in: activities) }
+        #expect(probes < 3 * ids.count, "\(probes) probes for \(ids.count) ids")
+    }
+}

@@ -1,0 +1,82 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+/// Memory is bounded by activities, topics and configured windows, never by how far anybody is behind.
+@Suite struct LagTests {
+    private let topic = TopicID("match")
+    private let moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
+
+    private func publication(_ serial: UInt64) -> ShardCommand {
+        .publish(
+            Publication(
+                serial: serial, topicID: topic, topicKind: .generic, version: UInt32(serial), event: .update,
+                state: EncodedState(["version": .int(Int64(serial))]), priority: .immediate, alert: nil,
+                staleAfter: nil, dismissAfter: nil))
+    }
+
+    private func heard(from shard: Shard) -> (completed: [UInt64], overtaken: [UInt64]) {
+        let ring = OneToOneRing<ShardFeedback>(capacity: 32_768)
+        var producer = ring.takeProducer()
+        var consumer = ring.takeConsumer()
+        _ = shard.sendFeedback(to: &producer)
+        var completed: [UInt64] = []
+        var overtaken: [UInt64] = []
+        while let fact = consumer.pop() {
+            switch fact {
+            case .completed(let serial, _): completed.append(serial)
+            case .overtaken(let serial): overtaken.append(serial)
+            default: break
+            }
+        }
+        return (completed, overtaken)
+    }
+
+    /// Ten thousand versions while the service takes nothing: the oldest publications stay open, each of the others gives way to
+    /// the one after it, and when the service is back every one of them has been reported exactly once.
+    @Test func aServiceThatIsAwayCostsNoMemory() throws {
+        let versions: UInt64 = 10_000
+        let shard = Shard(feedbackMax: 32_768, openMax: 8)
+        for member in UInt64(0)..<3 { shard.apply(.follow(ActivityID(member), .topic(topic), token: [1]), at: moment) }
+        for serial in 1...versions {
+            shard.apply(publication(serial), at: moment)
+            #expect(shard.publications.count <= 8)
+        }
+        #expect(shard.audiences[0].opened.count == 8)
+        #expect(shard.violatedInvariant() == nil)
+
+        var batch = DeliveryBatch()
+        shard.pull(limit: 10, at: moment, into: &batch)
+        #expect(batch.deliveries.count == 3)
+        shard.complete(
+            batch.deliveries.map { Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted) },
+            at: moment)
+        let facts = heard(from: shard)
+        #expect(facts.completed == Array(1...7) + [versions])
+        #expect(facts.overtaken == Array(8..<versions))
+        #expect(shard.publications.isEmpty)
+        #expect(shard.violatedInvariant() == nil)
+    }
+
+    /// The same while a push of an old version is in flight, and comes back after all: the ledger holds what somebody has, what
+    /// is on its way, and the newest version.
+    @Test func theLedgerHoldsNoVersionThatNobodyHas() {
+        var ledger = VersionLedger()
+        ledger.open(1, display: 1)
+        ledger.join()
+        ledger.join()
+        ledger.open(2, display: 2)
+        ledger.depart(1)
+        for version in UInt32(3)...10_000 { ledger.open(version, display: UInt64(version)) }
+        #expect(ledger.tells(members: [1: 2], flying: [2: 1]))
+        ledger.advance(1, from: 1, to: 2)
+        ledger.land(1, 2)
+        #expect(ledger.tells(members: [1: 1, 2: 1], flying: [:]))
+        #expect(ledger.oldest == 1)
+        ledger.remove(1)
+        #expect(ledger.oldest == 2)
+        ledger.remove(2)
+        #expect(ledger.oldest == 10_000)
+    }
+}

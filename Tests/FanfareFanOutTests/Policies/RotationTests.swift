@@ -1,0 +1,134 @@
+import FanfareFanOut
+import FanfareModel
+import Testing
+
+@Suite struct RotationTests {
+    private let start = FeedTime(seconds: 1000)
+    private let goal = 100
+    private let card = 60
+
+    private func rules(_ change: (inout LineupRules) -> Void = { _ in }) -> LineupRules {
+        var rules = LineupRules()
+        rules.dwell = .seconds(20)
+        change(&rules)
+        return rules
+    }
+
+    private func live(_ importance: [Int]) -> [Rotation.Topic] {
+        importance.map { Rotation.Topic(.live, importance: $0) }
+    }
+
+    private func after(_ seconds: Int64) -> FeedTime { start + .seconds(seconds) }
+
+    @Test func whatJustHappenedIsHeldThenTheMostImportantComesBack() {
+        var rotation = Rotation(rules(), at: start)
+        let topics = live([10, 50, 50])
+        #expect(rotation.wanted(topics, now: start) == 1, "of equals the first in the person's order")
+        rotation.happened(at: 0, weight: card, rules(), now: start)
+        #expect(rotation.position == 0)
+        #expect(rotation.wanted(topics, now: after(19)) == 0)
+        #expect(rotation.looksAgain(topics, now: start) == after(20))
+        #expect(rotation.wanted(topics, now: after(20)) == 1)
+        rotation.happened(at: 1, weight: card, rules(), now: after(30))
+        #expect(rotation.looksAgain(topics, now: after(30)) == nil, "where it rests in any case, it need not look")
+    }
+
+    @Test func weightierNewsTakesOverAndLighterWaitsForNothing() {
+        var rotation = Rotation(rules(), at: start)
+        rotation.happened(at: 0, weight: card, rules(), now: start)
+        rotation.happened(at: 1, weight: goal, rules(), now: after(1))
+        #expect(rotation.position == 1, "a goal does not wait for a card's dwell")
+        rotation.happened(at: 2, weight: card, rules(), now: after(2))
+        #expect(rotation.position == 1)
+        rotation.happened(at: 2, weight: goal, rules(), now: after(3))
+        #expect(rotation.position == 2, "of equal weight the newer")
+        rotation.happened(at: 0, weight: card, rules(), now: after(23))
+        #expect(rotation.position == 0, "the dwell of the goal is over")
+    }
+
+    @Test func moreOfTheSameTopicHoldsItLonger() {
+        var rotation = Rotation(rules(), at: start)
+        rotation.happened(at: 0, weight: goal, rules(), now: start)
+        rotation.happened(at: 0, weight: card, rules(), now: after(10))
+        rotation.happened(at: 1, weight: card, rules(), now: after(25))
+        #expect(rotation.position == 0)
+        #expect(rotation.wanted(live([0, 50]), now: after(29)) == 0)
+        #expect(rotation.wanted(live([0, 50]), now: after(30)) == 1)
+    }
+
+    @Test func whatIsGoneHasNoSpotlight() {
+        var rotation = Rotation(rules(), at: start)
+        rotation.happened(at: 0, weight: goal, rules(), now: start)
+        #expect(rotation.wanted([.init(.gone), .init(.live)], now: after(1)) == 1)
+        #expect(rotation.wanted([.init(.gone), .init(.ended)], now: after(1)) == 1)
+        #expect(rotation.wanted([.init(.gone), .init(.gone)], now: after(1)) == nil)
+    }
+
+    @Test func endedTopicsKeepTheSpotlightForTheirDwellOnly() {
+        var rotation = Rotation(rules(), at: start)
+        rotation.happened(at: 0, weight: goal, rules(), now: start)
+        let topics: [Rotation.Topic] = [.init(.ended, importance: 90), .init(.live)]
+        #expect(rotation.wanted(topics, now: after(5)) == 0)
+        #expect(rotation.wanted(topics, now: after(20)) == 1)
+    }
+
+    @Test func nothingMovesWhileNothingIsLive() {
+        var rotation = Rotation(rules(), at: start)
+        rotation.happened(at: 1, weight: goal, rules(), now: start)
+        let topics: [Rotation.Topic] = [.init(.waiting), .init(.ended)]
+        #expect(rotation.wanted(topics, now: after(100)) == 1)
+        #expect(rotation.looksAgain(topics, now: after(1)) == nil)
+        let mayPush = rotation.mayPush(topics, now: after(100))
+        #expect(!mayPush)
+    }
+
+    @Test func theFavouriteHasItBackWhileItIsLive() {
+        var rotation = Rotation(rules(), pinned: 2, at: start)
+        #expect(rotation.wanted(live([90, 80, 0]), now: start) == 2)
+        rotation.happened(at: 0, weight: card, rules(), now: start)
+        #expect(rotation.wanted(live([90, 80, 0]), now: after(1)) == 0)
+        #expect(rotation.wanted(live([90, 80, 0]), now: after(20)) == 2)
+        #expect(rotation.wanted([.init(.live), .init(.live, importance: 5), .init(.waiting)], now: after(20)) == 1)
+    }
+
+    @Test func aRoundGivesEachLiveTopicItsTurn() {
+        let rules = rules { $0.round = .seconds(10) }
+        var rotation = Rotation(rules, at: start)
+        let topics: [Rotation.Topic] = [.init(.live), .init(.ended), .init(.live), .init(.live, importance: 9)]
+        rotation.happened(at: 2, weight: card, rules, now: start)
+        var turns: [Int?] = []
+        var now = start
+        for _ in 0..<4 {
+            guard let next = rotation.looksAgain(topics, now: now) else { break }
+            now = next
+            let wanted = rotation.wanted(topics, now: now)
+            if wanted != rotation.position { rotation.move(to: wanted, rules, now: now) }
+            turns.append(rotation.position)
+        }
+        #expect(turns == [3, 0, 2, 3], "when the dwell ends a turn begins, and then each has its own")
+        #expect(now == after(20 + 40))
+    }
+
+    @Test func aRoundIsOfSeveralAndNotWhileTheFavouriteIsLive() {
+        let rules = rules { $0.round = .seconds(10) }
+        var alone = Rotation(rules, at: start)
+        alone.move(to: 0, rules, now: start)
+        #expect(alone.looksAgain([.init(.live), .init(.ended), .init(.waiting)], now: after(60)) == nil)
+        #expect(alone.looksAgain([.init(.live), .init(.live)], now: after(5)) == after(10))
+        var pinned = Rotation(rules, pinned: 1, at: start)
+        pinned.move(to: 1, rules, now: start)
+        #expect(pinned.wanted(live([0, 0, 0]), now: after(60)) == 1)
+        #expect(pinned.looksAgain(live([0, 0, 0]), now: after(60)) == nil)
+        #expect(pinned.wanted([.init(.live), .init(.waiting), .init(.live)], now: after(60)) == 0)
+    }
+
+    @Test func pushesOfItsOwnAreBudgeted() {
+        let rules = rules { $0.rotationPushes = .init(burst: 2, refill: .seconds(60)) }
+        var rotation = Rotation(rules, at: start)
+        let topics = live([10, 0])
+        rotation.happened(at: 1, weight: card, rules, now: start)
+        let granted = (0..<3).map { _ in rotation.mayPush(topics, now: after(20)) }
+        #expect(granted == [true, true, false])
+        #expect(rotation.looksAgain(topics, now: after(20)) == after(80), "it looks again when there is a push to have")
+    }
+}

@@ -1,0 +1,133 @@
+import FanfareModel
+
+@testable import FanfareFanOut
+
+/// One shard, and a service that answers each token as it is told, behind a gate like the transport's: after service errors one push
+/// is tried, a wait later, and an accepted one opens it again.
+final class ScriptedService {
+    static let match = TopicID("match")
+    /// Between a failed try and the next one.
+    static let probeSeconds: Int64 = 15
+
+    let shard: Shard
+    var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000)
+    /// What the service says to a push for this member.
+    var answer: (_ member: Int, _ payload: Payload) -> DeliveryOutcome = { _, _ in .accepted }
+    /// Accepted pushes, the oldest first.
+    private(set) var accepted: [(member: Int, payload: Payload)] = []
+    /// Theirs, in the same order.
+    private(set) var tokens: [[UInt8]] = []
+    private(set) var pushes = 0
+    private(set) var isGateShut = false
+    /// So many more errors than accepted pushes shut the gate.
+    var troubleMax = 1
+    private var trouble = 0
+    private var serial: UInt64 = 0
+
+    init(members: Range<Int> = 0..<0, shard: Shard = Shard()) {
+        self.shard = shard
+        for member in members { follow(member) }
+    }
+
+    static func id(_ member: Int) -> ActivityID { ActivityID(UInt64(member).mixed) }
+    /// Four bytes: which of the member's tokens, and the member.
+    static func token(_ member: Int, number: Int = 0) -> [UInt8] {
+        [UInt8(number), UInt8(member >> 16), UInt8(member >> 8 & 255), UInt8(member & 255)]
+    }
+
+    func follow(_ member: Int, _ key: AudienceKey = .topic(match), number: Int = 0) {
+        apply(.follow(Self.id(member), key, token: Self.token(member, number: number)))
+    }
+
+    func apply(_ command: ShardCommand) { shard.apply(command, at: moment) }
+
+    func unfollow(_ members: some Sequence<Int>) {
+        for member in members { apply(.unfollow(Self.id(member))) }
+    }
+
+    /// - Parameter alert: title of the essential one that comes along.
+    func publish(
+        _ topic: TopicID = match, alert: String? = nil, class alertClass: AlertClass = .essential,
+        state: JSONObject? = nil, event: Publication.Event = .update, priority: Priority = .immediate
+    ) {
+        serial += 1
+        apply(
+            .publish(
+                Publication(
+                    serial: serial, topicID: topic, topicKind: .football, version: UInt32(serial), event: event,
+                    state: EncodedState(state ?? ["version": .int(Int64(serial))]), priority: priority,
+                    alert: alert.map {
+                        Alert(
+                            cause: $0, class: alertClass, text: AlertText(title: $0, body: ""),
+                            freshFor: .seconds(3600), highlight: "version")
+                    }, staleAfter: nil, dismissAfter: event == .end ? .seconds(60) : nil)))
+    }
+
+    func pass(seconds: Int64) {
+        moment.wallMilliseconds += seconds * 1000
+        moment.monotonicNanoseconds += seconds * 1_000_000_000
+    }
+
+    /// What leaves now; its answers are given by `complete`.
+    func pull() -> [Delivery] {
+        var batch = DeliveryBatch()
+        shard.pull(limit: 64, at: moment, into: &batch)
+        return batch.deliveries
+    }
+
+    func complete(_ deliveries: [Delivery], _ outcome: DeliveryOutcome) {
+        shard.complete(
+            deliveries.map { Completion(slot: $0.slot, generation: $0.generation, outcome: outcome) }, at: moment)
+    }
+
+    /// Asks the shard once and answers all it gives. Behind a shut gate that is one push, and time passes before it.
+    ///
+    /// - Returns: how many pushes there were.
+    @discardableResult func turn(limit: Int = 64) -> Int {
+        if isGateShut { pass(seconds: Self.probeSeconds) }
+        var batch = DeliveryBatch()
+        shard.pull(limit: isGateShut ? 1 : limit, at: moment, into: &batch)
+        var completions: [Completion] = []
+        for delivery in batch.deliveries {
+            pushes += 1
+            let token = batch.tokens[delivery.token].map(Int.init)
+            let member = token[1] << 16 | token[2] << 8 | token[3]
+            let payload = batch.payload(of: delivery)
+            let outcome = answer(member, payload)
+            switch outcome {
+            case .accepted:
+                accepted.append((member, payload))
+                tokens.append(Array(batch.tokens[delivery.token]))
+                trouble = isGateShut ? 0 : max(0, trouble - 1)
+                isGateShut = false
+            case .serviceError:
+                trouble += 1
+                if trouble >= troubleMax { isGateShut = true }
+            default: break
+            }
+            completions.append(Completion(slot: delivery.slot, generation: delivery.generation, outcome: outcome))
+        }
+        shard.complete(completions, at: moment)
+        return batch.deliveries.count
+    }
+
+    /// As many turns as bring something, and no more than these.
+    func run(turns: Int = .max) {
+        for _ in 0..<turns { if turn() == 0 { return } }
+    }
+
+    /// Members that have been told of this alert.
+    func told(of alert: String) -> Set<Int> {
+        Set(accepted.lazy.filter { $0.payload.alert?.title == .text(alert) }.map(\.member))
+    }
+
+    func feedback() -> [ShardFeedback] {
+        let ring = OneToOneRing<ShardFeedback>(capacity: 1 << 16)
+        var producer = ring.takeProducer()
+        var consumer = ring.takeConsumer()
+        _ = shard.sendFeedback(to: &producer)
+        var facts: [ShardFeedback] = []
+        while let fact = consumer.pop() { facts.append(fact) }
+        return facts
+    }
+}

@@ -1,0 +1,33 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+@Suite struct SlotTableTests {
+    /// Random inserts and removals beside a dictionary; ids chosen to collide as often as not.
+    @Test(arguments: UInt64(1)...20) func agreesWithADictionary(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var activities: [Activity] = []
+        var table = SlotTable()
+        var model: [ActivityID: ActivitySlot] = [:]
+        for _ in 0..<2000 {
+            // Few low bits and many high ones: long runs of neighbours, wrapped round the end too.
+            let id = ActivityID(random.next() % 64 &* 0x1_0000_0000_0001 &+ random.next() % 4)
+            if let slot = model[id] {
+                #expect(table.find(id, in: activities) == slot, "seed \(seed)")
+                if random.chance(0.5) {
+                    table.remove(id, in: activities)
+                    model[id] = nil
+                }
+            } else {
+                #expect(table.find(id, in: activities) == nil, "seed \(seed)")
+                activities.append(Activity(id: id))
+                let slot = ActivitySlot(UInt32(activities.count - 1))
+                table.insert(slot, in: activities)
+                model[id] = slot
+            }
+            #expect(table.count == model.count)
+        }
+        for (id, slot) in model { #expect(table.find(id, in: activities) == slot, "seed \(seed)") }
+    }
+}

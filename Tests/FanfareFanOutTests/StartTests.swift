@@ -1,0 +1,429 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+/// One start, never a second card; the newest state waits for the update token (rule L7).
+@Suite struct L7StartTests {
+    let stage = StartStage()
+
+    @Test func aStartHasAllThatAPhoneAsksFor() throws {
+        stage.publish(1)
+        stage.start()
+        let push = try #require(stage.settle().first)
+        #expect(push.token == [7])
+        #expect(push.event == .start)
+        #expect(push.state == #"{"score":1}"#)
+        #expect(push.payload.alert?.title == "Kick-off")
+        #expect(push.payload.priority == .immediate)
+        #expect(push.payload.stamp == stage.moment.wallSeconds)
+        #expect(push.payload.staleDate == stage.moment.wallSeconds + 600)
+        let start = try #require(push.payload.start)
+        #expect(start.attributesType == "MatchAttributes")
+        #expect(String(decoding: start.attributes, as: UTF8.self) == #"{"activity":"card","match":"m1"}"#)
+        #expect(start.updates == .token)
+        #expect(start.collapseID?.hasPrefix("start-") == true)
+        #expect(stage.shard.isQuiet)
+        #expect(stage.shard.statistics.tokenless == 1)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    @Test(arguments: [DeliveryOutcome.accepted, .unknown])
+    func theNewestStateWaitsForTheToken(outcome: DeliveryOutcome) {
+        stage.publish(1)
+        stage.start()
+        #expect(stage.settle(outcome).count == 1)
+        for score in Int64(2)...4 { stage.publish(score) }
+        stage.start()
+        stage.pass(seconds: 3600)
+        #expect(stage.settle().isEmpty, "neither a second start nor an update")
+        #expect(stage.shard.isQuiet)
+        stage.follow()
+        let pushes = stage.settle()
+        #expect(pushes.map(\.event) == [.update])
+        #expect(pushes.map(\.state) == [#"{"score":4}"#])
+        #expect(pushes.map(\.token) == [[1]])
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    @Test func whatTheStartCarriedIsNotSentAgain() {
+        stage.publish(1)
+        stage.start()
+        _ = stage.settle()
+        stage.publish(2)
+        stage.publish(1)
+        stage.follow()
+        #expect(stage.settle().isEmpty)
+        #expect(stage.shard.isQuiet)
+        stage.publish(3)
+        #expect(stage.settle().map(\.state) == [#"{"score":3}"#])
+    }
+
+    @Test func norWhenItComesBackBeforeThePush() {
+        stage.publish(1)
+        stage.start()
+        _ = stage.settle()
+        stage.publish(2)
+        stage.follow()
+        stage.publish(1)
+        #expect(stage.settle().isEmpty)
+        #expect(stage.shard.isQuiet)
+    }
+
+    @Test func norWithAnAlertThatWasRevokedMeanwhile() {
+        stage.publish(1)
+        stage.start()
+        _ = stage.settle()
+        stage.publish(2, alert: "goal")
+        stage.revoke("goal")
+        stage.publish(1)
+        stage.follow()
+        #expect(stage.settle().isEmpty)
+    }
+
+    @Test func aFreshAlertSinceTheStartRidesAlong() {
+        stage.publish(1, alert: "before")
+        stage.start()
+        _ = stage.settle()
+        stage.publish(2, alert: "goal")
+        stage.follow()
+        #expect(stage.settle().map(\.payload.alert?.title) == ["goal"])
+    }
+
+    /// The phone may be faster than the answer to the start.
+    @Test(arguments: [
+        DeliveryOutcome.accepted, .unknown, .deadToken, .throttled, .serviceError, .notProcessed, .refused,
+    ])
+    func aTokenBeforeTheAnswer(outcome: DeliveryOutcome) {
+        stage.publish(1)
+        stage.start()
+        let start = stage.pull()
+        stage.follow()
+        stage.publish(2)
+        #expect(stage.pull().isEmpty, "one push at a time")
+        stage.answer(start, outcome)
+        stage.pass(seconds: 2)
+        #expect(stage.settle().map(\.state) == [#"{"score":2}"#])
+        #expect(stage.shard.statistics.activities == 1)
+        #expect(stage.fates().isEmpty)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// Somebody else is served between two tries, so all errors but the first are the start's own.
+    @Test(arguments: [DeliveryOutcome.throttled, .serviceError])
+    func aRefusalThatTimeMendsIsRetriedAFewTimes(outcome: DeliveryOutcome) {
+        stage.follow("other")
+        stage.publish(0)
+        stage.start()
+        var starts = 0
+        for second in Int64(1)...3600 {
+            stage.publish(second)
+            let pushes = stage.pull()
+            let tries = pushes.filter { $0.event == .start }
+            starts += tries.count
+            stage.answer(tries, outcome)
+            stage.answer(pushes.filter { $0.event != .start }, .accepted)
+            stage.pass(seconds: 1)
+        }
+        #expect(starts == PendingStart.refusalsMax + (outcome == .throttled ? 0 : 1))
+        #expect(stage.fates() == [.notStarted(.gaveUp)])
+        #expect(stage.shard.statistics.activities == 1)
+    }
+
+    /// The service answers 503 to all, for a minute and a half, for an hour: that is not the start's fault, and it is in time for it.
+    @Test(arguments: [90, 3600]) func aStartOutlastsAnOutage(seconds: Int) {
+        stage.publish(1)
+        stage.follow("other")
+        _ = stage.settle()
+        for device in 0..<30 { stage.start("card \(device)", device: UInt8(100 + device)) }
+        for second in 0..<seconds {
+            if second % 10 == 0 { stage.publish(Int64(second)) }
+            _ = stage.settle(.serviceError)
+            stage.pass(seconds: 1)
+        }
+        #expect(stage.fates().isEmpty)
+        var started = 0
+        for _ in 0..<10 {
+            started += stage.settle().count { $0.event == .start }
+            stage.pass(seconds: 1)
+        }
+        #expect(started == 30)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// A key is revoked for an hour: that is not the start's fault.
+    @Test func aStartThatWasNotProcessedIsRetriedUntilItIs() {
+        stage.publish(1)
+        stage.start()
+        for _ in 0..<3600 {
+            _ = stage.settle(.notProcessed)
+            stage.pass(seconds: 1)
+        }
+        #expect(stage.fates().isEmpty)
+        #expect(stage.settle().map(\.event) == [.start])
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    @Test func aRetryCarriesTheNewestStateAndTheNewestStartToken() {
+        stage.publish(1)
+        stage.start()
+        _ = stage.settle(.notProcessed)
+        stage.publish(2)
+        stage.start(device: 8)
+        let (_, pushes) = stage.passUntilPush(seconds: 10)
+        #expect(pushes.map(\.state) == [#"{"score":2}"#])
+        #expect(pushes.map(\.token) == [[8]])
+    }
+
+    /// The device gets a new start token while a start to the old one is on its way, whatever becomes of that.
+    @Test(arguments: [DeliveryOutcome.notProcessed, .throttled, .serviceError, .deadToken])
+    func L7_aStartTokenThatIsReplacedOnTheWayFreesTheStart(outcome: DeliveryOutcome) {
+        stage.publish(1)
+        stage.start()
+        let start = stage.pull()
+        stage.start(device: 8)
+        #expect(stage.pull().isEmpty, "one push at a time")
+        stage.answer(start, outcome)
+        let (after, pushes) = stage.passUntilPush(seconds: 10)
+        #expect(after <= 1)
+        #expect(pushes.map(\.event) == [.start])
+        #expect(pushes.map(\.token) == [[8]])
+        #expect(stage.fates().isEmpty)
+        #expect(stage.shard.violatedInvariant() == nil)
+        stage.answer(pushes, .deadToken)
+        #expect(stage.fates() == [.notStarted(.deadToken)])
+        #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
+    }
+
+    /// The old start token was refused as often as one may be but once: the new one begins anew.
+    @Test func L7_aStartTokenThatIsReplacedIsNotRefusedForTheOldOne() {
+        stage.publish(1)
+        stage.start()
+        for _ in 1..<PendingStart.refusalsMax { stage.answer(stage.passUntilPush(seconds: 3600).pushes, .throttled) }
+        let last = stage.passUntilPush(seconds: 3600).pushes
+        stage.start(device: 8)
+        stage.answer(last, .throttled)
+        stage.answer(stage.passUntilPush(seconds: 10).pushes, .throttled)
+        #expect(stage.fates().isEmpty)
+        #expect(stage.passUntilPush(seconds: 10).pushes.map(\.token) == [[8]])
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// What has not arrived is given back to the device that it was meant for.
+    @Test func L7_aStartTokenThatIsReplacedCostsNoOther() {
+        stage.publish(1)
+        stage.start()
+        let start = stage.pull()
+        stage.start(device: 8)
+        stage.answer(start, .notProcessed)
+        stage.answer(stage.passUntilPush(seconds: 10).pushes, .accepted)
+        for device in [UInt8(7), 8] {
+            for number in 0...StartBudget.burst { stage.start("card \(device) \(number)", device: device) }
+        }
+        let devices = stage.settle().map(\.token)
+        #expect(devices.count { $0 == [7] } == StartBudget.burst)
+        #expect(devices.count { $0 == [8] } == StartBudget.burst - 1)
+    }
+
+    @Test func L7_whoUnfollowsAfterItsStartTokenWasReplacedGetsNoStart() {
+        stage.publish(1)
+        stage.start()
+        let start = stage.pull()
+        stage.start(device: 8)
+        stage.unfollow()
+        stage.answer(start, .deadToken)
+        #expect(stage.passUntilPush(seconds: 100).pushes.isEmpty)
+        #expect(stage.shard.statistics.activities == 0)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    @Test(arguments: [(DeliveryOutcome.deadToken, StartFailure.deadToken), (.refused, .refused)])
+    func aStartThatIsRefusedForGoodIsReported(outcome: DeliveryOutcome, failure: StartFailure) {
+        stage.publish(1)
+        stage.start()
+        #expect(stage.settle(outcome).count == 1)
+        #expect(stage.fates() == [.notStarted(failure)])
+        #expect(stage.shard.statistics.activities == 0)
+        stage.publish(2)
+        #expect(stage.settle().isEmpty)
+    }
+
+    @Test func nothingStartsBeforeTheTopicDoesOrAfterItHasEnded() {
+        stage.start()
+        #expect(stage.settle().isEmpty)
+        #expect(stage.shard.isQuiet)
+        stage.publish(1)
+        #expect(stage.settle().map(\.event) == [.start])
+        stage.publish(2, event: .end)
+        stage.start("late")
+        #expect(stage.settle().isEmpty)
+        #expect(stage.fates() == [.notStarted(.over)])
+        stage.follow()
+        #expect(stage.settle().map(\.event) == [.end], "the one that was started gets its end")
+        #expect(stage.shard.statistics.activities == 0)
+    }
+
+    @Test func aDeviceGetsNoMoreStartsThanItsBudget() {
+        stage.publish(1)
+        for number in 0...StartBudget.burst { stage.start("card \(number)") }
+        stage.start("elsewhere", device: 8)
+        #expect(stage.settle().count == StartBudget.burst + 1)
+        #expect(!stage.shard.isQuiet)
+        #expect(stage.shard.violatedInvariant() == nil)
+        let (after, pushes) = stage.passUntilPush(seconds: 3600)
+        #expect(after == 900)
+        #expect(pushes.count == 1)
+    }
+
+    /// What has not arrived costs a device nothing.
+    @Test func aRefusedStartIsNoneOfTheBudget() {
+        stage.publish(1)
+        for number in 0..<StartBudget.burst { stage.start("card \(number)") }
+        stage.answer(stage.pull(), .refused)
+        for number in 0..<StartBudget.burst { stage.start("other \(number)") }
+        #expect(stage.settle().count == StartBudget.burst)
+    }
+
+    /// Two hundred follow, so many are served in a second, and every second there is something new to be seen.
+    @Test func aStartThatHasFailedOnceDoesNotWaitForABusyAudienceToRest() {
+        for member in 0..<200 { stage.follow("member \(member)", token: UInt8(member % 5)) }
+        stage.publish(0)
+        _ = stage.settle()
+        stage.start(device: 77)
+        stage.answer(stage.pull(), .serviceError)
+        var startedAfter: Int64?
+        for second in Int64(1)...600 where startedAfter == nil {
+            stage.pass(seconds: 1)
+            stage.publish(second)
+            let pushes = stage.pull()
+            if pushes.contains(where: { $0.event == .start }) { startedAfter = second }
+            stage.answer(pushes, .accepted)
+        }
+        #expect(startedAfter.map { $0 <= 5 } == true, "\(startedAfter ?? -1) s")
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// Hundreds that fail again and again take no more than a small share.
+    @Test func startsThatFailLeaveTheirAudienceAlmostAllOfItsPushes() {
+        for member in 0..<200 { stage.follow("member \(member)", token: UInt8(member % 5)) }
+        stage.publish(0)
+        _ = stage.settle()
+        for card in 0..<200 { stage.start("card \(card)", device: UInt8(10 + card)) }
+        var (starts, updates) = (0, 0)
+        for second in Int64(1)...120 {
+            stage.publish(second)
+            let pushes = stage.pull()
+            let tries = pushes.filter { $0.event == .start }
+            // All have failed once by then.
+            if second > 20 { (starts, updates) = (starts + tries.count, updates + pushes.count - tries.count) }
+            stage.answer(tries, .throttled)
+            stage.answer(pushes.filter { $0.event != .start }, .accepted)
+            stage.pass(seconds: 1)
+        }
+        #expect(starts > 100 && starts * 50 <= updates, "\(starts) and \(updates)")
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    @Test func startsGoBeforeSilentUpdatesAndAfterAlerts() {
+        stage.publish(1)
+        for member in UInt8(1)...50 { stage.follow("member \(member)", token: member) }
+        _ = stage.settle()
+        stage.publish(2)
+        stage.start()
+        #expect(stage.settle().first?.event == .start)
+        stage.publish(3, alert: "goal")
+        stage.start("other", device: 8)
+        let events = stage.settle().map(\.event)
+        #expect(events.filter { $0 == .start }.count == 1)
+        #expect(events.first == .update)
+    }
+
+    /// A start for an activity that is there is kept for its renewal.
+    @Test func whoHasACardGetsNoSecondOne() {
+        stage.publish(1)
+        stage.follow()
+        stage.start()
+        #expect(stage.settle().map(\.event) == [.update])
+        #expect(stage.shard.statistics.activities == 1)
+    }
+}
+
+/// Stopping is one end, dismissed at once, and nothing after it (rule L5).
+@Suite struct L5UnfollowTests {
+    let stage = StartStage()
+
+    private func isPrivateEnd(_ push: StartStage.Push) -> Bool {
+        push.event == .end && push.payload.state.isEmpty
+            && push.payload.dismissalDate ?? .max < stage.moment.wallSeconds
+    }
+
+    @Test func anActivityGetsOneEnd() {
+        stage.publish(1)
+        stage.follow()
+        _ = stage.settle()
+        stage.unfollow()
+        stage.publish(2)
+        let pushes = stage.settle()
+        #expect(pushes.count == 1 && pushes.allSatisfy(isPrivateEnd))
+        stage.publish(3)
+        #expect(stage.settle().isEmpty)
+        #expect(stage.shard.statistics.activities == 0)
+    }
+
+    @Test func whatHasNotStartedDoesNotStart() {
+        stage.start()
+        stage.unfollow()
+        stage.publish(1)
+        #expect(stage.settle().isEmpty)
+        #expect(stage.shard.statistics.activities == 0)
+    }
+
+    @Test(arguments: [DeliveryOutcome.accepted, .unknown])
+    func theEndOfAStartedOneWaitsForItsToken(outcome: DeliveryOutcome) {
+        stage.publish(1)
+        stage.start()
+        let start = stage.pull()
+        stage.unfollow()
+        stage.answer(start, outcome)
+        stage.publish(2)
+        #expect(stage.settle().isEmpty)
+        #expect(stage.shard.isQuiet)
+        stage.follow()
+        let pushes = stage.settle()
+        #expect(pushes.count == 1 && pushes.allSatisfy(isPrivateEnd))
+        #expect(stage.shard.statistics.activities == 0)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// Whose token comes next could not be told.
+    @Test func theNameOfOneThatIsBeingEndedIsTaken() {
+        stage.publish(1)
+        stage.start()
+        _ = stage.settle()
+        stage.unfollow()
+        stage.start()
+        #expect(stage.settle().isEmpty)
+        #expect(stage.fates() == [.notStarted(.nameTaken)])
+        stage.follow()
+        let end = stage.pull()
+        stage.start()
+        #expect(stage.fates() == [.notStarted(.nameTaken)], "until its end is taken")
+        stage.answer(end, .accepted)
+        stage.start()
+        #expect(stage.settle().map(\.event) == [.start] && stage.fates().isEmpty)
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    @Test(arguments: [DeliveryOutcome.throttled, .notProcessed, .refused, .deadToken])
+    func aStartThatWasNotTakenNeedsNoEnd(outcome: DeliveryOutcome) {
+        stage.publish(1)
+        stage.start()
+        let start = stage.pull()
+        stage.unfollow()
+        stage.answer(start, outcome)
+        stage.pass(seconds: 100)
+        #expect(stage.settle().isEmpty)
+        #expect(stage.shard.statistics.activities == 0)
+        #expect(stage.fates().isEmpty, "nobody wants to know")
+    }
+}

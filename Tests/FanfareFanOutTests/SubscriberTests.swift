@@ -1,0 +1,262 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+/// What subscribers chose, and what their activities have left, at the moment of each push.
+@Suite struct SubscriberTests {
+    // 2026-09-21T13:33:20Z, a full minute.
+    private static let noon: Int64 = 1_790_000_000 / 60 * 60
+    private let topic = TopicID("match")
+
+    private final class Stage {
+        let shard: Shard
+        private(set) var moment = Moment(wallMilliseconds: SubscriberTests.noon * 1000, monotonicNanoseconds: 1)
+        private var serial: UInt64 = 0
+        private let topic = TopicID("match")
+
+        init(_ limits: ActivityLimits = ActivityLimits()) { shard = Shard(limits: limits) }
+
+        var minute: Int { Int(moment.wallSeconds / 60 % 1440) }
+
+        func follow(_ id: UInt64, _ preferences: Preferences? = nil) {
+            shard.apply(
+                .follow(ActivityID(id), .topic(topic), token: [UInt8(id)], preferences: preferences), at: moment)
+        }
+
+        func publish(
+            _ alert: AlertClass? = nil, priority: Priority = .immediate, event: Publication.Event = .update
+        ) {
+            serial += 1
+            shard.apply(
+                .publish(
+                    Publication(
+                        serial: serial, topicID: topic, topicKind: .generic, version: UInt32(serial), event: event,
+                        state: EncodedState(["version": .int(Int64(serial))]), priority: priority,
+                        alert: alert.map {
+                            Alert(
+                                cause: "\(serial)", class: $0, text: AlertText(title: "\(serial)", body: ""),
+                                freshFor: .seconds(600), highlight: nil)
+                        }, staleAfter: nil, dismissAfter: nil)), at: moment)
+        }
+
+        /// What is due, by activity, and answered like that.
+        func pushes(_ outcome: DeliveryOutcome = .accepted) -> [UInt64: Payload] {
+            var batch = DeliveryBatch()
+            shard.pull(limit: 100, at: moment, into: &batch)
+            var result: [UInt64: Payload] = [:]
+            for delivery in batch.deliveries {
+                result[UInt64(batch.tokens[delivery.token.lowerBound])] = batch.payload(of: delivery)
+            }
+            shard.complete(
+                batch.deliveries.map {
+                    Completion(slot: $0.slot, generation: $0.generation, outcome: outcome)
+                }, at: moment)
+            return result
+        }
+
+        func pass(seconds: Int64) {
+            moment.wallMilliseconds += seconds * 1000
+            moment.monotonicNanoseconds += seconds * 1_000_000_000
+        }
+
+        var alerts: ShardCounts.Alerts { shard.statistics.alerts }
+    }
+
+    @Test func A5_masksSilenceAlertsAndNeverStates() {
+        let stage = Stage()
+        for (id, mask) in zip(UInt64(1)..., AlertMask.allCases) { stage.follow(id, Preferences(alerts: mask)) }
+        stage.publish(.ordinary)
+        var pushes = stage.pushes()
+        #expect(pushes.count == 3 && Set(pushes.values.map(\.state)).count == 1)
+        #expect(pushes.filter { $0.value.alert != nil }.keys.sorted() == [1])
+        stage.pass(seconds: 1)
+        stage.publish(.essential)
+        pushes = stage.pushes()
+        #expect(pushes.count == 3)
+        #expect(pushes.filter { $0.value.alert != nil }.keys.sorted() == [1, 2])
+        #expect(stage.alerts.accepted == 3 && stage.alerts.silenced == 3)
+    }
+
+    /// From an hour before midnight to an hour after it, on a clock five and a half hours ahead of UTC.
+    @Test func A5_quietHoursLetThroughWhatMayBreakThrough() throws {
+        let stage = Stage()
+        let local = (stage.minute + 330) % 1440
+        for (id, breakthrough) in zip(UInt64(1)..., AlertMask.allCases) {
+            let hours = try #require(
+                Preferences.QuietHours(
+                    from: (local + 1) % 1440, until: (local + 3) % 1440, utcOffset: 330, breakthrough: breakthrough))
+            stage.follow(id, Preferences(quietHours: hours))
+        }
+        var alerted: [[UInt64]] = []
+        for _ in 0..<4 {
+            stage.publish(.ordinary)
+            alerted.append(stage.pushes().filter { $0.value.alert != nil }.keys.sorted())
+            stage.pass(seconds: 1)
+            stage.publish(.essential)
+            alerted.append(stage.pushes().filter { $0.value.alert != nil }.keys.sorted())
+            stage.pass(seconds: 59)
+        }
+        #expect(alerted == [[1, 2, 3], [1, 2, 3], [1], [1, 2], [1], [1, 2], [1, 2, 3], [1, 2, 3]])
+    }
+
+    @Test func A5_quietHoursGoOverMidnight() throws {
+        let hours = try #require(Preferences.QuietHours(from: 23 * 60, until: 60, utcOffset: 0))
+        let preferences = Preferences(alerts: .essential, quietHours: hours, frequentUpdates: true)
+        #expect(preferences.quietHours == hours && preferences.alerts == .essential && preferences.frequentUpdates)
+        for (minute, isQuiet) in [(1379, false), (1380, true), (0, true), (59, true), (60, false)] {
+            #expect((preferences.effect(atMinute: minute).quietMask == .essential) == isQuiet, "minute \(minute)")
+        }
+        let east = try #require(Preferences.QuietHours(from: 0, until: 60, utcOffset: 840))
+        #expect(east.from == 600 && east.until == 660)
+        let west = try #require(Preferences.QuietHours(from: 1400, until: 60, utcOffset: -720))
+        #expect(west.from == 680 && west.until == 780)
+        for (from, until, offset) in [(-1, 0, 0), (0, 1440, 0), (5, 5, 0), (0, 1, 841), (0, 1, -721)] {
+            #expect(Preferences.QuietHours(from: from, until: until, utcOffset: offset) == nil)
+        }
+    }
+
+    @Test func A5_aChangeOfMindHoldsFromTheNextPushOn() {
+        let stage = Stage()
+        stage.follow(1)
+        stage.follow(2, Preferences(alerts: .none))
+        for (wish, expected) in [(AlertMask.none, [UInt64]()), (.all, [1])] {
+            stage.shard.apply(.prefer(ActivityID(1), Preferences(alerts: wish)), at: stage.moment)
+            stage.follow(2)  // without preferences it keeps those it has
+            stage.publish(.essential)
+            #expect(stage.pushes().filter { $0.value.alert != nil }.keys.sorted() == expected)
+            stage.pass(seconds: 1)
+        }
+        // Whoever comes into the slot of somebody who left wants what everybody wants.
+        stage.shard.apply(.unfollow(ActivityID(2)), at: stage.moment)
+        #expect(stage.pushes()[2]?.event == .end)
+        stage.follow(3)
+        _ = stage.pushes()
+        stage.pass(seconds: 1)
+        stage.publish(.ordinary)
+        #expect(stage.pushes().filter { $0.value.alert != nil }.keys.sorted() == [1, 3])
+    }
+
+    @Test func A2_anActivityHasItsOwnShareOfAlerts() {
+        var limits = ActivityLimits()
+        limits.alerts = TokenBucket.Size(burst: 2, refill: .seconds(60))
+        let stage = Stage(limits)
+        stage.follow(1)
+        var given: [Bool] = []
+        for alert in [AlertClass.ordinary, .ordinary, .ordinary, .essential, .ordinary] {
+            stage.publish(alert)
+            given.append(stage.pushes()[1]?.alert != nil)
+            stage.pass(seconds: 1)
+        }
+        #expect(given == [true, true, false, true, false], "essential alerts are not held back by it")
+        #expect(stage.alerts.limited == 2 && stage.alerts.accepted == 3)
+        stage.pass(seconds: 54)
+        stage.publish(.ordinary)
+        #expect(stage.pushes()[1]?.alert == nil)
+        // Silent updates in between take nothing from what is refilled.
+        for _ in 0..<5 {
+            stage.pass(seconds: 1)
+            stage.publish(priority: .conserving)
+            #expect(stage.pushes()[1] != nil)
+        }
+        stage.publish(.ordinary)
+        #expect(stage.pushes()[1]?.alert != nil)
+    }
+
+    /// An alert is in time for the end of a trouble, and its phone has not been told of anything: neither is counted.
+    @Test(arguments: [DeliveryOutcome.serviceError, .throttled, .notProcessed], [AlertClass.ordinary, .essential])
+    func A2_whatWasNotProcessedCostsNothing(outcome: DeliveryOutcome, alertClass: AlertClass) {
+        let stage = Stage()
+        stage.follow(1)
+        stage.publish()
+        _ = stage.pushes()
+        stage.publish(alertClass)
+        var tries = 0
+        for _ in 0..<480 {
+            tries += stage.pushes(outcome).count
+            stage.pass(seconds: 1)
+        }
+        #expect(tries > 9)
+        stage.pass(seconds: 100)
+        #expect(stage.pushes()[1]?.alert != nil, "after \(tries) tries")
+        #expect(stage.alerts.accepted == 1 && stage.alerts.limited == 0)
+    }
+
+    /// Three pushes at priority 10 at once, and one a minute; an essential alert borrows the next one's.
+    @Test func theBudgetIsSpentAndEssentialAlertsBorrow() {
+        var limits = ActivityLimits()
+        limits.immediate = TokenBucket.Size(burst: 3, refill: .seconds(60))
+        limits.essentialLoan = 1
+        let stage = Stage(limits)
+        stage.follow(1)
+        func push(_ alert: AlertClass? = nil) -> String {
+            stage.publish(alert)
+            let payload = stage.pushes()[1]
+            stage.pass(seconds: 1)
+            return "\(payload?.alert == nil ? "silent" : "alert") at \(payload?.priority.rawValue ?? 0)"
+        }
+        #expect((0..<3).map { _ in push() } == Array(repeating: "silent at 10", count: 3))
+        #expect(push() == "silent at 5")
+        #expect(push(.ordinary) == "silent at 5")
+        #expect(push(.essential) == "alert at 10")
+        #expect(push(.essential) == "silent at 5", "the loan is bounded")
+        #expect(stage.shard.statistics.pushes.conserved == 3)
+        #expect(stage.alerts.limited == 2)
+        stage.pass(seconds: 60)
+        #expect(push() == "silent at 5", "what was borrowed is paid back first")
+        stage.pass(seconds: 60)
+        #expect(push() == "silent at 10")
+        #expect(push() == "silent at 5")
+        stage.publish(.essential, event: .end)
+        let end = stage.pushes()[1]
+        #expect(end?.event == .end && end?.priority == .immediate && end?.alert != nil, "ends are never blocked")
+    }
+
+    @Test func frequentUpdatesHaveTheLargerBudget() {
+        var limits = ActivityLimits()
+        limits.immediate = TokenBucket.Size(burst: 1, refill: .seconds(60))
+        limits.immediateFrequent = TokenBucket.Size(burst: 3, refill: .seconds(20))
+        let stage = Stage(limits)
+        stage.follow(1)
+        stage.follow(2, Preferences(frequentUpdates: true))
+        var urgent: [Int] = []
+        for _ in 0..<4 {
+            stage.publish()
+            urgent.append(stage.pushes().values.count { $0.priority == .immediate })
+            stage.pass(seconds: 1)
+        }
+        #expect(urgent == [2, 1, 1, 0])
+    }
+
+    /// Everybody alike in one sweep, but for those in between who are not: payloads are shared by all who get the same.
+    @Test func whoStandsAlikeSharesAPayload() {
+        let stage = Stage()
+        for id in UInt64(1)...60 {
+            stage.follow(id, id % 7 == 0 ? Preferences(alerts: .none) : id % 5 == 0 ? Preferences() : nil)
+        }
+        stage.publish(.essential)
+        let pushes = stage.pushes()
+        #expect(pushes.count == 60)
+        #expect(Set(pushes.values.map(ObjectIdentifier.init)).count == 2)
+        for (id, payload) in pushes { #expect((payload.alert == nil) == (id % 7 == 0), "activity \(id)") }
+        #expect(stage.shard.violatedInvariant() == nil)
+    }
+
+    /// Limits out of all proportion are bounded, and none of them traps.
+    @Test(arguments: [(1, Duration.milliseconds(1)), (1000, .seconds(86_400)), (1, .seconds(86_400))])
+    func anyLimitsCanBeKept(burst: Int, refill: Duration) {
+        var limits = ActivityLimits()
+        limits.immediate = TokenBucket.Size(burst: burst, refill: refill)
+        limits.alerts = limits.immediate
+        for loan in [Int.min, 0, .max] {
+            limits.essentialLoan = loan
+            let stage = Stage(limits)
+            stage.follow(1)
+            for _ in 0..<50 {
+                stage.publish(.essential)
+                #expect(stage.pushes()[1] != nil)
+                stage.pass(seconds: 1)
+            }
+        }
+    }
+}

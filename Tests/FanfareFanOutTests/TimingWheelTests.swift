@@ -1,0 +1,135 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+@Suite struct TimingWheelTests {
+    private static let tick = TimingWheel.tickNanoseconds
+    private static let hour: Int64 = 3_600_000_000_000
+
+    /// What a wheel must do, as simply as possible: a list of what waits, in the order in which it expires.
+    private struct SortedList {
+        var entries: [(tick: Int64, due: Int64, number: UInt32, entry: TimingWheel.Entry)] = []
+
+        mutating func insert(_ number: UInt32, due: Int64, _ entry: TimingWheel.Entry) {
+            let tick = (due + TimingWheelTests.tick - 1) / TimingWheelTests.tick
+            let place = entries.firstIndex { $0.tick > tick } ?? entries.endIndex
+            entries.insert((tick, due, number, entry), at: place)
+        }
+    }
+
+    /// Random inserts, cancellations and pauses, of nanoseconds to hours, some of them right before or after what is due.
+    @Test(arguments: UInt64(1)...40) func agreesWithASortedList(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        var wheel = TimingWheel()
+        var list = SortedList()
+        var now = Int64.random(in: 0...1 << Int64.random(in: 0...55, using: &random), using: &random)
+        var number: UInt32 = 0
+        var most = 0
+        func span() -> Int64 { Int64.random(in: 0...1 << Int64.random(in: 0...50, using: &random), using: &random) }
+
+        for _ in 0..<1000 {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<5:
+                // Often at a moment that others have as well.
+                let due =
+                    random.chance(0.3) ? list.entries.randomElement(using: &random).map { max($0.due, now) } : nil
+                for _ in 0..<(random.chance(0.1) ? 50 : 1) {
+                    let wanted = due ?? now + span()
+                    list.insert(number, due: wanted, wheel.insert(.lineup(number), due: wanted))
+                    number += 1
+                }
+                most = max(most, list.entries.count)
+            case 5..<7:
+                guard let index = list.entries.indices.randomElement(using: &random) else { break }
+                wheel.cancel(list.entries.remove(at: index).entry)
+            default:
+                let aim = list.entries.randomElement(using: &random).map {
+                    $0.due + Int64.random(in: -1...1, using: &random)
+                }
+                now = random.chance(0.5) ? max(now, aim ?? now) : now + span()
+                // A pull takes some of them, and the next one goes on.
+                for _ in 0..<Int.random(in: 0...100, using: &random) {
+                    let due = list.entries.first.flatMap { $0.tick * TimingWheelTests.tick <= now ? $0 : nil }
+                    let expired = wheel.popDue(now)
+                    try #require(expired == due.map { .lineup($0.number) }, "seed \(seed)")
+                    guard let due else { break }
+                    #expect(due.due <= now, "early: seed \(seed)")
+                    list.entries.removeFirst()
+                }
+            }
+            try #require(wheel.count == list.entries.count, "seed \(seed)")
+            if let first = list.entries.first {
+                #expect((wheel.nextDue ?? .max) <= max(now, first.tick * TimingWheelTests.tick), "late: seed \(seed)")
+                #expect(wheel.due(of: first.entry) == first.tick * TimingWheelTests.tick, "seed \(seed)")
+                #expect(wheel.subject(of: first.entry) == .lineup(first.number), "seed \(seed)")
+            } else {
+                #expect(wheel.nextDue == nil, "seed \(seed)")
+            }
+        }
+        #expect(wheel.capacity == most, "what is free is used again: seed \(seed)")
+        #expect(wheel.subjects.count == wheel.count && Set(wheel.subjects).count == wheel.count, "seed \(seed)")
+    }
+
+    /// Whoever waits for nothing but `nextDue` finds something there each time, however far it is away.
+    @Test func nobodyIsWokenToMoveEntries() {
+        var random = SplitMix64(seed: 7)
+        var wheel = TimingWheel()
+        var moments: Set<Int64> = []
+        for number in UInt32(0)..<5000 {
+            let due = 1 + Int64.random(in: 0..<8 * TimingWheelTests.hour, using: &random)
+            moments.insert((due + TimingWheelTests.tick - 1) / TimingWheelTests.tick)
+            wheel.insert(.lineup(number), due: due)
+        }
+        var wakeUps = 0
+        while let due = wheel.nextDue {
+            wakeUps += 1
+            #expect(wheel.popDue(due - 1) == nil)
+            var expired = 0
+            while wheel.popDue(due) != nil { expired += 1 }
+            guard expired > 0 else { break }
+        }
+        #expect(wakeUps == moments.count && wheel.count == 0)
+    }
+
+    /// What was due before it was cancelled may still be a moment to wake at; each time that happens once.
+    @Test func cancelledEntriesWakeNobodyTwice() {
+        var wheel = TimingWheel()
+        wheel.insert(.ageScan, due: 8 * TimingWheelTests.hour)
+        var wakeUp: TimingWheel.Entry?
+        for goal in Int64(0)..<1000 {
+            if let wakeUp { wheel.cancel(wakeUp) }
+            wakeUp = wheel.insert(.lineup(0), due: TimingWheelTests.hour + goal * 20_000_000_000)
+        }
+        var wakeUps = 0
+        while let due = wheel.nextDue {
+            _ = wheel.popDue(due)
+            wakeUps += 1
+            guard wakeUps < 100 else { break }
+        }
+        #expect(wakeUps <= 2 + 8, "one for each, and for each level that they stood in")
+        #expect(wheel.capacity == 2)
+    }
+
+    @Test func theEndOfTimeIsNotTooFar() {
+        var wheel = TimingWheel()
+        wheel.insert(.held, due: .max)
+        wheel.insert(.lineup(1), due: 1)
+        #expect(wheel.nextDue == TimingWheelTests.tick)
+        #expect(wheel.popDue(TimingWheelTests.tick - 1) == nil)
+        #expect(wheel.popDue(.max) == .lineup(1))
+        #expect(wheel.popDue(.max) == .held)
+        #expect(wheel.nextDue == nil)
+    }
+
+    @Test func whatIsOverdueExpiresNext() {
+        var wheel = TimingWheel()
+        wheel.insert(.lineup(1), due: TimingWheelTests.hour)
+        #expect(wheel.popDue(TimingWheelTests.hour) == .lineup(1))
+        wheel.insert(.lineup(2), due: TimingWheelTests.hour + 1)
+        wheel.insert(.lineup(3), due: 5)
+        #expect(wheel.nextDue == TimingWheelTests.hour)
+        #expect(wheel.popDue(TimingWheelTests.hour) == .lineup(3))
+        #expect(wheel.popDue(TimingWheelTests.hour) == nil)
+    }
+}
