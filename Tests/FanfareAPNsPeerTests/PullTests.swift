@@ -1,4 +1,5 @@
 import FanfareAPNs
+import FanfareFanOut
 import FanfareLoop
 import Testing
 
