@@ -1,6 +1,7 @@
 import FanfareAPNs
 import FanfareFanOut
 import FanfareLoop
+import FanfareModel
 import Testing
 
 /// How much a pool takes at a time.
