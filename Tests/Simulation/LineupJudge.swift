@@ -151,13 +151,18 @@ extension World {
 
     /// It is gone, or was until something came that may wait.
     private func mayBeGone(_ topic: TopicID, _ node: Node) -> Bool {
-        node.mayBeUnknown.contains(topic)
+        node.mayBeUnknown.contains(topic) || hasJustBegun(topic, node)
             || acceptable(topic, node).contains { publication in
                 guard publication.event == .end, let shown = publication.dismissAfter,
                     let told = node.told[topic]?.last(where: { $0.publication.serial == publication.serial })
                 else { return false }
                 return told.at + nanoseconds(shown) <= moment.monotonicNanoseconds
             }
+    }
+
+    /// All that has been told of it may wait: the version that is sent may be older.
+    private func hasJustBegun(_ topic: TopicID, _ node: Node) -> Bool {
+        node.told[topic]?.allSatisfy { !$0.isUrgent && $0.at + interval > moment.monotonicNanoseconds } ?? false
     }
 
     private func newestAlert(of topics: [TopicID], _ node: Node) -> Told? {
