@@ -59,10 +59,15 @@ var targets: [Target] = [
         swiftSettings: swift),
     .target(
         name: "Fanfare", dependencies: stages("FanfareFeeds", "FanfareAPNs", "FanfareLoop"), swiftSettings: swift),
+    // Recorded and live feeds through the engine, and questions about them: the command's, and nothing that an embedding program needs.
+    .target(
+        name: "FanfareReplay", dependencies: stages("Fanfare", "FanfareFeeds", "FanfareAPNs", "FanfareLoop"),
+        swiftSettings: swift),
     // What an app on the phone shares with a backend: nothing but Foundation.
     .target(name: "FanfareLineup", swiftSettings: swift),
     .executableTarget(
-        name: "FanfareCLI", dependencies: stages("Fanfare", "FanfareFeeds", "FanfareLoop", "FanfareRules"),
+        name: "FanfareCLI",
+        dependencies: stages("Fanfare", "FanfareReplay", "FanfareFeeds", "FanfareLoop", "FanfareRules"),
         swiftSettings: swift),
 
     // The whole engine in one thread, with clocks and a network made of a seed.
@@ -78,8 +83,16 @@ var targets: [Target] = [
     .testTarget(
         name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareModel", "FanfareFanOut"],
         swiftSettings: swift),
+    .target(
+        name: "EngineTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"], path: "Tests/EngineSupport",
+        swiftSettings: swift),
     .testTarget(
-        name: "FanfareTests", dependencies: stages("Fanfare", "FanfareFeeds", "FanfareLoop"), swiftSettings: swift),
+        name: "FanfareTests", dependencies: stages("Fanfare", "FanfareFeeds", "FanfareLoop", "EngineTestSupport"),
+        swiftSettings: swift),
+    .testTarget(
+        name: "FanfareReplayTests",
+        dependencies: stages("FanfareReplay", "Fanfare", "FanfareFeeds", "FanfareLoop", "EngineTestSupport"),
+        swiftSettings: swift),
     .testTarget(
         name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop"],
         swiftSettings: swift),
@@ -103,7 +116,7 @@ var targets: [Target] = [
         swiftSettings: swift),
     .testTarget(name: "FanfareLoopTests", dependencies: ["FanfareLoop"], swiftSettings: swift),
     .testTarget(
-        name: "FanfareCLITests", dependencies: stages("FanfareCLI", "Fanfare", "FanfareFeeds"),
+        name: "FanfareCLITests", dependencies: stages("FanfareCLI", "FanfareReplay", "Fanfare", "FanfareFeeds"),
         exclude: ["Storyboards"], swiftSettings: swift),
 ]
 
@@ -198,8 +211,8 @@ if development {
         .testTarget(
             name: "FanfareAPNsPeerTests",
             dependencies: stages(
-                "Fanfare", "FanfareAPNs", "FanfareFeeds", "FanfareLoop", "APNsSimulator", "CountAllocations",
-                "DeliveryJudge", "LoadJSON"),
+                "Fanfare", "FanfareReplay", "FanfareAPNs", "FanfareFeeds", "FanfareLoop", "APNsSimulator",
+                "CountAllocations", "DeliveryJudge", "LoadJSON"),
             exclude: ["strict_server.py", "Storyboards"], swiftSettings: swift),
     ]
 }

@@ -1,7 +1,7 @@
 /// A JSON value as the load tools see it: read strictly, compared and written in one canonical form.
 ///
 /// It shares no code with the engine's JSON, on purpose: the tools judge what the engine wrote.
-public enum JSON: Hashable, Sendable {
+package enum JSON: Hashable, Sendable {
     case null
     case bool(Bool)
     /// A number without fraction that fits; `3.0` is read as this, too, because it means the same.
@@ -12,21 +12,21 @@ public enum JSON: Hashable, Sendable {
     case object(Object)
 
     /// Members in the order of their keys' UTF-8 bytes, each key once.
-    public struct Object: Hashable, Sendable {
-        public struct Member: Hashable, Sendable {
-            public let key: String
-            public let value: JSON
+    package struct Object: Hashable, Sendable {
+        package struct Member: Hashable, Sendable {
+            package let key: String
+            package let value: JSON
 
-            public init(key: String, value: JSON) {
+            package init(key: String, value: JSON) {
                 self.key = key
                 self.value = value
             }
         }
 
-        public let members: [Member]
+        package let members: [Member]
 
         /// `nil` when a key comes twice.
-        public init?(_ members: [Member]) {
+        package init?(_ members: [Member]) {
             var sorted = members
             sorted.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
             for index in sorted.indices.dropFirst() where sorted[index].key == sorted[index - 1].key { return nil }
@@ -35,36 +35,36 @@ public enum JSON: Hashable, Sendable {
 
         private init(sorted: [Member]) { members = sorted }
 
-        public subscript(key: String) -> JSON? { members.first { $0.key == key }?.value }
+        package subscript(key: String) -> JSON? { members.first { $0.key == key }?.value }
 
-        public func removing(_ key: String) -> Object { Object(sorted: members.filter { $0.key != key }) }
+        package func removing(_ key: String) -> Object { Object(sorted: members.filter { $0.key != key }) }
     }
 
-    public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
-    public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
-    public var intValue: Int64? { if case .int(let value) = self { value } else { nil } }
-    public var doubleValue: Double? {
+    package var stringValue: String? { if case .string(let value) = self { value } else { nil } }
+    package var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
+    package var intValue: Int64? { if case .int(let value) = self { value } else { nil } }
+    package var doubleValue: Double? {
         switch self {
         case .int(let value): Double(value)
         case .double(let value): value
         default: nil
         }
     }
-    public var arrayValue: [JSON]? { if case .array(let value) = self { value } else { nil } }
-    public var objectValue: Object? { if case .object(let value) = self { value } else { nil } }
+    package var arrayValue: [JSON]? { if case .array(let value) = self { value } else { nil } }
+    package var objectValue: Object? { if case .object(let value) = self { value } else { nil } }
 
-    public subscript(key: String) -> JSON? { objectValue?[key] }
+    package subscript(key: String) -> JSON? { objectValue?[key] }
 }
 
 extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    public init(stringLiteral value: String) { self = .string(value) }
-    public init(integerLiteral value: Int64) { self = .int(value) }
-    public init(booleanLiteral value: Bool) { self = .bool(value) }
-    public init(nilLiteral: ()) { self = .null }
-    public init(arrayLiteral elements: JSON...) { self = .array(elements) }
-    public init(dictionaryLiteral elements: (String, JSON)...) {
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(integerLiteral value: Int64) { self = .int(value) }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(nilLiteral: ()) { self = .null }
+    package init(arrayLiteral elements: JSON...) { self = .array(elements) }
+    package init(dictionaryLiteral elements: (String, JSON)...) {
         guard let object = Object(elements.map { Object.Member(key: $0.0, value: $0.1) }) else {
             preconditionFailure("a literal's keys are written by hand, each once")
         }
@@ -74,7 +74,7 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
 
 extension JSON {
     /// Appends the canonical form: members in key order, no spaces, shortest numbers, only what must be escaped escaped.
-    public func write(to bytes: inout [UInt8]) {
+    package func write(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes.append(contentsOf: "null".utf8)
         case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
@@ -100,7 +100,7 @@ extension JSON {
         }
     }
 
-    public static func write(_ string: String, to bytes: inout [UInt8]) {
+    package static func write(_ string: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in string.utf8 {
             switch byte {
@@ -116,11 +116,11 @@ extension JSON {
     }
 
     /// Lower case.
-    public static func hexDigit(_ nibble: UInt8) -> UInt8 {
+    package static func hexDigit(_ nibble: UInt8) -> UInt8 {
         nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
     }
 
-    public var canonicalText: String {
+    package var canonicalText: String {
         var bytes: [UInt8] = []
         write(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)

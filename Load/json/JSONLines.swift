@@ -1,12 +1,12 @@
 import Glibc
 
 /// A file that cannot be read or written: which one, and what the system says.
-public struct FileError: Error, CustomStringConvertible {
-    public let path: String
-    public let reason: String
-    public var description: String { "\(path): \(reason)" }
+package struct FileError: Error, CustomStringConvertible {
+    package let path: String
+    package let reason: String
+    package var description: String { "\(path): \(reason)" }
 
-    public init(path: String, reason: String) {
+    package init(path: String, reason: String) {
         self.path = path
         self.reason = reason
     }
@@ -17,7 +17,7 @@ public struct FileError: Error, CustomStringConvertible {
 }
 
 /// Reads a file of one JSON value per line, a line at a time: dumps are larger than memory likes.
-public struct JSONLineReader: ~Copyable {
+package struct JSONLineReader: ~Copyable {
     /// A line holds all that one token accepted; 64 MiB are a million entries.
     static let lineBytesMax = 64 << 20
     static let chunkBytes = 1 << 20
@@ -28,9 +28,9 @@ public struct JSONLineReader: ~Copyable {
     private var start = 0
     private var atEnd = false
     /// Of the line last read, from 1.
-    public private(set) var line = 0
+    package private(set) var line = 0
 
-    public init(path: String) throws(FileError) {
+    package init(path: String) throws(FileError) {
         self.path = path
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError(path: path, errno: errno) }
@@ -39,7 +39,7 @@ public struct JSONLineReader: ~Copyable {
     deinit { close(descriptor) }
 
     /// The next value; `nil` at the end. Empty lines are skipped.
-    public mutating func next() throws(FileError) -> JSON? {
+    package mutating func next() throws(FileError) -> JSON? {
         while let bytes = try nextLine() {
             if bytes.isEmpty { continue }
             do { return try JSON(parsing: bytes) } catch {
@@ -93,7 +93,7 @@ public struct JSONLineReader: ~Copyable {
 }
 
 /// Writes lines through one buffer. The file is readable by its owner only: even hashed tokens are nobody else's business.
-public struct LineWriter: ~Copyable {
+package struct LineWriter: ~Copyable {
     static let bufferBytes = 1 << 20
 
     private let path: String
@@ -101,7 +101,7 @@ public struct LineWriter: ~Copyable {
     private var buffer: [UInt8] = []
 
     /// Replaces the file when there is one.
-    public init(path: String) throws(FileError) {
+    package init(path: String) throws(FileError) {
         self.path = path
         descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileError(path: path, errno: errno) }
@@ -111,14 +111,14 @@ public struct LineWriter: ~Copyable {
     deinit { close(descriptor) }
 
     /// `append` gets the buffer to add one line's bytes to; the line feed is added here.
-    public mutating func line(_ append: (inout [UInt8]) -> Void) throws(FileError) {
+    package mutating func line(_ append: (inout [UInt8]) -> Void) throws(FileError) {
         append(&buffer)
         buffer.append(0x0A)
         if buffer.count >= LineWriter.bufferBytes { try flush() }
     }
 
     /// To be called at the end; what is not flushed is lost.
-    public mutating func flush() throws(FileError) {
+    package mutating func flush() throws(FileError) {
         var done = 0
         while done < buffer.count {
             let count = buffer.withUnsafeBytes { bytes in

@@ -1,16 +1,16 @@
 /// Why a text is no JSON, and where.
-public struct JSONError: Error, Hashable, CustomStringConvertible {
-    public let offset: Int
-    public let reason: String
-    public var description: String { "byte \(offset): \(reason)" }
+package struct JSONError: Error, Hashable, CustomStringConvertible {
+    package let offset: Int
+    package let reason: String
+    package var description: String { "byte \(offset): \(reason)" }
 }
 
 extension JSON {
     /// Deeper nesting is refused: no content state needs it, and the parser recurses.
-    public static let depthMax = 64
+    package static let depthMax = 64
 
     /// Reads one value, RFC 8259 to the letter: valid UTF-8, no duplicate keys, no lone surrogates, nothing after it.
-    public init(parsing bytes: [UInt8]) throws(JSONError) {
+    package init(parsing bytes: [UInt8]) throws(JSONError) {
         var parser = JSONParser(bytes: bytes)
         self = try parser.document()
     }

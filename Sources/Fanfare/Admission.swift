@@ -9,5 +9,6 @@ public enum Admission: Sendable, Hashable {
     /// Nothing was taken, and trying again does not help: why, in one line for people.
     case refused(String)
 
+    /// Whether the engine carries out what it was given.
     public var isTaken: Bool { self == .taken }
 }

@@ -10,7 +10,7 @@ import Foundation
 ///     var driver: String
 ///     var arrival: Date
 /// }
-/// try engine.publish(Ride(driver: "Anna", arrival: arrival), for: TopicID("ride/17"))
+/// let admission = try engine.publish(Ride(driver: "Anna", arrival: arrival), for: TopicID("ride/17"))
 /// ```
 ///
 /// ActivityKit decodes with a `JSONDecoder` as it comes, so it is encoded with a `JSONEncoder` as it comes: a `Date` counts
@@ -27,7 +27,7 @@ extension Engine {
     ///   - alert: asks for attention. The topic's budget may demote it; the decision record tells.
     /// - Returns: whether the engine has taken it. A state of more bytes than the topic's rules allow is found out when it is decided.
     /// - Throws: when a phone could not read the state back.
-    @discardableResult public func publish(
+    public func publish(
         _ state: some Codable & Hashable & Sendable, for topic: TopicID, kind: TopicKind? = nil, at: FeedTime? = nil,
         lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil
     ) throws(ContentStateFault) -> Admission {
@@ -46,6 +46,7 @@ extension Engine {
 /// Why a content state cannot be sent. A phone that cannot decode one keeps the old card and tells nobody, so it is found out
 /// here.
 public struct ContentStateFault: Error, Sendable, CustomStringConvertible {
+    /// What a phone could not read.
     public enum Problem: Error, Sendable {
         /// The encoder's words: a number that is none, a type that refuses.
         case notEncodable(String)
@@ -55,9 +56,12 @@ public struct ContentStateFault: Error, Sendable, CustomStringConvertible {
         case decodesDifferently(String)
     }
 
+    /// The topic whose state was to be published; it goes on with the state before.
     public let topic: TopicID
+    /// What is wrong with the state.
     public let problem: Problem
 
+    /// Topic and problem in one line for people.
     public var description: String {
         switch problem {
         case .notEncodable(let reason): "\(topic): the content state cannot be encoded: \(reason)"

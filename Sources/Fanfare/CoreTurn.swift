@@ -83,7 +83,6 @@ final class CoreTurn {
         self.clock = clock
         self.tell = tell
         log = LogClock(at: clock.now())
-        core.onReport = { [unowned self] in report($0) }
     }
 
     /// A turn: time first, so that a mailbox which is never empty does not hold it up, then requests in their order.
@@ -189,7 +188,10 @@ final class CoreTurn {
 
     // MARK: What operators are told
 
-    private func report(_ line: String, with figures: String = "") {
+    /// An equal line is told once a minute, with how often it came meanwhile.
+    ///
+    /// - Parameter figures: vary from line to line, and tell no lines apart.
+    func report(_ line: String, with figures: String = "") {
         let now = clock.now().monotonicNanoseconds
         if let line = reports.admit(line, at: now) { tell(line + figures) }
     }

@@ -1,3 +1,5 @@
+import FanfareDecisions
+import FanfareFanOut
 import FanfareLoop
 import FanfareModel
 import Synchronization
@@ -11,11 +13,12 @@ extension Engine {
         var isCurrent: Bool { id.load(ordering: .relaxed) == LoopThread.current }
     }
 
-    /// Calls the core's turns on its loop.
-    final class Driver {
+    /// Calls the core's turns on its loop, and the observer with what the core tells.
+    final class Driver: EngineCoreDelegate {
         private let core: EngineCore
         private let turn: CoreTurn
         private let loop: Loop
+        private let observer: Observer
         private var wakeup: Wakeup?
         private var ticks: LoopTimer?
 
@@ -26,6 +29,7 @@ extension Engine {
             _ inbox: CoreTurn.Inbox, _ observer: Observer
         ) throws {
             self.loop = loop
+            self.observer = observer
             core = try EngineCore(
                 loop: loop, rules: options.rules, limits: options.limits, shards: options.shards,
                 pinsShards: options.pinsShards, makeTransports: makeTransports, apps: apps, clock: options.clock,
@@ -37,10 +41,7 @@ extension Engine {
             }
             ticks = LoopTimer(loop: loop) { [unowned self] in work() }
             turn.onOver = { loop.stop() }
-            core.onRecord = { record, _ in observer.decided?(record) }
-            core.onDeadToken = { observer.tokenDied?($0) }
-            core.onFate = { observer.met?($0, $1) }
-            core.onRelief = { [unowned self] in signal.signal() }
+            core.delegate = self
         }
 
         /// Until the engine has been told to stop, and has.
@@ -56,5 +57,13 @@ extension Engine {
             case .after(nil): ticks?.stop()
             }
         }
+
+        // MARK: What the core tells
+
+        func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) { observer.decided?(record) }
+        func coreDidLoseToken(of activity: ActivityID) { observer.tokenDied?(activity) }
+        func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) { observer.met?(activity, fate) }
+        func coreDidReport(_ line: String) { turn.report(line) }
+        func coreDidRelieve() { signal.signal() }
     }
 }

@@ -9,19 +9,27 @@ import Synchronization
 ///
 /// ```swift
 /// let engine = try Engine(Engine.Options(transport: .apns(…)))
-/// engine.follow(.topic(TopicID("match/1")), activity: id, subscriber: user, token: token)
-/// engine.ingest(FeedEvent(topic: TopicID("match/1"), topicKind: .football, at: …, kind: "goal", change: .fact(…)))
+/// let followed = engine.follow(.topic(TopicID("match/1")), activity: id, subscriber: user, token: token)
+/// let event = FeedEvent(topic: TopicID("match/1"), topicKind: .football, at: …, kind: "goal", change: .fact(…))
+/// switch engine.ingest(event) {
+/// case .taken: break
+/// case .full: …  // the engine is behind: hold the feed back and offer the event again, or leave it out
+/// case .stopped, .refused: …
+/// }
 /// engine.stop()
 /// ```
 ///
-/// Every call returns at once, and says whether the engine has taken what it was given: `Admission`. Calls of one thread are taken in
-/// their order. What was taken will be decided, and sent unless the time given to `stop` is too short for that.
+/// Every call that answers with an `Admission` returns at once, and says whether the engine has taken what it was given; `init`, `settle`
+/// and `stop` wait. Calls of one thread are taken in their order. What was taken will be decided, and sent unless the time given to `stop`
+/// is too short for that.
 ///
 /// It runs a core thread and one thread per shard. Log time is the moment at which the core takes an event, by a clock that begins
-/// with the wall's and follows it without jumps (`LogClock`): nobody has to fear that somebody sets the machine's clock. An engine that is
-/// dropped stops as if `stop()` had been called, with nobody waiting for it.
+/// with the wall's and follows it without jumps: nobody has to fear that somebody sets the machine's clock. An engine that is dropped stops
+/// as if `stop()` had been called, with nobody waiting for it.
 public final class Engine: Sendable {
+    /// What an engine is made with. Nothing of it can be changed while the engine runs.
     public struct Options: Sendable {
+        /// Where pushes go.
         public var transport: TransportChoice
         /// Of each app, 1 to 256.
         public var shards = 1
@@ -29,7 +37,9 @@ public final class Engine: Sendable {
         public var pinsShards = false
         /// Events and commands on their way to the core: so many, or some more. What is below 2 or above a million counts as that.
         public var mailboxCapacity = 1 << 14
+        /// What counts as visible, as essential and as worth an alert, by topic kind.
         public var rules = Rules.builtIn
+        /// How much of a phone's attention one activity may claim.
         public var limits = ActivityLimits()
         /// Activities that are on phones already. They are loaded before `init` returns; `Observer.report` is told how many of them had
         /// to be left out, and why.
@@ -37,6 +47,7 @@ public final class Engine: Sendable {
         /// Another one than the system's is for tests.
         public var clock = ClockSource.system
 
+        /// One shard, the built-in rules, and no subscribers, where nothing else is set afterwards.
         public init(transport: TransportChoice) { self.transport = transport }
     }
 
@@ -52,12 +63,14 @@ public final class Engine: Sendable {
         /// A line for operators; an equal one once a minute, with how often it came meanwhile.
         public var report: (@Sendable (String) -> Void)?
 
+        /// Tells nobody anything until its closures are set.
         public init() {}
     }
 
     /// One of the apps of `TransportChoice.apns`: `app(_:)` finds it.
     public struct App: Sendable, Hashable {
         fileprivate let id: AppID?
+        /// The app of the transport's first options; also what is meant where the transport pushes to none.
         public static let first = App(id: nil)
     }
 
@@ -117,34 +130,38 @@ public final class Engine: Sendable {
     public func app(_ id: AppID) -> App? { apps.contains(id) ? App(id: id) : nil }
 
     /// A feed event. Decided by the core in the order of arrival.
-    @discardableResult public func ingest(_ event: FeedEvent) -> Admission { post(.event(event)) }
+    public func ingest(_ event: FeedEvent) -> Admission { post(.event(event)) }
 
     /// An operator steps in; it stands in the decision log like any event.
     ///
     /// - Parameters:
     ///   - topic: `.every` for all of them, those to come included.
-    ///   - kind: with `.every`, only those of this kind.
-    @discardableResult public func order(
+    ///   - kind: with `.every`, only those of this kind. Of one topic nobody needs to name it.
+    public func order(
         _ operation: FeedEvent.Operation, for topic: TopicID, kind: TopicKind? = nil
     ) -> Admission {
         happensNow {
             FeedEvent(
-                topic: topic, topicKind: kind, at: $0, kind: operation.rawValue, change: .operation(operation))
+                topic: topic, topicKind: topic == .every ? kind : nil, at: $0, kind: operation.rawValue,
+                change: .operation(operation))
         }
     }
 
-    /// The same for the people of one app, whatever they follow; those of the others go on.
-    @discardableResult public func order(_ operation: FeedEvent.Operation, for app: AppID) -> Admission {
-        happensNow {
+    /// An operator's order for the people of one app, whatever they follow; those of the others go on. Refused for an app that this
+    /// engine does not push to.
+    public func order(_ operation: FeedEvent.Operation, for app: AppID) -> Admission {
+        guard apps.contains(app) else { return Engine.refusal(of: App(id: app)) }
+        return happensNow {
             FeedEvent(
                 topic: .every, at: $0, kind: operation.rawValue, change: .operation(operation), app: app)
         }
     }
 
     /// An operator puts the feed right: with a fact it missed, the retraction of one, or a patch. People see it at once; whether it
-    /// alerts, the topic's rules say.
-    @discardableResult public func correct(_ topic: TopicID, _ change: FeedEvent.Change) -> Admission {
-        happensNow { now in
+    /// alerts, the topic's rules say. Operations are no corrections and refused: they are for `order`.
+    public func correct(_ topic: TopicID, _ change: FeedEvent.Change) -> Admission {
+        if case .operation(let operation) = change { return .refused("\(operation) is an order, not a correction") }
+        return happensNow { now in
             var at = now
             if case .fact(let fact) = change { at = fact.at }
             return FeedEvent(topic: topic, at: at, kind: "correct", change: change, isCorrection: true)
@@ -157,7 +174,7 @@ public final class Engine: Sendable {
     /// An activity exists and shows this topic or lineup from now on; also a move of, or a new token for, one already known.
     ///
     /// - Parameters:
-    ///   - activity: the app's id of the Live Activity.
+    ///   - activity: the app's id of the Live Activity; no other activity of any subscriber or app has it.
     ///   - subscriber: the app's id of the install; all its commands go one way.
     ///   - token: the activity's update token, raw bytes (not hex), at most 512.
     ///   - app: whose token it is, where there are several; an activity has the same one in all its calls.
@@ -166,7 +183,7 @@ public final class Engine: Sendable {
     ///     that (spec §3.4, documented by Apple). `nil`: just now. Counts when the activity is new to the engine. A time before
     ///     there were Live Activities, or more than five minutes ahead, is a unit or a default mistaken for a time:
     ///     `Observer.report` is told, and the activity counts as started just now.
-    @discardableResult public func follow(
+    public func follow(
         _ audience: AudienceKey, activity: String, subscriber: String, token: [UInt8], preferences: Preferences? = nil,
         startedAt: FeedTime? = nil, app: App = .first
     ) -> Admission {
@@ -179,7 +196,7 @@ public final class Engine: Sendable {
     }
 
     /// What the person wants of this activity from now on (rule A5). A push that is on its way already is not called back.
-    @discardableResult public func prefer(
+    public func prefer(
         _ preferences: Preferences, activity: String, subscriber: String, app: App = .first
     ) -> Admission {
         send(.prefer(ActivityID(hashing: activity), preferences), for: subscriber, of: app)
@@ -199,14 +216,14 @@ public final class Engine: Sendable {
     /// `.renewed`; after an outage that is later than the system has ended the old one. For an activity that the app has started
     /// itself, calling this after `follow` says how to renew it; nothing is started then. The name of one that is being ended is
     /// taken until it is gone: `Observer.met` is told.
-    @discardableResult public func start(
+    public func start(
         _ audience: AudienceKey, _ request: StartRequest, subscriber: String, app: App = .first
     ) -> Admission {
         send(.start(request, audience), for: subscriber, of: app)
     }
 
     /// One private end, dismissed at once, and the activity is gone. If its update token is not known yet, the end waits for it.
-    @discardableResult public func unfollow(
+    public func unfollow(
         activity: String, subscriber: String, app: App = .first
     ) -> Admission {
         send(.unfollow(ActivityID(hashing: activity)), for: subscriber, of: app)
@@ -214,16 +231,16 @@ public final class Engine: Sendable {
 
     /// When so many tokens are answered as dead that a wrong environment or bundle id is likelier, their activities are kept and
     /// `Observer.report` is told. This says that they did die: they are removed as they are found.
-    @discardableResult public func trustDeadAnswers() -> Admission { post(.trustDeadAnswers) }
+    public func trustDeadAnswers() -> Admission { post(.trustDeadAnswers) }
 
     /// Figures over all shards, a tenth of a second old at most. The answer comes on the core thread, also when the engine stops.
-    @discardableResult public func counts(_ answer: @escaping @Sendable (ShardCounts) -> Void) -> Admission {
+    public func counts(_ answer: @escaping @Sendable (ShardCounts) -> Void) -> Admission {
         post(.counts(answer))
     }
 
     /// How fresh people are kept, over all shards, by topic kind; a tenth of a second old at most. The answer comes on the core
     /// thread, also when the engine stops.
-    @discardableResult public func freshness(_ answer: @escaping @Sendable (FreshnessReport) -> Void) -> Admission {
+    public func freshness(_ answer: @escaping @Sendable (FreshnessReport) -> Void) -> Admission {
         post(.freshness(answer))
     }
 
@@ -234,9 +251,10 @@ public final class Engine: Sendable {
     /// has ended meanwhile is `noActivity`. With the first question the engine begins to take notes: eight bytes per activity.
     ///
     /// - Parameters:
-    ///   - cause: id of the fact or event that caused it, with `/cancelled` behind it for its withdrawal.
+    ///   - cause: the fact's id where a fact caused it, else the event's (`DecisionRecord.id`), else the event's kind and the version, as
+    ///     `state/7`; with `/cancelled` behind it for its withdrawal.
     ///   - answer: called on the core thread, also when the engine stops: with `nil` if that was before it knew.
-    @discardableResult public func alertDisposition(
+    public func alertDisposition(
         of cause: String, in topic: TopicID, activity: String, subscriber: String, app: App = .first,
         _ answer: @escaping @Sendable (AlertDisposition?) -> Void
     ) -> Admission {
@@ -273,7 +291,7 @@ public final class Engine: Sendable {
         guard !coreThread.isCurrent else { return false }
         let verdict = Verdict()
         let timeout = max(.zero, min(timeout, Engine.longest))
-        let until = clock.monotonicNanoseconds() + timeout.milliseconds * 1_000_000
+        let until = moment(in: timeout)
         let request = CoreTurn.Request.settle(until: until) { settlement in
             verdict.isYes.store(settlement == .complete, ordering: .relaxed)
             verdict.given.signal()
@@ -311,9 +329,14 @@ public final class Engine: Sendable {
     private static let longest = Duration.seconds(1 << 30)
 
     private func requestStop(within timeout: Duration) {
-        let timeout = max(.zero, min(timeout, Engine.longest)).milliseconds * 1_000_000
-        inbox.stop(by: clock.monotonicNanoseconds() + timeout)
+        inbox.stop(by: moment(in: max(.zero, min(timeout, Engine.longest))))
         signal.signal()
+    }
+
+    /// By the monotonic clock, which begins wherever it likes.
+    private func moment(in timeout: Duration) -> Int64 {
+        let (moment, overflows) = clock.monotonicNanoseconds().addingReportingOverflow(timeout.milliseconds * 1_000_000)
+        return overflows ? .max : moment
     }
 
     private func send(_ command: ShardCommand, for subscriber: String, of app: App) -> Admission {
@@ -321,7 +344,7 @@ public final class Engine: Sendable {
         return post(.command(command, subscriber: Engine.key(subscriber), app: index))
     }
 
-    @discardableResult private func post(_ request: CoreTurn.Request) -> Admission {
+    private func post(_ request: CoreTurn.Request) -> Admission {
         let admission = inbox.post(request)
         if admission.isTaken { signal.signal() }
         return admission
@@ -347,5 +370,6 @@ public final class Engine: Sendable {
 
 /// Options that make no sense: one line for people.
 public struct EngineFault: Error, Sendable, CustomStringConvertible {
+    /// What was set and what may be, in one line for people.
     public let description: String
 }

@@ -1,6 +1,26 @@
 import FanfareDecisions
 import FanfareModel
 
+/// What operators are told of a feed: words that no rule knows, and topics that fill the room there is. Confined to the core's thread.
+struct FeedWatch {
+    private var unknownWords: UnknownWords
+    private var topicRoom: TopicRoom
+
+    init(rules: Rules) {
+        unknownWords = UnknownWords(rules: rules)
+        topicRoom = TopicRoom(topicsMax: rules.limits.topicsMax)
+    }
+
+    /// - Parameter runningTopics: topics that have not ended, with the event applied.
+    /// - Returns: one line for people each; nearly always none, which allocates nothing.
+    mutating func notices(of event: FeedEvent, runningTopics: Int) -> [String] {
+        var notices: [String] = []
+        if let notice = unknownWords.notice(of: event) { notices.append(notice) }
+        if let notice = topicRoom.notice(of: runningTopics) { notices.append(notice) }
+        return notices
+    }
+}
+
 /// Says of words in a feed that no rule knows them, once of each: what is misspelt is taken, and nothing ever comes of it. Confined to
 /// the core's thread.
 struct UnknownWords {

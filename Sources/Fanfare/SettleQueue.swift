@@ -1,5 +1,5 @@
 /// What becomes of the question whether everybody has what was sent before.
-enum Settlement {
+package enum Settlement {
     /// Everybody has it, or something newer.
     case complete
     /// Nothing is on its way any more, but somebody was refused it for good.

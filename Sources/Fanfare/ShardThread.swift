@@ -1,8 +1,8 @@
 import Dispatch
 import FanfareAPNs
-import FanfareFanOut
-import FanfareLoop
-import FanfareModel
+package import FanfareFanOut
+package import FanfareLoop
+package import FanfareModel
 
 /// A shard on a thread of its own. Confined to the core's thread.
 final class ShardThread {
@@ -108,15 +108,15 @@ final class ShardThread {
 }
 
 /// Makes a shard's transport on the shard's thread.
-typealias TransportFactory = @Sendable (Loop, Shard, TransportContext) throws -> any Transport
+package typealias TransportFactory = @Sendable (Loop, Shard, TransportContext) throws -> any Transport
 
 /// What a transport is given beside its loop and its shard. Confined to the shard's thread.
-struct TransportContext {
-    let clock: () -> Moment
+package struct TransportContext {
+    package let clock: () -> Moment
     /// For whoever can show what time it is.
-    let proof: WallProof
+    package let proof: WallProof
     /// Takes a line for operators.
-    let report: (String) -> Void
+    package let report: (String) -> Void
 }
 
 /// A value made on another thread, or why it was not.

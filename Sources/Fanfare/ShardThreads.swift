@@ -9,6 +9,9 @@ final class ShardThreads {
     let links: [ShardLink]
     private let threads: [ShardThread]
 
+    /// A program that does not know how many there are may say anything: more than these find room as they come.
+    private static let expectedMax = 20_000_000
+
     /// Starts all of them, which then load at the same time, and waits until their transports are opened.
     ///
     /// - Parameters:
@@ -25,7 +28,7 @@ final class ShardThreads {
         load: (@Sendable (Shard, ShardPlace, Moment) throws -> Void)?, subscribers: (any SubscriberSource)?,
         topicLimits: Rules.Limits, report: (String) -> Void, core: WakeupSignal
     ) throws {
-        let expected = max(0, min(subscribers?.expectedCount ?? 0, Int(UInt32.max)))
+        let expected = max(0, min(subscribers?.expectedCount ?? 0, ShardThreads.expectedMax))
         var threads: [ShardThread] = []
         var queues: [[LoadingQueue]] = []
         do {

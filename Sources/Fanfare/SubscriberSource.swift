@@ -3,14 +3,14 @@ import FanfareFanOut
 public import FanfareFeeds
 public import FanfareModel
 
-/// Where the activities come from that are on phones when an engine starts: `SubscriberFile`, or `SubscriberSequence` for what a
-/// program has itself.
+/// Where the activities come from that are on phones when an engine starts: a `SubscriberSequence`, or a type of the program's own that
+/// reads its store piece by piece.
 public protocol SubscriberSource: Sendable {
-    /// About how many there are, to make room.
+    /// About how many there are, to make room; 0 where nobody knows.
     var expectedCount: Int { get }
 
-    /// Hands out all of them. Called once, on the thread that starts the engine's shards; these take theirs at the same time, on
-    /// threads of their own. Nothing is kept but what the shards keep.
+    /// Hands out all of them. Called once, on the engine's core thread, while `Engine.init` waits for it: it must not wait for the thread
+    /// that calls that. Shards take theirs at the same time, on threads of their own. Nothing is kept but what the shards keep.
     ///
     /// - Parameter take: says what is wrong with a subscription, if anything; it is then left out, and operators are told how many were.
     func read(_ take: (Subscription) -> String?) throws
@@ -20,14 +20,20 @@ extension SubscriberFile: SubscriberSource {}
 
 /// Subscriptions made one by one by a sequence.
 public struct SubscriberSequence<Base: Sequence & Sendable>: SubscriberSource where Base.Element == Subscription {
+    /// As it was given to `init`.
     public let expectedCount: Int
     private let base: Base
 
+    /// - Parameters:
+    ///   - base: iterated once, on the engine's core thread (`SubscriberSource.read`); a lazy one need never be whole in memory.
+    ///   - expectedCount: about how many it has; 0 where nobody knows. The engine makes room for so many, at most for twenty
+    ///     million; a wrong number costs memory or time and nothing else.
     public init(_ base: Base, expectedCount: Int) {
         self.base = base
         self.expectedCount = expectedCount
     }
 
+    /// Hands out the sequence's elements, whatever is wrong with some of them.
     public func read(_ take: (Subscription) -> String?) { for subscription in base { _ = take(subscription) } }
 }
 

@@ -1,5 +1,5 @@
 import FanfareLoop
-import FanfareModel
+public import FanfareModel
 
 extension ClockSource {
     /// The system's. What is known of it is the engine's own, so this is another one for each.
@@ -9,17 +9,17 @@ extension ClockSource {
 }
 
 /// The clocks as one thread believes them: the only place at which it reads them. Confined to that thread.
-final class ThreadClock {
+package final class ThreadClock {
     private let source: ClockSource
     private var estimate: WallEstimate
 
-    init(_ source: ClockSource) {
+    package init(_ source: ClockSource) {
         self.source = source
         estimate = WallEstimate(
             wallMilliseconds: source.wallMilliseconds(), monotonicNanoseconds: source.monotonicNanoseconds())
     }
 
-    func now() -> Moment {
+    package func now() -> Moment {
         estimate.read(
             wallMilliseconds: source.wallMilliseconds(), monotonicNanoseconds: source.monotonicNanoseconds(),
             provenOrigin: source.proof.origin)

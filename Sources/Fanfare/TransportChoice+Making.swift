@@ -13,7 +13,7 @@ extension TransportChoice {
     ///
     /// - Parameter shards: of each app, which share its connections.
     /// - Throws: what is wrong with a key file, or with the apps, in one line.
-    func makeFactories(shards: Int) throws -> [TransportFactory] {
+    package func makeFactories(shards: Int) throws -> [TransportFactory] {
         switch self {
         case .discard:
             return [{ loop, shard, context in try DiscardTransport(loop: loop, source: shard, clock: context.clock) }]
@@ -58,6 +58,9 @@ extension TransportChoice {
 }
 
 extension APNsOptions {
+    /// More than any process may have open files for.
+    private static let connectionsPerShard = 1...65_536
+
     /// What cannot be right whatever APNs says, and what to do about it.
     var fault: String? {
         let suffix = ".push-type."
@@ -67,9 +70,11 @@ extension APNsOptions {
         guard !bundleID.isEmpty, bundleID.utf8.count <= 155,
             bundleID.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })
         else { return "bundle id \(bundleID): has letters, digits, - and . only, as com.example.scores" }
-        guard reach > .zero, reach <= .seconds(3600), connectionsMax > 0, connectionsPerShard ?? 1 > 0 else {
-            return "bundle id \(bundleID): reach is more than zero and an hour at most, connectionsMax and "
-                + "connectionsPerShard are 1 or more"
+        guard reach > .zero, reach <= .seconds(3600), connectionsMax > 0,
+            APNsOptions.connectionsPerShard.contains(connectionsPerShard ?? 1)
+        else {
+            return "bundle id \(bundleID): reach is more than zero and an hour at most, connectionsMax is 1 or more, "
+                + "connectionsPerShard 1 to \(APNsOptions.connectionsPerShard.upperBound)"
         }
         guard idlePingAfter >= .seconds(1), idlePingAfter <= .seconds(3600) else {
             return "bundle id \(bundleID): idlePingAfter is a second at least and an hour at most"

@@ -11,7 +11,7 @@ public enum TransportChoice: Sendable, Equatable {
     case apns(APNsOptions, others: [APNsOptions] = [])
 
     /// In the order of the options; empty where nothing is sent.
-    var apps: [AppID] {
+    package var apps: [AppID] {
         guard case .apns(let first, let others) = self else { return [] }
         return ([first] + others).map(\.app)
     }
@@ -19,7 +19,9 @@ public enum TransportChoice: Sendable, Equatable {
 
 /// Where APNs is, and who we are to it.
 public struct APNsOptions: Sendable, Equatable {
+    /// Name or address: `api.push.apple.com`, or `api.sandbox.push.apple.com` for builds from Xcode.
     public var host: String
+    /// 443 at Apple's hosts, or 2197 where a firewall lets that through.
     public var port: UInt16
     /// PEM file with the authority that signed the server's certificate; `nil` takes the system's trust store.
     public var caFile: String?
@@ -27,6 +29,7 @@ public struct APNsOptions: Sendable, Equatable {
     public var keyFile: String
     /// `nil` takes it from the file's name, `AuthKey_<id>.p8`, and so rotates with the file.
     public var keyID: String?
+    /// Ten characters, as the developer account shows it.
     public var teamID: String
     /// Bare bundle id; the push type's suffix is ours to add.
     public var bundleID: String
@@ -43,6 +46,15 @@ public struct APNsOptions: Sendable, Equatable {
     /// it is needed: 30 to 60 seconds where routers forget quiet connections.
     public var idlePingAfter: Duration = .seconds(45)
 
+    /// What does not fit is found when the engine is made (a file, a key) or with the first push (what only APNs
+    /// knows).
+    ///
+    /// - Parameters:
+    ///   - caFile: `nil` takes the system's trust store.
+    ///   - keyID: `nil` takes it from the name of `keyFile`.
+    ///   - bundleID: without a push type's suffix.
+    ///   - environment: `development` belongs to the sandbox host.
+    ///   - connectionsPerShard: `nil` lets the engine choose by `reach`.
     public init(
         host: String, port: UInt16, caFile: String? = nil, keyFile: String, keyID: String?, teamID: String,
         bundleID: String, environment: AppID.Environment = .production, connectionsPerShard: Int? = nil
@@ -58,5 +70,6 @@ public struct APNsOptions: Sendable, Equatable {
         self.connectionsPerShard = connectionsPerShard
     }
 
+    /// Names these options among several: `Engine.app(_:)` takes it.
     public var app: AppID { AppID(bundleID: bundleID, environment: environment) }
 }

@@ -7,7 +7,7 @@ import FanfareModel
 ///
 /// It tells its pool of each request's end exactly once, and of its own end exactly once. Nothing here waits for anything:
 /// what takes time has a deadline, and `tick` is called no later than `nextDeadline`.
-final class Connection {
+final class Connection: Candidate {
     enum Ending {
         /// It never got as far as HTTP/2.
         case notOpened(String)
@@ -51,6 +51,9 @@ final class Connection {
     @exclusivity(unchecked) private var events = EventBatch()
     @exclusivity(unchecked) private var requests = RequestTable()
 
+    /// The session writes in its pool's memory until that has been flushed.
+    private var writesInPoolMemory = false
+
     /// Monotonic nanoseconds, as all times here. Of the farewell.
     private var phaseEnds = Int64.max
     private(set) var lastHeard: Int64 = 0
@@ -71,6 +74,7 @@ final class Connection {
     /// Of a request's usual time, however slow the peer is: meanwhile its activity gets nothing newer.
     private static let patienceFactor: Int64 = 3
 
+    @exclusivity(unchecked) var isCandidate = false
     /// Names this connection for the life of its pool.
     let serial: UInt64
     /// 5xx answers, resets and timeouts since the last good answer, but for those that only say something about their activity.
@@ -181,7 +185,7 @@ final class Connection {
         stream.onReady = nil
         stream.onRead = { [unowned self] in self.received($0) }
         stream.onClose = { [unowned self] in self.streamClosed($0) }
-        stream.onDrain = { [unowned self] in self.pool.connectionHasRoom() }
+        stream.onDrain = { [unowned self] in self.pool.connectionHasRoom(self) }
         self.stream = stream
         pool.opened(self)
         // Before anybody needs the connection it tells how far away the peer is.
@@ -203,11 +207,7 @@ final class Connection {
         let inWindow = session.freeWindow / max(1, bodyBytes)
         // An idle connection always takes one: a peer may open its window no sooner than it is used up.
         let room = min(session.freeStreams, inFlight == 0 ? max(1, inWindow) : inWindow)
-        // Each pull costs records, writes and reads of its own, however little it brings: one waits until some of what the connection
-        // may carry is free.
-        // The peer may give its window back long before it answers: then that says little of how many may be in flight.
-        let most = inWindow < session.freeStreams ? Connection.pullMinInWindow : Connection.pullMin
-        guard room > 0, room >= min(most, (inFlight + room) / Connection.pullsPerRoundTrip) else { return 0 }
+        guard room > 0, room >= pullMin(room: room, inWindow: inWindow) else { return 0 }
         guard let stream, stream.writeQueueBytes + session.outputCount < Connection.unsentBytesMax else { return 0 }
         guard now - lastHeard < silenceMax else {
             askForSignOfLife(at: now)
@@ -216,10 +216,17 @@ final class Connection {
         return room
     }
 
-    /// Of a narrow connection that is full; a wide one's are of so many pushes at least.
+    /// Requests that a pull is for, at least. Each pull costs records, writes and reads of its own, however little it brings, so that a full
+    /// connection waits until a sixteenth of what it carries is free; a wide one until a few are, for a peer may give its window back long
+    /// before it answers, and then what is in flight says little of what may be.
+    private func pullMin(room: Int, inWindow: Int) -> Int {
+        let most = inWindow < session.freeStreams ? Connection.pullMinInWindow : Connection.pullMinInStreams
+        return min(most, (inFlight + room) / Connection.pullsPerRoundTrip)
+    }
+
     private static let pullsPerRoundTrip = 16
-    private static let pullMin = 16
-    /// Less than any window has room for, whatever a body takes.
+    private static let pullMinInStreams = 16
+    /// Any window has room for so many bodies, however large they are.
     private static let pullMinInWindow = 4
 
     /// It has not carried enough to take as much as the peer may allow, and what it carries makes it wider.
@@ -247,6 +254,7 @@ final class Connection {
         _ run: Range<Int>, of batch: DeliveryBatch, as form: RequestFields.Form, at now: Int64
     ) -> Int {
         guard phase == .open else { return 0 }
+        borrowMemory()
         if requests.count == 0 {
             requestsDue = now + answerMax
             busySince = now
@@ -265,21 +273,23 @@ final class Connection {
         return run.count
     }
 
-    /// Hands whole records to TLS as they fill, while what was written is still in the processor's cache: a turn may bring more
-    /// requests than that holds.
-    func flushRecords() {
-        let records = session.outputCount / TLSStream.recordBytesMax
-        guard let stream, records > 0 else { return }
-        let count = records * TLSStream.recordBytesMax
-        session.withOutput { stream.write(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-        session.take(count)
-    }
-
     /// Hands what has been written to TLS; it leaves at the end of the loop's turn.
     func flush() {
         guard let stream, session.outputCount > 0 else { return }
         session.withOutput { stream.write($0) }
         session.take(session.outputCount)
+        // Nothing waits in it any more.
+        if writesInPoolMemory { exchangeMemory() }
+    }
+
+    /// Requests of all connections are written in one memory, which stays in the processor's cache.
+    private func borrowMemory() {
+        if !writesInPoolMemory, session.outputCount == 0 { exchangeMemory() }
+    }
+
+    private func exchangeMemory() {
+        session.exchangeMemory(with: &pool.requestMemory)
+        writesInPoolMemory.toggle()
     }
 
     private func received(_ bytes: UnsafeRawBufferPointer) {
@@ -299,6 +309,7 @@ final class Connection {
     }
 
     private func takeEvents(at moment: Moment) {
+        defer { pool.mayHaveRoom(self) }
         session.takeEvents(into: &events)
         guard !events.events.isEmpty else { return }
         let batch = events

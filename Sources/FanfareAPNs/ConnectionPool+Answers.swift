@@ -5,13 +5,13 @@ import FanfareModel
 /// What became of requests, and what people are told about it.
 extension ConnectionPool {
     /// Why nothing is being delivered, for whoever decides how long to put up with it.
-    public struct Trouble: Sendable, Equatable {
-        public enum Kind: Sendable { case connection, configuration, service }
-        public let kind: Kind
+    package struct Trouble: Sendable, Equatable {
+        package enum Kind: Sendable { case connection, configuration, service }
+        package let kind: Kind
         /// One line: what, where, what to do.
-        public let text: String
+        package let text: String
         /// Monotonic nanoseconds.
-        public let since: Int64
+        package let since: Int64
     }
 
     private func finish(_ request: RequestTable.Request, _ outcome: DeliveryOutcome) {

@@ -1,38 +1,38 @@
-public import FanfareLoop
+package import FanfareLoop
 
 extension ConnectionPool {
-    public struct Configuration: Sendable {
-        public var endpoint: Endpoint
+    package struct Configuration: Sendable {
+        package var endpoint: Endpoint
         /// The app's; the push topic is made of it.
-        public var bundleID: String
+        package var bundleID: String
         /// `nil`: as many as bring what is owed at once to the last activity within `reach`, and `connectionsMax` at most.
-        public var connections: Int?
+        package var connections: Int?
         /// From a change to the last activity of the largest audience.
-        public var reach: Duration = .seconds(2)
+        package var reach: Duration = .seconds(2)
         /// Of this pool: a shard's part of what the app may have.
-        public var connectionsMax = 64
+        package var connectionsMax = 64
         /// Pools of the app on this host, one for each shard, which share the peer: what is told to all of them comes back together.
-        public var pools = 1
+        package var pools = 1
         /// After this a request's outcome is unknown and its activity free again.
-        public var requestTimeout: Duration = .seconds(10)
+        package var requestTimeout: Duration = .seconds(10)
         /// For a look-up of the name, and again for the way from one address to the first SETTINGS.
-        public var connectTimeout: Duration = .seconds(10)
+        package var connectTimeout: Duration = .seconds(10)
         /// With nothing heard for so long, a PING asks whether anybody is there: while requests are in flight, and before any
         /// more are sent.
-        public var pingAfter: Duration = .seconds(4)
+        package var pingAfter: Duration = .seconds(4)
         /// The same without requests, so that a connection is known to be dead before it is needed. Some routers forget a
         /// quiet connection after four minutes; Apple wants no more than is of use (spec §10).
-        public var idlePingAfter: Duration = .seconds(45)
+        package var idlePingAfter: Duration = .seconds(45)
         /// For its answer. Together less than a request's timeout, so that a dead connection is found as one.
-        public var pingTimeout: Duration = .seconds(5)
+        package var pingTimeout: Duration = .seconds(5)
         /// A connection whose peer allows no streams for so long is replaced.
-        public var noStreamsTimeout: Duration = .seconds(30)
+        package var noStreamsTimeout: Duration = .seconds(30)
         /// How long `close` waits for answers.
-        public var drainTimeout: Duration = .seconds(10)
+        package var drainTimeout: Duration = .seconds(10)
         /// Looks the endpoint's name up.
-        public var resolver = Resolver.system
+        package var resolver = Resolver.system
 
-        public init(endpoint: Endpoint, bundleID: String, connections: Int? = nil) {
+        package init(endpoint: Endpoint, bundleID: String, connections: Int? = nil) {
             self.endpoint = endpoint
             self.bundleID = bundleID
             self.connections = connections

@@ -234,7 +234,6 @@ extension ConnectionPool {
     /// - Returns: the connection that was in the seat.
     @discardableResult
     private func remove(_ index: Int) -> Connection? {
-        lastPulled = 0
-        return seats.remove(at: index).connection
+        seats.remove(at: index).connection
     }
 }

@@ -1,7 +1,7 @@
-public import FanfareFanOut
+package import FanfareFanOut
 import FanfareHTTP2
-public import FanfareLoop
-public import FanfareModel
+package import FanfareLoop
+package import FanfareModel
 
 /// Brings one shard's deliveries to APNs over a few HTTP/2 connections.
 ///
@@ -11,40 +11,9 @@ public import FanfareModel
 /// twice by the pool: what to do about an unknown outcome is the source's decision.
 ///
 /// Confined to its loop's thread. The source outlives the pool, or the pool is closed before the source goes.
-public final class ConnectionPool: Transport {
+package final class ConnectionPool: Transport {
     /// Between connections that opened and were of little use, at most.
     static let seatWaitMax = Duration.seconds(60)
-
-    /// A place for one connection, which is replaced when it ends.
-    struct Seat {
-        var connection: Connection?
-        /// Between connections that opened and were of little use: APNs takes ever new ones for an attack (spec §10).
-        var backoff = Backoff(first: .milliseconds(100), most: ConnectionPool.seatWaitMax)
-        /// Between attempts of which none opened. They are a burden to nobody, and when APNs is back after an outage, people wait
-        /// for the next one.
-        var dialBackoff = Backoff(first: .milliseconds(100), most: .seconds(5))
-        /// Between connections that were ended while they had nothing to do.
-        var restBackoff = Backoff(first: .milliseconds(100), most: .seconds(5))
-        /// Monotonic nanoseconds; when there is no connection, or one that is in doubt.
-        var opensAt: Int64 = 0
-        /// The connection gives way to another one at `opensAt`.
-        var isInDoubt = false
-        /// A connection in it has been of use: the peer has wanted so many.
-        var hasCarried = false
-        /// Connections that the peer ended, or did not take, one after the other, and since when.
-        var refusals = 0
-        var refusedSince: Int64?
-        /// Its first connection has neither opened nor failed.
-        var isUntried = false
-        /// It dials, or its last attempts have failed.
-        var isAsking: Bool { connection?.isDialing == true || dialBackoff.attempts > 0 }
-
-        mutating func forgetTrouble() {
-            backoff.reset()
-            restBackoff.reset()
-            (refusals, refusedSince) = (0, nil)
-        }
-    }
 
     let loop: Loop
     let configuration: Configuration
@@ -86,11 +55,10 @@ public final class ConnectionPool: Transport {
     /// Monotonic nanoseconds. Until then it is not ready while it may still grow; set with the first review.
     var readyBy: Int64?
     /// Connections that take no new requests and wait for their last answers, or for the peer's farewell.
-    private var draining: [Connection] = []
-    /// The seat that was pulled for last: of equals, the next one has its turn.
-    var lastPulled = 0
+    var draining: [Connection] = []
+    @exclusivity(unchecked) var candidates = Candidates<Connection>()
     /// Connections opened, by which `Suspects` tells them apart.
-    private var connectionSerial: UInt64 = 0
+    var connectionSerial: UInt64 = 0
     // Unchecked for the reason given in `Connection`.
     @exclusivity(unchecked) var gate = PullGate()
     @exclusivity(unchecked) var suspects = Suspects()
@@ -103,8 +71,10 @@ public final class ConnectionPool: Transport {
     @exclusivity(unchecked) var inFlight = 0
     /// False from a pull that brought less than was asked for until the source says otherwise, or completions may have
     /// made more due.
-    private var sourceMayHaveWork = true
+    var sourceMayHaveWork = true
     @exclusivity(unchecked) private var batch = DeliveryBatch()
+    /// Of the connection that writes, or its own while it does.
+    @exclusivity(unchecked) var requestMemory = OutputBuffer(capacity: 4096)
     @exclusivity(unchecked) var completions: [Completion] = []
     private var completionsSpare: [Completion] = []
     private var isTurning = false
@@ -125,9 +95,9 @@ public final class ConnectionPool: Transport {
     private var closesBy = Int64.max
     var isClosing: Bool { closesBy != .max }
 
-    @exclusivity(unchecked) public internal(set) var statistics = TransportStatistics()
+    @exclusivity(unchecked) package internal(set) var statistics = TransportStatistics()
     /// `nil` while pushes are accepted, and before anything has gone wrong.
-    @exclusivity(unchecked) public internal(set) var trouble: Trouble?
+    @exclusivity(unchecked) package internal(set) var trouble: Trouble?
 
     /// Opens its connections at once.
     ///
@@ -137,7 +107,7 @@ public final class ConnectionPool: Transport {
     ///   - onReport: one line for operators, on the loop's thread. Never holds a token or a key; equal lines come once a
     ///     minute.
     /// - Throws: `LoopError` for a CA file that cannot be used, `CredentialsFault` for a bundle id that cannot be sent.
-    public init(
+    package init(
         loop: Loop, source: any DeliverySource, credentials: ProviderToken, configuration: Configuration,
         clock: @escaping () -> Moment = ConnectionPool.systemClock, proof: WallProof = WallProof(),
         onReport: @escaping (String) -> Void
@@ -165,18 +135,18 @@ public final class ConnectionPool: Transport {
 
     deinit { timer?.close() }
 
-    public static func systemClock() -> Moment {
+    package static func systemClock() -> Moment {
         Moment(wallMilliseconds: Clock.wallMilliseconds(), monotonicNanoseconds: Clock.monotonicNanoseconds())
     }
 
     func now() -> Moment { clock() }
 
     /// Open connections that take requests.
-    public var connectionsOpen: Int { seats.count { $0.connection?.isOpen == true } }
+    package var connectionsOpen: Int { seats.count { $0.connection?.isOpen == true } }
 
     // MARK: Transport
 
-    public var figures: TransportFigures {
+    package var figures: TransportFigures {
         var figures = load.figures
         figures.connections = connectionsOpen
         figures.connectionsWanted = seats.count
@@ -187,19 +157,19 @@ public final class ConnectionPool: Transport {
     }
 
     /// As many connections are open as are wanted; or, after a while, as few as any pool has: nobody waits for the last of many.
-    public var isReady: Bool {
+    package var isReady: Bool {
         if connectionsOpen == seats.count, isLargeEnough { return true }
         guard choosesSize, let readyBy else { return false }
         return connectionsOpen >= size.limits.leastHad && clock().monotonicNanoseconds >= readyBy
     }
 
-    public func workAvailable() {
+    package func workAvailable() {
         sourceMayHaveWork = true
         turn(at: clock())
     }
 
     /// Waits for the answers that are out, at most `drainTimeout`; may call `closed` before it returns.
-    public func close(_ closed: @escaping () -> Void) {
+    package func close(_ closed: @escaping () -> Void) {
         guard !isClosing else { return }
         onClosed = closed
         let moment = clock()
@@ -260,9 +230,8 @@ public final class ConnectionPool: Transport {
         if gate.closedUntil != nil, keySerial != 0 { noticeMended(at: moment) }
         let gateRoom = gate.room(inFlight: inFlight, at: now)
         guard gateRoom > 0 else { return false }
-        let (connection, room) = nextConnection(at: now)
+        guard let (connection, room) = nextConnection(at: now), let issue = issue(at: moment) else { return false }
         let limit = min(room, gateRoom, ConnectionPool.pullMax)
-        guard let connection, limit > 0, let issue = issue(at: moment) else { return false }
         let authorization = requestFields.authorization(issue)
 
         batch.removeAll()
@@ -281,6 +250,8 @@ public final class ConnectionPool: Transport {
                 finish(run, .refused)
                 continue
             }
+            // Windows that were too small for a body may hold a far smaller one.
+            if body.count < bodyBytes / 2 { for seat in seats { seat.connection.map { candidates.add($0) } } }
             bodyBytes = body.count
             bodyBytesUsual += (body.count - bodyBytesUsual) / 8
             let form = requestFields.form(of: payload, body: body, authorization: authorization)
@@ -292,31 +263,29 @@ public final class ConnectionPool: Transport {
             finish(run.dropFirst(sent), .notProcessed)
             allSent = allSent && sent == run.count
         }
-        connection.flushRecords()
+        // While what was written is still in the processor's cache: a turn may bring more requests than that holds.
+        connection.flush()
+        if next > 0 { candidates.moveToEnd(connection) }
         return allSent
     }
 
-    /// The connection to use next, as `NextConnection` says: of equals the next in turn. Each error counts if one push is to be tried, or
-    /// nothing is in flight; otherwise that a connection is in doubt.
-    private func nextConnection(at now: Int64) -> (Connection?, Int) {
-        var next = NextConnection()
-        for offset in 1...seats.count {
-            let index = lastPulled + offset < seats.count ? lastPulled + offset : lastPulled + offset - seats.count
-            guard let connection = seats[index].connection else { continue }
+    /// The connection to use next, as `NextConnection` says: of equals the one that was used longest ago. Each error counts if one push is to
+    /// be tried, or nothing is in flight; otherwise that a connection is in doubt.
+    private func nextConnection(at now: Int64) -> (Connection, room: Int)? {
+        // With nothing in flight, too, another one is as fast, and whoever fails again has then failed on two.
+        let countsEachError = gate.isTrying || inFlight == 0
+        return candidates.next { connection, index, next in
             let room = connection.room(bodyBytes: bodyBytes, at: now)
-            guard room > 0 else { continue }
-            // With nothing in flight, too, another one is as fast, and whoever fails again has then failed on two.
+            guard room > 0 else { return false }
             let disbelieved = connection.disbelievedInARow
             let errors =
-                gate.isTrying || inFlight == 0
+                countsEachError
                 ? connection.errorsInARow + disbelieved : connection.isInDoubt || disbelieved > 1 ? 1 : 0
             next.offer(
-                index, room: room, errors: errors, isSlow: connection.isSlow, lag: connection.slowness.lag,
-                isNarrow: connection.isWidening && connection.errorsInARow + disbelieved == 0)
+                index, room: room, inFlight: connection.inFlight, errors: errors, isSlow: connection.isSlow,
+                lag: connection.slowness.lag)
+            return true
         }
-        guard let index = next.index else { return (nil, 0) }
-        lastPulled = index
-        return (seats[index].connection, next.room)
     }
 
     /// Empty bytes mark a payload that cannot be encoded, so that it is reported once.
@@ -387,236 +356,6 @@ public final class ConnectionPool: Transport {
         for delivery in batch.deliveries[run] {
             completions.append(Completion(slot: delivery.slot, generation: delivery.generation, outcome: outcome))
         }
-    }
-
-    // MARK: Connections
-
-    private func openSeats(at moment: Moment) {
-        guard !isClosing else { return }
-        var index = 0
-        // A seat whose connection fails at once may be given up.
-        while index < seats.count {
-            let now = moment.monotonicNanoseconds
-            if wantsDialing(index, at: now), mayDial(index) { open(index, at: moment) }
-            index += 1
-        }
-    }
-
-    /// Handshakes under way at a time where the app's pools choose how many connections there are, which share four: however many have
-    /// ended together, they come back a few at a time. One that nobody answers is not to hold up all others.
-    var dialsMax: Int { max(2, 4 / configuration.pools) }
-
-    /// While nobody answers, a few seats ask for all: those that have begun to.
-    private func mayDial(_ index: Int) -> Bool {
-        guard choosesSize else { return true }
-        if connectionsOpen > 0 { return seats.count { $0.connection?.isDialing == true } < dialsMax }
-        let most = max(2, size.limits.leastHad)
-        // Those that ask go on in order, for as many as may: an outage in which they have ended one after the other leaves many of them.
-        let others = seats[index].isAsking ? seats[..<index].count(where: \.isAsking) : seats.count(where: \.isAsking)
-        return others < most
-    }
-
-    /// Nobody has said how many connections there are.
-    var choosesSize: Bool { configuration.connections == nil }
-
-    private func wantsDialing(_ index: Int, at now: Int64) -> Bool {
-        seats[index].opensAt <= now && (seats[index].connection == nil || seats[index].isInDoubt)
-    }
-
-    private func open(_ index: Int, at moment: Moment) {
-        if let doubted = seats[index].connection {
-            noteUse(of: doubted, at: index, now: moment.monotonicNanoseconds)
-            seats[index].connection = nil
-            seats[index].isInDoubt = false
-            leave(doubted, at: moment)
-        }
-        connectionSerial += 1
-        let connection = Connection(pool: self, serial: connectionSerial)
-        seats[index].connection = connection
-        connection.open(at: moment.monotonicNanoseconds)
-    }
-
-    /// At which a server's certificate is to be valid. A machine that was paused for days goes by a time that nobody can refute without a
-    /// connection: where a certificate is refused, the system's clock has its turns.
-    ///
-    /// - Returns: Unix seconds; `nil`: the system's clock.
-    func certificateTime() -> Int64? {
-        certificateIsInDoubt && Bool.random(using: &random) ? nil : clock().wallSeconds
-    }
-
-    func connectionHasRoom() {
-        guard sourceMayHaveWork, !isClosing else { return }
-        turn(at: clock())
-    }
-
-    func opened(_ connection: Connection) {
-        statistics.connectionsOpened += 1
-        if let index = seats.firstIndex(where: { $0.connection === connection }) {
-            seats[index].dialBackoff.reset()
-            seats[index].isUntried = false
-        }
-        if trouble?.kind == .connection { trouble = nil }
-        certificateIsInDoubt = false
-        reviewDue = .min
-    }
-
-    /// It has processed so many pushes that whatever comes next is no continuation of old trouble.
-    func proved(_ connection: Connection) {
-        if let address = connection.address { addressDoubts.forget(address) }
-        guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
-        seats[index].forgetTrouble()
-    }
-
-    /// - Parameter reason: `nil` for the ordinary end of a connection, which is no news once it has done its work.
-    func connectionWasToldToGo(_ connection: Connection, _ code: ErrorCode, reason: String?, at moment: Moment) {
-        let now = moment.monotonicNanoseconds
-        // Who complains of a quiet one does not mean that there are too many.
-        if code == .enhanceYourCalm, isSeated(connection), connection.isBusy(at: now) {
-            size.restrain(at: now, using: &random)
-        }
-        let what = "\(configuration.endpoint) ends a connection: \(reason ?? "no reason given")"
-        let wasOfUse = connection.isProved || connection.hasLasted(at: now) || connection.wasEndedAtRest
-        if reason != nil || !wasOfUse { report("\(what); it is replaced", at: now) }
-        if wasOfUse {
-            replace(connection, at: moment)
-        } else {
-            replaceInVain(connection, what, .service, at: moment)
-        }
-    }
-
-    /// Its SETTINGS have allowed no request for a while.
-    func connectionAllowsNothing(_ connection: Connection, at moment: Moment) {
-        let what = "\(configuration.endpoint) allows no requests"
-        report("\(what) on a connection; it is replaced", at: moment.monotonicNanoseconds)
-        replaceInVain(connection, what, .service, at: moment)
-    }
-
-    func isSeated(_ connection: Connection) -> Bool { seats.contains { $0.connection === connection } }
-
-    /// The connection takes no more requests and ends with those in flight; its seat is free for another one, soon if the old one
-    /// was of use.
-    func replace(_ connection: Connection, at moment: Moment) {
-        guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
-        if connection.wasWorthwhile || connection.hasLasted(at: moment.monotonicNanoseconds) {
-            // A server that goes tells all of its clients, and each of them on all of its connections.
-            vacate(index, for: .nanoseconds(Int64.random(in: 0...spread(of: index), using: &random)), at: moment)
-        } else {
-            vacate(index, for: nextWait(index, at: moment.monotonicNanoseconds), at: moment)
-        }
-        leave(connection, at: moment)
-    }
-
-    /// Nanoseconds over which connections that were told to go come back: of many, twenty in a second, those of the app's other pools,
-    /// which are told as well, included. People wait for the first ones where none is left: those of all pools come in a third of a second.
-    private func spread(of index: Int) -> Int64 {
-        guard choosesSize else { return max(250_000_000, 50_000_000 * Int64(seats.count)) }
-        let least = size.limits.leastHad
-        if index < least { return max(250_000_000, 10_000_000 * Int64(least * configuration.pools)) }
-        return max(250_000_000, 50_000_000 * Int64(seats.count * configuration.pools))
-    }
-
-    func leave(_ connection: Connection, at moment: Moment) {
-        draining.append(connection)
-        connection.drain(at: moment)
-    }
-
-    /// As `replace`, but the connection keeps its seat until the next one may be opened.
-    /// - Returns: whether it was not in doubt before.
-    func replaceLater(_ connection: Connection, at now: Int64) -> Bool {
-        guard let index = seats.firstIndex(where: { $0.connection === connection }), !seats[index].isInDoubt else {
-            return false
-        }
-        seats[index].isInDoubt = true
-        doubtAddress(of: connection, at: now)
-        seats[index].opensAt = replacementOpens(index, after: nextWait(index, at: now), at: now)
-        return true
-    }
-
-    /// Until the seat's next connection, behind the one that is in it.
-    private func nextWait(_ index: Int, at now: Int64) -> Duration {
-        if seats[index].connection?.hasLasted(at: now) == true {
-            seats[index].forgetTrouble()
-        }
-        if seats[index].connection?.wasEndedAtRest == true { return seats[index].restBackoff.next(using: &random) }
-        return seats[index].backoff.next(using: &random)
-    }
-
-    func doubtAddress(of connection: Connection, at now: Int64) {
-        guard let address = connection.address, let openedAt = connection.openedAt else { return }
-        addressDoubts.note(address, openedAt: openedAt, at: now)
-    }
-
-    /// It has answered well after all.
-    func trust(_ connection: Connection) {
-        guard let index = seats.firstIndex(where: { $0.connection === connection }), seats[index].isInDoubt else {
-            return
-        }
-        giveBackReplacement(of: connection)
-        seats[index].isInDoubt = false
-    }
-
-    /// The connection was in doubt, and is not to be replaced for that any more.
-    private func giveBackReplacement(of connection: Connection) {
-        if !connection.hasEarnedAnother { replacements.giveBack(pools: configuration.pools) }
-    }
-
-    /// - Parameter lingers: it carries nothing any more, but is not closed yet, and ends once more when it is.
-    func ended(_ connection: Connection, _ ending: Connection.Ending, at moment: Moment, lingers: Bool = false) {
-        let now = moment.monotonicNanoseconds
-        draining.removeAll { $0 === connection }
-        if lingers { draining.append(connection) }
-        if let index = seats.firstIndex(where: { $0.connection === connection }) {
-            let wait: Duration =
-                switch ending {
-                case .notOpened, .outOfFiles: seats[index].dialBackoff.next(using: &random)
-                case .drained, .lost: connection.wasWorthwhile ? .zero : nextWait(index, at: now)
-                }
-            let isGone =
-                switch ending {
-                case .outOfFiles: !isClosing && doWithout(index, at: moment)
-                case .notOpened where !isClosing && takeBack(index): true
-                default: !connection.wasWorthwhile && !isClosing && giveUp(index, at: moment)
-                }
-            // Others may be gone with it.
-            if !isGone, let index = seats.firstIndex(where: { $0.connection === connection }) {
-                vacate(index, for: wait, at: moment)
-            }
-        }
-        switch ending {
-        case .drained: break
-        case .notOpened(let text), .outOfFiles(let text):
-            statistics.connectFailures += 1
-            let line = "\(text); trying again"
-            if connectionsOpen == 0 { trouble(.connection, line, at: now) } else { report(line, at: now) }
-        case .lost(let text):
-            statistics.connectionsLost += 1
-            report("\(text); connecting again", at: now)
-            if connectionsOpen == 0 { trouble = trouble ?? Trouble(kind: .connection, text: text, since: now) }
-        }
-    }
-
-    /// A connection gives its seat up.
-    private func noteUse(of connection: Connection, at index: Int, now: Int64) {
-        if connection.wasWorthwhile || connection.hasLasted(at: now) { seats[index].hasCarried = true }
-    }
-
-    func vacate(_ index: Int, for wait: Duration, at moment: Moment) {
-        if let connection = seats[index].connection {
-            noteUse(of: connection, at: index, now: moment.monotonicNanoseconds)
-        }
-        // It has been counted when it came to be in doubt.
-        if seats[index].isInDoubt, let doubted = seats[index].connection { giveBackReplacement(of: doubted) }
-        seats[index].opensAt = replacementOpens(index, after: wait, at: moment.monotonicNanoseconds)
-        seats[index].connection = nil
-        seats[index].isInDoubt = false
-        seats[index].isUntried = false
-    }
-
-    /// - Parameter index: of the seat, which still has the connection that is to be replaced.
-    private func replacementOpens(_ index: Int, after wait: Duration, at now: Int64) -> Int64 {
-        guard choosesSize, seats[index].connection?.hasEarnedAnother != true else { return now + wait.nanoseconds }
-        return replacements.next(
-            after: wait.nanoseconds, seats: seats.count, pools: configuration.pools, at: now)
     }
 
     private func finishClosing() {

@@ -1,15 +1,15 @@
 /// The JSON that comes with a failure, and in the debug data of a GOAWAY: `{"reason":"…","timestamp":…}`.
-public struct ErrorBody: Sendable, Equatable {
+package struct ErrorBody: Sendable, Equatable {
     /// Printable ASCII, at most `reasonBytesMax` bytes: it goes to logs and counters, and the peer is not trusted.
-    public private(set) var reason: String?
+    package private(set) var reason: String?
     /// With 410 only: since when the token has been dead, Unix *milliseconds*. A token registered later than that lives.
-    public private(set) var timestampMilliseconds: Int64?
+    package private(set) var timestampMilliseconds: Int64?
 
-    public static let reasonBytesMax = 64
+    package static let reasonBytesMax = 64
 
     /// Reads members up to the first thing it does not know (a nested value, an escape, a break of syntax); what it found
     /// until then stands. An answer that is something else altogether has neither field, and its status alone decides.
-    public init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         var cursor = Cursor(bytes: bytes)
         guard cursor.skip("{") else { return }
         repeat {

@@ -1,4 +1,4 @@
-public import FanfareLoop
+package import FanfareLoop
 import Glibc
 
 /// The `.p8` file that Apple gave out for a key, and the key that was found in it last.
@@ -111,7 +111,7 @@ extension ProviderToken {
     /// - Parameter keyID: as Apple shows it beside the key. `nil` takes it from the file's name, which rotates with the key: under
     ///   an id that stays, no other key takes the place of one that APNs accepts.
     /// - Throws: `CredentialsFault` or `LoopError`, with the file's name and what to do.
-    public convenience init(keyFile path: String, keyID: String?, teamID: String) throws {
+    package convenience init(keyFile path: String, keyID: String?, teamID: String) throws {
         try self.init(keyFile: path, keyID: keyID, teamID: teamID) { (look) throws(LoopError) in
             try DetachedThread.run(name: "key file", look)
         }
@@ -125,7 +125,7 @@ extension ProviderToken {
         try self.init(key, teamID: teamID, watching: file, runLook: runLook)
     }
 
-    public convenience init(key: ES256PrivateKey, keyID: String, teamID: String) throws(CredentialsFault) {
+    package convenience init(key: ES256PrivateKey, keyID: String, teamID: String) throws(CredentialsFault) {
         try self.init(keyID: keyID, teamID: teamID) { try key.sign($0) }
     }
 }

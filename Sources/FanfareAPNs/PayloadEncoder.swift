@@ -1,15 +1,15 @@
-public import FanfareFanOut
+package import FanfareFanOut
 import FanfareModel
 
 /// Turns payloads into request bodies. Done once per payload; every push that carries it shares the bytes.
-public enum PayloadEncoder {
+package enum PayloadEncoder {
     /// Bytes; what APNs takes on the device path (spec §6.2, documented by Apple).
-    public static let bodyBytesMax = 4096
+    package static let bodyBytesMax = 4096
     /// Of `apns-collapse-id` (spec §2.2, documented).
-    public static let collapseIDBytesMax = 64
+    package static let collapseIDBytesMax = 64
 
     /// As a body of its own.
-    public static func body(of payload: Payload) throws(PayloadFault) -> [UInt8] {
+    package static func body(of payload: Payload) throws(PayloadFault) -> [UInt8] {
         var body: [UInt8] = []
         try encode(payload, into: &body)
         return body
@@ -139,7 +139,7 @@ public enum PayloadEncoder {
     /// An update is worth nothing once its state is stale. A missed end leaves a card that lies, so it is kept as long as
     /// a card can be on a Lock Screen at all: 8 hours active and 4 hours ended (spec §3.4). A start must survive a moment
     /// offline and no more: a late one shows old data. Ten minutes have worked (spec §11, observed).
-    public static func expiration(of payload: Payload) -> Int64 {
+    package static func expiration(of payload: Payload) -> Int64 {
         switch payload.event {
         case .update: max(payload.staleDate ?? 0, payload.stamp + updateKeptSeconds)
         case .start: payload.stamp + updateKeptSeconds
@@ -154,8 +154,8 @@ public enum PayloadEncoder {
 }
 
 /// Why a payload cannot be sent.
-public struct PayloadFault: Error, Sendable, Equatable, CustomStringConvertible {
-    public enum Problem: Sendable, Equatable {
+package struct PayloadFault: Error, Sendable, Equatable, CustomStringConvertible {
+    package enum Problem: Sendable, Equatable {
         case tooLarge(bytes: Int)
         case stateIsNotAnObject
         case startWithoutAttributes
@@ -166,10 +166,10 @@ public struct PayloadFault: Error, Sendable, Equatable, CustomStringConvertible 
     }
 
     /// The topic, or the lineup's topics.
-    public let subject: String
-    public let problem: Problem
+    package let subject: String
+    package let problem: Problem
 
-    public var description: String {
+    package var description: String {
         switch problem {
         case .tooLarge(let bytes):
             "\(subject): the payload has \(bytes) bytes, APNs takes \(PayloadEncoder.bodyBytesMax); "

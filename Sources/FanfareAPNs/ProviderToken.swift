@@ -1,5 +1,5 @@
 import FanfareLoop
-public import FanfareModel
+package import FanfareModel
 
 /// The JWT that proves to APNs who we are, shared by every connection of every shard.
 ///
@@ -14,19 +14,19 @@ public import FanfareModel
 ///
 /// Any thread may ask; the lock is held for a field read, and every 45 minutes for one signature, so whatever is to be renewed
 /// is renewed once. Files are read on a thread of their own: a file system that hangs stops nobody.
-public final class ProviderToken: Sendable {
+package final class ProviderToken: Sendable {
     /// What one minting made. A value: connections compare serials, never bytes.
-    public struct Issue: Sendable {
+    package struct Issue: Sendable {
         /// The whole value of `authorization`, `bearer …`. A secret, for the hour that it is good for.
-        public let authorization: [UInt8]
+        package let authorization: [UInt8]
         /// Counts mintings from 1.
-        public let serial: UInt64
+        package let serial: UInt64
         /// Counts keys from 1. Connections belong to one key.
-        public let keySerial: UInt64
+        package let keySerial: UInt64
         /// Why a changed key file is not used, for operators.
-        public internal(set) var complaint: String?
+        package internal(set) var complaint: String?
         /// `iat`, Unix seconds.
-        public let issuedAt: Int64
+        package let issuedAt: Int64
         /// Monotonic nanoseconds. Its age is measured by this: the wall's clock may step.
         let mintedAt: Int64
         /// `ProviderToken.provenOrigin`, when it was asked for.
@@ -46,9 +46,9 @@ public final class ProviderToken: Sendable {
     }
 
     /// Seconds. In the middle of the 40 to 50 minutes the spec recommends.
-    public static let refreshAge: Int64 = 45 * 60
+    package static let refreshAge: Int64 = 45 * 60
     /// Seconds. Minting sooner than this after the last time makes APNs refuse the connection.
-    public static let refreshAgeMin: Int64 = 20 * 60
+    package static let refreshAgeMin: Int64 = 20 * 60
     /// Two clocks that are no further apart are one: nobody mints for a step so small.
     static let stepMax = Duration.seconds(5 * 60)
     /// Of times that are all refused, how long each is kept to. Less than the minute between two tries of a pool whose pushes all fail.
@@ -203,7 +203,7 @@ public final class ProviderToken: Sendable {
     ///   - keyID: as Apple shows it beside the key; 10 characters.
     ///   - teamID: the developer team; 10 characters.
     ///   - sign: ES256 over the given bytes: 64 bytes, R then S.
-    public convenience init(
+    package convenience init(
         keyID: String, teamID: String, sign: @escaping @Sendable ([UInt8]) throws -> [UInt8]
     ) throws(CredentialsFault) {
         try self.init(Key(id: keyID, sign: sign), teamID: teamID, watching: nil) { _ in }
@@ -224,7 +224,7 @@ public final class ProviderToken: Sendable {
 
     /// The JWT to use now; minted when there is none, when the newest has reached `refreshAge`, when another time is to be gone by
     /// since and the newest is not too young or is refused, or when the key file held another key.
-    public func current(at moment: Moment) throws -> Issue {
+    package func current(at moment: Moment) throws -> Issue {
         lookIfDue(at: moment)
         return try state.withLock { state in
             let chosen = state.choose(at: moment)
@@ -375,8 +375,8 @@ public final class ProviderToken: Sendable {
 }
 
 /// Why credentials cannot be used; the text says what to do.
-public struct CredentialsFault: Error, Sendable, Equatable, CustomStringConvertible {
-    public let description: String
+package struct CredentialsFault: Error, Sendable, Equatable, CustomStringConvertible {
+    package let description: String
     init(_ description: String) { self.description = description }
 }
 

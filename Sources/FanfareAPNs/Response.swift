@@ -1,5 +1,5 @@
 /// What an answer of APNs means for the push, its token, the connection and the pool.
-public enum ResponseClass: Sendable, Equatable, CaseIterable {
+package enum ResponseClass: Sendable, Equatable, CaseIterable {
     /// 200. It says nothing about the phone.
     case accepted
     /// The token will never work again.
@@ -22,12 +22,12 @@ public enum ResponseClass: Sendable, Equatable, CaseIterable {
 }
 
 /// One row of APNs' table of answers (spec §7): which class it falls in, and what a person should do.
-public struct ResponseRule: Sendable, Equatable {
-    public let status: Int
-    public let reason: String
-    public let `class`: ResponseClass
+package struct ResponseRule: Sendable, Equatable {
+    package let status: Int
+    package let reason: String
+    package let `class`: ResponseClass
     /// For configuration faults: what to look at.
-    public let advice: String?
+    package let advice: String?
 
     init(_ status: Int, _ reason: String, _ class: ResponseClass, _ advice: String? = nil) {
         self.status = status
@@ -40,7 +40,7 @@ public struct ResponseRule: Sendable, Equatable {
     var mayBeForTheTime: Bool { status == 403 && reason == "InvalidProviderToken" }
 
     /// Every status and reason Apple documents for the device path, and the spellings clients have met.
-    public static let table: [ResponseRule] = [
+    package static let table: [ResponseRule] = [
         ResponseRule(400, "BadDeviceToken", .deadToken),
         ResponseRule(400, "DeviceTokenNotForTopic", .deadToken),
         ResponseRule(400, "BadTopic", .configurationFault, "check the bundle id"),
@@ -88,7 +88,7 @@ public struct ResponseRule: Sendable, Equatable {
 
     /// The row for an answer; for reasons that are not in the table, or came with another status, what the status alone
     /// says. The table has an open end: APNs adds reasons without asking. But to a bad request it always gives one.
-    public static func rule(status: Int, reason: String?) -> ResponseRule {
+    package static func rule(status: Int, reason: String?) -> ResponseRule {
         if status == 200 { return ResponseRule(200, "", .accepted) }
         if let reason, let known = byReason[reason]?.first(where: { $0.status == status }) { return known }
         let reason = reason ?? ""

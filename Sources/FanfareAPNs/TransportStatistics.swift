@@ -1,51 +1,51 @@
 /// What a pool has done since it was made. Values: read, add up over shards, show.
-public struct TransportStatistics: Sendable, Equatable {
+package struct TransportStatistics: Sendable, Equatable {
     /// Pushes written to a connection. Each is one of the six below, or still in flight.
-    public var sent: UInt64 = 0
-    public var accepted: UInt64 = 0
+    package var sent: UInt64 = 0
+    package var accepted: UInt64 = 0
     /// 410, `BadDeviceToken`, `DeviceTokenNotForTopic`.
-    public var dead: UInt64 = 0
+    package var dead: UInt64 = 0
     /// 429 for one token.
-    public var throttled: UInt64 = 0
+    package var throttled: UInt64 = 0
     /// Certainly not processed (503, GOAWAY, refused stream, expired JWT, a fault of the configuration); their activities get the
     /// newest state again.
-    public var notProcessed: UInt64 = 0
+    package var notProcessed: UInt64 = 0
     /// Refused for good: a bug of ours.
-    public var failed: UInt64 = 0
+    package var failed: UInt64 = 0
     /// No answer came, or will.
-    public var uncertain: UInt64 = 0
+    package var uncertain: UInt64 = 0
 
     /// Never sent, since their payload could not be: too large for APNs, for example. Counted per delivery.
-    public var unencodable: UInt64 = 0
+    package var unencodable: UInt64 = 0
 
     /// Bytes of request bodies written.
-    public var bodyBytes: UInt64 = 0
+    package var bodyBytes: UInt64 = 0
 
     /// TLS and HTTP/2 agreed upon.
-    public var connectionsOpened: UInt64 = 0
+    package var connectionsOpened: UInt64 = 0
     /// Of those, the ones that broke or went silent. A drain after a GOAWAY is not a loss.
-    public var connectionsLost: UInt64 = 0
+    package var connectionsLost: UInt64 = 0
     /// Attempts that never got as far as HTTP/2.
-    public var connectFailures: UInt64 = 0
+    package var connectFailures: UInt64 = 0
 
     /// Answers other than 200, by status and reason.
-    public private(set) var reasons: [Reason: UInt64] = [:]
+    package private(set) var reasons: [Reason: UInt64] = [:]
 
     /// `503 ServiceUnavailable`, as APNs said it.
-    public struct Reason: Sendable, Hashable, CustomStringConvertible {
-        public let status: Int
+    package struct Reason: Sendable, Hashable, CustomStringConvertible {
+        package let status: Int
         /// Empty when APNs gave none.
-        public let text: String
-        public var description: String { text.isEmpty ? "\(status)" : "\(status) \(text)" }
+        package let text: String
+        package var description: String { text.isEmpty ? "\(status)" : "\(status) \(text)" }
     }
 
     /// Apple has about 40; a peer that makes up more shares one row per status.
     static let reasonsMax = 100
 
-    public init() {}
+    package init() {}
 
     /// Sum of the outcomes; `sent` minus this is in flight.
-    public var answered: UInt64 { accepted + dead + throttled + notProcessed + failed + uncertain }
+    package var answered: UInt64 { accepted + dead + throttled + notProcessed + failed + uncertain }
 
     /// Returns whether this is the first answer of its kind, which is worth a line in the log.
     mutating func count(status: Int, reason: String) -> Bool {
@@ -56,7 +56,7 @@ public struct TransportStatistics: Sendable, Equatable {
         return before == 0
     }
 
-    public static func += (sum: inout TransportStatistics, other: TransportStatistics) {
+    package static func += (sum: inout TransportStatistics, other: TransportStatistics) {
         sum.sent += other.sent
         sum.accepted += other.accepted
         sum.dead += other.dead

@@ -1,4 +1,3 @@
-import Fanfare
 import FanfareFeeds
 import FanfareModel
 import Glibc

@@ -1,7 +1,7 @@
-import Fanfare
 import FanfareDecisions
 import FanfareFeeds
 import FanfareModel
+import FanfareReplay
 
 /// `fanfare diff`: what other rules would have made of a feed, or where two decision logs part.
 struct DiffCommand {

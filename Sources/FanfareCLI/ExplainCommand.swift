@@ -1,7 +1,7 @@
-import Fanfare
 import FanfareDecisions
 import FanfareFeeds
 import FanfareModel
+import FanfareReplay
 
 /// `fanfare explain`: the story of a topic or of a lineup, for somebody who asks why a phone did or did not show something.
 struct ExplainCommand {

@@ -1,6 +1,6 @@
-import Fanfare
 import FanfareDecisions
 import FanfareModel
+import FanfareReplay
 
 extension LineupStory {
     var text: String {

@@ -1,5 +1,5 @@
-import Fanfare
 import FanfareFanOut
+import FanfareReplay
 
 /// Shows on standard error how far a replay has come: a bar that draws itself anew on a terminal, plain lines every few
 /// seconds elsewhere. Reports go between. Nothing waits for whoever reads.

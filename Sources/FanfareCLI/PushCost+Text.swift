@@ -1,6 +1,6 @@
-import Fanfare
 import FanfareDecisions
 import FanfareModel
+import FanfareReplay
 
 extension PushCost {
     /// For the end of a sentence.

@@ -1,6 +1,7 @@
 import Fanfare
 import FanfareFeeds
 import FanfareModel
+import FanfareReplay
 
 /// `fanfare replay`: a command line on its way to a replay, and the replay's results on their way to people and programs.
 struct ReplayCommand {

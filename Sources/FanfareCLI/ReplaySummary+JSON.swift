@@ -1,6 +1,6 @@
-import Fanfare
 import FanfareFanOut
 import FanfareModel
+import FanfareReplay
 
 extension ReplaySummary {
     /// Counts up with each change of what a member means. 2: `seconds` goes to the end of the replay and `delivery_seconds` to the

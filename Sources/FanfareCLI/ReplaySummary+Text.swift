@@ -1,6 +1,6 @@
-import Fanfare
 import FanfareFanOut
 import FanfareModel
+import FanfareReplay
 import Foundation
 
 extension ReplaySummary {

@@ -70,13 +70,13 @@ struct AlertGovernor: Sendable {
 }
 
 /// What a bucket of alerts holds, for explanations.
-public struct AlertBucket: Sendable, Hashable {
+package struct AlertBucket: Sendable, Hashable {
     /// The kind of alerts, or which kinds share it.
-    public let name: String
-    public let tokens: Int
-    public let burst: Int
+    package let name: String
+    package let tokens: Int
+    package let burst: Int
     /// Until there is a token; zero when there is one.
-    public let nextIn: Duration
+    package let nextIn: Duration
 }
 
 extension Duration {

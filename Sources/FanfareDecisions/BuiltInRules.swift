@@ -54,6 +54,7 @@ extension TopicRules {
         // A whole half can pass without a scoreboard event; the longest recorded one lasted 58 minutes.
         staleAfter: .fixed(.seconds(3600)), relevance: 50)
 
+    /// A trip, as people see it who wait for it or sit in it: the minute of arrival, and one alert when the last stop is next.
     public static let transit = TopicRules(
         reducer: TransitReducer(),
         fields: ["arrivesAt": .quantised(.minute)],

@@ -8,12 +8,14 @@ public import FanfareModel
 public struct CountingReducer: Reducer {
     /// Counts the live facts of one kind.
     public struct Counter: Sendable, Hashable {
+        /// The kind of the facts that count.
         public var fact: String
         /// Of the fact's values; all must hold.
         public var `where`: [Condition]
         /// The value that each counts for, a whole number; `nil`: 1.
         public var by: String?
 
+        /// Counts each fact of the kind as 1 where nothing else is said.
         public init(fact: String, where: [Condition] = [], by: String? = nil) {
             self.fact = fact
             self.where = `where`
@@ -23,10 +25,12 @@ public struct CountingReducer: Reducer {
 
     /// Keeps a value of the newest live fact of some kinds.
     public struct Latest: Sendable, Hashable {
+        /// The kinds of fact that bring the value.
         public var facts: Set<String>
         /// Among the fact's values; a fact without it leaves what was kept.
         public var value: String
 
+        /// The newest live fact of these kinds that has the value decides, whichever kind it is of.
         public init(of facts: Set<String>, value: String) {
             self.facts = facts
             self.value = value
@@ -43,6 +47,12 @@ public struct CountingReducer: Reducer {
     private var kept = JSONObject()
     private var hasFacts = false
 
+    /// Shows a 0 for each counter from the first state on. Without arguments it understands no facts.
+    ///
+    /// - Parameters:
+    ///   - counters: by the content state key that shows the count.
+    ///   - latest: by the content state key that shows the value.
+    ///   - facts: kinds that change no field and are occasions all the same.
     public init(counters: [String: Counter] = [:], latest: [String: Latest] = [:], facts: Set<String> = []) {
         self.counters = counters
         self.latest = latest
@@ -50,11 +60,13 @@ public struct CountingReducer: Reducer {
         counts = counters.mapValues { _ in 0 }
     }
 
+    /// Facts of the kinds that `counters`, `latest` or `facts` name.
     public func understands(factKind: String) -> Bool {
         facts.contains(factKind) || counters.values.contains { $0.fact == factKind }
             || latest.values.contains { $0.facts.contains(factKind) }
     }
 
+    /// A counted fact without the whole number that its counter adds up, or with one of more than 40 bits.
     public func fault(in fact: Fact) -> String? {
         for (key, counter) in counters.sorted(by: { $0.key < $1.key }) where counter.fact == fact.kind {
             guard let by = counter.by, counter.where.hold(in: fact.values) else { continue }
@@ -66,6 +78,7 @@ public struct CountingReducer: Reducer {
         return nil
     }
 
+    /// Adds to the counters and keeps the newest values; a withdrawal only takes its fact out of the fold.
     public mutating func fold(_ entry: LedgerEntry) {
         // A withdrawn fact is not folded, and its withdrawal counts for nothing.
         guard case .fact(let fact) = entry else { return }
@@ -78,15 +91,20 @@ public struct CountingReducer: Reducer {
         }
     }
 
+    /// The counts and the values kept, each under its key.
     public var state: JSONObject {
         var state = kept
         for (key, count) in counts { state[key] = .int(count) }
         return state
     }
 
+    /// From the first fact on.
     public var isPresentable: Bool { hasFacts }
+    /// Counts do not say when a topic is over; the feed, or the rules' `endsWhen`, does.
     public var ending: String? { nil }
 
+    /// Has the fact's kind for its name, with `Cancelled` behind it for a withdrawal, and no words: those are the
+    /// rules'.
     public func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion? {
         let (fact, suffix) =
             switch entry {

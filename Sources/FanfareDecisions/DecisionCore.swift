@@ -9,7 +9,7 @@ public import FanfareModel
 ///
 /// `now` is log time. It never goes back: an earlier one counts as the latest so far. Whatever is due until `now` happens
 /// first, each deadline at its own time; so `advance` between two events changes nothing but *when* the decisions come.
-public struct DecisionCore: Sendable {
+@usableFromInline package struct DecisionCore: Sendable {
     private let kinds: [TopicKind: KindRules]
     private let other: KindRules
     private var table = TopicTable()
@@ -20,9 +20,9 @@ public struct DecisionCore: Sendable {
     /// For all topics, or for all of a kind.
     private var orders: StandingOrders
     /// The topics that the last call has forgotten, as they stood then, in the order of their `forget`.
-    public private(set) var forgotten: [TopicView] = []
+    package private(set) var forgotten: [TopicView] = []
 
-    public init(rules: Rules = .builtIn) {
+    package init(rules: Rules = .builtIn) {
         kinds = rules.kinds.mapValues { KindRules($0, rules.limits) }
         other = KindRules(rules.other, rules.limits)
         orders = StandingOrders(rules.limits)
@@ -32,7 +32,7 @@ public struct DecisionCore: Sendable {
     /// what the fan-out is to do. An event that is refused changes nothing; its record says why.
     ///
     /// - Parameter wall: the wall clock, where log time may be behind it: what is not ahead of the later of the two is not early.
-    public mutating func apply(
+    package mutating func apply(
         _ event: FeedEvent, now: FeedTime, wall: FeedTime? = nil, into decisions: inout [Decision]
     ) {
         advance(to: now, into: &decisions)
@@ -52,7 +52,10 @@ public struct DecisionCore: Sendable {
         guard let place = admit(event, into: &decisions) else { return }
         let decided = decisions.count
         let before = end(at: place)
-        table[place].apply(event, now: clock, latest: latest, serial: &serial, into: &decisions)
+        var context = DecisionContext(
+            now: clock, latest: latest, serial: serial, reason: "nothing people can see")
+        table[place].apply(event, in: &context, into: &decisions)
+        serial = context.serial
         // What is refused changes nothing, and begins nothing; nor does what comes too late for anybody to have seen it.
         if table.count > known, case .record(let record)? = decisions.last, [.rejected, .late].contains(record.outcome)
         {
@@ -81,7 +84,7 @@ public struct DecisionCore: Sendable {
     }
 
     /// Records that a piece of the feed could not be read.
-    public mutating func reject(_ rejection: FeedRejection, now: FeedTime, into decisions: inout [Decision]) {
+    package mutating func reject(_ rejection: FeedRejection, now: FeedTime, into decisions: inout [Decision]) {
         advance(to: now, into: &decisions)
         decisions.append(
             .record(
@@ -92,7 +95,7 @@ public struct DecisionCore: Sendable {
     }
 
     /// A tick: log time has come to `now`, and whatever is due until then happens.
-    public mutating func advance(to now: FeedTime, into decisions: inout [Decision]) {
+    package mutating func advance(to now: FeedTime, into decisions: inout [Decision]) {
         if !forgotten.isEmpty { forgotten.removeAll() }
         // One implausible moment must not put the clock where no event comes after it.
         guard now.isPlausible else { return }
@@ -105,7 +108,7 @@ public struct DecisionCore: Sendable {
 
     /// The feed is at its end: changes that wait for their topic's interval go out, each at its own deadline. Topics that
     /// still run are not ended by that.
-    public mutating func finish(into decisions: inout [Decision]) {
+    package mutating func finish(into decisions: inout [Decision]) {
         forgotten.removeAll()
         var kept: [Timers.Entry] = []
         while let timer = timers.removeFirst() {
@@ -117,63 +120,65 @@ public struct DecisionCore: Sendable {
 
     /// Nothing happens before that without an event; `nil` when nothing will. Where a topic's feed has spoken since, its silence is
     /// counted anew then, and this goes on to the next moment.
-    public var nextDeadline: FeedTime? { timers.first?.deadline }
+    @usableFromInline package var nextDeadline: FeedTime? { timers.first?.deadline }
 
     /// Until when changes wait for their topic's minimum interval; `nil` when none do. What a pause holds back does not count.
-    public var flushesUntil: FeedTime? {
+    @usableFromInline package var flushesUntil: FeedTime? {
         // A timer may be set for an earlier moment than the one for which its topic wants it by now.
         timers.entries.lazy.filter { $0.kind == .flush && table.isAlive($0.birth, at: Int($0.place)) }
-            .compactMap { table[Int($0.place)].isPaused ? nil : table[Int($0.place)].flushAt }.max()
+            .compactMap { table[Int($0.place)].orders.isPaused ? nil : table[Int($0.place)].agenda.flushAt }.max()
     }
 
     // MARK: - Topics
 
     /// A topic as it stands.
-    public struct TopicView: Sendable {
-        public let id: TopicID
+    package struct TopicView: Sendable {
+        package let id: TopicID
         /// Counts up over all topics as they begin to be remembered; an id that comes again has another one.
-        public let birth: UInt64
-        public let kind: TopicKind
+        package let birth: UInt64
+        package let kind: TopicKind
         /// Of the last publication; 0 before the first.
-        public let version: UInt32
-        public let ended: Bool
+        package let version: UInt32
+        package let ended: Bool
         /// All facts and patches, also those that came after the end, as phones would get them.
-        public let state: JSONObject
+        package let state: JSONObject
         /// The state of the last publication.
-        public let published: JSONObject?
+        package let published: JSONObject?
         /// The same in short.
-        public let short: ShortForms?
+        package let short: ShortForms?
 
         init(_ topic: Topic) {
             id = topic.id
             birth = topic.birth
             kind = topic.kind
-            version = topic.version
-            ended = topic.ended
-            state = topic.withShortForms(topic.state)
-            published = topic.published.map(topic.withShortForms)
-            short = topic.published.map(topic.shortForms)
+            version = topic.shown.version
+            ended = topic.shown.ended
+            state = topic.fold.withShortForms(topic.fold.state)
+            published = topic.shown.state.map(topic.fold.withShortForms)
+            short = topic.shown.state.map(topic.fold.shortForms)
         }
     }
 
     /// Of topics that are remembered.
-    public var topicCount: Int { table.count }
+    @usableFromInline package var topicCount: Int { table.count }
 
     /// Of those that have not ended.
-    public var runningTopicCount: Int { table.count - ends.remembered }
+    @usableFromInline package var runningTopicCount: Int { table.count - ends.remembered }
 
     /// All topics that are remembered, in the order in which they began to be.
-    public var topics: [TopicView] { table.inBirthOrder.map(TopicView.init) }
+    package var topics: [TopicView] { table.inBirthOrder.map(TopicView.init) }
 
-    public func topic(_ id: TopicID) -> TopicView? { table.place(of: id).map { TopicView(table[$0]) } }
+    package func topic(_ id: TopicID) -> TopicView? { table.place(of: id).map { TopicView(table[$0]) } }
 
     /// The alert buckets of a topic that were drawn on, as they stand now.
-    public func alertBuckets(of topic: TopicID) -> [AlertBucket] {
+    package func alertBuckets(of topic: TopicID) -> [AlertBucket] {
         table.place(of: topic).map { table[$0].governor.buckets(at: clock) } ?? []
     }
 
     /// When the changes go out that wait for the topic's minimum interval; `nil` when none wait.
-    public func waitsUntil(_ topic: TopicID) -> FeedTime? { table.place(of: topic).flatMap { table[$0].flushAt } }
+    package func waitsUntil(_ topic: TopicID) -> FeedTime? {
+        table.place(of: topic).flatMap { table[$0].agenda.flushAt }
+    }
 
     /// Whether an event's time and names can be taken; when not, its record is written.
     private func isSound(_ event: FeedEvent, into decisions: inout [Decision]) -> Bool {
@@ -228,7 +233,7 @@ public struct DecisionCore: Sendable {
     /// Finds the event's topic or begins it; `nil` when the event is refused, with the record written.
     private mutating func admit(_ event: FeedEvent, into decisions: inout [Decision]) -> Int? {
         if let place = table.find(event.topic) {
-            let isKindKnown = table[place].isKindKnown
+            let isKindKnown = table[place].fold.isKindKnown
             guard let kind = event.topicKind, !isKindKnown || kind != table[place].kind else { return place }
             guard !isKindKnown else {
                 refuse(event, "the topic is \(table[place].kind), not \(kind)", into: &decisions)
@@ -285,12 +290,12 @@ public struct DecisionCore: Sendable {
             for place in table.living {
                 guard event.topicKind == nil || table[place].kind == event.topicKind else { continue }
                 // One that has ended may begin again, and is held then.
-                let isRunning = !table[place].ended
+                let isRunning = !table[place].shown.ended
                 guard isRunning || operation.holds else { continue }
                 _ = table[place].obey(operation, for: scope, now: clock)
                 schedule(place)
                 // What is paused, or was never shown, cannot be shown again.
-                if isRunning, operation != .republish || table[place].republishes { count += 1 }
+                if isRunning, operation != .republish || table[place].agenda.republishes { count += 1 }
             }
             dropStaleTimers()
             let whose = event.topicKind.map { "running \($0)" } ?? "running"
@@ -307,13 +312,16 @@ public struct DecisionCore: Sendable {
         defer { dropStaleTimers() }
         guard disarm(timer) else { return }
         let place = Int(timer.place)
-        if table[place].deadlines[timer.kind] == timer.deadline {
+        if table[place].agenda.deadlines[timer.kind] == timer.deadline {
             clock = max(clock, timer.deadline)
             if timer.kind == .lapse, table[place].isForgottenAtLapse {
                 return forget(place, now: timer.deadline, into: &decisions)
             }
             let before = end(at: place)
-            table[place].fire(timer.kind, now: timer.deadline, serial: &serial, into: &decisions)
+            let now = timer.deadline
+            var context = DecisionContext(now: now, latest: now, serial: serial, reason: "")
+            table[place].fire(timer.kind, in: &context, into: &decisions)
+            serial = context.serial
             note(end(at: place), after: before, at: place)
         }
         schedule(place)
@@ -347,7 +355,7 @@ public struct DecisionCore: Sendable {
         init(ended: Bool, version: UInt32) { self.version = ended ? version : nil }
     }
 
-    private func end(at place: Int) -> End { End(ended: table[place].ended, version: table[place].version) }
+    private func end(at place: Int) -> End { End(ended: table[place].shown.ended, version: table[place].shown.version) }
 
     private mutating func note(_ end: End, after before: End, at place: Int) {
         guard end != before else { return }
@@ -369,13 +377,13 @@ public struct DecisionCore: Sendable {
 
     /// Sets the timers that the topic wants and does not have.
     private mutating func schedule(_ place: Int) {
-        let deadlines = table[place].deadlines
+        let deadlines = table[place].agenda.deadlines
         for kind in [Timers.Kind.flush, .lapse] {
             guard let deadline = deadlines[kind] else { continue }
             if let armed = deadlines.armed(kind), armed <= deadline { continue }
             timers.insert(
                 Timers.Entry(deadline: deadline, birth: table[place].birth, place: UInt32(place), kind: kind))
-            table[place].deadlines.arm(kind, deadline)
+            table[place].agenda.arm(kind, deadline)
         }
         tidyTimers()
     }
@@ -386,8 +394,8 @@ public struct DecisionCore: Sendable {
     private mutating func disarm(_ timer: Timers.Entry) -> Bool {
         let place = Int(timer.place)
         guard table.isAlive(timer.birth, at: place) else { return false }
-        if table[place].deadlines.armed(timer.kind) == timer.deadline {
-            table[place].deadlines.arm(timer.kind, nil)
+        if table[place].agenda.deadlines.armed(timer.kind) == timer.deadline {
+            table[place].agenda.arm(timer.kind, nil)
         }
         return true
     }
@@ -405,8 +413,8 @@ public struct DecisionCore: Sendable {
         let place = Int(timer.place)
         guard table.isAlive(timer.birth, at: place) else { return false }
         switch timer.kind {
-        case .flush: return table[place].deadlines[.flush] == timer.deadline
-        case .lapse: return table[place].deadlines.armed(.lapse) == timer.deadline
+        case .flush: return table[place].agenda.deadlines[.flush] == timer.deadline
+        case .lapse: return table[place].agenda.deadlines.armed(.lapse) == timer.deadline
         }
     }
 
@@ -416,7 +424,7 @@ public struct DecisionCore: Sendable {
         guard timers.count > 64 + 4 * table.count else { return }
         timers.keep { timer in
             table.isAlive(timer.birth, at: Int(timer.place))
-                && table[Int(timer.place)].deadlines.armed(timer.kind) == timer.deadline
+                && table[Int(timer.place)].agenda.deadlines.armed(timer.kind) == timer.deadline
         }
     }
 }

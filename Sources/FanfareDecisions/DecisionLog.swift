@@ -49,7 +49,7 @@ extension DecisionRecord {
 
 extension DecisionCore.TopicView {
     /// Appends the topic as one line of a states file (NDJSON).
-    public func write(to bytes: inout [UInt8]) {
+    package func write(to bytes: inout [UInt8]) {
         bytes.append(contentsOf: "{\"topic\":".utf8)
         JSONValue.write(id.rawValue, to: &bytes)
         bytes.append(contentsOf: ",\"version\":\(version),\"ended\":\(ended),\"state\":".utf8)

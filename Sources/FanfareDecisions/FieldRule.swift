@@ -27,8 +27,12 @@ struct FieldRules: Sendable {
     }
 }
 
+/// What people see of a field that must not leave the engine as it is. Short forms, alerts and deep links are made of
+/// what is left.
 public struct Redaction: Sendable, Hashable {
+    /// What stands in the field's place.
     public enum Form: Sendable, Hashable {
+        /// Nothing: the field is not in the state.
         case removed
         /// The first letter and a full stop: `S.`
         case initial
@@ -36,10 +40,12 @@ public struct Redaction: Sendable, Hashable {
         case summary(String)
     }
 
+    /// What stands in the field's place while it is hidden.
     public var form: Form
     /// The field is shown as it is while all of them hold. Empty: never.
     public var unless: [Condition]
 
+    /// A field that is hidden for good where `unless` is left out.
     public init(_ form: Form, unless: [Condition] = []) {
         self.form = form
         self.unless = unless
@@ -58,17 +64,25 @@ public struct Redaction: Sendable, Hashable {
 
 /// What must hold of a field.
 public struct Condition: Sendable, Hashable {
+    /// What is asked of the field's value.
     public enum Test: Sendable, Hashable {
+        /// The value is one of these; a number is equal to any spelling of it.
         case oneOf([JSONValue])
+        /// The value is a number, and not below this one.
         case atLeast(Double)
+        /// The value is a number, and not above this one.
         case atMost(Double)
         /// Whether the field is there at all.
         case present(Bool)
     }
 
+    /// The field's name in the content state, as the engine has it before anything is redacted; among a fact's values
+    /// for `CountingReducer.Counter`.
     public var key: String
+    /// What is asked of the value. A field that is not there passes `present(false)` only.
     public var test: Test
 
+    /// `Condition("status", .oneOf(["delivered", "cancelled"]))` holds once the order is over.
     public init(_ key: String, _ test: Test) {
         self.key = key
         self.test = test
@@ -91,17 +105,23 @@ extension [Condition] {
 
 /// Fields that are made of others: the short forms that every presentation needs (rules M3, M4), and where a tap leads (U6).
 public struct DerivedFields: Sendable, Hashable {
+    /// Left of the Dynamic Island's camera; `nil` leaves what the topic kind's reducer says.
     public var compactLeading: Template?
+    /// Right of the camera; `nil` leaves what the reducer says.
     public var compactTrailing: Template?
+    /// Where several activities share the island; `nil` leaves what the reducer says.
     public var minimal: Template?
     /// What stands in short forms for a value that is a text, such as a status, whose own word is too long there.
     public var words: [String: String]
     /// Of each short form. A digit is 1 wide, a letter of a wide script or an emoji 2; what is longer is cut, with `…`.
     public var widthMax: Int
+    /// An address that a tap opens, as the state's field `deepLink`; never cut. `nil`: none.
     public var deepLink: Template?
 
+    /// What fits beside the camera on the narrowest phone.
     public static let widthMaxDefault = 6
 
+    /// Nothing is derived where all templates are left out. A `widthMax` below 1 counts as 1.
     public init(
         compactLeading: Template? = nil, compactTrailing: Template? = nil, minimal: Template? = nil,
         words: [String: String] = [:], widthMax: Int = DerivedFields.widthMaxDefault, deepLink: Template? = nil

@@ -4,7 +4,7 @@ public import FanfareModel
 ///
 /// The keys of the state are those of the mapping for football feeds: names, scores, period and its start, cards, the last
 /// scoreboard event as text, and which key it changed.
-public struct FootballReducer: Reducer {
+package struct FootballReducer: Reducer {
     private enum Side: String { case home, away }
 
     /// Periods in which the phone's clock runs.
@@ -27,16 +27,16 @@ public struct FootballReducer: Reducer {
     private var lastEvent: String?
     private var highlight: String?
 
-    public init() {}
+    package init() {}
 
-    public func understands(factKind: String) -> Bool {
+    package func understands(factKind: String) -> Bool {
         switch factKind {
         case "teams", "period", "goal", "card", "substitution", "shootoutKick": true
         default: false
         }
     }
 
-    public func fault(in fact: Fact) -> String? {
+    package func fault(in fact: Fact) -> String? {
         func text(_ key: String) -> String? {
             fact.values[key]?.stringValue == nil ? "a \(fact.kind) needs \(key) as text" : nil
         }
@@ -65,7 +65,7 @@ public struct FootballReducer: Reducer {
         }
     }
 
-    public mutating func fold(_ entry: LedgerEntry) {
+    package mutating func fold(_ entry: LedgerEntry) {
         switch entry {
         case .fact(let fact): fold(fact)
         case .withdrawal(let fact, _):
@@ -116,7 +116,7 @@ public struct FootballReducer: Reducer {
         }
     }
 
-    public var state: JSONObject {
+    package var state: JSONObject {
         var state: JSONObject = [
             "homeScore": .int(home.score), "awayScore": .int(away.score), "period": .string(period),
             "clockRunning": .bool(Self.played.contains(period)), "homeYellow": .int(home.yellow),
@@ -135,7 +135,7 @@ public struct FootballReducer: Reducer {
     }
 
     /// `TOT 2` beside `1 LEI`; `2–1`. From a shoot-out on it is what counts: `TOT 5` beside `4 LEI`; `5–4 p`.
-    public func shortForms(of state: JSONObject) -> ShortForms? {
+    package func shortForms(of state: JSONObject) -> ShortForms? {
         guard let home = state["homeScore"]?.intValue, let away = state["awayScore"]?.intValue else { return nil }
         func team(_ key: String) -> String { (state[key]?.stringValue ?? "").abbreviated(to: 3) }
         func forms(_ home: Int64, _ away: Int64, _ mark: String) -> ShortForms {
@@ -149,10 +149,10 @@ public struct FootballReducer: Reducer {
         return forms(home, away, " p")
     }
 
-    public var isPresentable: Bool { home.name != nil || lastEvent != nil }
+    package var isPresentable: Bool { home.name != nil || lastEvent != nil }
 
     /// Full time alone does not end a match: the feed says when it is over.
-    public var ending: String? { nil }
+    package var ending: String? { nil }
 }
 
 // MARK: - What facts are called
@@ -255,27 +255,34 @@ extension FootballReducer {
 // MARK: - Occasions
 
 extension OccasionKind {
+    /// Goals and own goals, penalties of the match included.
     public static let goal = OccasionKind("goal")
+    /// A goal was withdrawn, as after a video review.
     public static let goalCancelled = OccasionKind("goalCancelled")
     /// Straight red and second yellow alike: a player goes off.
     public static let redCard = OccasionKind("redCard")
     /// A red card or second yellow was a mistake.
     public static let redCardCancelled = OccasionKind("redCardCancelled")
+    /// The first half begins.
     public static let kickOff = OccasionKind("kickOff")
+    /// The match is over, shoot-out included.
     public static let fullTime = OccasionKind("fullTime")
     /// The shoot-out begins.
     public static let shootout = OccasionKind("shootout")
+    /// One kick of the shoot-out, scored or not.
     public static let shootoutKick = OccasionKind("shootoutKick")
     /// Suspended, abandoned, postponed.
     public static let interrupted = OccasionKind("interrupted")
     /// Half-time and the other changes of period, and every correction of one.
     public static let periodChange = OccasionKind("periodChange")
+    /// A first yellow card.
     public static let yellowCard = OccasionKind("yellowCard")
+    /// One player comes for another.
     public static let substitution = OccasionKind("substitution")
 }
 
 extension FootballReducer {
-    public func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion? {
+    package func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion? {
         switch entry {
         case .fact(let fact):
             guard let kind = occasionKind(of: fact) else { return nil }

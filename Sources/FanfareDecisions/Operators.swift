@@ -62,8 +62,7 @@ struct StandingOrders: Sendable {
             if kinds.contains(topic.kind) { scope.insert(.kind) }
             return scope
         }
-        topic.mutedBy = topic.mutedBy.intersection(.topic).union(scope(muted))
-        topic.pausedBy = topic.pausedBy.intersection(.topic).union(scope(paused))
+        topic.orders.replaceStanding(muted: scope(muted), paused: scope(paused))
     }
 }
 
@@ -74,46 +73,63 @@ extension FeedEvent.Operation {
     var holds: Bool { self != .republish && self != .reset }
 }
 
-extension Topic {
+/// Whose orders hold one topic back, and keep it silent.
+struct TopicOrders: Sendable {
+    private var pausedBy: OrderScope = []
+    private var mutedBy: OrderScope = []
+
     var isPaused: Bool { !pausedBy.isEmpty }
     var isMuted: Bool { !mutedBy.isEmpty }
 
+    /// An order that holds or lifts what holds.
+    ///
+    /// - Returns: whether it changes anything.
+    mutating func apply(_ operation: FeedEvent.Operation, for scope: OrderScope) -> Bool {
+        switch operation {
+        case .mute: mutedBy.insert(scope).inserted
+        case .unmute: mutedBy.remove(scope) != nil
+        case .pause: pausedBy.insert(scope).inserted
+        case .resume: pausedBy.remove(scope) != nil
+        case .republish, .reset: false
+        }
+    }
+
+    /// What holds the topic is what was ordered for itself, and these scopes.
+    mutating func replaceStanding(muted: OrderScope, paused: OrderScope) {
+        mutedBy = mutedBy.intersection(.topic).union(muted)
+        pausedBy = pausedBy.intersection(.topic).union(paused)
+    }
+}
+
+extension Topic {
     /// Does as an operator says. What that lets out waits for a flush that is due at once.
     ///
     /// - Returns: what came of it, for people.
     mutating func obey(_ operation: FeedEvent.Operation, for scope: OrderScope, now: FeedTime) -> String {
-        let (muted, paused) = (mutedBy, pausedBy)
         switch operation {
-        case .mute: mutedBy.insert(scope)
-        case .unmute: mutedBy.remove(scope)
-        case .pause: pausedBy.insert(scope)
-        case .resume: pausedBy.remove(scope)
         case .republish: return republish(now: now)
         case .reset: return reset()
+        case .mute, .unmute, .pause, .resume: break
         }
-        guard (mutedBy, pausedBy) != (muted, paused) else { return "\(operation): was so already" }
-        if operation == .resume, !isPaused, !ended, pending.count > 0 { flushAt = now }
-        let isStillHeld = operation == .resume && isPaused || operation == .unmute && isMuted
+        guard orders.apply(operation, for: scope) else { return "\(operation): was so already" }
+        if operation == .resume, !orders.isPaused, !shown.ended, agenda.causes.count > 0 { agenda.flushAt = now }
+        let isStillHeld = operation == .resume && orders.isPaused || operation == .unmute && orders.isMuted
         return "\(operation) by an operator" + (isStillHeld ? "; another order still holds" : "")
     }
 
     private mutating func reset() -> String {
-        newestAt = nil
-        turnBeganAt = FeedTime.plausible.lowerBound
-        lag = FeedLag()
-        patchOrder = PatchOrder()
-        recentIDs = RecentIDs(capacity: limits.eventIDsMax)
-        mayReopen = ended
+        arrivals.reset(idsMax: limits.eventIDsMax)
+        fold.resetOrder()
+        shown.allowReopening()
         return "reset by an operator: its feed's times, numbers and ids count from here"
-            + (ended ? ", and it may begin again" : "")
+            + (shown.ended ? ", and it may begin again" : "")
     }
 
     private mutating func republish(now: FeedTime) -> String {
-        guard !ended else { return "republish: has ended" }
-        guard published != nil else { return "republish: has not been shown yet" }
-        guard !isPaused else { return "republish: paused by an operator" }
-        republishes = true
-        flushAt = now
+        guard !shown.ended else { return "republish: has ended" }
+        guard shown.state != nil else { return "republish: has not been shown yet" }
+        guard !orders.isPaused else { return "republish: paused by an operator" }
+        agenda.republish(now: now)
         return "republish by an operator"
     }
 }

@@ -1,4 +1,4 @@
-public import FanfareModel
+package import FanfareModel
 
 /// Shows a restless number in steps, and moves only when it has really moved.
 ///
@@ -12,11 +12,16 @@ public struct Quantiser: Sendable, Hashable {
     /// Parts of one: 1, or 100 for percent of a share from 0 to 1.
     public let parts: Int64
 
+    /// Values outside their ranges are taken to the nearest that may be: `parts` to 1, `step` to 1 or 10^18, `hysteresis` to
+    /// half a step.
     public init(step: Int64, hysteresis: Int64, parts: Int64 = 1) {
-        self.step = max(step, 1)
+        self.step = min(max(step, Quantiser.steps.lowerBound), Quantiser.steps.upperBound)
         self.hysteresis = max(hysteresis, (self.step + 1) / 2)
         self.parts = max(parts, 1)
     }
+
+    /// Three of the largest are no overflow.
+    private static let steps: ClosedRange<Int64> = 1...1_000_000_000_000_000_000
 
     /// For estimated arrivals, in seconds: the minute shown moves when the estimate is 45 s away from it. Estimates of
     /// the recorded subway waver by less than that between two polls more often than not.
@@ -24,11 +29,12 @@ public struct Quantiser: Sendable, Hashable {
 
     /// A share from 0 to 1 in steps of so many percent, moving when it is three fifths of a step away.
     public static func percent(_ step: Int64) -> Quantiser {
-        Quantiser(step: step, hysteresis: (step * 3 + 4) / 5, parts: 100)
+        let step = min(max(step, Quantiser.steps.lowerBound), Quantiser.steps.upperBound)
+        return Quantiser(step: step, hysteresis: (step * 3 + 4) / 5, parts: 100)
     }
 
     /// The value to show for `value`, given the one shown before; `nil` for what is no number or too large to be cut into parts.
-    public func quantise(_ value: JSONValue, shown: JSONValue?) -> JSONValue? {
+    package func quantise(_ value: JSONValue, shown: JSONValue?) -> JSONValue? {
         func inParts(_ value: JSONValue?) -> Int64? {
             value?.doubleValue.flatMap { Int64(exactly: ($0 * Double(parts)).rounded()) }
         }
@@ -38,7 +44,7 @@ public struct Quantiser: Sendable, Hashable {
     }
 
     /// The value to show for `value` parts, given the one shown before.
-    public func quantise(_ value: Int64, shown: Int64?) -> Int64 {
+    package func quantise(_ value: Int64, shown: Int64?) -> Int64 {
         if let shown {
             let (away, overflow) = value.subtractingReportingOverflow(shown)
             if !overflow, away.magnitude < hysteresis.magnitude { return shown }

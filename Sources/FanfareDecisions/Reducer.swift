@@ -10,6 +10,8 @@ public protocol Reducer: Sendable {
     func understands(factKind: String) -> Bool
     /// What is wrong with a fact of an understood kind, for people; `nil` when it can be folded.
     func fault(in fact: Fact) -> String?
+    /// Takes in what happened next. Only facts that `understands` and `fault` let pass come here, each with its
+    /// withdrawal at most.
     mutating func fold(_ entry: LedgerEntry)
     /// Called once, before anything is folded: how the topic's rules want fields shown that the reducer quantises itself.
     mutating func follow(_ fields: [String: FieldRule])
@@ -31,16 +33,20 @@ public protocol Reducer: Sendable {
 }
 
 extension Reducer {
+    /// For reducers that quantise nothing themselves: the rules' quantisers are for patches then.
     public mutating func follow(_ fields: [String: FieldRule]) {}
+    /// For reducers without short forms of their own.
     public func shortForms(of state: JSONObject) -> ShortForms? { nil }
 }
 
 /// What happened, in the order in which it happened.
 public enum LedgerEntry: Sendable, Hashable {
+    /// The fact happened, and counts.
     case fact(Fact)
     /// The fact was withdrawn at that time. A goal's cancellation is news too, so it has a place of its own.
     case withdrawal(of: Fact, at: FeedTime)
 
+    /// When the fact happened, or when it was withdrawn: event time.
     public var at: FeedTime {
         switch self {
         case .fact(let fact): fact.at
@@ -61,12 +67,14 @@ public enum LedgerEntry: Sendable, Hashable {
 
 /// Something that may deserve attention.
 public struct Occasion: Sendable, Hashable {
+    /// Under which the topic's rules say what it is worth.
     public let kind: OccasionKind
     /// The content state key that it is about.
     public let highlight: String?
     /// The reducer's words for it; rules may have others.
     public let text: AlertText?
 
+    /// `text` is `nil` where the rules alone have words for the kind.
     public init(_ kind: OccasionKind, highlight: String?, text: AlertText?) {
         self.kind = kind
         self.highlight = highlight
@@ -76,13 +84,21 @@ public struct Occasion: Sendable, Hashable {
 
 /// For topics that know patches only.
 public struct PatchesOnly: Reducer {
+    /// Has nothing to fold, so every topic's is the same.
     public init() {}
+    /// No fact means anything here: each is an `unchanged` record.
     public func understands(factKind: String) -> Bool { false }
+    /// Never asked, because no fact is understood.
     public func fault(in fact: Fact) -> String? { nil }
+    /// Never called, because no fact is understood.
     public mutating func fold(_ entry: LedgerEntry) {}
+    /// Empty: the topic's state is its patches.
     public var state: JSONObject { JSONObject() }
+    /// Facts show nothing: the first patch or a start begins the topic.
     public var isPresentable: Bool { false }
+    /// The feed, or the rules' `endsWhen`, says when the topic is over.
     public var ending: String? { nil }
+    /// Facts amount to nothing; the rules' `when` tells the occasions of patches.
     public func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion? { nil }
 }
 

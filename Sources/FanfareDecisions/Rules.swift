@@ -3,12 +3,16 @@ public import FanfareModel
 /// What an editor decides beforehand: for each topic kind what counts as visible, what is essential, what may alert, and how
 /// long things live. Plain values; a rules file decodes into them.
 public struct Rules: Sendable {
+    /// By topic kind. A topic's kind is known from its first event on.
     public var kinds: [TopicKind: TopicRules]
     /// For kinds that `kinds` does not name, and for topics without one.
     public var other: TopicRules
+    /// For activities that show several topics.
     public var lineups: LineupRules
+    /// What a feed may make the engine remember.
     public var limits: Limits
 
+    /// `Rules.builtIn` is a start: change what is to be another way and leave the rest.
     public init(
         kinds: [TopicKind: TopicRules], other: TopicRules, lineups: LineupRules = LineupRules(),
         limits: Limits = Limits()
@@ -19,6 +23,7 @@ public struct Rules: Sendable {
         self.limits = limits
     }
 
+    /// The rules of a kind, which are `other` where `kinds` does not name it.
     public subscript(kind: TopicKind) -> TopicRules { kinds[kind] ?? other }
 
     /// Bounds on what a feed can make the engine remember. Beyond them events are `rejected`, or the oldest is forgotten,
@@ -29,8 +34,11 @@ public struct Rules: Sendable {
         public var topicsMax = 1_000_000
         /// Topic kinds for which an operator's orders stand; orders for further ones are rejected.
         public var orderedKindsMax = 256
-        /// Bytes of a topic's id; events with longer ones are rejected.
-        public var topicIDBytesMax = 512
+        /// Bytes of a topic's id, 512 at most; events with longer ones are rejected.
+        public var topicIDBytesMax = 512 {
+            // Shards take none that are longer.
+            didSet { topicIDBytesMax = min(topicIDBytesMax, 512) }
+        }
         /// Event ids remembered per topic to know duplicates by; then the oldest is forgotten. A recorded football match
         /// has 2,000. At most 64 bytes each.
         public var eventIDsMax = 4096
@@ -52,6 +60,7 @@ public struct Rules: Sendable {
         /// Causes named by one published record; the reason says how many more there were.
         public var causesMax = 64
 
+        /// Room for a million topics, and for all that recorded feeds have needed.
         public init() {}
     }
 }

@@ -23,6 +23,9 @@ public struct Template: Sendable, Hashable, CustomStringConvertible, Expressible
         do { try self.init(parsing: source) } catch { preconditionFailure("\(source): \(error)") }
     }
 
+    /// For templates that come from outside the program, as from a file.
+    ///
+    /// - Throws: when a brace has no partner or a hole names no field.
     public init(parsing source: String) throws(TemplateFault) {
         description = source
         var text = ""
@@ -92,6 +95,7 @@ public struct Template: Sendable, Hashable, CustomStringConvertible, Expressible
 
 /// What is wrong with a template.
 public struct TemplateFault: Error, CustomStringConvertible, Sendable {
+    /// What is wrong with the template, in a few words for people.
     public let description: String
     init(_ description: String) { self.description = description }
 }

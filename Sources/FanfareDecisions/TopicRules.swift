@@ -8,6 +8,7 @@ public struct TopicRules: Sendable {
     public var fields: [String: FieldRule] { didSet { fieldRules = FieldRules(fields) } }
     /// Short forms and the deep link: made of the other fields, and part of the state like them.
     public var derived: DerivedFields
+    /// What deserves attention, and how much. A kind that is not named is an ordinary change.
     public var occasions: [OccasionKind: OccasionRule] { didSet { triggers = TopicRules.triggers(of: occasions) } }
     /// The topic has begun when all of them hold of its state; until then it has no spotlight in a lineup. Empty: from its
     /// first state on.
@@ -24,6 +25,7 @@ public struct TopicRules: Sendable {
     public var minimumInterval: Duration
     /// When a card without news begins to look old (rule L6).
     public var staleAfter: StaleAfter
+    /// How long the card stays after the topic's end.
     public var dismissal: Dismissal
     /// A topic that has begun ends, with its newest state, when its feed has been silent for so long: a feed that has died must not
     /// leave cards on people's phones for ever (rule L1).
@@ -54,6 +56,7 @@ public struct TopicRules: Sendable {
     /// What `occasions` says of states, apart from what a reducer says of facts; the weightiest first.
     private(set) var triggers: [(kind: OccasionKind, when: [Condition])]
 
+    /// Without arguments: every field visible, no alerts but those that the feed asks for, one update in two seconds.
     public init(
         reducer: any Reducer = PatchesOnly(), fields: [String: FieldRule] = [:],
         derived: DerivedFields = DerivedFields(),
@@ -131,15 +134,20 @@ public enum Reopening: String, Sendable, CaseIterable {
 
 /// When a card that gets no news begins to look old.
 public enum StaleAfter: Sendable, Hashable {
+    /// So long after the newest state, whatever the feed's rhythm is.
     case fixed(Duration)
     /// So many times the usual time between two events of the topic, within bounds: a feed that polls every 30 seconds is
     /// in doubt sooner than one that speaks every 10 minutes.
     case rhythm(times: Int, Bounds)
 
+    /// What a rhythm may come to.
     public struct Bounds: Sendable, Hashable {
+        /// However fast the feed is.
         public let atLeast: Duration
+        /// However slow the feed is; also while it has no rhythm yet.
         public let atMost: Duration
 
+        /// A negative `atLeast` counts as zero, and an `atMost` below it as equal to it.
         public init(atLeast: Duration, atMost: Duration) {
             self.atLeast = max(atLeast, .zero)
             self.atMost = max(atMost, self.atLeast)
@@ -160,6 +168,7 @@ public enum StaleAfter: Sendable, Hashable {
     }
 }
 
+/// What an occasion of one kind is worth: how soon it is shown, whether it alerts, and where it stands in a lineup.
 public struct OccasionRule: Sendable, Hashable {
     /// It is there when a change makes all of them hold that did not hold before. Empty: the topic kind's reducer tells.
     public var when: [Condition]
@@ -174,6 +183,7 @@ public struct OccasionRule: Sendable, Hashable {
     /// `nil`: silent.
     public var alert: AlertRule?
 
+    /// Only whether it is essential must be said; an occasion is silent where `alert` is left out.
     public init(
         when: [Condition] = [], essential: Bool, droppableAfter: Duration? = nil, highlight: String? = nil,
         relevance: Int? = nil, alert: AlertRule? = nil
@@ -187,7 +197,9 @@ public struct OccasionRule: Sendable, Hashable {
     }
 }
 
+/// How an occasion alerts: how often, for how long, and in which words.
 public struct AlertRule: Sendable, Hashable {
+    /// Which person's mask lets it through, and which alert rides where an activity missed several.
     public var `class`: AlertClass
     /// Of one topic and this kind of alert.
     public var bucket: TokenBucket.Size
@@ -198,10 +210,14 @@ public struct AlertRule: Sendable, Hashable {
 
     /// An alert's text, made of the state it rides on and the fact that caused it.
     public struct Words: Sendable, Hashable {
+        /// The bold first line.
         public var title: Template
+        /// What stands below; an empty text leaves it out.
         public var body: Template
+        /// Name of a file that the app brings along, or `default`; `nil`: no sound.
         public var sound: String?
 
+        /// Words are filled in when the alert is decided; the push carries them as they are then.
         public init(title: Template, body: Template = "", sound: String? = nil) {
             self.title = title
             self.body = body
@@ -209,6 +225,10 @@ public struct AlertRule: Sendable, Hashable {
         }
     }
 
+    /// - Parameters:
+    ///   - burst: alerts of this kind that one topic may give at once.
+    ///   - refill: the time after which it may give another one.
+    ///   - freshFor: the time after which the alert comes too late for a phone; its update goes silently then.
     public init(_ class: AlertClass, burst: Int, refill: Duration, freshFor: Duration, words: Words? = nil) {
         self.class = `class`
         bucket = TokenBucket.Size(burst: burst, refill: refill)

@@ -41,7 +41,7 @@ struct TopicTable: Sendable {
     /// Whether that end is still the last that was heard of its topic.
     func isOver(_ end: EndedTopics.Entry) -> Bool {
         let place = Int(end.place)
-        return isAlive(end.birth, at: place) && places[place].ended && places[place].version == end.version
+        return isAlive(end.birth, at: place) && places[place].shown.ended && places[place].shown.version == end.version
     }
 
     /// - Parameter topic: of `nextBirth`, with an id that no living topic has.

@@ -4,7 +4,7 @@ public import FanfareModel
 ///
 /// The newest position counts. Its `arrivesAt` (Unix seconds) becomes a date in ActivityKit's encoding, in whole minutes
 /// that move only when the estimate really moved; the phone counts down to it by itself.
-public struct TransitReducer: Reducer {
+package struct TransitReducer: Reducer {
     /// A trip that vanishes this near its last stop has arrived …
     private static let stopsLeftAtArrival: Int64 = 2
     /// … when it is missing from that many polls: one missing poll is a flaw of the feed.
@@ -20,15 +20,15 @@ public struct TransitReducer: Reducer {
     private var missingSince: FeedTime?
     private var status: String?
 
-    public init(arrival: Quantiser = .minute) { self.arrival = arrival }
+    package init(arrival: Quantiser = .minute) { self.arrival = arrival }
 
-    public mutating func follow(_ fields: [String: FieldRule]) {
+    package mutating func follow(_ fields: [String: FieldRule]) {
         if case .quantised(let quantiser) = fields["arrivesAt"] { arrival = quantiser }
     }
 
-    public func understands(factKind: String) -> Bool { factKind == "position" || factKind == "absent" }
+    package func understands(factKind: String) -> Bool { factKind == "position" || factKind == "absent" }
 
-    public func fault(in fact: Fact) -> String? {
+    package func fault(in fact: Fact) -> String? {
         guard fact.kind == "position" else { return nil }
         guard let status = fact.values["status"]?.stringValue, Self.statuses.contains(status) else {
             return "a position needs status, one of \(Self.statuses.sorted().joined(separator: ", "))"
@@ -49,7 +49,7 @@ public struct TransitReducer: Reducer {
 
     private static let statuses: Set<String> = ["assigned", "enRoute", "atStop", "arriving", "cancelled"]
 
-    public mutating func fold(_ entry: LedgerEntry) {
+    package mutating func fold(_ entry: LedgerEntry) {
         // A withdrawn poll is as if it had never been.
         guard case .fact(let fact) = entry else { return }
         if fact.kind == "position" {
@@ -71,7 +71,7 @@ public struct TransitReducer: Reducer {
         }
     }
 
-    public var state: JSONObject {
+    package var state: JSONObject {
         guard let position else { return JSONObject() }
         var state = JSONObject()
         for key in ["line", "destination", "nextStop", "nextStopId", "stopsLeft"] { state[key] = position.values[key] }
@@ -87,15 +87,15 @@ public struct TransitReducer: Reducer {
     }
 
     /// The line beside the stops it still has to go.
-    public func shortForms(of state: JSONObject) -> ShortForms? {
+    package func shortForms(of state: JSONObject) -> ShortForms? {
         guard let line = state["line"]?.stringValue, let stops = state["stopsLeft"]?.intValue else { return nil }
         return ShortForms(compactLeading: line, compactTrailing: "\(stops)", minimal: "\(line) \(stops)")
     }
 
     /// A trip begins to interest when a train is assigned (the feed has no position before) and has stops to go to.
-    public var isPresentable: Bool { (position?.values["stopsLeft"]?.intValue ?? 0) > 0 }
+    package var isPresentable: Bool { (position?.values["stopsLeft"]?.intValue ?? 0) > 0 }
 
-    public var ending: String? {
+    package var ending: String? {
         switch status {
         case "ended": "gone from \(pollsMissed) polls, near its last stop"
         case "withdrawn": "gone for 10 minutes, far from its last stop"
@@ -104,7 +104,7 @@ public struct TransitReducer: Reducer {
         }
     }
 
-    public func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion? {
+    package func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion? {
         // Only the destination's: a train that enters each of its stops would alert all the way.
         guard shown["status"]?.stringValue == "arriving", before["status"]?.stringValue != "arriving",
             let stopsLeft = shown["stopsLeft"]?.intValue, stopsLeft <= 1
@@ -118,6 +118,7 @@ public struct TransitReducer: Reducer {
 }
 
 extension OccasionKind {
+    /// The trip is about to reach its last stop.
     public static let arriving = OccasionKind("arriving")
 }
 

@@ -9,6 +9,11 @@ struct Verdict {
     var causes: [String] = []
     var alert: AlertVerdict?
     var alertReason: String?
+
+    mutating func set(_ outcome: Outcome, _ reason: String) {
+        self.outcome = outcome
+        self.reason = reason
+    }
 }
 
 extension DecisionRecord {

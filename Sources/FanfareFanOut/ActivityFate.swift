@@ -17,7 +17,9 @@ public enum ActivityFate: Sendable, Hashable {
     case refused(CommandRefusal)
 }
 
+/// Why no card appeared that was to be started by a push.
 public enum StartFailure: Sendable, Hashable, CustomStringConvertible {
+    /// APNs knows the start token no more; the app's next one is needed.
     case deadToken
     /// For good: a configuration fault, or attributes and state that do not fit into a push.
     case refused
@@ -30,6 +32,7 @@ public enum StartFailure: Sendable, Hashable, CustomStringConvertible {
     /// The one that has this name is on its way out.
     case nameTaken
 
+    /// The failure in a few words for people.
     public var description: String {
         switch self {
         case .deadToken: "its start token is dead"

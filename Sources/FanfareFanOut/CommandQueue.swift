@@ -5,7 +5,7 @@ import FanfareModel
 /// A version that waits while a newer one of its topic stands behind it need not be published any more: whoever would get it gets
 /// the newer one. So a shard that is behind has as much to do as there are topics, however long it has been behind. What may not be
 /// left out: an alert, what an operator repeats, an end, what is worth a spotlight, and what is more urgent than the newer one.
-public struct CommandQueue {
+@usableFromInline package struct CommandQueue {
     /// `nil` where it has been overtaken.
     private var entries: [ShardCommand?] = []
     /// Of the next one to be taken.
@@ -17,14 +17,14 @@ public struct CommandQueue {
     /// apart, because what can wait must not overtake what cannot.
     private var versions: [TopicID: (immediate: Int?, conserving: Int?)] = [:]
 
-    public init() {}
+    package init() {}
 
     /// Those that are still to be taken.
-    public var count: Int { entries.count - head - overtaken }
-    public var isEmpty: Bool { count == 0 }
+    @usableFromInline package var count: Int { entries.count - head - overtaken }
+    @usableFromInline package var isEmpty: Bool { count == 0 }
 
     /// - Parameter overtake: told the serial of a publication that is left out because of this one.
-    public mutating func append(_ command: consuming ShardCommand, overtake: (UInt64) -> Void) {
+    package mutating func append(_ command: consuming ShardCommand, overtake: (UInt64) -> Void) {
         switch command {
         case .publish(let publication):
             var waiting = versions[publication.topicID] ?? (nil, nil)
@@ -80,7 +80,7 @@ public struct CommandQueue {
         overtake(publication.serial)
     }
 
-    public mutating func popFirst() -> ShardCommand? {
+    package mutating func popFirst() -> ShardCommand? {
         while head < entries.count {
             let next = entries[head].take()
             head += 1

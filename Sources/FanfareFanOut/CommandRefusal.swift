@@ -2,12 +2,18 @@ import FanfareModel
 
 /// Why a shard does not carry out what it is told of an activity. The activity, if it is known, stays as it was.
 public enum CommandRefusal: Sendable, Hashable, CustomStringConvertible {
+    /// The update or start token is empty or has more than 512 bytes.
     case token
+    /// A topic's id is empty or has more than 512 bytes.
     case topic
+    /// A lineup is empty, too long, or has a topic twice.
     case lineup
+    /// The shard has no room for another topic that is followed before anything came of it.
     case tooManyTopics
+    /// No activity has this id, or the one that had it is gone.
     case unknownActivity
 
+    /// The refusal and its bound, in a few words for people.
     public var description: String {
         switch self {
         case .token: "a token is 1 to \(TokenStore.tokenBytesMax) bytes"

@@ -1,9 +1,9 @@
 public import FanfareModel
 
 /// Position of an activity in its shard's store. Reused after an activity has gone; the generation tells which one is meant.
-public struct ActivitySlot: Hashable, Sendable {
-    public let rawValue: UInt32
-    public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+@usableFromInline package struct ActivitySlot: Hashable, Sendable {
+    @usableFromInline package let rawValue: UInt32
+    @usableFromInline package init(_ rawValue: UInt32) { self.rawValue = rawValue }
 }
 
 /// What pushes carry: one content state, stamped, with or without an alert. Made once and shared by every delivery of the
@@ -13,13 +13,13 @@ public struct ActivitySlot: Hashable, Sendable {
 /// with the next one, in the room that its bytes had. Whoever keeps a payload, or its bytes, keeps them as they are.
 ///
 /// Confined to its shard's thread.
-public final class Payload {
-    public enum Event: Sendable { case start, update, end }
+@usableFromInline package final class Payload {
+    @usableFromInline package enum Event: Sendable { case start, update, end }
 
     /// What a start has beside its content state: what the new activity is, and how it hears of updates.
-    public struct Start: Sendable, Hashable {
+    @usableFromInline package struct Start: Sendable, Hashable {
         /// iOS 18 and newer.
-        public enum Updates: Sendable, Hashable {
+        package enum Updates: Sendable, Hashable {
             /// The phone gives the app an update token, which the app reports to us.
             case token
             /// The phone subscribes the activity to this channel (its id, base64). Older phones start nothing at all then.
@@ -27,15 +27,15 @@ public final class Payload {
         }
 
         /// Name of the app's attributes struct, as it is spelt there.
-        public var attributesType: String
+        package var attributesType: String
         /// The attributes, a JSON object.
-        public var attributes: [UInt8]
+        package var attributes: [UInt8]
         /// `nil` asks for neither; the app may still report a token of its own accord.
-        public var updates: Updates?
+        package var updates: Updates?
         /// Starts with one id that wait for a phone become one card. At most 64 bytes.
-        public var collapseID: String?
+        package var collapseID: String?
 
-        public init(attributesType: String, attributes: [UInt8], updates: Updates?, collapseID: String?) {
+        package init(attributesType: String, attributes: [UInt8], updates: Updates?, collapseID: String?) {
             self.attributesType = attributesType
             self.attributes = attributes
             self.updates = updates
@@ -60,28 +60,28 @@ public final class Payload {
     @usableFromInline @exclusivity(unchecked) private(set) var head: Head
     @usableFromInline @exclusivity(unchecked) var stateBytes: [UInt8]
 
-    @inlinable public var event: Event { head.event }
+    @inlinable package var event: Event { head.event }
     /// The topic, of a lineup the one in its spotlight: for messages to people only.
-    @inlinable public var subject: String { head.subject }
+    @inlinable package var subject: String { head.subject }
     /// The content state, canonical JSON. Empty on an end that leaves the card as it is: the key is then omitted.
-    @inlinable public var state: [UInt8] { stateBytes }
+    @inlinable package var state: [UInt8] { stateBytes }
     /// `aps.timestamp`, Unix seconds.
-    @inlinable public var stamp: Int64 { head.stamp }
+    @inlinable package var stamp: Int64 { head.stamp }
     /// Unix seconds.
-    @inlinable public var staleDate: Int64? { head.staleDate }
+    @inlinable package var staleDate: Int64? { head.staleDate }
     /// Unix seconds; ends only.
-    @inlinable public var dismissalDate: Int64? { head.dismissalDate }
-    @inlinable public var alert: AlertText? { head.alert }
-    @inlinable public var priority: Priority { head.priority }
+    @inlinable package var dismissalDate: Int64? { head.dismissalDate }
+    @inlinable package var alert: AlertText? { head.alert }
+    @inlinable package var priority: Priority { head.priority }
     /// Among this app's activities on a phone the highest has the Dynamic Island.
-    @inlinable public var relevanceScore: Double? { head.relevanceScore }
+    @inlinable package var relevanceScore: Double? { head.relevanceScore }
     /// Starts only.
-    @inlinable public var start: Start? { head.start }
+    @inlinable package var start: Start? { head.start }
     /// The request body, encoded by the transport on first use.
-    public var wire: [UInt8] = []
-    public var isEncoded = false
+    package var wire: [UInt8] = []
+    package var isEncoded = false
 
-    public convenience init(
+    package convenience init(
         event: Event, subject: String, state: [UInt8], stamp: Int64, staleDate: Int64?, dismissalDate: Int64?,
         alert: AlertText?, priority: Priority, relevanceScore: Double? = nil, start: Start? = nil
     ) {
@@ -104,22 +104,22 @@ public final class Payload {
 }
 
 /// One push that a transport has been asked to make. Plain numbers: a batch of them costs no reference counting.
-public struct Delivery: Sendable {
-    public let slot: ActivitySlot
+@usableFromInline package struct Delivery: Sendable {
+    package let slot: ActivitySlot
     /// Of the slot; a completion of an older generation is ignored.
-    public let generation: UInt32
+    package let generation: UInt32
     /// Which of the batch's `payloads`.
     let payload: Int32
     /// Where this activity's token stands in the batch's `tokens`.
     let tokenStart: Int32
     let tokenCount: Int32
 
-    public var token: Range<Int> { Int(tokenStart)..<Int(tokenStart + tokenCount) }
+    @usableFromInline package var token: Range<Int> { Int(tokenStart)..<Int(tokenStart + tokenCount) }
 }
 
 /// Deliveries pulled together. Reused from pull to pull, so that a push allocates nothing.
-public struct DeliveryBatch {
-    public internal(set) var deliveries: [Delivery] = []
+@usableFromInline package struct DeliveryBatch {
+    package internal(set) var deliveries: [Delivery] = []
     /// Each followed by deliveries that carry it. Sweeps hand out the same payload again and again.
     private var payloads: [Payload] = []
     /// Of batches before, to be written over.
@@ -127,11 +127,11 @@ public struct DeliveryBatch {
     /// As many as a pull brings. More would be those of a source that makes its payloads itself, and takes none of these.
     static let spareMax = 1024
     /// Token bytes (not hex) of all deliveries, back to back. Secrets.
-    public internal(set) var tokens: [UInt8] = []
+    package internal(set) var tokens: [UInt8] = []
 
-    public init() {}
+    package init() {}
 
-    public mutating func append(
+    package mutating func append(
         slot: ActivitySlot, generation: UInt32, payload: Payload, token: some Sequence<UInt8>
     ) {
         let start = tokens.count
@@ -160,10 +160,10 @@ public struct DeliveryBatch {
     }
 
     /// - Parameter delivery: one of this batch.
-    public func payload(of delivery: Delivery) -> Payload { payloads[Int(delivery.payload)] }
+    @usableFromInline package func payload(of delivery: Delivery) -> Payload { payloads[Int(delivery.payload)] }
 
     /// The deliveries from `start` on that carry one payload, so that what follows from it is looked up once for all.
-    public func run(from start: Int) -> Range<Int> {
+    @usableFromInline package func run(from start: Int) -> Range<Int> {
         let payload = deliveries[start].payload
         var end = start + 1
         while end < deliveries.count, deliveries[end].payload == payload { end += 1 }
@@ -171,7 +171,7 @@ public struct DeliveryBatch {
     }
 
     /// Sum of all tokens' bytes: what a transport without a network has to show for reading each of them.
-    public var tokenSum: UInt64 {
+    package var tokenSum: UInt64 {
         var sum: UInt64 = 0
         var start = 0
         // In parts whose sum fits into two bytes: a register adds four times as many at once as with eight.
@@ -192,7 +192,7 @@ public struct DeliveryBatch {
         return payload
     }
 
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         deliveries.removeAll(keepingCapacity: true)
         tokens.removeAll(keepingCapacity: true)
         while var payload = payloads.popLast() {
@@ -203,7 +203,7 @@ public struct DeliveryBatch {
 }
 
 /// What became of one push.
-public enum DeliveryOutcome: Sendable, Equatable {
+@usableFromInline package enum DeliveryOutcome: Sendable, Equatable {
     /// The service has taken it. It says nothing about the phone.
     case accepted
     /// The token will never work again (410, `BadDeviceToken`, `DeviceTokenNotForTopic`).
@@ -225,12 +225,12 @@ public enum DeliveryOutcome: Sendable, Equatable {
     var isUnprocessed: Bool { self != .accepted && self != .unknown }
 }
 
-public struct Completion: Sendable {
-    public let slot: ActivitySlot
-    public let generation: UInt32
-    public let outcome: DeliveryOutcome
+@usableFromInline package struct Completion: Sendable {
+    @usableFromInline package let slot: ActivitySlot
+    @usableFromInline package let generation: UInt32
+    @usableFromInline package let outcome: DeliveryOutcome
 
-    public init(slot: ActivitySlot, generation: UInt32, outcome: DeliveryOutcome) {
+    @usableFromInline package init(slot: ActivitySlot, generation: UInt32, outcome: DeliveryOutcome) {
         self.slot = slot
         self.generation = generation
         self.outcome = outcome
@@ -238,7 +238,7 @@ public struct Completion: Sendable {
 }
 
 /// Where a transport gets its work. Implemented by `Shard`; all calls are made on the shard's thread.
-public protocol DeliverySource: AnyObject {
+package protocol DeliverySource: AnyObject {
     /// Appends at most `limit` deliveries to the batch; fewer (or none) when no more is due now. Each one handed out must come
     /// back as exactly one completion.
     func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch)
@@ -249,14 +249,14 @@ public protocol DeliverySource: AnyObject {
 
 extension DeliverySource {
     /// Of a source that does not know.
-    public var demand: Int { 0 }
+    package var demand: Int { 0 }
 }
 
 /// Brings deliveries to phones, or pretends to. Lives on its shard's thread and is not `Sendable`.
 ///
 /// Backpressure is the absence of asking: a transport pulls when it has room (a free stream and a free window), and never
 /// because work is waiting.
-public protocol Transport: AnyObject {
+package protocol Transport: AnyObject {
     /// A delivery would leave at once.
     var isReady: Bool { get }
     /// How its connections stand; nothing where it has none.
@@ -268,5 +268,5 @@ public protocol Transport: AnyObject {
 }
 
 extension Transport {
-    public var figures: TransportFigures { TransportFigures() }
+    package var figures: TransportFigures { TransportFigures() }
 }

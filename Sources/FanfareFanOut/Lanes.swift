@@ -28,23 +28,21 @@ struct Lanes {
     /// Puts the audience where its work belongs. Called whenever work arrives. It stands in each lane's queue at most once; an
     /// entry left behind in another lane is recognised by `lane` and skipped.
     mutating func enqueue(_ audience: Audience) {
-        guard audience.hasWork, audience.parked == nil else { return }
+        guard audience.hasWork, audience.lane.parked == nil else { return }
         let lane = audience.preferredLane
-        guard audience.lane != lane else { return }
-        audience.lane = lane
-        audience.deficit = Lanes.quantum
-        guard audience.standsIn.insert(Places(lane)).inserted else { return }
+        guard audience.lane.current != lane else { return }
+        guard audience.lane.enter(lane, turn: Lanes.quantum) else { return }
         queues[lane].append(audience)
         if queues[lane].count > tidyAbove[lane] { tidy(lane) }
     }
 
     /// An audience is no more.
-    mutating func abandon(_ audience: Audience) { audience.lane = nil }
+    mutating func abandon(_ audience: Audience) { audience.lane.leave() }
 
     private mutating func tidy(_ lane: Int) {
         queues[lane].removeAll {
-            guard $0.lane != lane else { return false }
-            $0.standsIn.remove(Places(lane))
+            guard $0.lane.current != lane else { return false }
+            $0.lane.dropEntry(in: lane)
             return true
         }
         tidyAbove[lane] = max(Lanes.tidyLeast, 2 * queues[lane].count)
@@ -59,16 +57,16 @@ struct Lanes {
         while true {
             guard let lane = nextLane() else { return nil }
             guard let audience = queues[lane].first else { continue }
-            if audience.lane == lane, audience.hasWork, audience.preferredLane == lane {
-                if audience.deficit > 0 { return audience }
-                audience.deficit = Lanes.quantum
+            if audience.lane.current == lane, audience.hasWork, audience.preferredLane == lane {
+                if audience.lane.deficit > 0 { return audience }
+                audience.lane.renewTurn(Lanes.quantum)
                 queues[lane].removeFirst()
                 queues[lane].append(audience)
             } else {
                 queues[lane].removeFirst()
-                audience.standsIn.remove(Places(lane))
-                if audience.lane == lane {  // done here; its other work, if any, belongs elsewhere
-                    audience.lane = nil
+                audience.lane.dropEntry(in: lane)
+                if audience.lane.current == lane {  // done here; its other work, if any, belongs elsewhere
+                    audience.lane.leave()
                     enqueue(audience)
                 }
             }
@@ -77,24 +75,23 @@ struct Lanes {
 
     /// Visits that the current audience may take before it is somebody else's turn.
     func allowance(of audience: Audience) -> Int {
-        guard let lane = audience.lane else { return 0 }
-        return min(audience.deficit, credits[lane])
+        guard let lane = audience.lane.current else { return 0 }
+        return min(audience.lane.deficit, credits[lane])
     }
 
     /// So many of this audience have been visited: a push costs what looking in vain does.
     mutating func charge(_ audience: Audience, _ count: Int) {
-        audience.deficit -= count
-        if let lane = audience.lane { credits[lane] -= count }
+        audience.lane.charge(count)
+        if let lane = audience.lane.current { credits[lane] -= count }
     }
 
     /// Takes the audience out until `unpark`: it has work that may not be sent yet.
     mutating func park(_ audience: Audience, until timer: TimingWheel.Entry) {
-        audience.parked = timer
-        audience.lane = nil
+        audience.lane.park(until: timer)
     }
 
     mutating func unpark(_ audience: Audience) {
-        audience.parked = nil
+        audience.lane.unpark()
         enqueue(audience)
     }
 

@@ -19,8 +19,8 @@ struct PendingAlert {
 extension [PendingAlert] {
     /// As many of each class as an audience keeps, the newest of them: or an older one that was carried along would outlive a newer.
     var kept: ArraySlice<PendingAlert> {
-        guard count > Audience.alertsMax else { return self[...] }
-        var left = SIMD2(repeating: Audience.alertsMax)
+        guard count > AlertHistory.perClassMax else { return self[...] }
+        var left = SIMD2(repeating: AlertHistory.perClassMax)
         var kept: [PendingAlert] = []
         for alert in reversed() where left[Int(alert.alert.class.rawValue)] > 0 {
             left[Int(alert.alert.class.rawValue)] -= 1

@@ -1,7 +1,7 @@
-public import FanfareModel
+package import FanfareModel
 
 extension Shard {
-    public func complete(_ completions: [Completion], at moment: Moment) {
+    package func complete(_ completions: [Completion], at moment: Moment) {
         let accepted = counts.pushes.accepted
         var position = 0
         while position < completions.count {
@@ -230,14 +230,14 @@ extension Shard {
         }
         guard activity.sending != 0 else { return }
         let audience = audiences[Int(activity.audience)]
-        let missed = audience.alerts(after: activity.alerted)
+        let missed = audience.alerts.missed(after: activity.alerted)
         guard !missed.isEmpty else { return }
         let settled = missed.prefix { $0.version <= activity.sending }
         let chance = activity.sendingAlert
         let lead = settled.firstIndex { $0.version == chance.version }
         let classifier = AlertClassifier(settled, led: lead, at: moment)
         if let counted {
-            var displaced = audience.displacedAlerts(after: activity.alerted, through: activity.sending)
+            var displaced = audience.alerts.displaced(after: activity.alerted, through: activity.sending)
             if lead == nil, chance.version > activity.alerted, displaced > 0 {
                 // It has made room for a newer one while the push was on its way.
                 counts.alerts.add(counted, completions.count)

@@ -17,7 +17,7 @@ extension Shard {
         if lastState != nil, activity.flags.contains(.ending) { return .noActivity }  // its end has left without that
         let alerted = start.map { $0.shown?.alerted ?? audience.target } ?? activity.alerted
         let isCarried = carried?.pending.contains(where: isMeant) == true
-        guard let alert = audience.alerts.last(where: isMeant), alert.version > alerted || !isCarried else {
+        guard let alert = audience.alerts.pending.last(where: isMeant), alert.version > alerted || !isCarried else {
             return isCarried ? rides(isMeant, for: slot, of: audience, after: alerted, at: moment) : .silenced(.unknown)
         }
         guard alert.version > alerted else {
@@ -25,7 +25,7 @@ extension Shard {
         }
         if alert.isRevoked { return .silenced(.revoked) }
         if activity.flags.contains(.inFlight), activity.sending >= alert.version {
-            let sent = audience.alerts(after: alerted).prefix { $0.version <= activity.sending }
+            let sent = audience.alerts.missed(after: alerted).prefix { $0.version <= activity.sending }
             guard let told = sent.told(at: moment),
                 sent.indices.contains(where: { told.contains($0) && isMeant(sent[$0]) })
             else { return .silenced(.superseded) }
@@ -39,7 +39,7 @@ extension Shard {
         _ isMeant: (PendingAlert) -> Bool, for slot: ActivitySlot, of audience: Audience, after alerted: UInt32,
         at moment: Moment
     ) -> AlertDisposition {
-        let missed = ((carriedAlerts[slot]?.pending ?? []) + audience.alerts(after: alerted)).kept
+        let missed = ((carriedAlerts[slot]?.pending ?? []) + audience.alerts.missed(after: alerted)).kept
         guard let own = missed.last(where: isMeant) else { return .silenced(.unknown) }
         if own.isRevoked { return .silenced(.revoked) }
         if !own.isCarried(at: moment) { return .silenced(.stale) }

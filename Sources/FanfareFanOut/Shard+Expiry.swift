@@ -53,7 +53,7 @@ extension Shard {
         guard activity.audience != ActivityStore.noAudience else { return nil }  // the slot is free
         let audience = audiences[Int(activity.audience)]
         if let renewal = renewals[slot], !renewal.hasFailed,
-            renewal.successor != nil || audience.latest?.expiry.renews == true
+            renewal.successor != nil || audience.newest.publication?.expiry.renews == true
         {
             if renewal.successor == nil { renew(slot, renewal, at: moment) }
             // With the new card on its way the old one stays until the system ends it.

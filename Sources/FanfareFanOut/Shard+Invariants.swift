@@ -2,75 +2,109 @@ extension Shard {
     /// Walks everything and says what does not hold, or `nil`. For the simulation, which asks after every step; too slow for
     /// anything else.
     package func violatedInvariant() -> String? {
-        var (owedTotal, refusedTotal) = (0, 0)
+        var total = Census()
         for (index, audience) in audiences.enumerated() {
-            var (owed, refused) = (0, 0)
-            var members: [UInt32: Int] = [:]
-            var flying: [UInt32: Int] = [:]
-            for (position, slot) in audience.order.members.enumerated() {
-                let activity = store[slot]
-                guard activity.audience == UInt32(index) else {
-                    return "member \(slot) of audience \(index) belongs elsewhere"
-                }
-                guard store.positions[Int(slot.rawValue)] == UInt32(position) else {
-                    return "slot \(slot.rawValue) stands at \(position), not at \(store.positions[Int(slot.rawValue)])"
-                }
-                guard activity.delivered <= audience.target else {
-                    return "slot \(slot.rawValue) is ahead of its audience"
-                }
-                members[activity.delivered, default: 0] += 1
-                if activity.flags.contains(.inFlight), activity.sending != 0 {
-                    flying[activity.sending, default: 0] += 1
-                }
-                if isRefused(activity, audience) { refused += 1 }
-                guard isOwed(activity, audience) else { continue }
-                owed += 1
-                guard !activity.flags.contains(.tokenless) else { return "member \(slot) has no update token" }
-                let reachable =
-                    audience.order.isUnvisited(position) || !activity.flags.isDisjoint(with: [.inFlight, .waiting])
-                    || activity.flags.contains(.queued)
-                        && (audience.again.contains(slot) || audience.later.contains(slot))
-                guard reachable else { return "slot \(slot.rawValue) is owed a push and nothing will bring it one" }
+            var census = Census()
+            if let violation = violation(ofMembersOf: audience, at: index, &census)
+                ?? violation(ofStartsOf: audience, at: index, &census) ?? violation(of: audience, at: index, census)
+            {
+                return violation
             }
-            for (position, slot) in audience.starts.places + audience.lateStarts.places {
-                guard let start = starts[slot], start.phase == .due, start.audience == index,
-                    store.positions[Int(slot.rawValue)] == UInt32(position)
-                else { return "slot \(slot.rawValue) is to be started by audience \(index), which it does not know" }
-            }
-            if audience.target > 0 { owed += audience.starts.count + audience.lateStarts.count }
-            guard audience.ledger.tells(members: members, flying: flying) else {
-                return "audience \(index) has versions \(members), in flight \(flying): its ledger says something else"
-            }
-            guard owed == audience.owed else { return "audience \(index) counts \(audience.owed) owed, has \(owed)" }
-            guard refused == audience.refused else {
-                return "audience \(index) counts \(audience.refused) refused, has \(refused)"
-            }
-            guard audience === vacant || audience.order.count + audience.expected > 0 else {
-                return "audience \(index) has no members and is still there"
-            }
-            guard audience === vacant || audience.lineup != nil || topics[audience.topics[0]].followers == index else {
-                return "audience \(index) are not the followers of its topic"
-            }
-            if let lineup = audience.lineup, !lineup.waiting.isEmpty {
-                guard let publishedAt = lineup.publishedAt, let wakeUp = lineup.wakeUp,
-                    timers.due(of: wakeUp) < publishedAt + lineupInterval + TimingWheel.tickNanoseconds
-                else { return "changes of lineup \(index) wait and nothing will bring them out" }
-            }
-            guard owed == 0 || audience.lane != nil || audience.parked != nil || !audience.hasWork else {
-                return "audience \(index) has work and stands in no lane"
-            }
-            owedTotal += owed
-            refusedTotal += refused
+            total.owed += census.owed
+            total.refused += census.refused
         }
+        return violationOfStarts() ?? violationOfDepartures() ?? topics.violatedInvariant()
+            ?? violatedInvariantOfLineups() ?? violatedInvariantOfTimers() ?? violationOfParts()
+            ?? violationOfCounts(total) ?? violationOfExpected()
+    }
+
+    /// What the members of an audience say of themselves.
+    private struct Census {
+        var owed = 0
+        var refused = 0
+        /// Of each version.
+        var members: [UInt32: Int] = [:]
+        var flying: [UInt32: Int] = [:]
+    }
+
+    private func violation(ofMembersOf audience: Audience, at index: Int, _ census: inout Census) -> String? {
+        for (position, slot) in audience.order.members.enumerated() {
+            let activity = store[slot]
+            guard activity.audience == UInt32(index) else {
+                return "member \(slot) of audience \(index) belongs elsewhere"
+            }
+            guard store.positions[Int(slot.rawValue)] == UInt32(position) else {
+                return "slot \(slot.rawValue) stands at \(position), not at \(store.positions[Int(slot.rawValue)])"
+            }
+            guard activity.delivered <= audience.target else {
+                return "slot \(slot.rawValue) is ahead of its audience"
+            }
+            census.members[activity.delivered, default: 0] += 1
+            if activity.flags.contains(.inFlight), activity.sending != 0 {
+                census.flying[activity.sending, default: 0] += 1
+            }
+            if isRefused(activity, audience) { census.refused += 1 }
+            guard isOwed(activity, audience) else { continue }
+            census.owed += 1
+            guard !activity.flags.contains(.tokenless) else { return "member \(slot) has no update token" }
+            let reachable =
+                audience.order.isUnvisited(position) || !activity.flags.isDisjoint(with: [.inFlight, .waiting])
+                || activity.flags.contains(.queued) && audience.revisits.contains(slot)
+            guard reachable else { return "slot \(slot.rawValue) is owed a push and nothing will bring it one" }
+        }
+        return nil
+    }
+
+    private func violation(ofStartsOf audience: Audience, at index: Int, _ census: inout Census) -> String? {
+        for (position, slot) in audience.starts.prompt.places + audience.starts.late.places {
+            guard let start = starts[slot], start.phase == .due, start.audience == index,
+                store.positions[Int(slot.rawValue)] == UInt32(position)
+            else { return "slot \(slot.rawValue) is to be started by audience \(index), which it does not know" }
+        }
+        if audience.target > 0 { census.owed += audience.starts.count }
+        return nil
+    }
+
+    private func violation(of audience: Audience, at index: Int, _ census: Census) -> String? {
+        guard audience.ledger.tells(members: census.members, flying: census.flying) else {
+            return
+                "audience \(index) has versions \(census.members), in flight \(census.flying): its ledger says something else"
+        }
+        guard census.owed == audience.owed else {
+            return "audience \(index) counts \(audience.owed) owed, has \(census.owed)"
+        }
+        guard census.refused == audience.refused else {
+            return "audience \(index) counts \(audience.refused) refused, has \(census.refused)"
+        }
+        guard audience === vacant || audience.order.count + audience.expected > 0 else {
+            return "audience \(index) has no members and is still there"
+        }
+        guard audience === vacant || audience.lineup != nil || topics[audience.topics[0]].followers == index else {
+            return "audience \(index) are not the followers of its topic"
+        }
+        if let lineup = audience.lineup, !lineup.waiting.isEmpty {
+            guard let publishedAt = lineup.publishedAt, let wakeUp = lineup.wakeUp,
+                timers.due(of: wakeUp) < publishedAt + lineupInterval + TimingWheel.tickNanoseconds
+            else { return "changes of lineup \(index) wait and nothing will bring them out" }
+        }
+        let isServed = audience.lane.current != nil || audience.lane.parked != nil
+        guard census.owed == 0 || isServed || !audience.hasWork else {
+            return "audience \(index) has work and stands in no lane"
+        }
+        return nil
+    }
+
+    private func violationOfStarts() -> String? {
         for (slot, start) in starts.all {
             let activity = store[slot]
             guard activity.flags.contains(.tokenless), activity.audience == ActivityStore.noAudience else {
                 return "slot \(slot.rawValue) waits for a token and has one"
             }
-            let (onTime, late) = (audiences[start.audience].starts, audiences[start.audience].lateStarts)
+            let waiting = audiences[start.audience].starts
             guard
                 start.phase != .due
-                    || (activity.strikes.count > 0 ? late : onTime).places.contains(where: { $0.slot == slot }),
+                    || (activity.strikes.count > 0 ? waiting.late : waiting.prompt).places
+                        .contains(where: { $0.slot == slot }),
                 (start.phase == .waiting) == activity.flags.contains(.waiting),
                 start.phase == .sent || !activity.flags.contains(.inFlight)
             else { return "slot \(slot.rawValue) is to be started, and nothing will" }
@@ -83,27 +117,37 @@ extension Shard {
                 return "slot \(slot.rawValue) is to be renewed by an activity that does not know"
             }
         }
+        return nil
+    }
+
+    private func violationOfDepartures() -> String? {
         for index in store.activities.indices {
             let (slot, flags) = (ActivitySlot(UInt32(index)), store.activities[index].flags)
             guard flags.contains(.leaving), !flags.contains(.tokenless) else { continue }
             guard !flags.isDisjoint(with: [.inFlight, .waiting]) || flags.contains(.queued),
-                !flags.contains(.queued) || departures.again.contains(slot) || departures.later.contains(slot)
+                !flags.contains(.queued) || departures.revisits.contains(slot)
             else { return "slot \(index) has been unfollowed, and nothing will end it" }
         }
-        guard departures.lane != nil || !departures.hasWork else { return "departures stand in no lane" }
-        if let violation = topics.violatedInvariant() ?? violatedInvariantOfLineups() ?? violatedInvariantOfTimers()
-            ?? violationOfParts()
-        {
-            return violation
-        }
-        guard owedTotal == counts.owed else { return "the shard counts \(counts.owed) owed, has \(owedTotal)" }
-        guard refusedTotal == counts.refused else {
-            return "the shard counts \(counts.refused) refused, has \(refusedTotal)"
+        guard departures.lane.current != nil || !departures.hasWork else { return "departures stand in no lane" }
+        return nil
+    }
+
+    private func violationOfCounts(_ total: Census) -> String? {
+        guard total.owed == counts.owed else { return "the shard counts \(counts.owed) owed, has \(total.owed)" }
+        guard total.refused == counts.refused else {
+            return "the shard counts \(counts.refused) refused, has \(total.refused)"
         }
         let waiting = audiences.count { $0.lineup?.waiting.isEmpty == false }
         guard waiting == lineupsWaiting else {
             return "the shard counts \(lineupsWaiting) lineups that wait, has \(waiting)"
         }
+        let flying = store.activities.count { $0.flags.contains(.inFlight) }
+        guard flying == inFlight else { return "the shard counts \(inFlight) in flight, has \(flying)" }
+        return nil
+    }
+
+    /// Whoever is no member yet, or no more, and is still to be shown what an audience shows.
+    private func violationOfExpected() -> String? {
         for slot in carriedAlerts.slots
         where lastStates[slot] == nil
             && (store[slot].audience == ActivityStore.noAudience || !store[slot].flags.contains(.owedFirst))
@@ -114,8 +158,6 @@ extension Shard {
         guard audiences.reduce(0, { $0 + $1.expected }) == expected.count,
             expected.allSatisfy({ audiences[$0].expected > 0 })
         else { return "\(expected.count) are expected in audiences, which say something else" }
-        let flying = store.activities.count { $0.flags.contains(.inFlight) }
-        guard flying == inFlight else { return "the shard counts \(inFlight) in flight, has \(flying)" }
         return nil
     }
 
@@ -161,7 +203,7 @@ extension Shard {
     private func violatedInvariantOfTimers() -> String? {
         var (wakeUps, parked) = (0, 0)
         for (index, audience) in audiences.enumerated() {
-            if let timer = audience.parked {
+            if let timer = audience.lane.parked {
                 guard timers.subject(of: timer) == .audience(UInt32(index)) else {
                     return "the timer of parked audience \(index) is another's"
                 }

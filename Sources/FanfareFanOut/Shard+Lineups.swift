@@ -27,7 +27,7 @@ extension Shard {
         } else {
             topics[audience.topics[0]].followers = nil
         }
-        if let parked = audience.parked.take() { timers.cancel(parked) }
+        if let parked = audience.lane.unpark() { timers.cancel(parked) }
         lanes.abandon(audience)
         audiences[index] = vacant
         freeAudiences.append(index)
@@ -131,7 +131,7 @@ extension Shard {
         // Where all are gone, the end still needs a state: the last one's. One of the two there is, once a topic is published.
         guard let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience) else { return }
         draw(audience, spotlight: wanted, into: &lineup.display, at: moment)
-        let alerting = publication.flatMap { $0.alert != nil && !audience.hasAlert(of: $0) ? $0 : nil }
+        let alerting = publication?.alert.map { !audience.alerts.contains($0) } == true ? publication : nil
         if wanted != lineup.rotation.position { lineup.rotation.move(to: wanted, lineupRules, now: moment.monotonic) }
         let isOver = isOver(audience)
         let hash = lineup.display.hash
@@ -151,7 +151,7 @@ extension Shard {
                 alerting: alerting, freshness: freshness.indexOfLineups(), at: moment)
             // Alerts are gathered for a while: the version stands, and its sweep begins later, or goes on. Not where no other
             // topic could add to them.
-            if alerting != nil, lineupGather > 0, audience.parked == nil, isLive(besides: wanted) {
+            if alerting != nil, lineupGather > 0, audience.lane.parked == nil, isLive(besides: wanted) {
                 lineup.publishedAt = now + lineupGather
                 park(audience, index, due: now + lineupGather)
             }

@@ -40,7 +40,7 @@ extension Shard {
         let activity = store[slot]
         var missed = carriedAlerts[slot] ?? CarriedAlerts.Entry()
         guard activity.audience != ActivityStore.noAudience else { return missed }
-        let own = audiences[Int(activity.audience)].alerts(after: activity.alerted)
+        let own = audiences[Int(activity.audience)].alerts.missed(after: activity.alerted)
         if activity.flags.contains(.inFlight), activity.sending != 0 {
             let sent = own.prefix { $0.version <= activity.sending }
             missed.inFlight += missed.pending + sent
@@ -57,7 +57,7 @@ extension Shard {
     /// Alerts that the activity's next push may tell of: carried along, and missed in its audience since; no more than anybody
     /// else may miss, or an older one would outlive a newer one.
     func pending(_ slot: ActivitySlot, of audience: Audience) -> ArraySlice<PendingAlert> {
-        ((carriedAlerts[slot]?.pending ?? []) + audience.alerts(after: store[slot].alerted)).kept
+        ((carriedAlerts[slot]?.pending ?? []) + audience.alerts.missed(after: store[slot].alerted)).kept
     }
 
     /// A push to an activity that carries alerts along was answered: either the one which told of them, or one that left before

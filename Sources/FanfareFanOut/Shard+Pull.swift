@@ -1,9 +1,9 @@
-public import FanfareModel
+package import FanfareModel
 
 extension Shard {
     /// Hands out what is due, most urgent first. Each activity gets the newest version *at this moment*: a slow service never
     /// sees old scores, however far behind it is.
-    public func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
+    package func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
         wakeDue(at: moment)
         guard !isHeldUp else { return }
         let end = batch.deliveries.count + limit
@@ -35,7 +35,7 @@ extension Shard {
             return 1
         }
         if let slot = audience.nextStart { return sendStart(slot, of: audience, at: moment, into: &batch) }
-        guard audience.again.isEmpty, audience.order.remaining > 0 else {
+        guard audience.revisits.prompt.isEmpty, audience.order.remaining > 0 else {
             if let slot = nextAgain(of: audience) { _ = visit([slot], of: audience, at: moment, into: &batch) }
             return 1
         }
@@ -80,7 +80,7 @@ extension Shard {
         let carries = isFirst && carriedAlerts.contains(slot)
         // Among those that stand alike there may be one that carries alerts along.
         let slots = isFirst && !carriedAlerts.isEmpty ? slots.prefix(1) : slots
-        let missed = carries ? pending(slot, of: audience) : audience.alerts(after: activity.alerted)
+        let missed = carries ? pending(slot, of: audience) : audience.alerts.missed(after: activity.alerted)
         let told = missed.told(at: moment)
         if told == nil, isShown(audience, to: activity) {
             passOver(missed, led: nil, told: .stale, for: slot, of: audience, at: moment)
@@ -117,7 +117,7 @@ extension Shard {
             carries
             ? make()
             : audience.payload(
-                Audience.Variant(
+                StampedPayloads.Variant(
                     alert: riding.map { missed[$0.lead].version },
                     beside: riding?.beside.map { missed[$0].version } ?? [], priority: grant.priority), make: make)
         let push = Push(
@@ -132,11 +132,11 @@ extension Shard {
     /// Pushes of an audience's newest version leave, to members who had the same version before.
     private func noteSent(_ count: Int, having delivered: UInt32, of audience: Audience, at moment: Moment) {
         let now = moment.monotonicNanoseconds
-        if let waiting = audience.takeWaiting(), let lane = audience.lane, lane < Lanes.lastLane {
-            freshness.noteLaneDelay(now - waiting, lane: lane, of: audience.freshness)
+        if let waiting = audience.takeWaiting(), let lane = audience.lane.current, lane < Lanes.lastLane {
+            freshness.noteLaneDelay(now - waiting, lane: lane, of: audience.times.freshness)
         }
         guard delivered != audience.target else { return }  // a joiner, or a repeat
-        freshness.noteStateAge(now - audience.publishedAt, times: count, of: audience.freshness)
+        freshness.noteStateAge(now - audience.times.newest, times: count, of: audience.times.freshness)
     }
 
     /// The activity sees the newest version already, and has no push as the chance of what it missed.
@@ -147,7 +147,7 @@ extension Shard {
     ) {
         let classifier = AlertClassifier(missed, led: lead, at: moment)
         classifier.count(told: told, activities: 1, in: &counts.alerts)
-        counts.alerts.superseded += audience.displacedAlerts(after: store[slot].alerted, through: audience.target)
+        counts.alerts.superseded += audience.alerts.displaced(after: store[slot].alerted, through: audience.target)
         classifier.note(told: told, of: CollectionOfOne(slot), in: &store.alertMemory)
     }
 
@@ -158,14 +158,15 @@ extension Shard {
 
     /// The audience's sweep rests no longer.
     func unpark(_ audience: Audience) {
-        if let timer = audience.parked { timers.cancel(timer) }
+        if let timer = audience.lane.parked { timers.cancel(timer) }
         lanes.unpark(audience)
     }
 
     /// It slept through a change and its reversal: without an alert there is nothing to tell it.
     private func isShown(_ audience: Audience, to activity: Activity) -> Bool {
         audience.event == .update && !activity.flags.contains(.owedFirst) && activity.sendingAlert != .refused
-            && activity.delivered >= audience.shownAgainFrom && audience.ledger.showsTheNewest(activity.delivered)
+            && activity.delivered >= audience.newest.shownAgainFrom
+            && audience.ledger.showsTheNewest(activity.delivered)
     }
 
     private func sendPrivateEnd(_ slot: ActivitySlot, at moment: Moment, into batch: inout DeliveryBatch) {
@@ -234,14 +235,14 @@ extension Shard {
     }
 
     private func missesAlert(_ slot: ActivitySlot, of audience: Audience) -> Bool {
-        store[slot].alerted < audience.newestAlert || carriedAlerts.contains(slot)
+        store[slot].alerted < audience.alerts.newest || carriedAlerts.contains(slot)
     }
 
     /// At a time; `nextDue` has passed while there are more.
     private static let wakeUpsMax = 4096
 
     /// What has waited for this moment goes on, whether or not anybody pulls: through an outage, what is due must not stay due.
-    public func wakeDue(at moment: Moment) {
+    package func wakeDue(at moment: Moment) {
         cutShortAt = nil
         guard !isHeldUp else { return }
         showAgainAfterClockStep(at: moment)
@@ -324,7 +325,7 @@ extension Shard {
     ) -> Payload {
         let pending = told.map { missed[$0.lead] }
         let alert = told.map { AlertText(naming: $0, of: missed) } ?? alert
-        let latest = audience.latest
+        let latest = audience.newest.publication
         // Dates follow the clock and not the stamp, which may be ahead of it: the phone compares them with its own clock.
         func date(_ duration: Duration?) -> Int64? { duration.map { moment.wallSeconds + $0.milliseconds / 1000 } }
         let payload = batch.payload(

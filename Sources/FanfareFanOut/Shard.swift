@@ -1,4 +1,4 @@
-public import FanfareModel
+package import FanfareModel
 
 /// A slice of the subscribers: their activities, the audiences these belong to, and the sweeps that bring each audience to its
 /// newest version.
@@ -8,7 +8,7 @@ public import FanfareModel
 ///
 /// What must hold, at any time, for every member that is owed a push: it is unvisited by the cursor, or stands in its audience's
 /// `again` list, or is in flight, or waits in the timing wheel.
-public final class Shard: DeliverySource {
+package final class Shard: DeliverySource {
     // Confined to one thread, and no call of the shard's comes back into it while it works: checking each access of a hot
     // property at run time cost a quarter of a sweep and could never fail.
     @exclusivity(unchecked) var store = ActivityStore()
@@ -77,7 +77,7 @@ public final class Shard: DeliverySource {
     ///   - unheardTopicsMax: topics that are followed before anything is published of them.
     ///   - deadTokenAnswers: how many the dead-token guard waits for, and how many it remembers.
     ///   - deadTokenProbes: held activities that are tried at a time while it is shut.
-    public init(
+    package init(
         lineups: LineupRules = LineupRules(), feedbackMax: Int = 4096, openMax: Int = 64,
         lifetime: Duration = .seconds(8 * 3600),
         limits: ActivityLimits = ActivityLimits(), unheardTopicsMax: Int = 1_000_000,
@@ -100,9 +100,9 @@ public final class Shard: DeliverySource {
     }
 
     /// Room for this many activities, so that loading them does not copy what is there again and again.
-    public func reserve(activities: Int) { store.reserve(activities) }
+    package func reserve(activities: Int) { store.reserve(activities) }
 
-    public var statistics: ShardCounts {
+    package var statistics: ShardCounts {
         var result = counts
         result.activities = store.count
         result.tokenless = starts.count
@@ -110,7 +110,7 @@ public final class Shard: DeliverySource {
     }
 
     /// How fresh this shard's people are kept, since its start.
-    public func freshnessReport(at moment: Moment) -> FreshnessReport {
+    package func freshnessReport(at moment: Moment) -> FreshnessReport {
         freshness.report(oldestArrival: publications.oldestArrival, at: moment.monotonicNanoseconds)
     }
 
@@ -118,7 +118,7 @@ public final class Shard: DeliverySource {
     package var topicCount: Int { topics.count }
 
     /// Nothing is to be sent, or on its way: everybody has everything that was published to them, but for what was refused for good.
-    public var isQuiet: Bool {
+    package var isQuiet: Bool {
         counts.owed == 0 && inFlight == 0 && leaving == 0 && lineupsWaiting == 0 && starts.waitingCount == 0
     }
 
@@ -126,7 +126,7 @@ public final class Shard: DeliverySource {
     ///
     /// Of lineups all are counted, for the next change may be of a topic that all of them show; and all starts, which may wait for one
     /// kick-off.
-    public var demand: Int {
+    package var demand: Int {
         max(
             counts.owed, membersOfLineups, starts.count,
             largestAudience < audiences.count ? audiences[largestAudience].order.count : 0)
@@ -138,25 +138,25 @@ public final class Shard: DeliverySource {
 
     /// When to call `wakeDue`, or `pull`, again although nothing new has arrived; monotonic nanoseconds. `nil` while it is held up:
     /// that ends by the core's making room.
-    public var nextDue: Int64? { isHeldUp ? nil : cutShortAt ?? timers.nextDue }
+    package var nextDue: Int64? { isHeldUp ? nil : cutShortAt ?? timers.nextDue }
 
     /// The core does not listen: nothing is pulled, and whoever drives the shard gives it no commands, so that what waits here
     /// stays bounded.
-    public var isHeldUp: Bool { feedback.isFull }
+    package var isHeldUp: Bool { feedback.isFull }
 
     /// Moves what waits for the core into its ring, oldest first, as far as there is room. What finds none stays.
     ///
     /// - Returns: whether anything went.
-    public func sendFeedback(to ring: inout RingProducer<ShardFeedback>) -> Bool {
+    package func sendFeedback(to ring: inout RingProducer<ShardFeedback>) -> Bool {
         feedback.drain(into: &ring)
     }
 
     /// What found no room in a ring that nobody will empty any more.
-    public func takeFeedback() -> [ShardFeedback] { feedback.takeAll() }
+    package func takeFeedback() -> [ShardFeedback] { feedback.takeAll() }
 
     // MARK: Commands
 
-    public func apply(_ command: ShardCommand, at moment: Moment) {
+    package func apply(_ command: ShardCommand, at moment: Moment) {
         switch command {
         case .publish(let publication): publish(publication, at: moment)
         case .revokeAlert(let topic, let cause):
@@ -238,8 +238,8 @@ public final class Shard: DeliverySource {
         stampEpoch = moment.stampEpoch
         for audience in audiences {
             guard let version = audience.versionAgain() else { continue }
-            publish(version, in: audience, alerting: nil, freshness: audience.freshness, at: moment)
-            if audience.parked == nil { lanes.enqueue(audience) }
+            publish(version, in: audience, alerting: nil, freshness: audience.times.freshness, at: moment)
+            if audience.lane.parked == nil { lanes.enqueue(audience) }
         }
     }
 
@@ -459,7 +459,7 @@ public final class Shard: DeliverySource {
     }
 
     /// A publication was left out of the commands for a newer one that waits among them.
-    public func reportOvertaken(_ serial: UInt64) { feedback.append(.overtaken(serial: serial)) }
+    package func reportOvertaken(_ serial: UInt64) { feedback.append(.overtaken(serial: serial)) }
 
     func reportDead(_ id: ActivityID) { if !nameless.contains(id) { feedback.append(.deadToken(id)) } }
 

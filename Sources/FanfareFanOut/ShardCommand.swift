@@ -1,7 +1,7 @@
-public import FanfareModel
+package import FanfareModel
 
 /// What the core tells a shard, in order.
-public enum ShardCommand: Sendable {
+package enum ShardCommand: Sendable {
     case publish(Publication)
     /// The alert caused by this fact of this topic rides no more.
     case revokeAlert(topic: TopicID, cause: String)
@@ -30,7 +30,7 @@ public enum ShardCommand: Sendable {
 }
 
 /// What a shard tells the core: facts for people and the store. They never change a decision.
-public enum ShardFeedback: Sendable {
+package enum ShardFeedback: Sendable {
     /// Everybody in this shard who was to get this publication has it, or a newer one. Monotonic nanoseconds; `nil`: nobody lacked it.
     case completed(serial: UInt64, at: Int64?)
     /// So many newer versions have followed that when this publication is completed is not told apart any more: those who lack
@@ -50,14 +50,19 @@ public enum ShardFeedback: Sendable {
     case report(String)
 }
 
-/// Pushes and alerts of one shard, counted since its start.
+/// Pushes and alerts, counted since the start. What `Engine.counts` answers is the sum over all shards and apps.
 public struct ShardCounts: Sendable, Equatable {
+    /// Requests to APNs by what came of them; a push that is sent again counts again.
     public struct Pushes: Sendable, Equatable {
+        /// Handed to the transport.
         public var sent = 0
+        /// Answered with 200. APNs does not tell whether a phone has shown it.
         public var accepted = 0
+        /// Answered as dead, and the activity is gone.
         public var dead = 0
         /// Answered as dead while too many were; their activities are kept and get the newest state later.
         public var held = 0
+        /// Put off by the service, as with 429; the activity gets the newest state later.
         public var throttled = 0
         /// Refused for good, a bug of ours; the activity lacks what they carried until it gets something newer.
         public var failed = 0
@@ -71,34 +76,42 @@ public struct ShardCounts: Sendable, Equatable {
 
     /// Each alert and activity is counted once, when the push that settled it came back.
     public struct Alerts: Sendable, Equatable {
+        /// Taken by the service with the push that carried them.
         public var accepted = 0
         /// A newer alert of the same or a higher class went instead, or has taken its place among those that are kept.
         public var superseded = 0
+        /// Their cause was withdrawn before they left.
         public var revoked = 0
+        /// Older than their rule's `freshFor` when the activity's turn came.
         public var stale = 0
+        /// Sent without ever being answered; not sent again.
         public var uncertain = 0
         /// Its push was refused for good.
         public var refused = 0
-        /// The update went silently: the person's mask or quiet hours said so,
+        /// The update went silently, as the person's mask or quiet hours say.
         public var silenced = 0
-        /// or the activity's limits.
+        /// The update went silently, because the activity's limits were reached.
         public var limited = 0
     }
 
+    /// Requests by what came of them.
     public var pushes = Pushes()
+    /// Alerts by what came of them.
     public var alerts = Alerts()
-    /// Activities known now, those of them without an update token, and those owed a push.
+    /// Activities known now.
     public var activities = 0
+    /// Activities of them without an update token: started by a push, or to be, and not reported yet.
     public var tokenless = 0
+    /// Activities of them that lack something which is to be sent.
     public var owed = 0
     /// Activities that were refused the newest state for good: they show an older one until something newer comes.
     public var refused = 0
     /// Of the shard's transport, where it has connections.
     public var transport = TransportFigures()
 
-    public init() {}
+    package init() {}
 
-    public static func + (a: ShardCounts, b: ShardCounts) -> ShardCounts {
+    package static func + (a: ShardCounts, b: ShardCounts) -> ShardCounts {
         var sum = a
         sum.transport += b.transport
         sum.pushes.sent += b.pushes.sent

@@ -14,22 +14,24 @@ public struct TransportFigures: Sendable, Equatable {
         case peer
     }
 
-    /// Open now, and wanted for the largest audience at this distance.
+    /// Connections that are open now.
     public var connections = 0
+    /// Connections that bring a change to the largest audience in time, at this distance.
     public var connectionsWanted = 0
-    /// Opened since the start: each took a handshake.
+    /// Connections opened since the start; each took a handshake.
     public var connectionsOpened = 0
     /// Nanoseconds that an answer takes at least; 0 before it is known.
     public var roundTrip: Int64 = 0
     /// Requests without an answer yet.
     public var inFlight = 0
+    /// What pushes wait for now.
     public var limit = Limit.nothing
     /// Nanoseconds for which each of them held, in the order of `Limit.allCases`; for `nothing` not counted.
     public var held = [Int64](repeating: 0, count: Limit.allCases.count)
 
-    public init() {}
+    package init() {}
 
-    public static func += (sum: inout TransportFigures, other: TransportFigures) {
+    package static func += (sum: inout TransportFigures, other: TransportFigures) {
         sum.connections += other.connections
         sum.connectionsWanted += other.connectionsWanted
         sum.connectionsOpened += other.connectionsOpened

@@ -1,4 +1,4 @@
-public import FanfareModel
+package import FanfareModel
 
 /// One feed out of several files and folders.
 ///
@@ -11,9 +11,9 @@ public import FanfareModel
 /// only between polls.
 ///
 /// Files of the line format are streamed; a single-document file is held, decoded, until its last event has been taken.
-public struct Feed {
+package struct Feed {
     /// Files in the given folders that are no feed, in path order. Sidecars (match metadata, timetables) are not among them.
-    public let skippedFiles: [String]
+    package let skippedFiles: [String]
 
     private var sources: [Source] = []
     /// A binary heap of positions in `sources`: the first is the one whose item is next.
@@ -55,7 +55,7 @@ public struct Feed {
     /// For who will read the feed twice: what comes through a pipe can be read only once.
     ///
     /// - Throws: where a path leads to something that is neither file nor folder.
-    public static func requireRereadable(_ paths: [String]) throws(FeedError) {
+    package static func requireRereadable(_ paths: [String]) throws(FeedError) {
         for path in paths where ByteFile.isReadOnce(path) {
             throw FeedError(
                 path: path,
@@ -65,7 +65,7 @@ public struct Feed {
     }
 
     /// Opens every file and reads up to each one's first event.
-    public init(paths: [String], options: FeedOptions = FeedOptions()) throws(FeedError) {
+    package init(paths: [String], options: FeedOptions = FeedOptions()) throws(FeedError) {
         let found = try FeedFiles.find(in: paths, options: options)
         skippedFiles = found.skipped
         for decoder in try FeedFiles.decoders(for: found.files, options: options) {
@@ -80,7 +80,7 @@ public struct Feed {
 
     /// The next item in log order, and the log time it arrives at: a running maximum, never going back. A rejection takes the
     /// log time that it stands at.
-    public mutating func next() -> (now: FeedTime, item: FeedItem)? {
+    package mutating func next() -> (now: FeedTime, item: FeedItem)? {
         guard let first = queue.first else { return nil }
         guard queue.count > 1 else { return nextOfLast(first) }
         guard let item = sources[first].item.take() else { return nil }

@@ -1,7 +1,7 @@
-public import FanfareModel
+package import FanfareModel
 
 /// What a decoder hands out: an event, why something in the feed could not become one, or what people should know of the feed.
-public enum FeedItem: Sendable {
+package enum FeedItem: Sendable {
     case event(FeedEvent)
     case rejected(FeedRejection)
     /// Changes nothing and stands in no log: something was read otherwise than its author may have meant.
@@ -17,28 +17,28 @@ public enum FeedItem: Sendable {
 }
 
 /// One line for the people behind a feed.
-public struct FeedNotice: Sendable, Equatable, CustomStringConvertible {
+package struct FeedNotice: Sendable, Equatable, CustomStringConvertible {
     /// File and line, or the file alone.
-    public let place: String
-    public let text: String
+    package let place: String
+    package let text: String
 
-    public init(place: String, text: String) {
+    package init(place: String, text: String) {
         self.place = place
         self.text = text
     }
 
-    public var description: String { "\(place): \(text)" }
+    package var description: String { "\(place): \(text)" }
 }
 
 /// Turns one provider's bytes into feed events, one at a time, in the order the provider wrote them. Holds parsing state
 /// only; late, duplicate and retracted are the decision core's to judge.
-public protocol FeedDecoder {
+package protocol FeedDecoder {
     /// The next event or rejection; `nil` at the end, and from then on.
     mutating func next() -> FeedItem?
 }
 
 /// The formats Fanfare reads, under the names that `--format` takes.
-public enum FeedFormat: String, CaseIterable, Sendable {
+package enum FeedFormat: String, CaseIterable, Sendable {
     /// Fanfare's own: one JSON object per line.
     case native
     /// Wyscout match files (JSON, one document per match).
@@ -54,16 +54,16 @@ public enum FeedFormat: String, CaseIterable, Sendable {
 }
 
 /// A feed that cannot be read at all. What is wrong with single lines and records is a `FeedRejection` instead.
-public struct FeedError: Error, Equatable, CustomStringConvertible {
+package struct FeedError: Error, Equatable, CustomStringConvertible {
     /// The file or folder.
-    public let path: String
+    package let path: String
     /// What is wrong, and what to do about it.
-    public let reason: String
+    package let reason: String
 
-    public init(path: String, reason: String) {
+    package init(path: String, reason: String) {
         self.path = path
         self.reason = reason
     }
 
-    public var description: String { "\(path): \(reason)" }
+    package var description: String { "\(path): \(reason)" }
 }

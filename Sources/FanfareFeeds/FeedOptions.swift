@@ -1,20 +1,20 @@
-public import FanfareModel
+package import FanfareModel
 
 /// How to read a feed.
-public struct FeedOptions: Sendable {
-    public static let lineBytesMaxDefault = 1 << 20
+package struct FeedOptions: Sendable {
+    package static let lineBytesMaxDefault = 1 << 20
 
     /// `nil`: recognised by content.
-    public var format: FeedFormat?
+    package var format: FeedFormat?
     /// When the first half of every Wyscout match, the first rally of every DataVolley match, or play in every PWHL game begins, whatever
     /// the files say of it or where they say nothing.
-    public var kickoff: FeedTime?
+    package var kickoff: FeedTime?
     /// A longer line is rejected.
-    public var lineBytesMax: Int
+    package var lineBytesMax: Int
     /// A file of a single-document format (Wyscout, DFL, PWHL, DataVolley, a GTFS-Realtime poll) that is longer is an error.
-    public var documentBytesMax: Int
+    package var documentBytesMax: Int
 
-    public init(
+    package init(
         format: FeedFormat? = nil, kickoff: FeedTime? = nil,
         lineBytesMax: Int = FeedOptions.lineBytesMaxDefault, documentBytesMax: Int = 64 << 20
     ) {

@@ -11,14 +11,19 @@
 public struct LineupContentState<State: TopicContentState>: Codable, Hashable, Sendable {
     /// One topic in short: enough for the Dynamic Island, and for a row of a list.
     public struct Topic: Codable, Hashable, Sendable, Identifiable {
+        /// The topic's id, as the backend calls it.
         public var id: String
         /// `football`, `transit`, or what the feed calls it.
         public var kind: String
-        /// The two sides of the Dynamic Island, read as one; at most 6 digits wide each, if the rules do not say otherwise.
+        /// Left of the Dynamic Island's camera, read as one with `compactTrailing`; each at most 6 digits wide, if the rules do not say
+        /// otherwise.
         public var compactLeading: String
+        /// Right of the camera.
         public var compactTrailing: String
+        /// All that is left where several activities share the island.
         public var minimal: String
 
+        /// For previews and tests: on phones ActivityKit decodes what Fanfare has sent.
         public init(id: String, kind: String, compactLeading: String, compactTrailing: String, minimal: String) {
             self.id = id
             self.kind = kind
@@ -32,10 +37,12 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
     public struct Spotlight: Codable, Hashable, Sendable {
         /// Its place in `topics`.
         public var index: Int
+        /// The kind of the topic, which says how `state` is to be read.
         public var kind: String
         /// Whole, never cut.
         public var state: State
 
+        /// For previews and tests.
         public init(index: Int, kind: String, state: State) {
             self.index = index
             self.kind = kind
@@ -44,6 +51,9 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
 
         private enum CodingKeys: String, CodingKey { case index, kind, state }
 
+        /// Reads `state` by `TopicContentState.init(ofKind:from:)`.
+        ///
+        /// - Throws: what the decoder or the state's own initialiser throws.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             index = try container.decode(Int.self, forKey: .index)
@@ -63,6 +73,7 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
     /// Topics that found no room. As JSON it is there only when there are some.
     public var more: Int
 
+    /// For previews and tests.
     public init(topics: [Topic], spotlight: Spotlight?, highlight: String? = nil, link: String? = nil, more: Int = 0) {
         self.topics = topics
         self.spotlight = spotlight
@@ -73,6 +84,9 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
 
     private enum CodingKeys: String, CodingKey { case topics, spotlight, highlight, link, more }
 
+    /// Takes an absent `more` for 0.
+    ///
+    /// - Throws: what the decoder throws, when `topics` is absent for instance.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         topics = try container.decode([Topic].self, forKey: .topics)
@@ -82,6 +96,9 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
         more = try container.decodeIfPresent(Int.self, forKey: .more) ?? 0
     }
 
+    /// Leaves out what is absent and a `more` of 0, as Fanfare does.
+    ///
+    /// - Throws: what the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(topics, forKey: .topics)
@@ -102,9 +119,14 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
 ///         }
 ///     }
 public protocol TopicContentState: Codable, Hashable, Sendable {
+    /// - Parameters:
+    ///   - kind: the topic's kind, such as `football`.
+    ///   - decoder: stands at the state, not at the lineup around it.
+    /// - Throws: what cannot be read. ActivityKit then keeps the card as it was, and tells nobody.
     init(ofKind kind: String, from decoder: any Decoder) throws
 }
 
 extension TopicContentState {
+    /// For lineups whose topics are all of one kind: the kind makes no difference.
     public init(ofKind kind: String, from decoder: any Decoder) throws { try self.init(from: decoder) }
 }

@@ -3,17 +3,17 @@ internal import Glibc
 #endif
 
 /// The system's clocks and the process's own accounts. Any thread; about 20 ns each.
-public enum Clock {
+package enum Clock {
     /// Unix milliseconds; may jump.
-    public static func wallMilliseconds() -> Int64 { nanoseconds(CLOCK_REALTIME) / 1_000_000 }
+    package static func wallMilliseconds() -> Int64 { nanoseconds(CLOCK_REALTIME) / 1_000_000 }
     /// From an arbitrary start; never goes back. Counts the time in which the machine was suspended: tokens, activities and backoff
     /// grow old in it.
-    public static func monotonicNanoseconds() -> Int64 { nanoseconds(CLOCK_BOOTTIME) }
+    package static func monotonicNanoseconds() -> Int64 { nanoseconds(CLOCK_BOOTTIME) }
     /// Of all threads, user and system.
-    public static func processCPUNanoseconds() -> Int64 { nanoseconds(CLOCK_PROCESS_CPUTIME_ID) }
+    package static func processCPUNanoseconds() -> Int64 { nanoseconds(CLOCK_PROCESS_CPUTIME_ID) }
 
     /// The most memory the process ever had resident.
-    public static func peakResidentBytes() -> Int64 {
+    package static func peakResidentBytes() -> Int64 {
         var usage = rusage()
         getrusage(CInt(RUSAGE_SELF.rawValue), &usage)
         return Int64(usage.ru_maxrss) * 1024  // Linux counts in KiB (getrusage(2))

@@ -8,9 +8,9 @@ internal import Glibc
 ///
 /// Nobody joins the thread, and neither closing a loop nor ending the process waits for it. (libuv's thread pool would be no
 /// place for such work: its few threads are joined when the process ends.)
-public enum DetachedThread {
+package enum DetachedThread {
     /// - Parameter name: for debuggers and `top`; Linux keeps 15 bytes of it.
-    public static func run(name: String, _ body: @escaping @Sendable () -> Void) throws(LoopError) {
+    package static func run(name: String, _ body: @escaping @Sendable () -> Void) throws(LoopError) {
         let start = Unmanaged.passRetained(DetachedStart(name: name, body: body))
         var thread = pthread_t()
         let code = pthread_create(&thread, nil, detachedMain, start.toOpaque())

@@ -3,10 +3,10 @@ internal import Glibc
 #endif
 
 /// How many files and sockets this process may have open at a time (`RLIMIT_NOFILE`).
-public enum FileLimit {
+package enum FileLimit {
     /// Takes as many as the system lets the process have, its "hard" limit. Most begin with 1,024, for programs that wait with `select`.
     /// For a program to do as it starts: in one that embeds the engine it is that one's matter.
-    public static func raise() {
+    package static func raise() {
         var limit = FileLimit.now
         guard limit.rlim_cur < limit.rlim_max else { return }
         limit.rlim_cur = limit.rlim_max
@@ -14,7 +14,7 @@ public enum FileLimit {
     }
 
     /// As it is now; `Int.max` where there is none.
-    public static var count: Int { Int(clamping: FileLimit.now.rlim_cur) }
+    package static var count: Int { Int(clamping: FileLimit.now.rlim_cur) }
 
     private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
 

@@ -4,12 +4,12 @@ internal import CFanfareUV
 ///
 /// Confined to its loop's thread. From a successful start until the close callback libuv holds one retain of the object, so
 /// a program may drop its own reference and the handle goes on; `close()`, or the loop's `close()`, is what ends it.
-public class Handle {
+package class Handle {
     /// Holds the `uv_..._t`. Owned; freed with the object, which libuv's retain keeps until its close callback.
     let memory: UnsafeMutableRawPointer
     /// Keeps the loop alive until libuv has let go of this handle; `nil` from then on.
     private(set) var loop: Loop?
-    public private(set) final var isClosed = false
+    package private(set) final var isClosed = false
     /// Whether the loop calls `turnEnded` at the end of this turn. Kept by `Loop`.
     final var isListedForTurnEnd = false
 
@@ -31,7 +31,7 @@ public class Handle {
     }
 
     /// Ends the handle. Safe at any time, also twice and from within its own callbacks; none of them fires any more.
-    public final func close() {
+    package final func close() {
         guard !isClosed else { return }
         isClosed = true
         willClose()

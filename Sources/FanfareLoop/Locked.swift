@@ -6,13 +6,13 @@ internal import Glibc
 ///
 /// Not `Synchronization.Mutex`: ThreadSanitizer does not see through its futex on Linux and would report races that are
 /// none; it knows pthread's mutex. For what is touched once per batch or less, never per push.
-public final class Locked<Value>: @unchecked Sendable {
+package final class Locked<Value>: @unchecked Sendable {
     // A stable address, which pthread demands and a stored property does not promise.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     // Guarded by mutex.
     private var value: Value
 
-    public init(_ value: sending Value) {
+    package init(_ value: sending Value) {
         self.value = value
         // Neither this nor locking can fail with default attributes (POSIX).
         pthread_mutex_init(mutex, nil)
@@ -23,7 +23,7 @@ public final class Locked<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    public func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&value)

@@ -15,7 +15,7 @@ internal import Glibc
 /// Everything that lives on a loop is confined to the thread that runs it; `WakeupSignal` is the only thing other threads
 /// may hold. A turn of the loop: timers, then `onTurn`, then what streams have put off (writes of one turn leave
 /// together), then sleep until something happens, then its callbacks.
-public final class Loop {
+package final class Loop {
     let raw: UnsafeMutablePointer<uv_loop_t>
     /// Ends each turn: libuv calls it after timers and I/O callbacks and before it may sleep, so nothing that was done
     /// in this turn waits for the next event. (A `uv_check` runs after the sleep, too late for what timers did.)
@@ -31,21 +31,24 @@ public final class Loop {
     /// Four TLS records; a bigger buffer brought nothing on loopback, and it fits the second-level cache twice.
     static let readBytesMax = 64 * 1024
 
+    /// Streams write from this one after the other.
+    var spareMemory = SpareMemory()
+
     /// What else calls back on this loop: files that are being read.
     var requests: [ObjectIdentifier: any LoopRequest] = [:]
     private var turnEnders: [Handle] = []
     private var turnEndersSpare: [Handle] = []
     private var isRunning = false
     private var closesAfterRun = false
-    public private(set) var isClosed = false
+    package private(set) var isClosed = false
 
     /// Called once per turn after timers and I/O and before the loop may sleep: the place to act on what the turn
     /// brought. It is no reason for the loop to wake up; `turnAgain` is.
-    public var onTurn: (() -> Void)?
+    package var onTurn: (() -> Void)?
 
     /// The first one in a process makes it ignore SIGPIPE (writing to a connection that the peer has closed is an error
     /// value here) and opens /dev/null for standard descriptors that are closed.
-    public init() throws(LoopError) {
+    package init() throws(LoopError) {
         _ = Loop.processIsReady
         raw = .allocate(capacity: 1)
         turn = .allocate(capacity: 1)
@@ -74,11 +77,11 @@ public final class Loop {
     deinit { close() }
 
     /// Turns that have ended: what comes in another one than something else comes after the loop has looked at all sockets.
-    public private(set) var turns: UInt64 = 0
+    package private(set) var turns: UInt64 = 0
 
     /// Nanoseconds for which the loop has slept so far, because nothing had happened. The rest of the time it was at work, or waited for
     /// a processor.
-    public var idleNanoseconds: Int64 { isClosed ? 0 : Int64(clamping: uv_metrics_idle_time(raw)) }
+    package var idleNanoseconds: Int64 { isClosed ? 0 : Int64(clamping: uv_metrics_idle_time(raw)) }
 
     private static let processIsReady: Void = {
         signal(SIGPIPE, SIG_IGN)
@@ -87,7 +90,7 @@ public final class Loop {
     }()
 
     /// Runs callbacks on the calling thread until `stop()`, or until no handle is left that could ever call back.
-    public func run() {
+    package func run() {
         precondition(!isRunning, "a loop runs once at a time")
         guard !isClosed else { return }
         isRunning = true
@@ -98,13 +101,13 @@ public final class Loop {
 
     /// Makes `run()` return at the end of this turn; before `run()`, makes that return at once. Loop's thread only: other
     /// threads signal a `Wakeup` whose handler calls this.
-    public func stop() {
+    package func stop() {
         guard !isClosed else { return }
         uv_stop(raw)
     }
 
     /// The next turn begins without sleeping, so `onTurn` is called again soon, after other callbacks had their chance.
-    public func turnAgain() {
+    package func turnAgain() {
         guard !isClosed, !isRestless else { return }
         isRestless = true
         uv_idle_start(restless, stayAwake)
@@ -114,7 +117,7 @@ public final class Loop {
     /// callback it closes the handles and stops the loop, and `run()` frees it before it returns.
     ///
     /// A read of a file that has begun cannot be called back, and is waited for.
-    public func close() {
+    package func close() {
         guard !isClosed else { return }
         // Now, not after the turn: other timers may be due in this same one.
         closeHandles()

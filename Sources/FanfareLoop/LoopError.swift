@@ -2,9 +2,9 @@ internal import CFanfareUV
 
 /// What went wrong at the edge to the system: which call, where, why. `description` is a sentence for people, for example
 /// `localhost:8443: connection refused (connect)`.
-public struct LoopError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct LoopError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What a program may want to tell apart; the text is for people.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// Nobody listens there.
         case refused
         case unreachable
@@ -28,21 +28,21 @@ public struct LoopError: Error, Sendable, Hashable, CustomStringConvertible {
         case other
     }
 
-    public let kind: Kind
+    package let kind: Kind
     /// The call that failed, as in the manual: `connect`, `uv_async_init`.
-    public let call: String
+    package let call: String
     /// `host:port`, or a path; `nil` where the call has no place.
-    public let place: String?
-    public let reason: String
+    package let place: String?
+    package let reason: String
 
-    public init(_ kind: Kind, call: String, place: String? = nil, reason: String) {
+    package init(_ kind: Kind, call: String, place: String? = nil, reason: String) {
         self.kind = kind
         self.call = call
         self.place = place
         self.reason = reason
     }
 
-    public var description: String {
+    package var description: String {
         if let place { return "\(place): \(reason) (\(call))" }
         return "\(call): \(reason)"
     }

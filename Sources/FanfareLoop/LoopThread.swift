@@ -14,11 +14,11 @@ internal import Glibc
 ///
 /// The body is everything the thread does: it sets up, calls `run()`, and may do what is left to do afterwards. When it
 /// returns, the loop is closed and the thread ends.
-public final class LoopThread {
+package final class LoopThread {
     private var thread: pthread_t?
 
     /// - Parameter name: for debuggers and `top`; Linux keeps 15 bytes of it.
-    public init(name: String, body: sending @escaping (Loop) -> Void) throws(LoopError) {
+    package init(name: String, body: sending @escaping (Loop) -> Void) throws(LoopError) {
         // Made here so that its failure has somebody to tell; from `pthread_create` on it is the new thread's alone.
         let start = Unmanaged.passRetained(ThreadStart(name: name, loop: try Loop(), body: body))
         var thread = pthread_t()
@@ -34,10 +34,10 @@ public final class LoopThread {
     deinit { if let thread { pthread_detach(thread) } }
 
     /// Tells apart threads that live at the same time.
-    public static var current: UInt { UInt(pthread_self()) }
+    package static var current: UInt { UInt(pthread_self()) }
 
     /// Waits until the body has returned and the loop is closed. The second time it does nothing.
-    public func join() {
+    package func join() {
         guard let thread else { return }
         self.thread = nil
         pthread_join(thread, nil)
@@ -47,7 +47,7 @@ public final class LoopThread {
 extension LoopThread {
     /// Keeps the calling thread on one of the processors that the process may use: the last for 0, the one before it for 1, and so
     /// on, from the end again when there are no more. So the first stays free for longest for who is not pinned.
-    public static func pinToProcessor(_ number: Int) throws(LoopError) {
+    package static func pinToProcessor(_ number: Int) throws(LoopError) {
         var allowed = cpu_set_t()
         let bytes = MemoryLayout<cpu_set_t>.size
         var code = pthread_getaffinity_np(pthread_self(), bytes, &allowed)

@@ -1,10 +1,10 @@
 internal import CFanfareUV
 
 /// Calls its handler on the loop after a while, once or again and again. Whole milliseconds, rounded up; never early.
-public final class LoopTimer: Handle {
+package final class LoopTimer: Handle {
     private var handler: (() -> Void)?
 
-    public init(loop: Loop, handler: @escaping () -> Void) {
+    package init(loop: Loop, handler: @escaping () -> Void) {
         self.handler = handler
         super.init(loop, UV_TIMER)
         uv_timer_init(loop.raw, pointer())  // has no way to fail
@@ -12,7 +12,7 @@ public final class LoopTimer: Handle {
     }
 
     /// Starts, or starts anew. Timers that are due together fire in the order of their deadlines, then of their starts.
-    public func start(after delay: Duration, repeating interval: Duration? = nil) {
+    package func start(after delay: Duration, repeating interval: Duration? = nil) {
         guard !isClosed, let loop else { return }
         // libuv counts from the start of the turn; the delay is meant from now.
         uv_update_time(loop.raw)
@@ -21,7 +21,7 @@ public final class LoopTimer: Handle {
             interval.map { max(1, LoopTimer.milliseconds($0)) } ?? 0)
     }
 
-    public func stop() {
+    package func stop() {
         guard !isClosed else { return }
         uv_timer_stop(pointer())
     }

@@ -2,18 +2,18 @@ internal import CFanfareUV
 
 /// Watches a file descriptor of somebody else (a C library's socket) for readiness. The descriptor is made non-blocking, is
 /// not owned, and must stay open until the poller has closed.
-public final class Poller: Handle {
-    public struct Events: OptionSet, Sendable {
-        public let rawValue: Int32
-        public init(rawValue: Int32) { self.rawValue = rawValue }
-        public static let readable = Events(rawValue: Int32(UV_READABLE.rawValue))
-        public static let writable = Events(rawValue: Int32(UV_WRITABLE.rawValue))
-        public static let disconnected = Events(rawValue: Int32(UV_DISCONNECT.rawValue))
+package final class Poller: Handle {
+    package struct Events: OptionSet, Sendable {
+        package let rawValue: Int32
+        package init(rawValue: Int32) { self.rawValue = rawValue }
+        package static let readable = Events(rawValue: Int32(UV_READABLE.rawValue))
+        package static let writable = Events(rawValue: Int32(UV_WRITABLE.rawValue))
+        package static let disconnected = Events(rawValue: Int32(UV_DISCONNECT.rawValue))
     }
 
     private var handler: ((Result<Events, LoopError>) -> Void)?
 
-    public init(
+    package init(
         loop: Loop, descriptor: Int32, handler: @escaping (Result<Events, LoopError>) -> Void
     ) throws(LoopError) {
         self.handler = handler
@@ -23,12 +23,12 @@ public final class Poller: Handle {
     }
 
     /// Starts watching for these events, instead of those of an earlier call.
-    public func start(_ events: Events) throws(LoopError) {
+    package func start(_ events: Events) throws(LoopError) {
         guard !isClosed else { return }
         try check(uv_poll_start(pointer(), events.rawValue, pollerFired), "uv_poll_start")
     }
 
-    public func stop() {
+    package func stop() {
         guard !isClosed else { return }
         uv_poll_stop(pointer())
     }

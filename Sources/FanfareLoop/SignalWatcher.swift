@@ -6,18 +6,18 @@ internal import Glibc
 
 /// Calls its handler on the loop whenever the process receives a signal; while it is open, the signal's default action
 /// (ending the process) does not take place.
-public final class SignalWatcher: Handle {
-    public struct Signal: Sendable, Hashable {
+package final class SignalWatcher: Handle {
+    package struct Signal: Sendable, Hashable {
         let number: CInt
-        public static let interrupt = Signal(number: SIGINT)
-        public static let terminate = Signal(number: SIGTERM)
-        public static let hangUp = Signal(number: SIGHUP)
-        public static let user1 = Signal(number: SIGUSR1)
+        package static let interrupt = Signal(number: SIGINT)
+        package static let terminate = Signal(number: SIGTERM)
+        package static let hangUp = Signal(number: SIGHUP)
+        package static let user1 = Signal(number: SIGUSR1)
     }
 
     private var handler: (() -> Void)?
 
-    public init(loop: Loop, signal: Signal, handler: @escaping () -> Void) throws(LoopError) {
+    package init(loop: Loop, signal: Signal, handler: @escaping () -> Void) throws(LoopError) {
         self.handler = handler
         super.init(loop, UV_SIGNAL)
         try check(uv_signal_init(loop.raw, pointer()), "uv_signal_init")

@@ -2,12 +2,12 @@ internal import CFanfareUV
 internal import Synchronization
 
 /// Lets other threads wake the loop. Signals coalesce: one call of the handler may stand for many of them.
-public final class Wakeup: Handle {
+package final class Wakeup: Handle {
     /// For other threads to hold.
-    public let signal = WakeupSignal()
+    package let signal = WakeupSignal()
     private var handler: (() -> Void)?
 
-    public init(loop: Loop, handler: @escaping () -> Void) throws(LoopError) {
+    package init(loop: Loop, handler: @escaping () -> Void) throws(LoopError) {
         self.handler = handler
         super.init(loop, UV_ASYNC)
         try check(uv_async_init(loop.raw, pointer(), asyncFired), "uv_async_init")
@@ -27,12 +27,12 @@ public final class Wakeup: Handle {
 }
 
 /// The end of a `Wakeup` that any thread may hold and copy, also after the loop has closed: then signalling does nothing.
-public struct WakeupSignal: Sendable {
+package struct WakeupSignal: Sendable {
     fileprivate let state = WakeupState()
 
     /// After this returns, the handler will be called once more on the loop, and sees everything that this thread wrote
     /// before. While an earlier signal is still on its way it costs one atomic exchange.
-    public func signal() { state.raise() }
+    package func signal() { state.raise() }
 }
 
 private final class WakeupState: Sendable {

@@ -4,12 +4,14 @@ public enum AlertDisposition: Sendable, Hashable {
     case planned
     /// The service has taken it.
     case accepted
+    /// The activity gets, or got, the change without the alert.
     case silenced(Reason)
     /// It was sent, and no answer has come: it is not sent again. Also what was settled before anybody asked.
     case uncertain
     /// There is no such activity, or it has ended.
     case noActivity
 
+    /// Why an activity gets a change without its alert.
     public enum Reason: Sendable, Hashable {
         /// By the person's preferences, or the activity's limits; the update came silently.
         case preferences(Silence)

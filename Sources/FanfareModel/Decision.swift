@@ -8,9 +8,11 @@ public enum Outcome: String, Sendable, CaseIterable {
     case conflated
     /// Arrived after something newer of its topic and changed nothing that can still be shown.
     case late
+    /// The topic has had this event, fact, number or retraction already. Nothing changes.
     case duplicate
     /// A fact that was withdrawn before it arrived.
     case retracted
+    /// The event could not be taken; `DecisionRecord.reason` says why. Nothing changes.
     case rejected
 }
 
@@ -19,16 +21,24 @@ public enum AlertVerdict: String, Sendable { case granted, demoted }
 
 /// One line of the decision log: every event has one, and so does every timer that acted.
 public struct DecisionRecord: Sendable, Equatable {
+    /// What made the core decide: an event that came in, or a timer that acted.
     public enum Origin: String, Sendable { case event, timer }
 
+    /// An event that came in, or a timer that acted.
     public var origin: Origin
+    /// `nil` for an input that could not be read far enough to know its topic.
     public var topic: TopicID?
+    /// Event time; `nil` for a timer, and for an input whose time could not be read.
     public var at: FeedTime?
+    /// Log time of the decision; it never goes back from one record to the next.
     public var now: FeedTime
+    /// The event's id, as the provider gave it.
     public var id: String?
+    /// The event's number, where the feed numbers its patches.
     public var seq: UInt64?
     /// The event's kind, or the timer's name.
     public var kind: String
+    /// What became of it.
     public var outcome: Outcome
     /// What the event amounts to under the topic's rules. Not part of the log.
     public var occasion: OccasionKind?
@@ -38,13 +48,16 @@ public struct DecisionRecord: Sendable, Equatable {
     public var causes: [String]
     /// For people: why it was, or was not, sent.
     public var reason: String
+    /// What the rules said to the alert; `nil` where none was asked for.
     public var alert: AlertVerdict?
+    /// The kind of occasion for which the alert was granted, or in a few words why it was demoted; `nil` where none was
+    /// asked for.
     public var alertReason: String?
 }
 
 // In an extension, so that the compiler's own initialiser is left: one that sets member by member copies a record once more.
 extension DecisionRecord {
-    public init(
+    @usableFromInline package init(
         origin: Origin, topic: TopicID?, at: FeedTime?, now: FeedTime, id: String? = nil, seq: UInt64? = nil,
         kind: String, outcome: Outcome, version: UInt32? = nil, causes: [String] = [], reason: String,
         alert: AlertVerdict? = nil, alertReason: String? = nil
@@ -55,11 +68,11 @@ extension DecisionRecord {
     }
 
     /// It tells that its topic is remembered no longer.
-    public var forgets: Bool { origin == .timer && kind == DecisionRecord.forget }
+    package var forgets: Bool { origin == .timer && kind == DecisionRecord.forget }
     package static let forget = "forget"
 
     /// All there is to say: what `FanfareDecisions` makes of a verdict.
-    package init(
+    @usableFromInline package init(
         _ origin: Origin, topic: TopicID, at: FeedTime?, now: FeedTime, id: String?, seq: UInt64?, kind: String,
         outcome: Outcome, occasion: OccasionKind?, version: UInt32?, causes: [String], reason: String,
         alert: AlertVerdict?, alertReason: String?
@@ -73,7 +86,7 @@ extension DecisionRecord {
 
 /// What the decision core says, in order: the log's records, and what the fan-out is to do. A publication stands before
 /// the record that tells of it.
-public enum Decision: Sendable {
+package enum Decision: Sendable {
     case record(DecisionRecord)
     case publish(Publication)
     /// The fact behind this alert was withdrawn: the alert rides no more.

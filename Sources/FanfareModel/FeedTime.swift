@@ -3,24 +3,32 @@
 /// Event time (`at`) and log time (`now`) are both of this type; wall and monotonic time, which belong to the fan-out,
 /// never are. `at` comes from the provider and may go back; `now` is the decision core's only clock and never does.
 public struct FeedTime: Hashable, Comparable, Sendable {
+    /// Milliseconds since 1970-01-01 00:00 UTC, leap seconds not counted; negative before that.
     public var milliseconds: Int64
 
+    /// From Unix milliseconds. Seconds that are taken for milliseconds are in January 1970, which nothing here can
+    /// notice.
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
-    /// Nanoseconds mistaken for seconds are a time that cannot be, too, and no fault of ours.
+    /// From Unix seconds. What 64 bits of milliseconds do not hold, such as nanoseconds mistaken for seconds, becomes the nearest time
+    /// that they do: a time that cannot be, which the core rejects, and no fault of ours.
     public init(seconds: Int64) {
         let (milliseconds, isTooMuch) = seconds.multipliedReportingOverflow(by: 1000)
         self.milliseconds = isTooMuch ? (seconds < 0 ? .min : .max) : milliseconds
     }
 
     /// Feeds speak of 1970 to 2100. What lies outside is nearly always a unit mistaken for another one.
-    public static let plausible = FeedTime(milliseconds: 0)..<FeedTime(milliseconds: 4_102_444_800_000)
-    public var isPlausible: Bool { FeedTime.plausible.contains(self) }
+    package static let plausible = FeedTime(milliseconds: 0)..<FeedTime(milliseconds: 4_102_444_800_000)
+    package var isPlausible: Bool { FeedTime.plausible.contains(self) }
 
+    /// Whether `a` is earlier.
     public static func < (a: FeedTime, b: FeedTime) -> Bool { a.milliseconds < b.milliseconds }
+    /// The moment that much later; earlier for a negative duration. Fractions of a millisecond are cut off, and the
+    /// result stays at the first or last moment there is instead of overflowing.
     public static func + (time: FeedTime, duration: Duration) -> FeedTime {
         let (sum, isTooMuch) = time.milliseconds.addingReportingOverflow(duration.milliseconds)
         return FeedTime(milliseconds: isTooMuch ? (duration < .zero ? .min : .max) : sum)
     }
+    /// The time from `b` to `a`, negative when `a` is earlier; 292 million years at most.
     public static func - (a: FeedTime, b: FeedTime) -> Duration {
         let (difference, isTooMuch) = a.milliseconds.subtractingReportingOverflow(b.milliseconds)
         return .milliseconds(isTooMuch ? (a < b ? .min : .max) : difference)
@@ -28,13 +36,13 @@ public struct FeedTime: Hashable, Comparable, Sendable {
 
     /// Seconds since 2001-01-01 00:00 UTC: what `JSONDecoder`'s default strategy, and so ActivityKit, takes a `Date` to be
     /// (spec §6.1, documented by Apple).
-    public var activityKitSeconds: Double { Double(milliseconds - 978_307_200_000) / 1000 }
+    @usableFromInline package var activityKitSeconds: Double { Double(milliseconds - 978_307_200_000) / 1000 }
 }
 
 extension Duration {
     /// Whole milliseconds, rounded towards zero; 146 years at most, either way. So neither their nanoseconds nor those added to a
     /// moment's are more than 64 bits hold, whatever duration a program has set.
-    public var milliseconds: Int64 {
+    @usableFromInline package var milliseconds: Int64 {
         // Not from `components`, which take three times as long: a lineup has dates of its own in every push.
         let milliseconds = attoseconds / 1_000_000_000_000_000
         return Int64(min(max(milliseconds, -Duration.millisecondsMax), Duration.millisecondsMax))
@@ -53,7 +61,7 @@ extension FeedTime: CustomStringConvertible {
     }
 
     /// Appends the `description`.
-    public func write(to bytes: inout [UInt8]) {
+    package func write(to bytes: inout [UInt8]) {
         let days = milliseconds.flooringQuotient(86_400_000)
         let inDay = milliseconds &- days &* 86_400_000  // the first day there is begins before it
         let (year, month, day) = FeedTime.civil(days: days)
@@ -85,7 +93,7 @@ extension FeedTime: CustomStringConvertible {
     }
 
     /// The same of UTF-8, where it stands: every line of a feed has a time.
-    public init?(rfc3339 text: UnsafeBufferPointer<UInt8>) {
+    package init?(rfc3339 text: UnsafeBufferPointer<UInt8>) {
         var rest = TimeReader(text)
         guard let year = rest.number(4), rest.skip("-"), let month = rest.number(2), rest.skip("-"),
             let day = rest.number(2), rest.skip("T") || rest.skip("t") || rest.skip(" "),

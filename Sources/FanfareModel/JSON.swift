@@ -1,16 +1,26 @@
 /// A JSON value. The core has no Foundation, and it needs three things of JSON only: to hold a content state, to merge a
 /// patch into it, and to write it in one canonical form.
 public enum JSONValue: Hashable, Sendable {
+    /// JSON's `null`. In a patch it removes the member.
     case null
+    /// `true` or `false`.
     case bool(Bool)
+    /// A number without fraction and exponent that fits 64 bits.
     case int(Int64)
+    /// Any other number. JSON has no NaN and no infinity: they are written as `null`.
     case double(Double)
+    /// A text, without JSON's quotes and escapes.
     case string(String)
+    /// Values in their order.
     case array([JSONValue])
+    /// Members, sorted by key.
     case object(JSONObject)
 
+    /// The text; `nil` when the value is none. Numbers are not turned into texts.
     public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
+    /// The truth value; `nil` when the value is none. Numbers and texts are not turned into one.
     public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
+    /// The number when it is whole and fits 64 bits, however it was spelt (`2`, `2.0`, `2e0`); else `nil`.
     public var intValue: Int64? {
         switch self {
         case .int(let value): value
@@ -18,6 +28,7 @@ public enum JSONValue: Hashable, Sendable {
         default: nil
         }
     }
+    /// The number, rounded to the nearest double where it is a large integer; `nil` when the value is no number.
     public var doubleValue: Double? {
         switch self {
         case .int(let value): Double(value)
@@ -25,38 +36,51 @@ public enum JSONValue: Hashable, Sendable {
         default: nil
         }
     }
+    /// The values; `nil` when the value is no array.
     public var arrayValue: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
+    /// The members; `nil` when the value is no object.
     public var objectValue: JSONObject? { if case .object(let value) = self { value } else { nil } }
 }
 
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByFloatLiteral, ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral
 {
+    /// A text in a Swift literal is a `string`.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// A whole number in a Swift literal is an `int`.
     public init(integerLiteral value: Int64) { self = .int(value) }
+    /// `true` and `false` in a Swift literal are a `bool`.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// A number with a point in a Swift literal is a `double`.
     public init(floatLiteral value: Double) { self = .double(value) }
+    /// A dictionary in a Swift literal is an `object`; of a repeated key the last value counts.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         var object = JSONObject()
         for (key, value) in elements { object[key] = value }
         self = .object(object)
     }
+    /// An array in a Swift literal is an `array`.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 }
 
 /// A JSON object whose members stand in one order, that of their keys, so that equal objects have equal bytes.
 public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+    /// A key with its value.
     public struct Member: Hashable, Sendable {
+        /// Unique within its object.
         public let key: String
+        /// What stands under the key.
         public var value: JSONValue
     }
 
     /// Sorted by key, each key once.
     public private(set) var members: [Member] = []
 
+    /// An object without members.
     public init() {}
     /// Empty, with room for so many.
     package init(minimumCapacity: Int) { members.reserveCapacity(minimumCapacity) }
+    /// Members of a Swift literal, in any order; of a repeated key the last value counts.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         for (key, value) in elements { self[key] = value }
     }
@@ -76,6 +100,7 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
+    /// Whether there are no members.
     public var isEmpty: Bool { members.isEmpty }
     package mutating func reserveCapacity(_ count: Int) { members.reserveCapacity(count) }
 
@@ -111,7 +136,7 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// Applies a JSON Merge Patch (RFC 7396): `null` removes, objects merge, everything else replaces.
-    public mutating func merge(_ patch: JSONObject) {
+    package mutating func merge(_ patch: JSONObject) {
         for member in patch.members { merge(member.value, into: member.key) }
     }
 
@@ -204,7 +229,7 @@ extension JSONValue {
 }
 
 extension JSONObject {
-    public func write(to bytes: inout [UInt8]) {
+    package func write(to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "{"))
         for (index, member) in members.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }

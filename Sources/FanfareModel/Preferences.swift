@@ -1,8 +1,11 @@
 /// Which alerts a person wants.
 public enum AlertMask: UInt8, Sendable, Hashable, CaseIterable {
     // From the mildest to the strictest, each with the raw value of the lowest class that passes.
+    /// Every alert that the topic's rules grant.
     case all = 0
+    /// Only alerts of class `essential`: goals, an arrival.
     case essential = 1
+    /// No alert at all. Updates still come, silently.
     case none = 2
 
     @inlinable package func passes(_ class: AlertClass) -> Bool { `class`.rawValue >= rawValue }
@@ -63,9 +66,12 @@ public struct Preferences: Sendable, Hashable {
         }
     }
 
+    /// Which alerts the activity may give outside quiet hours.
     @inlinable public var alerts: AlertMask { mask(at: 0) }
+    /// Whether the phone allows frequent pushes; it decides between `ActivityLimits.immediate` and `immediateFrequent`.
     @inlinable public var frequentUpdates: Bool { bits & 1 << 4 != 0 }
 
+    /// The daily window in UTC; `nil` where there is none.
     @inlinable public var quietHours: QuietHours? {
         guard bits & 1 << 5 != 0 else { return nil }
         return QuietHours(Int(bits >> 6 & 0x7ff), Int(bits >> 17 & 0x7ff), mask(at: 2))
@@ -97,6 +103,7 @@ public struct Preferences: Sendable, Hashable {
 public enum Silence: UInt8, Sendable, Hashable, CaseIterable {
     /// The person wants no alerts of this class.
     case masked = 1
+    /// The person's quiet hours let no alert of this class through.
     case quietHours = 2
     /// The activity has had as many as it may (rule A2).
     case tooMany = 3

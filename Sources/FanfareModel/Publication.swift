@@ -1,31 +1,36 @@
 /// `apns-priority`. Ten spends the device's hourly budget, five does not (spec §4.1, documented).
 public enum Priority: UInt8, Sendable, Comparable {
+    /// The device may put the push off to save power.
     case conserving = 5
+    /// The device shows the push at once.
     case immediate = 10
+    /// Whether `a` is delivered with less urgency.
     public static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }
 }
 
 /// How much an alert matters beside another one: when an activity missed several, the newest of the highest class rides.
 public enum AlertClass: UInt8, Sendable, Comparable {
+    /// Worth a look: a card, a substitution. Shares the topic's bucket with all others of the class.
     case ordinary = 0
     /// What nobody forgives missing: goals, their cancellation, full time. Has a bucket of its own.
     case essential = 1
+    /// Whether `b` goes first where one push can carry only one of them.
     public static func < (a: AlertClass, b: AlertClass) -> Bool { a.rawValue < b.rawValue }
 }
 
 /// A granted request for attention that rides on an update. A reference: every lineup of its topic keeps it until eight newer ones
 /// of its class have come, and its words are larger than all else that a lineup keeps.
-public final class Alert: Sendable {
+package final class Alert: Sendable {
     /// Id of the fact that caused it. Withdrawing that fact revokes the alert.
-    public let cause: String
-    public let `class`: AlertClass
-    public let text: AlertText
+    package let cause: String
+    package let `class`: AlertClass
+    package let text: AlertText
     /// Counted by the fan-out from the moment it learned of the alert; an older one is `stale` and rides no more.
-    public let freshFor: Duration
+    package let freshFor: Duration
     /// The content state key that this alert is about: it becomes `highlight` of the state it rides on.
-    public let highlight: String?
+    package let highlight: String?
 
-    public init(cause: String, class: AlertClass, text: AlertText, freshFor: Duration, highlight: String?) {
+    package init(cause: String, class: AlertClass, text: AlertText, freshFor: Duration, highlight: String?) {
         self.cause = cause
         self.class = `class`
         self.text = text
@@ -36,14 +41,14 @@ public final class Alert: Sendable {
 
 /// A content state as canonical JSON, and where the values of `highlight` and `deepLink` stand in it, so that the fan-out can
 /// make them follow the alert carried and the spotlight without parsing.
-public struct EncodedState: Sendable, Hashable {
-    public let bytes: [UInt8]
-    public let highlight: Range<Int>?
-    public let deepLink: Range<Int>?
+@usableFromInline package struct EncodedState: Sendable, Hashable {
+    package let bytes: [UInt8]
+    package let highlight: Range<Int>?
+    package let deepLink: Range<Int>?
     /// Bytes of the longest key as `highlight` would name it.
     package let highlightMax: Int
     /// Of the bytes. The same on every node.
-    public let hash: UInt64
+    @usableFromInline package let hash: UInt64
 
     /// What a state may have where nothing else is said.
     @usableFromInline package static let bytesMax = 3072
@@ -51,7 +56,7 @@ public struct EncodedState: Sendable, Hashable {
     /// Of the recorded and the generated feeds' states most have less: room for it is asked for at once.
     private static let bytesUsual = 384
 
-    public init(_ state: JSONObject) {
+    package init(_ state: JSONObject) {
         var bytes: [UInt8] = []
         var highlight: Range<Int>?
         var deepLink: Range<Int>?
@@ -78,13 +83,13 @@ public struct EncodedState: Sendable, Hashable {
     }
 
     /// The key that `highlight` names. Keys are plain words, so the quotes are all there is to take off.
-    public var highlightedKey: String? {
+    package var highlightedKey: String? {
         guard let highlight, highlight.count > 2 else { return nil }
         return String(decoding: bytes[highlight.lowerBound + 1..<highlight.upperBound - 1], as: UTF8.self)
     }
 
     /// The same state with another key highlighted.
-    public func highlighting(_ key: String) -> [UInt8] {
+    package func highlighting(_ key: String) -> [UInt8] {
         guard let highlight else { return bytes }
         var value: [UInt8] = []
         JSONValue.write(key, to: &value)
@@ -93,13 +98,13 @@ public struct EncodedState: Sendable, Hashable {
 }
 
 /// What is to be done before an activity has lasted eight hours, while its topic goes on (rule L1).
-public struct Expiry: Sendable, Hashable {
+package struct Expiry: Sendable, Hashable {
     /// It goes on as a new activity, where one can be started; else it ends.
-    public var renews: Bool
+    package var renews: Bool
     /// How long the card stays on the Lock Screen when it ends.
-    public var dismissAfter: Duration
+    package var dismissAfter: Duration
 
-    public init(renews: Bool = false, dismissAfter: Duration = .seconds(1800)) {
+    package init(renews: Bool = false, dismissAfter: Duration = .seconds(1800)) {
         self.renews = renews
         self.dismissAfter = dismissAfter
     }
@@ -107,40 +112,40 @@ public struct Expiry: Sendable, Hashable {
 
 /// A new version of a topic on its way to the fan-out: what the decision core hands on, and all that the fan-out knows of it.
 /// Immutable and shared by every shard.
-public final class Publication: Sendable {
-    public enum Event: Sendable { case update, end }
+@usableFromInline package final class Publication: Sendable {
+    @usableFromInline package enum Event: Sendable { case update, end }
 
     /// Counts publications over all topics, from 1: the name by which outcomes come back.
-    public let serial: UInt64
-    public let topicID: TopicID
-    public let topicKind: TopicKind
+    @usableFromInline package let serial: UInt64
+    package let topicID: TopicID
+    package let topicKind: TopicKind
     /// Counts up from 1 within the topic.
-    public let version: UInt32
-    public let event: Event
-    public let state: EncodedState
-    public let priority: Priority
-    public let alert: Alert?
+    package let version: UInt32
+    package let event: Event
+    @usableFromInline package let state: EncodedState
+    package let priority: Priority
+    package let alert: Alert?
     /// Of several activities the one with the higher number stands first (rule U7); `nil`: the system decides.
-    public let relevance: Int?
-    public let prominence: Prominence
+    package let relevance: Int?
+    package let prominence: Prominence
     /// What a lineup shows of this version outside its spotlight.
     package let short: ShortForms
     /// Bytes that the state of any push which shows this topic may have (rule U4).
-    public let stateBytesMax: Int
+    package let stateBytesMax: Int
     /// Decisions carry durations; the fan-out turns them into dates when it sends.
-    public let staleAfter: Duration?
+    package let staleAfter: Duration?
     /// Set on an end: how long the card stays on the Lock Screen.
-    public let dismissAfter: Duration?
+    package let dismissAfter: Duration?
     /// Set on an end: what comes under this id next is another's, as the next guest's turn at a table, and so is whoever follows from
     /// now on.
-    public let freesID: Bool
-    public let expiry: Expiry
+    package let freesID: Bool
+    package let expiry: Expiry
     /// By an operator: everybody gets it, also those who have had this state.
-    public let isRepublished: Bool
+    @usableFromInline package let isRepublished: Bool
     /// Hash of what people see of it: equal displays are not sent twice.
     @inlinable package var display: UInt64 { isRepublished ? (state.hash ^ serial).mixed : state.hash }
 
-    public init(
+    package init(
         serial: UInt64, topicID: TopicID, topicKind: TopicKind, version: UInt32, event: Event,
         state: EncodedState, priority: Priority, alert: Alert?, relevance: Int? = nil,
         prominence: Prominence = Prominence(),
@@ -171,7 +176,7 @@ public final class Publication: Sendable {
 
 extension Publication {
     /// The same without its alert.
-    public var silent: Publication { copy(serial: serial, isRepublished: isRepublished) }
+    package var silent: Publication { copy(serial: serial, isRepublished: isRepublished) }
 
     /// The same once more for everybody, silently.
     package func republished(as serial: UInt64) -> Publication { copy(serial: serial, isRepublished: true) }

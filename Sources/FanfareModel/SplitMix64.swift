@@ -1,24 +1,24 @@
 /// Small seeded generator (SplitMix64): jitter, synthetic subscribers, generated feeds and the simulation all draw from it, so
 /// that a printed seed replays them exactly.
-public struct SplitMix64: RandomNumberGenerator, Sendable {
+@usableFromInline package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    public init(seed: UInt64) { state = seed }
+    @usableFromInline package init(seed: UInt64) { state = seed }
 
-    public mutating func next() -> UInt64 {
+    @usableFromInline package mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         return state.mixed
     }
 
     /// True with this probability.
-    public mutating func chance(_ probability: Double) -> Bool {
+    package mutating func chance(_ probability: Double) -> Bool {
         Double(next() >> 11) * 0x1p-53 < probability
     }
 }
 
 extension UInt64 {
     /// The finaliser of SplitMix64: every bit of the result depends on every bit of the value.
-    @inlinable public var mixed: UInt64 {
+    @inlinable package var mixed: UInt64 {
         var z = self
         z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
         z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
@@ -30,7 +30,7 @@ extension Sequence<UInt8> {
     /// FNV-1a, finished so that every bit depends on every byte; the same in every process. Whoever chooses the bytes can make two
     /// meet: what must be safe from that takes `keyedHash`. Inlinable, because over an unknown sequence of another module each byte
     /// would cost a call.
-    @inlinable public var fnv1a: UInt64 {
+    @inlinable package var fnv1a: UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in self { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         return hash.mixed

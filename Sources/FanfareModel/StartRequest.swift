@@ -8,10 +8,21 @@ public final class StartRequest: Sendable {
     public let attributesType: String
     /// The static attributes; the activity's id is added under `activityKey`.
     public let attributes: JSONObject
+    /// The attribute under which the app finds `activity`.
     public let activityKey: String
     /// What the person is told. Without an alert phones start nothing (spec §3.1, observed).
     public let alert: AlertText
 
+    /// Nothing is checked here. `Engine.start` refuses a token that is empty or too long; of attributes that do not fit a push
+    /// `Engine.Observer.met` is told when the start is tried.
+    ///
+    /// - Parameters:
+    ///   - activity: the app's id of the activity; all calls of the engine know it by that.
+    ///   - token: raw bytes, not hex.
+    ///   - attributesType: the struct's name, spelt as in the app.
+    ///   - attributes: the static attributes. A member named `activityKey` is overwritten.
+    ///   - activityKey: one that the app's attributes struct has as a `String`.
+    ///   - alert: what the person is told.
     public init(
         activity: String, token: [UInt8], attributesType: String, attributes: JSONObject = [:],
         activityKey: String = "activity", alert: AlertText

@@ -1,4 +1,4 @@
-public import FanfareModel
+package import FanfareModel
 
 extension LineupRules {
     /// The name of the table, which no topic kind can have.
@@ -17,7 +17,7 @@ extension LineupRules {
     }
 
     /// Their table, as a rules file has it.
-    public var toml: String {
+    package var toml: String {
         var lines = ["[\(LineupRules.table)]", "dwell = \(quoted(dwell.inRules))"]
         if let round { lines.append("round = \(quoted(round.inRules))") }
         lines += [

@@ -1,4 +1,4 @@
-public import FanfareDecisions
+package import FanfareDecisions
 import FanfareModel
 import Foundation
 
@@ -16,7 +16,7 @@ extension Rules {
     ///     alert = { class = "essential", burst = 1, refill = "30 min", freshFor = "10 min", title = "Almost there" }
     ///
     /// - Throws: every fault with line and column; then nothing of the file counts.
-    public init(file path: String) throws(RulesError) {
+    package init(file path: String) throws(RulesError) {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw RulesError(unreadable: path)
         }
@@ -24,7 +24,7 @@ extension Rules {
     }
 
     /// - Parameter file: how messages call it.
-    public init(toml bytes: [UInt8], file: String) throws(RulesError) {
+    package init(toml bytes: [UInt8], file: String) throws(RulesError) {
         self = .builtIn
         let faults = TableReader.Faults()
         guard let kinds = try TOMLValue.document(bytes, file: file).members else { return }

@@ -1,9 +1,9 @@
-public import FanfareDecisions
-public import FanfareModel
+package import FanfareDecisions
+package import FanfareModel
 
 extension Rules {
     /// The rules as a file says them: reading it gives the same rules. A kind whose reducer no file can name says so in a comment.
-    public var toml: String {
+    package var toml: String {
         kinds.sorted { $0.key.rawValue < $1.key.rawValue }.map { $0.value.toml(kind: $0.key) }.joined(separator: "\n")
             + (kinds.isEmpty ? "" : "\n") + other.toml(kind: .generic) + "\n" + lineups.toml
     }
@@ -11,7 +11,7 @@ extension Rules {
 
 extension TopicRules {
     /// The table of one kind.
-    public func toml(kind: TopicKind) -> String {
+    package func toml(kind: TopicKind) -> String {
         let kind = key(kind.rawValue)
         var lines = ["[\(kind)]"]
         lines.append(

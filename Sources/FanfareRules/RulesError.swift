@@ -1,12 +1,12 @@
 /// What is wrong with a rules file: every fault in it, each with its place and what was expected there.
-public struct RulesError: Error, CustomStringConvertible, Sendable {
+package struct RulesError: Error, CustomStringConvertible, Sendable {
     /// `file:line:column: what is wrong`, in the order of the file.
-    public let lines: [String]
+    package let lines: [String]
 
     /// There is no such file, or it is not ours to read: nothing is known of what it says.
-    public private(set) var isUnreadable = false
+    package private(set) var isUnreadable = false
 
-    public var description: String { lines.joined(separator: "\n") }
+    package var description: String { lines.joined(separator: "\n") }
 
     init(file: String, faults: [Fault]) {
         lines = faults.sorted { $0.place < $1.place }

@@ -69,17 +69,21 @@ import Testing
         for host in hosts {
             let app = try #require(engine.app(host.app.app))
             for person in 0..<people {
-                engine.follow(
-                    .topic(topic), activity: "card of \(person)", subscriber: "person \(person)",
-                    token: host.token(of: person), app: app)
+                #expect(
+                    engine.follow(
+                        .topic(topic), activity: "card of \(person)", subscriber: "person \(person)",
+                        token: host.token(of: person), app: app
+                    ).isTaken)
             }
         }
         for version in 1...versions {
-            engine.ingest(
-                FeedEvent(
-                    topic: topic, topicKind: .generic, at: FeedTime(seconds: 1_790_000_000 + Int64(version)),
-                    seq: UInt64(version), kind: "score", lifecycle: version == versions ? .end : nil,
-                    change: .patch(["score": .int(Int64(version))])))
+            #expect(
+                engine.ingest(
+                    FeedEvent(
+                        topic: topic, topicKind: .generic, at: FeedTime(seconds: 1_790_000_000 + Int64(version)),
+                        seq: UInt64(version), kind: "score", lifecycle: version == versions ? .end : nil,
+                        change: .patch(["score": .int(Int64(version))]))
+                ).isTaken)
             #expect(engine.settle(within: .seconds(120)))
         }
         engine.stop()

@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import Fanfare
+@testable import FanfareReplay
 
 /// A live replay to followers, while somebody sets the machine's clock. The simulator has a clock of its own, and refuses what phones
 /// would drop.

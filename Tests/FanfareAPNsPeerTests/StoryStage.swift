@@ -1,8 +1,8 @@
-import Fanfare
 import FanfareAPNs
 import FanfareFeeds
 import FanfareLoop
 import FanfareModel
+import FanfareReplay
 import Testing
 
 @testable import APNsSimulator
@@ -130,7 +130,7 @@ final class StoryStage {
         return frames
     }
 
-    private var isGathering: Bool { source.shard.audiences.contains { $0.parked != nil } }
+    private var isGathering: Bool { source.shard.audiences.contains { $0.lane.parked != nil } }
 
     /// The next decision, or before that the next moment at which the shard has something of its own to do.
     private func next(of steps: inout ArraySlice<Step>, since first: FeedTime, _ start: Moment) -> Step? {

@@ -4,22 +4,21 @@ import Testing
 
 @Suite struct NextConnectionTests {
     /// Those of some whose room is given that are pulled for, one after the other, while there is room.
-    private func chosen(_ offers: [(room: Int, errors: Int, isSlow: Bool, isNarrow: Bool)]) -> Int? {
+    private func chosen(_ offers: [(room: Int, errors: Int, isSlow: Bool)]) -> Int? {
         var next = NextConnection()
         for (index, offer) in offers.enumerated() {
             next.offer(
-                index, room: offer.room, errors: offer.errors, isSlow: offer.isSlow, isNarrow: offer.isNarrow)
+                index, room: offer.room, inFlight: 1000 - offer.room, errors: offer.errors, isSlow: offer.isSlow)
         }
         return next.index
     }
 
-    @Test func errorsComeBeforeSlownessAndThatBeforeWidthAndRoom() {
+    @Test func errorsComeBeforeSlownessAndThatBeforeWhatIsInFlight() {
         #expect(chosen([]) == nil)
-        #expect(chosen([(0, 0, false, false)]) == nil)
-        #expect(chosen([(9, 1, false, true), (1, 0, true, false)]) == 1)
-        #expect(chosen([(9, 0, true, true), (1, 0, false, false)]) == 1)
-        #expect(chosen([(9, 0, false, false), (1, 0, false, true)]) == 1)
-        #expect(chosen([(1, 0, false, false), (9, 0, false, false), (9, 0, false, false)]) == 1)
+        #expect(chosen([(0, 0, false)]) == nil)
+        #expect(chosen([(9, 1, false), (1, 0, true)]) == 1)
+        #expect(chosen([(9, 0, true), (1, 0, false)]) == 1)
+        #expect(chosen([(1, 0, false), (9, 0, false), (9, 0, false)]) == 1)
     }
 
     /// Little's law: whoever answers three times as late has a third of the pushes, while there is room for all.
@@ -30,44 +29,30 @@ import Testing
             var next = NextConnection()
             for index in inFlight.indices {
                 next.offer(
-                    index, room: 1000 - inFlight[index], errors: 0, isSlow: false, lag: lags[index], isNarrow: false)
+                    index, room: 1000 - inFlight[index], inFlight: inFlight[index], errors: 0, isSlow: false,
+                    lag: lags[index])
             }
             if let index = next.index { inFlight[index] += 1 }
         }
         #expect(inFlight.reduce(0, +) == 1000 && 3 * inFlight[1] <= inFlight[0], "\(inFlight)")
         var last = NextConnection()
-        last.offer(0, room: 0, errors: 0, isSlow: false, isNarrow: false)
-        last.offer(1, room: 2, errors: 0, isSlow: false, lag: 30, isNarrow: false)
+        last.offer(0, room: 0, inFlight: 1000, errors: 0, isSlow: false)
+        last.offer(1, room: 2, inFlight: 998, errors: 0, isSlow: false, lag: 30)
         #expect(last.index == 1 && last.room == 2, "where nobody else has room")
     }
 
-    /// A few pushes at a time, as between goals: every connection grows wide by them, and not the widest alone.
-    @Test func whatLittleThereIsToPushWarmsAllConnections() {
-        let widthMax = 1000
-        var widths = [Int](repeating: 1, count: 5)
-        var last = 0
-        for _ in 0..<100 {
-            var left = 100
-            while left > 0 {
-                var inFlight = [Int](repeating: 0, count: widths.count)
-                while left > 0 {
-                    var next = NextConnection()
-                    for offset in 1...widths.count {
-                        let index = (last + offset) % widths.count
-                        next.offer(
-                            index, room: widths[index] - inFlight[index], errors: 0, isSlow: false,
-                            isNarrow: widths[index] < widthMax)
-                    }
-                    guard let index = next.index else { break }
-                    last = index
-                    let count = min(left, next.room)
-                    inFlight[index] += count
-                    left -= count
-                }
-                // A round trip: each answer makes its connection wider by one.
-                for index in widths.indices { widths[index] = min(widthMax, widths[index] + inFlight[index]) }
+    /// A goal is there when the last of its connections has brought its share: who may carry more does not carry more for that.
+    @Test func aGoalSpreadsOverConnectionsOfAllWidthsAlike() {
+        let widths = [1000, 300, 500, 250]
+        var inFlight = [0, 0, 0, 0]
+        for _ in 0..<800 {
+            var next = NextConnection()
+            for index in widths.indices {
+                next.offer(
+                    index, room: widths[index] - inFlight[index], inFlight: inFlight[index], errors: 0, isSlow: false)
             }
+            if let index = next.index { inFlight[index] += 1 }
         }
-        #expect(widths.allSatisfy { $0 == widthMax }, "\(widths)")
+        #expect(inFlight == [200, 200, 200, 200])
     }
 }

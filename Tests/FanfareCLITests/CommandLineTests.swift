@@ -2,6 +2,7 @@ import Fanfare
 import FanfareDecisions
 import FanfareFeeds
 import FanfareModel
+import FanfareReplay
 import Foundation
 import Testing
 

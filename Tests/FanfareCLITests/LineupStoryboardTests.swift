@@ -1,6 +1,6 @@
-import Fanfare
 import FanfareFeeds
 import FanfareModel
+import FanfareReplay
 import Foundation
 import Testing
 

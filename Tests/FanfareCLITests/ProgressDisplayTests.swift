@@ -2,8 +2,8 @@ import FanfareFanOut
 import FanfareModel
 import Testing
 
-@testable import Fanfare
 @testable import FanfareCLI
+@testable import FanfareReplay
 
 @Suite struct ProgressDisplayTests {
     private func progress(_ seconds: Double, pushes: Int, fraction: Double? = 0.5) -> ReplayProgress {

@@ -3,8 +3,8 @@ import FanfareModel
 import Foundation
 import Testing
 
-@testable import Fanfare
 @testable import FanfareCLI
+@testable import FanfareReplay
 
 @Suite struct SummaryTests {
     private var summary: ReplaySummary {

@@ -9,6 +9,15 @@ import Testing
         #expect(Quantiser.minute.quantise(value, shown: nil) == shown)
     }
 
+    @Test(arguments: [Int64.min, -1, 0, 1, .max / 3, .max - 1, .max]) func anyStepIsTaken(step: Int64) {
+        for quantiser in [Quantiser(step: step, hysteresis: step), .percent(step)] {
+            for value in [Int64.min, -1, 0, 1, .max] {
+                _ = quantiser.quantise(value, shown: quantiser.quantise(value, shown: nil))
+            }
+            #expect(quantiser.step >= 1 && quantiser.hysteresis >= 1)
+        }
+    }
+
     @Test func movesOnlyWhenTheValueHasMoved() {
         #expect(Quantiser.minute.quantise(104, shown: 60) == 60)
         #expect(Quantiser.minute.quantise(105, shown: 60) == 120)

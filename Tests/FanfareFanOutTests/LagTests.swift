@@ -43,7 +43,7 @@ import Testing
             shard.apply(publication(serial), at: moment)
             #expect(shard.publications.count <= 8)
         }
-        #expect(shard.audiences[0].opened.count == 8)
+        #expect(shard.audiences[0].publications.count == 8)
         #expect(shard.violatedInvariant() == nil)
 
         var batch = DeliveryBatch()

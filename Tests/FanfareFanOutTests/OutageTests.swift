@@ -60,7 +60,9 @@ import Testing
         _ = stage.settle()
         stage.publish(2, alert: "goal")
         for turn in 1...10_000 { move("card", lineups[turn % 2]) }
-        for audience in stage.shard.audiences { #expect(audience.again.count <= 2 * audience.order.count + 65) }
+        for audience in stage.shard.audiences {
+            #expect(audience.revisits.prompt.count <= 2 * audience.order.count + 65)
+        }
         #expect(stage.shard.violatedInvariant() == nil)
         let pushes = stage.passUntilPush(seconds: 5).pushes
         #expect(pushes.count == 3 && pushes.allSatisfy { $0.payload.alert?.title == "goal" })

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import FanfareFanOut
 import FanfareModel
 import Testing
@@ -17,6 +18,7 @@ import Testing
         private let shards: [ShardTurn]
         let transports: [WillingTransport]
         private let wakeups = Wakeups()
+        let recorder: CoreRecorder
 
         /// Who was woken and has not run since.
         private final class Wakeups {
@@ -40,6 +42,7 @@ import Testing
             core = EngineCore(
                 shards: links, perApp: 1, apps: [AppID(bundleID: "behind"), AppID(bundleID: "well")])
             turn = CoreTurn(core, inbox, clock: ThreadClock(source)) { _ in }
+            recorder = CoreRecorder(core)
         }
 
         /// Whoever is woken runs, until nobody is.
@@ -161,9 +164,8 @@ import Testing
         apps.goal(1)
         apps.run(shardsOf: 1)
         #expect(apps.alerts(1) == 0)
-        var relieved = 0
-        apps.core.onRelief = { relieved += 1 }
+        #expect(apps.recorder.reliefs == 0)
         apps.run()
-        #expect(relieved == 1 && apps.alerts(1) == 1)
+        #expect(apps.recorder.reliefs == 1 && apps.alerts(1) == 1)
     }
 }

@@ -31,9 +31,8 @@ import Testing
             }
         }
         core.send(.unfollow(ActivityID(7)), forSubscriber: 7, app: 1)
-        var completed = 0
+        let recorder = CoreRecorder(core)
         var isQuiet = false
-        core.onCompleted = { _, _, _ in completed += 1 }
         let now = FeedTime(seconds: 1_790_000_000)
         core.apply(
             FeedEvent(topic: topic, topicKind: .generic, at: now, kind: "score", change: .patch(["goals": 1])), now: now
@@ -50,7 +49,7 @@ import Testing
         core.stop()
         loop.close()
         let sources = recordings.withLock { $0 }
-        #expect(isQuiet && completed == 1)
+        #expect(isQuiet && recorder.completed == [1])
         #expect(answers == [0: .silenced(.unknown), 1: .noActivity], "each app is asked about its own activity")
         for app in 0..<2 {
             #expect(sources[app].count == shards)
@@ -114,13 +113,8 @@ import Testing
             core.send(
                 .follow(ActivityID(1), .topic(topic), token: [UInt8(app)]), forSubscriber: 1, app: app)
         }
-        var reports: [String] = []
-        var reasons: [String] = []
-        core.onReport = { reports.append($0) }
-        core.onRecord = { record, _ in reasons.append(record.reason) }
+        let recorder = CoreRecorder(core)
         var clock = FeedTime(seconds: 1_790_000_000)
-        var completed = 0
-        core.onCompleted = { _, _, _ in completed += 1 }
         func take(_ event: FeedEvent) {
             core.apply(event, now: clock)
             core.settle { _ in loop.stop() }
@@ -162,8 +156,9 @@ import Testing
         }
         #expect(told(0) == ["1!", "2", "4", "5!", "5"])
         #expect(told(1) == ["1!", "2!", "3!", "4!", "5!"])
-        #expect(completed == 5, "each as soon as those have it who may")
-        #expect(reports == ["pause for app three, production: there is no such app here"])
+        #expect(recorder.completed.count == 5, "each as soon as those have it who may")
+        #expect(recorder.reports == ["pause for app three, production: there is no such app here"])
+        let reasons = recorder.records.map(\.reason)
         #expect(reasons.contains("mute by an operator: app one, production"))
         #expect(reasons.count { $0.contains("was here before") } == 1)
     }

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import FanfareLoop
 import Foundation
 import Synchronization
@@ -142,9 +143,11 @@ import Testing
         let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
         let match = TopicID("match/1")
         for subscriber in 0..<1000 {
-            engine.follow(
-                .topic(match), activity: "card \(subscriber)", subscriber: "\(subscriber)",
-                token: Array("token \(subscriber)".utf8))
+            #expect(
+                engine.follow(
+                    .topic(match), activity: "card \(subscriber)", subscriber: "\(subscriber)",
+                    token: Array("token \(subscriber)".utf8)
+                ).isTaken)
         }
         let at = FeedTime(seconds: 1_790_000_000)
         #expect(try engine.publish(Counted(score: 1), for: match, at: at).isTaken)

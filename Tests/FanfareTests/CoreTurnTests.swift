@@ -1,3 +1,4 @@
+import EngineTestSupport
 import FanfareDecisions
 import FanfareFanOut
 import FanfareModel

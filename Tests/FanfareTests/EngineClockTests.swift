@@ -19,12 +19,14 @@ import Testing
         let engine = try Engine(options, observer: observer)
         let topic = TopicID("match/1")
         func score(_ goals: Int64) {
-            engine.ingest(
-                FeedEvent(
-                    topic: topic, topicKind: .generic, at: FeedTime(seconds: 1_790_000_000 + goals), kind: "score",
-                    change: .patch(["goals": .int(goals)])))
+            #expect(
+                engine.ingest(
+                    FeedEvent(
+                        topic: topic, topicKind: .generic, at: FeedTime(seconds: 1_790_000_000 + goals), kind: "score",
+                        change: .patch(["goals": .int(goals)]))
+                ).isTaken)
         }
-        engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])
+        #expect(engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1]).isTaken)
         score(1)
         #expect(published.wait(timeout: .now() + 60) == .success)
         offset.withLock { $0 = seconds * 1000 }

@@ -54,8 +54,7 @@ import Testing
         let core = EngineCore(shards: rings.map { ShardLink($0) {} }, perApp: 1, apps: apps)
         let shards = rings.map(IdleShard.init)
         let now = FeedTime(seconds: 1_790_000_000)
-        var completed: [UInt64] = []
-        core.onCompleted = { serial, _, _ in completed.append(serial) }
+        let recorder = CoreRecorder(core)
         func order(_ operation: FeedEvent.Operation) {
             core.apply(
                 FeedEvent(
@@ -76,10 +75,10 @@ import Testing
         #expect(resumed.count == 1)
         shards[0].accept(resumed)
         core.takeFeedback()
-        #expect(completed.isEmpty, "the other app's people do not have it yet")
+        #expect(recorder.completed.isEmpty && core.violation() == nil, "the other app's people do not have it yet")
         shards[1].accept(other)
         core.takeFeedback()
-        #expect(completed == [1])
+        #expect(recorder.completed == [1])
     }
 
     /// The core is at work for so long that every ring is full: a shard tells 16,384 facts and holds 4,096, the ring to it takes
@@ -101,9 +100,8 @@ import Testing
     /// fits the ring while the core does not listen.
     @Test func aShardThatWasHeldUpGoesOn() throws {
         let (loop, core) = try EngineCoreTests.overrun()
-        var completed = 0
+        let recorder = CoreRecorder(core)
         var isQuiet = false
-        core.onCompleted = { _, _, _ in completed += 1 }
         core.settle {
             isQuiet = $0 == .complete
             loop.stop()
@@ -113,7 +111,7 @@ import Testing
         loop.run()
         watchdog.close()
         #expect(isQuiet)
-        #expect(completed == 100_000)
+        #expect(recorder.completed.count == 100_000)
         core.stop()
         loop.close()
     }

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import FanfareDecisions
 import FanfareFanOut
 import FanfareLoop
@@ -14,10 +15,11 @@ import Testing
     private func counts(_ engine: Engine) throws -> ShardCounts {
         let counted = Locked<ShardCounts?>(nil)
         let answered = DispatchSemaphore(value: 0)
-        engine.counts { counts in
+        let asked = engine.counts { counts in
             counted.withLock { $0 = counts }
             answered.signal()
         }
+        try #require(asked.isTaken)
         #expect(answered.wait(timeout: .now() + 120) == .success)
         return try #require(counted.withLock { $0 })
     }
@@ -37,7 +39,7 @@ import Testing
         var options = Engine.Options(transport: .discard)
         options.clock = clock.source
         let engine = try Engine(options, observer: observer)
-        engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])
+        #expect(engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1]).isTaken)
         #expect(engine.ingest(.number(1)).isTaken)
         #expect(engine.settle(within: .seconds(120)))
         #expect(try counts(engine).pushes.accepted == 1)
@@ -61,11 +63,13 @@ import Testing
             var number = 0
             while !isEnough.isSet {
                 number += 1
-                engine.follow(
-                    .topic(TopicID("topic")), activity: "card \(number)", subscriber: "\(number)", token: [1])
-                engine.ingest(.number(number))
+                #expect(
+                    engine.follow(
+                        .topic(TopicID("topic")), activity: "card \(number)", subscriber: "\(number)", token: [1]
+                    ).isTaken)
+                #expect(engine.ingest(.number(number)).isTaken)
                 if number > 50 {
-                    engine.unfollow(activity: "card \(number - 50)", subscriber: "\(number - 50)")
+                    #expect(engine.unfollow(activity: "card \(number - 50)", subscriber: "\(number - 50)").isTaken)
                 }
                 // No faster than the network takes it.
                 took.wait()
@@ -91,7 +95,7 @@ import Testing
     @Test(arguments: [Duration.seconds(Int64.max), .zero, .seconds(-1), .seconds(Int64.min)])
     func anyTimeCanBeWaitedFor(timeout: Duration) throws {
         let engine = try Engine(Engine.Options(transport: .discard))
-        engine.ingest(.number(1))
+        #expect(engine.ingest(.number(1)).isTaken)
         let isSettled = engine.settle(within: timeout)
         #expect(isSettled || timeout <= .zero)
         engine.stop(within: timeout)

@@ -1,3 +1,4 @@
+import EngineTestSupport
 import FanfareLoop
 import FanfareModel
 import Foundation
@@ -40,7 +41,7 @@ import Testing
         }
         let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
         stopping.withLock { $0 = engine }
-        engine.ingest(.number(1))
+        #expect(engine.ingest(.number(1)).isTaken)
         #expect(returned.wait(timeout: .now() + 120) == .success, "it did not return within the callback")
         engine.stop()
         stopping.withLock { $0 = nil }
@@ -57,7 +58,7 @@ import Testing
         }
         let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
         waiting.withLock { $0 = engine }
-        engine.ingest(.number(1))
+        #expect(engine.ingest(.number(1)).isTaken)
         engine.stop()
         waiting.withLock { $0 = nil }
         #expect(answers.withLock { $0 } == [false])
@@ -112,7 +113,7 @@ import Testing
                     return try DiscardTransport(loop: loop, source: recording)
                 }
             ])
-        engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])
+        #expect(engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1]).isTaken)
         for number in 1...5 { #expect(engine.ingest(.number(number)).isTaken) }
         engine.stop(within: .seconds(120))
         #expect(source?.accepted[[1]]?.last?.state == Array(#"{"number":5}"#.utf8))
@@ -122,18 +123,21 @@ import Testing
     @Test func aStopEndsInItsTimeAlthoughTheServiceIsSilent() throws {
         let engine = try Engine.scripted({ .silent })
         for person in 0..<10 {
-            engine.follow(.topic(topic), activity: "card \(person)", subscriber: "\(person)", token: [1])
+            #expect(
+                engine.follow(.topic(topic), activity: "card \(person)", subscriber: "\(person)", token: [1]).isTaken)
         }
-        engine.ingest(.number(1))
+        #expect(engine.ingest(.number(1)).isTaken)
         let verdict = Locked<Bool?>(nil)
         let answered = Tally()
         let waiting = Background {
             let isSettled = engine.settle(within: .seconds(600))
             verdict.withLock { $0 = isSettled }
         }
-        engine.counts { _ in answered.add(1) }
-        engine.freshness { _ in answered.add(1) }
-        engine.alertDisposition(of: "x", in: topic, activity: "card 1", subscriber: "1") { _ in answered.add(1) }
+        #expect(engine.counts { _ in answered.add(1) }.isTaken)
+        #expect(engine.freshness { _ in answered.add(1) }.isTaken)
+        #expect(
+            engine.alertDisposition(of: "x", in: topic, activity: "card 1", subscriber: "1") { _ in answered.add(1) }
+                .isTaken)
         engine.stop(within: .milliseconds(100))
         #expect(waiting.join())
         #expect(verdict.withLock { $0 } == false)
@@ -148,7 +152,9 @@ import Testing
         observer.decided = { record in if record.origin == .event { decided.add(1) } }
         let engine = try Engine.scripted({ .silent }, observer)
         for number in 1...5000 { #expect(engine.ingest(.number(number)).isTaken) }
-        engine.alertDisposition(of: "x", in: topic, activity: "nobody", subscriber: "1") { _ in answered.add(1) }
+        #expect(
+            engine.alertDisposition(of: "x", in: topic, activity: "nobody", subscriber: "1") { _ in answered.add(1) }
+                .isTaken)
         engine.stop(within: .zero)
         #expect(decided.count == 5000)
         #expect(answered.count == 1)
@@ -178,8 +184,8 @@ import Testing
             { .everyThirdIsDead(tally) }, observer,
             subscribers: SubscriberSequence(everybody, expectedCount: people))
         // The publication is on its way to the shard when the core decides the next event, and stands still.
-        engine.ingest(.number(0))
-        engine.ingest(.number(1))
+        #expect(engine.ingest(.number(0)).isTaken)
+        #expect(engine.ingest(.number(1)).isTaken)
         #expect(isHeldUp.wait(timeout: .now() + 120) == .success)
         #expect(tally.waitForEnough(), "\(tally.count)")
         let stop = Background { engine.stop(within: .zero) }

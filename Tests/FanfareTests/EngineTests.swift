@@ -10,6 +10,43 @@ import Testing
             seq: UInt64(number), kind: "score", change: .patch(["goals": .int(Int64(number))]))
     }
 
+    /// What cannot be carried out is refused by the call, not by a line in a log.
+    @Test func callsRefuseWhatCannotBeCarriedOut() throws {
+        let engine = try Engine(Engine.Options(transport: .discard))
+        defer { engine.stop() }
+        let answers = [
+            engine.order(.pause, for: AppID(bundleID: "com.example.unknown")),
+            engine.correct(TopicID("match/1"), .operation(.pause)),
+        ]
+        for answer in answers {
+            guard case .refused(let reason) = answer else {
+                Issue.record("\(answer)")
+                continue
+            }
+            #expect(!reason.isEmpty)
+        }
+    }
+
+    /// An operator who names a kind beside a topic does not decide what the topic is.
+    @Test func anOrderForATopicDoesNotGiveItItsKind() throws {
+        let outcomes = Locked<[String]>([])
+        var observer = Engine.Observer()
+        observer.decided = { record in outcomes.withLock { $0.append("\(record.kind): \(record.outcome)") } }
+        let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
+        #expect(engine.order(.mute, for: TopicID("match/1"), kind: .hockey).isTaken)
+        #expect(engine.ingest(EngineTests.goal(1, 1)).isTaken)
+        engine.stop()
+        #expect(outcomes.withLock { $0 }.last == "score: published")
+    }
+
+    @Test func aTopicsIDIsNoLongerThanShardsTakeIt() {
+        var limits = Rules.Limits()
+        limits.topicIDBytesMax = 600
+        #expect(limits.topicIDBytesMax == 512)
+        limits.topicIDBytesMax = 20
+        #expect(limits.topicIDBytesMax == 20)
+    }
+
     @Test(arguments: [1, 2]) func deliversToEverybodyThroughTheWholeEngine(shards: Int) throws {
         var options = Engine.Options(transport: .discard)
         options.shards = shards
@@ -91,7 +128,7 @@ import Testing
     @Test func A3_tellsWhatBecomesOfAnAlert() throws {
         let engine = try Engine(Engine.Options(transport: .discard))
         let topic = TopicID("match/1")
-        engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])
+        #expect(engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1]).isTaken)
         func ask(_ activity: String) throws -> AlertDisposition? {
             let answered = Answer()
             #expect(
@@ -103,13 +140,17 @@ import Testing
         }
         #expect(try ask("card") == .silenced(.unknown))
         let at = FeedTime(seconds: 1_800_000_000)
-        engine.ingest(
-            FeedEvent(
-                topic: topic, topicKind: .football, at: at, kind: "start", lifecycle: .start, change: .nothing))
-        engine.ingest(
-            FeedEvent(
-                topic: topic, topicKind: .football, at: at, id: "goal-1", kind: "goal",
-                change: .fact(Fact(id: "goal-1", kind: "goal", at: at, values: ["side": "home"]))))
+        #expect(
+            engine.ingest(
+                FeedEvent(
+                    topic: topic, topicKind: .football, at: at, kind: "start", lifecycle: .start, change: .nothing)
+            ).isTaken)
+        #expect(
+            engine.ingest(
+                FeedEvent(
+                    topic: topic, topicKind: .football, at: at, id: "goal-1", kind: "goal",
+                    change: .fact(Fact(id: "goal-1", kind: "goal", at: at, values: ["side": "home"])))
+            ).isTaken)
         #expect(engine.settle(within: .seconds(120)))
         #expect(try ask("card") == .accepted)
         #expect(try ask("nobody") == .noActivity)
@@ -151,10 +192,12 @@ import Testing
         observer.decided = { log.note($0) }
         let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
         let at = FeedTime(seconds: 1_800_000_000)
-        engine.ingest(
-            FeedEvent(
-                topic: topic, topicKind: .football, at: at, kind: "start", lifecycle: .start,
-                change: .fact(Fact(id: "t", kind: "teams", at: at, values: ["home": "A", "away": "B"]))))
+        #expect(
+            engine.ingest(
+                FeedEvent(
+                    topic: topic, topicKind: .football, at: at, kind: "start", lifecycle: .start,
+                    change: .fact(Fact(id: "t", kind: "teams", at: at, values: ["home": "A", "away": "B"])))
+            ).isTaken)
         #expect(engine.order(.mute, for: topic).isTaken)
         #expect(engine.order(.pause, for: .every, kind: .football).isTaken)
         #expect(engine.correct(topic, .fact(Fact(id: "g", kind: "goal", at: at, values: ["side": "home"]))).isTaken)

@@ -1,7 +1,18 @@
+import EngineTestSupport
+import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
 
 @testable import Fanfare
+
+extension EngineWorld: EngineCoreDelegate {
+    func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) { judge(record) }
+    func coreDidDecide(_ decisions: [Decision]) { note(decisions) }
+    func coreDidLoseToken(of activity: ActivityID) { judge(death: activity) }
+    func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) { judge(fate, of: activity) }
+    func coreDidReport(_ line: String) { turn.report(line) }
+    func coreDidRelieve() { requested.isSet = true }
+}
 
 extension EngineWorld {
     /// An app: what an operator has ordered for its people, and what these are to see of each topic.

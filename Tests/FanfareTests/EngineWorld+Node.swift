@@ -1,3 +1,4 @@
+import EngineTestSupport
 import FanfareAPNs
 import FanfareFanOut
 import FanfareModel

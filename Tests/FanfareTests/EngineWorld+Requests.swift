@@ -1,3 +1,4 @@
+import EngineTestSupport
 import FanfareFanOut
 import FanfareModel
 

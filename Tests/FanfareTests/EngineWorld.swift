@@ -1,3 +1,4 @@
+import EngineTestSupport
 import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
@@ -116,11 +117,7 @@ final class EngineWorld {
         join = { [unowned self] in endShards($0) }
         tell = { [unowned self] in judge(line: $0) }
         turn.onOver = { [unowned self] in overAt = overAt ?? clock.now }
-        core.onRelief = { [requested] in requested.isSet = true }
-        core.onRecord = { [unowned self] record, _ in judge(record) }
-        core.onDecisions = { [unowned self] in note($0) }
-        core.onDeadToken = { [unowned self] in judge(death: $0) }
-        core.onFate = { [unowned self] in judge($1, of: $0) }
+        core.delegate = self
         for node in nodes {
             node.network.onPush = { [unowned self, unowned node] in judge($0, from: node) }
             node.network.onAnswer = { [unowned self] in note($1, to: $0) }
@@ -136,6 +133,7 @@ final class EngineWorld {
             perform(random.pick(Action.allCases, by: \.weight))
             met.congested += core.isCongested ? 1 : 0
             met.heldUp += nodes.count { $0.turn.shard.isHeldUp }
+            if let violation = core.violation() { complain(violation) }
             if violation == nil, random.chance(0.004) { calm() }
             if let violation { return "step \(step): \(violation)" }
         }

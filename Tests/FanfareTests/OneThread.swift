@@ -1,3 +1,4 @@
+import EngineTestSupport
 import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
@@ -5,103 +6,8 @@ import Synchronization
 
 @testable import Fanfare
 
-/// Clocks that a test sets, and that stand still otherwise.
-final class ManualClock: Sendable {
-    /// Milliseconds, and nanoseconds.
-    private let wall = Atomic<Int64>(ManualClock.start.milliseconds)
-    private let monotonic = Atomic<Int64>(1_000_000_000)
-    /// Nanoseconds that pass with each reading.
-    private let perReading = Atomic<Int64>(0)
-
-    static let start = FeedTime(seconds: 1_790_000_000)
-
-    var source: ClockSource {
-        ClockSource(
-            wallMilliseconds: { [self] in wall.load(ordering: .relaxed) },
-            monotonicNanoseconds: { [self] in
-                let passed = perReading.load(ordering: .relaxed)
-                if passed > 0 { pass(.nanoseconds(passed)) }
-                return monotonic.load(ordering: .relaxed)
-            })
-    }
-
-    var now: Int64 { monotonic.load(ordering: .relaxed) }
-
-    /// As of a thread that has much to do.
-    func pass(perReading duration: Duration) {
-        perReading.store(duration.milliseconds * 1_000_000, ordering: .relaxed)
-    }
-
-    func pass(_ duration: Duration) {
-        wall.add(duration.milliseconds, ordering: .relaxed)
-        monotonic.add(Int64(duration / .nanoseconds(1)), ordering: .relaxed)
-    }
-
-    /// Somebody sets the wall clock.
-    func set(by step: Duration) { wall.add(step.milliseconds, ordering: .relaxed) }
-
-    /// What a clock says that nobody has set.
-    var truth: FeedTime {
-        ManualClock.start + .nanoseconds(monotonic.load(ordering: .relaxed) - 1_000_000_000)
-    }
-}
-
-/// Answers every push at once, while it takes any.
-final class WillingTransport: Transport {
-    struct Push {
-        let event: Payload.Event
-        let state: String
-        let alert: AlertText?
-        let stamp: FeedTime
-        let staleDate: FeedTime?
-
-        fileprivate init(_ payload: Payload) {
-            event = payload.event
-            state = String(decoding: payload.state, as: UTF8.self)
-            alert = payload.alert
-            stamp = FeedTime(seconds: payload.stamp)
-            staleDate = payload.staleDate.map { FeedTime(seconds: $0) }
-        }
-    }
-
-    private let source: any DeliverySource
-    private let clock: () -> Moment
-    private var batch = DeliveryBatch()
-    private(set) var accepted: [Push] = []
-    /// How often it was told of work.
-    private(set) var turns = 0
-    var isBlocked = false
-    /// What it says to a push for this token.
-    var answer: ([UInt8]) -> DeliveryOutcome = { _ in .accepted }
-
-    init(_ source: any DeliverySource, _ clock: @escaping () -> Moment) {
-        self.source = source
-        self.clock = clock
-    }
-
-    var isReady: Bool { true }
-
-    func workAvailable() {
-        turns += 1
-        while !isBlocked {
-            let moment = clock()
-            source.pull(limit: 64, at: moment, into: &batch)
-            if batch.deliveries.isEmpty { return }
-            let completions = batch.deliveries.map { delivery in
-                let outcome = answer(Array(batch.tokens[delivery.token]))
-                if outcome == .accepted { accepted.append(Push(batch.payload(of: delivery))) }
-                return Completion(slot: delivery.slot, generation: delivery.generation, outcome: outcome)
-            }
-            batch.removeAll()
-            source.complete(completions, at: moment)
-        }
-    }
-
-    func close(_ closed: @escaping () -> Void) { closed() }
-}
-
 /// Core and one shard in one thread: nothing happens but what a test asks for.
-final class OneThread {
+final class OneThread: EngineCoreDelegate {
     let clock = ManualClock()
     let inbox: CoreTurn.Inbox
     let core: EngineCore
@@ -111,6 +17,7 @@ final class OneThread {
     let transport: WillingTransport
     private(set) var records: [DecisionRecord] = []
     private(set) var reports: [String] = []
+    private(set) var reliefs = 0
     private let wakeups: Wakeups
     private let proof: WallProof
 
@@ -139,8 +46,12 @@ final class OneThread {
         var tell: ((String) -> Void)?
         turn = CoreTurn(core, inbox, clock: ThreadClock(source)) { tell?($0) }
         tell = { [unowned self] in reports.append($0) }
-        core.onRecord = { [unowned self] record, _ in records.append(record) }
+        core.delegate = self
     }
+
+    func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) { records.append(record) }
+    func coreDidReport(_ line: String) { turn.report(line) }
+    func coreDidRelieve() { reliefs += 1 }
 
     /// APNs accepts a JWT that was made by a clock which nobody has set.
     func prove() {

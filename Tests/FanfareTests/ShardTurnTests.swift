@@ -1,3 +1,4 @@
+import EngineTestSupport
 import FanfareFanOut
 import FanfareLoop
 import FanfareModel
@@ -26,14 +27,13 @@ import Testing
             sent += 1
         }
         for _ in 0..<64 { engine.link.send(.unfollow(ActivityID(1))) }
-        var relieved = 0
-        engine.core.onRelief = { relieved += 1 }
+        #expect(engine.reliefs == 0)
         #expect(sent == ShardRings.commandsMax + 1)
         // Not a word from the shard but that it has taken something.
         while engine.shardIsWoken { engine.runShard() }
         #expect(engine.coreIsWoken)
         engine.hear()
-        #expect(relieved == 1 && !engine.core.isCongested)
+        #expect(engine.reliefs == 1 && !engine.core.isCongested)
     }
 
     /// However often the ring is full again, and however the turns of the two fall.
@@ -63,19 +63,16 @@ import Testing
         let watchdog = LoopTimer(loop: loop) { loop.stop() }
         watchdog.start(after: .seconds(120))
         // It tells once that it is there.
-        core.onReady = { loop.stop() }
+        let recorder = CoreRecorder(core)
+        recorder.onChange = { loop.stop() }
         loop.run()
+        #expect(recorder.isReady)
         isOpen.store(false, ordering: .releasing)
         while !core.isCongested { core.broadcast(.unfollow(ActivityID(1))) }
-        var isRelieved = false
-        core.onRelief = {
-            isRelieved = true
-            loop.stop()
-        }
         isOpen.store(true, ordering: .releasing)
         loop.run()
         watchdog.close()
-        #expect(isRelieved)
+        #expect(recorder.reliefs == 1)
         core.stop()
         loop.close()
     }

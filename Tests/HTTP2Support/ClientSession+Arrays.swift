@@ -1,12 +1,12 @@
-public import FanfareHTTP2
+import FanfareHTTP2
 
 extension ClientSession {
     /// Takes at most `limit` bytes of the output.
-    public mutating func drain(_ limit: Int = .max) -> [UInt8] {
+    package mutating func drain(_ limit: Int = .max) -> [UInt8] {
         let bytes = withOutput { Array($0.prefix(limit)) }
         take(bytes.count)
         return bytes
     }
 
-    public mutating func receive(_ bytes: [UInt8]) { bytes.withUnsafeBytes { receive($0) } }
+    package mutating func receive(_ bytes: [UInt8]) { bytes.withUnsafeBytes { receive($0) } }
 }

@@ -46,8 +46,12 @@ let package = Package(
             swiftSettings: swift),
         .target(
             name: "Fanfare", dependencies: stages("FanfareFeeds", "FanfareAPNs", "FanfareLoop"), swiftSettings: swift),
+        .target(
+            name: "EngineTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"], path: "Tests/EngineSupport",
+            swiftSettings: swiftOfTests),
         .testTarget(
-            name: "FanfareTests", dependencies: stages("Fanfare", "FanfareFeeds"), swiftSettings: swiftOfTests),
+            name: "FanfareTests", dependencies: stages("Fanfare", "FanfareFeeds", "EngineTestSupport"),
+            swiftSettings: swiftOfTests),
         .testTarget(name: "FanfareModelTests", dependencies: ["FanfareModel"], swiftSettings: swiftOfTests),
         .testTarget(
             name: "FanfareDecisionsTests", dependencies: ["FanfareModel", "FanfareDecisions"],

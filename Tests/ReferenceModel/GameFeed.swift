@@ -1,25 +1,25 @@
-public import FanfareDecisions
-public import FanfareModel
+package import FanfareDecisions
+package import FanfareModel
 
 /// A feed of one made-up game, from a seed: duplicates, events that are late by milliseconds or minutes, or dated far ahead,
 /// retractions before and after their fact, bursts, clocks that jump, numbers that begin anew, operators who step in, ends in the
 /// middle of it all, silence, and what comes after it.
-public struct GameFeed: Sendable {
-    public struct Arrival: Sendable, CustomStringConvertible {
-        public var now: Int64
-        public var at: Int64
+package struct GameFeed: Sendable {
+    package struct Arrival: Sendable, CustomStringConvertible {
+        package var now: Int64
+        package var at: Int64
         /// Of the event; facts have one of their own.
-        public var id: String?
+        package var id: String?
         /// By an operator.
-        public var isCorrection = false
-        public var what: What
+        package var isCorrection = false
+        package var what: What
 
-        public var description: String {
+        package var description: String {
             "now \(now) ms, at \(at) ms, id \(id ?? "-"): \(isCorrection ? "correction " : "")\(what)"
         }
     }
 
-    public enum What: Sendable {
+    package enum What: Sendable {
         case start
         case end
         case pass
@@ -30,13 +30,13 @@ public struct GameFeed: Sendable {
     }
 
     /// For whom an operator's order was given.
-    public enum Scope: CaseIterable, Sendable {
+    package enum Scope: CaseIterable, Sendable {
         case topic
         case kind
         case every
     }
 
-    public enum Kind: String, CaseIterable, Sendable {
+    package enum Kind: String, CaseIterable, Sendable {
         /// Essential, with an essential alert.
         case goal
         /// Not essential, with an ordinary alert.
@@ -47,7 +47,7 @@ public struct GameFeed: Sendable {
         case shot
     }
 
-    public enum Key: String, CaseIterable, Sendable {
+    package enum Key: String, CaseIterable, Sendable {
         case note
         /// Ignored.
         case clock
@@ -55,33 +55,33 @@ public struct GameFeed: Sendable {
         case minutes
     }
 
-    public static let topic = TopicID("game/1")
-    public static let kind = TopicKind("game")
+    package static let topic = TopicID("game/1")
+    package static let kind = TopicKind("game")
     /// Log time zero.
-    public static let zero = FeedTime(seconds: 1_600_000_000)
-    public static let minimumInterval: Int64 = 2000
-    public static let droppableAfter: Int64 = 5000
-    public static let lateAfter: Int64 = 2000
-    public static let freshFor: Int64 = 60_000
-    public static let aheadMax: Int64 = 120_000
-    public static let behindMax: Int64 = 120_000
-    public static let lagTolerance: Int64 = 90_000
-    public static let lagSpan: Int64 = 60_000
+    package static let zero = FeedTime(seconds: 1_600_000_000)
+    package static let minimumInterval: Int64 = 2000
+    package static let droppableAfter: Int64 = 5000
+    package static let lateAfter: Int64 = 2000
+    package static let freshFor: Int64 = 60_000
+    package static let aheadMax: Int64 = 120_000
+    package static let behindMax: Int64 = 120_000
+    package static let lagTolerance: Int64 = 90_000
+    package static let lagSpan: Int64 = 60_000
     /// Once there are minutes the game has begun.
-    public static let endsAfterSilence: Int64 = 40_000
-    public static let beginsWithin: Int64 = 100_000
-    public static let dismissal: Int64 = 5000
-    public static let forgetAfter: Int64 = 10_000
-    public static let goalBucket = (burst: 2, refill: Int64(10_000))
-    public static let redBucket = (burst: 3, refill: Int64(25_000))
+    package static let endsAfterSilence: Int64 = 40_000
+    package static let beginsWithin: Int64 = 100_000
+    package static let dismissal: Int64 = 5000
+    package static let forgetAfter: Int64 = 10_000
+    package static let goalBucket = (burst: 2, refill: Int64(10_000))
+    package static let redBucket = (burst: 3, refill: Int64(25_000))
     /// Smaller and quicker than the one before, so that either can be the one that is empty.
-    public static let ordinaryBucket = (burst: 2, refill: Int64(10_000))
-    public static let reserve = (burst: 1, refill: Int64(30_000))
+    package static let ordinaryBucket = (burst: 2, refill: Int64(10_000))
+    package static let reserve = (burst: 1, refill: Int64(30_000))
 
-    public var arrivals: [Arrival] = []
-    public let reopens: Reopening
+    package var arrivals: [Arrival] = []
+    package let reopens: Reopening
 
-    public init(seed: UInt64) {
+    package init(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         func number(_ bound: Int) -> Int { Int(random.next().multipliedFullWidth(by: UInt64(bound)).high) }
         reopens = Reopening.allCases[number(3)]
@@ -144,7 +144,7 @@ public struct GameFeed: Sendable {
         arrivals = order.map { arrivals[$0] }
     }
 
-    public var rules: Rules {
+    package var rules: Rules {
         var rules = GameFeed.rules
         rules.kinds[GameFeed.kind]?.reopens = reopens
         return rules
@@ -179,7 +179,7 @@ public struct GameFeed: Sendable {
     }()
 
     /// As the engine takes it.
-    public func event(_ arrival: Arrival) -> FeedEvent {
+    package func event(_ arrival: Arrival) -> FeedEvent {
         let at = GameFeed.zero + .milliseconds(arrival.at)
         var event = FeedEvent(
             topic: GameFeed.topic, topicKind: GameFeed.kind, at: at, id: arrival.id, kind: "event")

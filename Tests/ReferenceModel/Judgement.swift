@@ -2,9 +2,9 @@ import FanfareDecisions
 import FanfareModel
 
 /// Plays a feed to the decision core and to the model.
-public enum Judgement {
+package enum Judgement {
     /// Where they part; `nil` when they agree on every version people saw, and on the state that is left.
-    public static func of(_ feed: GameFeed) -> String? {
+    package static func of(_ feed: GameFeed) -> String? {
         var core = DecisionCore(rules: feed.rules)
         var decisions: [Decision] = []
         var versions: [ReferenceModel.Version] = []
@@ -57,7 +57,7 @@ public enum Judgement {
     }
 
     /// The smallest feed that can be had by leaving out arrivals and is judged just as wrong, and what is wrong with it.
-    public static func shrink(_ feed: GameFeed) -> (feed: GameFeed, fault: String)? {
+    package static func shrink(_ feed: GameFeed) -> (feed: GameFeed, fault: String)? {
         guard var fault = of(feed) else { return nil }
         var smallest = feed
         var size = max(1, feed.arrivals.count / 2)
@@ -80,7 +80,7 @@ public enum Judgement {
     }
 
     /// Judges the feeds of these seeds; the first that fails, shrunk, as a text with its seed.
-    public static func firstFault(seeds: Range<UInt64>) -> String? {
+    package static func firstFault(seeds: Range<UInt64>) -> String? {
         for seed in seeds {
             guard let (feed, fault) = shrink(GameFeed(seed: seed)) else { continue }
             return "seed \(seed): \(fault)\n" + feed.arrivals.map { "  \($0)\n" }.joined()

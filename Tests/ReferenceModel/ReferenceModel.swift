@@ -3,33 +3,33 @@ import FanfareModel
 
 /// What people must see of a `GameFeed`, worked out again as simply as possible: nothing is kept up to date, everything is
 /// counted anew from all that has arrived. It shares no code with the decision core, and no idea of how that does it.
-public struct ReferenceModel {
+package struct ReferenceModel {
     /// A version as people get it.
-    public struct Version: Equatable, CustomStringConvertible {
+    package struct Version: Equatable, CustomStringConvertible {
         /// Log time in milliseconds.
-        public var at: Int64
-        public var state: String
-        public var ends: Bool
+        package var at: Int64
+        package var state: String
+        package var ends: Bool
         /// Cause of the alert it carries.
-        public var alert: String?
+        package var alert: String?
 
-        public init(at: Int64, state: String, ends: Bool, alert: String?) {
+        package init(at: Int64, state: String, ends: Bool, alert: String?) {
             self.at = at
             self.state = state
             self.ends = ends
             self.alert = alert
         }
 
-        public var description: String { "\(at) ms\(ends ? ", end" : ""), alert \(alert ?? "-"): \(state)" }
+        package var description: String { "\(at) ms\(ends ? ", end" : ""), alert \(alert ?? "-"): \(state)" }
     }
 
-    public private(set) var versions: [Version] = []
+    package private(set) var versions: [Version] = []
     /// Facts whose alert was granted and whose withdrawal came after that.
-    public private(set) var revoked: [String] = []
+    package private(set) var revoked: [String] = []
     /// When the game was forgotten.
-    public private(set) var forgotten: [Int64] = []
+    package private(set) var forgotten: [Int64] = []
     /// Of all that arrived, also after the end; `nil` where there is no game, or none any more.
-    public var finalState: String? { life.map { text($0.state) } }
+    package var finalState: String? { life.map { text($0.state) } }
 
     private typealias Kind = GameFeed.Kind
     private typealias Key = GameFeed.Key
@@ -95,7 +95,7 @@ public struct ReferenceModel {
     /// Orders that are not for this game alone.
     private var seenOrders: Set<String> = []
 
-    public init(_ feed: GameFeed) {
+    package init(_ feed: GameFeed) {
         reopens = feed.reopens
         for arrival in feed.arrivals {
             fireTimers(until: arrival.now)

@@ -1,5 +1,5 @@
 /// What goes wrong in a world.
-public enum Trouble: String, CaseIterable, Sendable {
+package enum Trouble: String, CaseIterable, Sendable {
     // Answers.
     case deadToken = "dead token"
     case throttled
@@ -28,25 +28,25 @@ public enum Trouble: String, CaseIterable, Sendable {
 }
 
 /// What a trouble may meet.
-public enum Meeting: String, CaseIterable, Sendable {
+package enum Meeting: String, CaseIterable, Sendable {
     case goal, end, start
     case handOver = "hand-over"
 }
 
 /// How often each trouble has met each of them: a trouble that meets nothing proves nothing.
-public struct TroublesMet: Sendable {
+package struct TroublesMet: Sendable {
     private var counts = Array(repeating: 0, count: Trouble.allCases.count * Meeting.allCases.count)
 
-    public init() {}
+    package init() {}
 
     mutating func note(_ trouble: Trouble, _ meeting: Meeting) { counts[TroublesMet.index(trouble, meeting)] += 1 }
 
-    public static func += (a: inout TroublesMet, b: TroublesMet) {
+    package static func += (a: inout TroublesMet, b: TroublesMet) {
         for index in a.counts.indices { a.counts[index] += b.counts[index] }
     }
 
     /// Lines of equal columns.
-    public var table: String {
+    package var table: String {
         func cell(_ text: String) -> String { String(repeating: " ", count: max(1, 12 - text.count)) + text }
         let width = Trouble.allCases.map(\.rawValue.count).max() ?? 0
         func line(_ name: String, _ cells: [String]) -> String {

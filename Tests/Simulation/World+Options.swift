@@ -4,70 +4,70 @@ import FanfareModel
 
 extension World {
     /// How large a world is, what happens in it, and how often it goes wrong.
-    public struct Options: Sendable {
-        public var shards = 2
-        public var activitiesMax = 24
-        public var topics = 3
-        public var lineups = true
+    package struct Options: Sendable {
+        package var shards = 2
+        package var activitiesMax = 24
+        package var topics = 3
+        package var lineups = true
         /// Chances per push.
-        public var dead = 0.02
-        public var throttled = 0.03
-        public var notProcessed = 0.05
-        public var unknown = 0.05
-        public var refused = 0.0
+        package var dead = 0.02
+        package var throttled = 0.03
+        package var notProcessed = 0.05
+        package var unknown = 0.05
+        package var refused = 0.0
         /// Somebody sets the nodes' clocks; tokens and connections are answered 5xx, or not at all; keys are revoked and mended; many
         /// come, leave or wish for silence at once.
-        public var stepsClocks = true
-        public var sickens = true
+        package var stepsClocks = true
+        package var sickens = true
         /// The service judges JWTs by their time, so that the engine can know a wrong clock, and clocks are wrong by days for minutes.
-        public var provesTime = false
-        public var revokesKeys = true
-        public var hasCrowds = true
+        package var provesTime = false
+        package var revokesKeys = true
+        package var hasCrowds = true
         /// Ids are used again for other cards.
-        public var reusesIDs = false
+        package var reusesIDs = false
         /// Events come out of order, or from the future; topics begin long before their kick-off, or never end.
-        public var disordersEvents = false
+        package var disordersEvents = false
         /// Feeds fall silent, and topics begin minutes before their first event of play, or never do.
-        public var silences = false
+        package var silences = false
         var reopens = Reopening.never
         /// Of topics whose end has been dismissed.
-        public var forgetAfter = Duration.seconds(4 * 3600)
+        package var forgetAfter = Duration.seconds(4 * 3600)
         /// Who follows something mostly does so without having a card of it, and cards are renewed all the time.
-        public var handsOver = false
-        public var starts = true
+        package var handsOver = false
+        package var starts = true
         /// An answer that comes once more after its activity has gone.
-        public var echo = 0.05
+        package var echo = 0.05
         /// Pushes that may be on their way at once, per shard.
-        public var window = 4
+        package var window = 4
         /// Capacities of the rings between core and shards, powers of two, and what a shard holds back before it is held up.
-        public var commandsMax = 64
-        public var feedbackMax = 64
+        package var commandsMax = 64
+        package var feedbackMax = 64
         /// Commands that a shard takes from its ring before they are carried out.
-        public var waitingMax = 64
-        public var feedbackHeldMax = 64
+        package var waitingMax = 64
+        package var feedbackHeldMax = 64
         /// Publications per audience whose completion is told apart.
-        public var openMax = 64
+        package var openMax = 64
         /// Of each activity.
         var limits = ActivityLimits()
         var lineupRules = LineupRules()
         /// Of an activity, and whether it is renewed then.
-        public var lifetime = Duration.seconds(8 * 3600)
-        public var renews = false
+        package var lifetime = Duration.seconds(8 * 3600)
+        package var renews = false
         /// How many the dead-token guard waits for, and how many it remembers. With few of them, the environment is a wrong one
         /// now and then.
         var deadTokenAnswers = 100...1000
         /// Held activities that are tried at a time.
-        public var deadTokenProbes = 100
+        package var deadTokenProbes = 100
         /// Seconds by which the engine's clock is wrong when it begins, and for which it is. Within the hour that APNs bears it must be
         /// ahead: of a clock that is late by that much nobody can know. Stamps go on from where a clock was that is put right, so together
         /// with what it is set back by later (`NodeClock.set`) it is less than the seven hours that they may be ahead.
-        public var clockError: (seconds: Int64, lasts: Int64)?
+        package var clockError: (seconds: Int64, lasts: Int64)?
         /// Every token looks dead now and then, where that can be told from tokens that are.
         var isMisconfigurable: Bool { deadTokenAnswers.lowerBound < 100 }
-        public init() {}
+        package init() {}
 
         /// Troubles that a world may be told not to have. Each of them is in some worlds only: the seed says in which.
-        public enum Extra: String, CaseIterable, Sendable {
+        package enum Extra: String, CaseIterable, Sendable {
             case refusals, ids, order, comebacks, forgetting, silence, clocks
             /// Lineups, starts and old age where every token looks dead now and then.
             case environments
@@ -75,7 +75,7 @@ extension World {
         }
 
         /// A world of the seed's own kind. Of every size: the smallest make the rarest meetings.
-        public init(varying seed: UInt64, having extras: Set<Extra> = Set(Extra.allCases)) {
+        package init(varying seed: UInt64, having extras: Set<Extra> = Set(Extra.allCases)) {
             func pick<Value>(_ values: [Value], _ salt: UInt64) -> Value {
                 values[Int((seed &+ salt << 32).mixed % UInt64(values.count))]
             }

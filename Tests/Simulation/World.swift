@@ -7,7 +7,7 @@ import FanfareModel
 ///
 /// Each step does one small thing (an update arrives, somebody follows, a push comes back, a second passes) and then asks
 /// whether everything that must hold still does. Worlds are small, so that rare meetings are common.
-public final class World {
+package final class World {
     /// What the world does next; the weights make quiet spells and storms both happen.
     enum Action: CaseIterable {
         case card, goal, goals, cancelGoal, endMatch, reopen, follow, start, report, unfollow, move, rotateToken,
@@ -41,26 +41,26 @@ public final class World {
     var isMisconfigured = false
     /// Whose preferences a command brings.
     private var wishes: [Preferences: Subscriber] = [:]
-    public private(set) var steps = 0
+    package private(set) var steps = 0
     /// Pushes judged so far: a world in which nothing happens proves nothing.
-    public internal(set) var pushesSeen = 0
-    public internal(set) var alertsSeen = 0
+    package internal(set) var pushesSeen = 0
+    package internal(set) var alertsSeen = 0
     /// Pushes that nothing but a lineup's rotation asked for.
-    public internal(set) var rotationsSeen = 0
+    package internal(set) var rotationsSeen = 0
     /// Of alerts, those that name what happened in several topics.
-    public internal(set) var joinedAlertsSeen = 0
+    package internal(set) var joinedAlertsSeen = 0
     /// Starts among the pushes, and of those the renewals.
-    public internal(set) var startsSeen = 0
-    public internal(set) var renewalsSeen = 0
-    public internal(set) var troublesMet = TroublesMet()
+    package internal(set) var startsSeen = 0
+    package internal(set) var renewalsSeen = 0
+    package internal(set) var troublesMet = TroublesMet()
     /// Of all pushes and answers, and their moments: the same for a seed in every process.
-    public private(set) var digest: UInt64 = 0
+    package private(set) var digest: UInt64 = 0
     /// Takes a line for each thing that happens, for whoever looks for the cause of a violation.
-    public var onHappening: ((String) -> Void)?
+    package var onHappening: ((String) -> Void)?
     /// What a shard has said, or left out, and was wrong.
     private var falsehood: String?
 
-    public init(seed: UInt64, options: Options = Options()) {
+    package init(seed: UInt64, options: Options = Options()) {
         self.options = options
         random = SplitMix64(seed: seed)
         feed = SimulatedFeed(options, seed: seed)
@@ -69,7 +69,7 @@ public final class World {
     }
 
     /// - Returns: what did not hold, or `nil` after `steps` steps and a final calm in which everything settled.
-    public func run(steps count: Int) -> String? {
+    package func run(steps count: Int) -> String? {
         for _ in 0..<count {
             steps += 1
             if let violation = step() ?? locallyViolated() { return "step \(steps): \(violation)" }

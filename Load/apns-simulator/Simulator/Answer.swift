@@ -1,5 +1,5 @@
 /// What APNs says to a request: one status and, unless accepted, one reason (spec §7).
-public enum Answer: UInt8, CaseIterable, Sendable {
+package enum Answer: UInt8, CaseIterable, Sendable {
     case accepted
     case badCollapseId, badDeviceToken, badExpirationDate, badMessageId, badPriority, badTopic, deviceTokenNotForTopic
     case duplicateHeaders, invalidPushType, missingDeviceToken, missingTopic, payloadEmpty, badRequestPayload
@@ -10,7 +10,7 @@ public enum Answer: UInt8, CaseIterable, Sendable {
     case tooManyRequests, tooManyProviderTokenUpdates
     case internalServerError, serviceUnavailable
 
-    public var status: Int {
+    package var status: Int {
         switch self {
         case .accepted: 200
         case .badCollapseId, .badDeviceToken, .badExpirationDate, .badMessageId, .badPriority, .badTopic,
@@ -45,7 +45,7 @@ public enum Answer: UInt8, CaseIterable, Sendable {
     }
 
     /// As APNs spells it.
-    public var reason: String {
+    package var reason: String {
         switch self {
         case .accepted: "accepted"
         case .badCollapseId: "BadCollapseId"

@@ -1,6 +1,6 @@
 /// How a simulator behaves. Everything not said is like APNs on a good day.
-public struct SimulatorOptions: Sendable {
-    public enum Mode: String, Sendable {
+package struct SimulatorOptions: Sendable {
+    package enum Mode: String, Sendable {
         /// Checks what APNs checks, on nghttp2: `Simulator`.
         case faithful
         /// Answers as fast as it can, on Fanfare's own codec: `FastSimulator`.
@@ -8,83 +8,83 @@ public struct SimulatorOptions: Sendable {
     }
 
     /// So many requests, or so much time.
-    public enum Stretch: Sendable, Equatable {
+    package enum Stretch: Sendable, Equatable {
         case requests(Int)
         case milliseconds(Int)
     }
 
-    public var mode = Mode.faithful
-    public var host = "127.0.0.1"
+    package var mode = Mode.faithful
+    package var host = "127.0.0.1"
     /// 0 takes a free one.
-    public var port: UInt16 = 0
+    package var port: UInt16 = 0
     /// Without it only loopback addresses are listened on.
-    public var isPublic = false
+    package var isPublic = false
     /// PEM files: the server's certificate and key, and the public half of the key that signs provider tokens.
-    public var certificateFile = ""
-    public var keyFile = ""
-    public var publicKeyFile = ""
+    package var certificateFile = ""
+    package var keyFile = ""
+    package var publicKeyFile = ""
     /// Keys that take that one's place, each with its moment.
-    public var keyChanges: [KeyChange] = []
-    public var bundleID = ""
+    package var keyChanges: [KeyChange] = []
+    package var bundleID = ""
     /// Compared with the provider token's `kid` and `iss` when given.
-    public var keyID: String?
-    public var teamID: String?
-    public var dumpFile: String?
+    package var keyID: String?
+    package var teamID: String?
+    package var dumpFile: String?
 
     /// Shares from 0 to 1 of tokens that are dead (410), and of tokens that take one push per `throttleMilliseconds`
     /// (429 in between).
-    public var deadShare = 0.0
-    public var throttleShare = 0.0
-    public var throttleMilliseconds = 2000
+    package var deadShare = 0.0
+    package var throttleShare = 0.0
+    package var throttleMilliseconds = 2000
     /// Share of requests answered 503.
-    public var errorShare = 0.0
+    package var errorShare = 0.0
     /// A connection is lost, with the answers that have not left.
-    public var losesConnection: Stretch?
+    package var losesConnection: Stretch?
     /// So does the connection on which this is answered, behind that answer.
-    public var losesConnectionAt: Answer?
+    package var losesConnectionAt: Answer?
     /// A connection gets a GOAWAY: the one that brought the last of so many requests, or a drawn one.
-    public var goesAway: Stretch?
-    public var mixes: [Mix] = []
-    public var resets: [Reset] = []
+    package var goesAway: Stretch?
+    package var mixes: [Mix] = []
+    package var resets: [Reset] = []
     /// Shares of requests whose stream is reset: before the request was looked at, and after it was taken.
-    public var refuseShare = 0.0
-    public var resetShare = 0.0
+    package var refuseShare = 0.0
+    package var resetShare = 0.0
     /// Share of connections closed as soon as they are there.
-    public var refuseConnectionsShare = 0.0
+    package var refuseConnectionsShare = 0.0
     /// Nobody listens, and all connections are lost, between these milliseconds since the start.
-    public var outageMilliseconds: Range<Int>?
+    package var outageMilliseconds: Range<Int>?
     /// After so many requests a connection is neither read nor written any more, and stays.
-    public var silentAfterRequests: Int?
-    public var wedge: Wedge?
+    package var silentAfterRequests: Int?
+    package var wedge: Wedge?
     /// A connection is read no faster.
-    public var readBytesPerSecond: Int?
-    public var latency = Latency.none
+    package var readBytesPerSecond: Int?
+    package var latency = Latency.none
     /// SETTINGS_MAX_CONCURRENT_STREAMS, as seen at APNs.
-    public var streams = Schedule(1000)
+    package var streams = Schedule(1000)
     /// Flow-control window of each stream; of the connection too, when above HTTP/2's 65,535.
-    public var windows = Schedule(65_535)
+    package var windows = Schedule(65_535)
     /// A fast one's window of a connection; `nil`: so large that nobody waits for it.
-    public var fastWindow: Int?
+    package var fastWindow: Int?
     /// One stream until the first authenticated answer.
-    public var isStrictAtStart = true
-    public var seed: UInt64 = 1
+    package var isStrictAtStart = true
+    package var seed: UInt64 = 1
     /// The simulator's clock is ahead of the machine's, or behind it.
-    public var clockAheadSeconds = 0
+    package var clockAheadSeconds = 0
     /// Phones drop an update that is older. From when on is nowhere fixed: ten seconds have been seen to do no harm, fifty
     /// to do some (spec §3.3).
-    public static let stampAgeMaxSeconds = 30
-    public var stampAgeMaxSeconds = SimulatorOptions.stampAgeMaxSeconds
+    package static let stampAgeMaxSeconds = 30
+    package var stampAgeMaxSeconds = SimulatorOptions.stampAgeMaxSeconds
 
-    public init() {}
+    package init() {}
 }
 
 /// A command line that makes no sense: what, and what would.
-public struct UsageError: Error, CustomStringConvertible {
-    public let description: String
+package struct UsageError: Error, CustomStringConvertible {
+    package let description: String
 }
 
 extension SimulatorOptions {
-    public static let help = """
+    package static let help = """
         apns-simulator: an HTTP/2 server that checks what APNs checks, answers what APNs answers, and remembers
         what it accepted; or, with --mode fast, one that answers a million requests a second and checks nearly nothing.
 
@@ -147,7 +147,7 @@ extension SimulatorOptions {
         """
 
     /// Reads the command line without the program's name.
-    public init(arguments: [String]) throws(UsageError) {
+    package init(arguments: [String]) throws(UsageError) {
         var rest = arguments[...]
         var given: [String] = []
         while let option = rest.popFirst() {

@@ -1,7 +1,7 @@
-public import FanfareLoop
+package import FanfareLoop
 
 /// What the program needs of a simulator, whatever its mode.
-public protocol APNsStandIn: AnyObject {
+package protocol APNsStandIn: AnyObject {
     /// The port that is listened on.
     var port: UInt16 { get }
     /// What an operator should read: broken clients, failed handshakes. Set by the program; never holds a token.
@@ -20,7 +20,7 @@ public protocol APNsStandIn: AnyObject {
 ///     try simulator.writeDump(to: "dump.ndjson")
 ///
 /// Confined to its loop's thread.
-public final class Simulator: APNsStandIn {
+package final class Simulator: APNsStandIn {
     /// A connection that was ended waits so long for the client to notice.
     private static let farewellMilliseconds = 2000
     private static let reportsMax = 20
@@ -58,10 +58,10 @@ public final class Simulator: APNsStandIn {
     private var draws: UInt64 = 0
     private var reports = 0
 
-    public var onReport: ((String) -> Void)?
+    package var onReport: ((String) -> Void)?
 
     /// Listens at once.
-    public init(_ options: SimulatorOptions, loop: Loop) throws(LoopError) {
+    package init(_ options: SimulatorOptions, loop: Loop) throws(LoopError) {
         self.options = options
         self.loop = loop
         context = try TLSContext.server(certificateFile: options.certificateFile, keyFile: options.keyFile)
@@ -98,23 +98,23 @@ public final class Simulator: APNsStandIn {
         loop.onTurn = { [unowned self] in writeOutput() }
     }
 
-    public private(set) var port: UInt16
-    public var statistics: Statistics { service.statistics }
-    public func summary(cpuSeconds: Double) -> String { statistics.summary(cpuSeconds: cpuSeconds) }
+    package private(set) var port: UInt16
+    package var statistics: Statistics { service.statistics }
+    package func summary(cpuSeconds: Double) -> String { statistics.summary(cpuSeconds: cpuSeconds) }
     /// Tokens seen, dead ones included.
-    public var tokenCount: Int { service.ledger.tokens.count }
+    package var tokenCount: Int { service.ledger.tokens.count }
 
     private static func publicKey(_ file: String) throws(LoopError) -> ES256PublicKey {
         try ES256PublicKey(pem: String(decoding: readFile(file, max: 65_536), as: UTF8.self), place: file)
     }
 
     /// What `--error-share` says, for a service that comes and goes.
-    public var errorShare: Double {
+    package var errorShare: Double {
         get { service.behaviour.errorShare }
         set { service.behaviour.errorShare = newValue }
     }
 
-    public func close() {
+    package func close() {
         loop.onTurn = nil
         listener?.close()
         delayTimer?.close()
@@ -124,7 +124,7 @@ public final class Simulator: APNsStandIn {
         for connection in connections.values { connection.close() }
     }
 
-    public func writeDump(to path: String) throws {
+    package func writeDump(to path: String) throws {
         try service.ledger.dump(
             to: path, statistics: service.statistics, seed: options.seed, startedNanoseconds: clock.startedNanoseconds)
     }

@@ -1,34 +1,34 @@
 internal import LoadJSON
 
 /// What the simulator counted. Never holds a token.
-public struct Statistics: Sendable {
+package struct Statistics: Sendable {
     /// Different faults remembered by text; the rest is counted together.
     private static let payloadFaultsMax = 64
 
     private var answers = [Int](repeating: 0, count: Answer.allCases.count)
-    public private(set) var requests = 0
+    package private(set) var requests = 0
     /// `BadRequestPayload` refusals by what was wrong.
-    public private(set) var payloadFaults: [String: Int] = [:]
-    public internal(set) var connections = 0
+    package private(set) var payloadFaults: [String: Int] = [:]
+    package internal(set) var connections = 0
     /// Killed on purpose (`--lose-connections`).
-    public internal(set) var connectionsLost = 0
-    public internal(set) var goAways = 0
+    package internal(set) var connectionsLost = 0
+    package internal(set) var goAways = 0
     /// Closed before they could say anything (`--refuse-connections`), and fallen silent (`--silent-after`).
-    public internal(set) var connectionsRefused = 0
-    public internal(set) var connectionsSilent = 0
+    package internal(set) var connectionsRefused = 0
+    package internal(set) var connectionsSilent = 0
     /// Take requests and answer none, or all alike (`--wedge-after`).
-    public internal(set) var connectionsWedged = 0
+    package internal(set) var connectionsWedged = 0
     /// Streams reset before (`--refuse-share`) and after (`--reset-share`) their request was taken.
-    public internal(set) var refusedStreams = 0
-    public internal(set) var failedStreams = 0
+    package internal(set) var refusedStreams = 0
+    package internal(set) var failedStreams = 0
     /// Requests whose answer never left.
-    public internal(set) var unanswered = 0
+    package internal(set) var unanswered = 0
     /// Requests in the busiest second.
-    public private(set) var peakPerSecond = 0
+    package private(set) var peakPerSecond = 0
     private var second: UInt32 = 0
     private var inSecond = 0
 
-    public subscript(answer: Answer) -> Int { answers[Int(answer.rawValue)] }
+    package subscript(answer: Answer) -> Int { answers[Int(answer.rawValue)] }
 
     mutating func count(_ answer: Answer, second now: UInt32) {
         requests += 1
@@ -47,7 +47,7 @@ public struct Statistics: Sendable {
     }
 
     /// One line of `key=value`, for people and for `grep`. Answers that never came are left out.
-    public func summary(cpuSeconds: Double) -> String {
+    package func summary(cpuSeconds: Double) -> String {
         var parts = ["requests=\(requests)"]
         for answer in Answer.allCases where answer == .accepted || self[answer] > 0 {
             parts.append("\(answer.reason)=\(self[answer])")

@@ -3,36 +3,36 @@ internal import Glibc
 
 extension SimulatorOptions {
     /// A number that changes while the simulator runs.
-    public struct Schedule: Sendable, Equatable {
-        public struct Step: Sendable, Equatable {
+    package struct Schedule: Sendable, Equatable {
+        package struct Step: Sendable, Equatable {
             /// Milliseconds since the simulator's start, or since the start of a round.
-            public var at: Int
-            public var value: Int
-            public init(at: Int, value: Int) {
+            package var at: Int
+            package var value: Int
+            package init(at: Int, value: Int) {
                 self.at = at
                 self.value = value
             }
         }
 
-        public var first: Int
+        package var first: Int
         /// In the order of their times, the first later than 0.
-        public var steps: [Step]
+        package var steps: [Step]
         /// Milliseconds after which it begins anew, later than the last step; `nil`: never.
-        public var round: Int?
+        package var round: Int?
 
-        public init(_ first: Int, _ steps: [Step] = [], round: Int? = nil) {
+        package init(_ first: Int, _ steps: [Step] = [], round: Int? = nil) {
             self.first = first
             self.steps = steps
             self.round = round
         }
 
-        public func value(at now: Int) -> Int {
+        package func value(at now: Int) -> Int {
             let now = round.map { now % $0 } ?? now
             return steps.last { $0.at <= now }?.value ?? first
         }
 
         /// When it changes next; `nil`: no more.
-        public func change(after now: Int) -> Int? {
+        package func change(after now: Int) -> Int? {
             guard let last = steps.last else { return nil }
             guard let round else { return now < last.at ? steps.first { $0.at > now }?.at : nil }
             let start = now - now % round
@@ -41,12 +41,12 @@ extension SimulatorOptions {
     }
 
     /// How long answers wait, milliseconds.
-    public enum Latency: Sendable, Equatable {
+    package enum Latency: Sendable, Equatable {
         case even(ClosedRange<Int>)
         /// Log-normal: most near the median, one in a hundred beyond `p99`.
         case skewed(median: Int, p99: Int)
 
-        public static let none = Latency.even(0...0)
+        package static let none = Latency.even(0...0)
 
         /// No answer waits longer.
         var most: Int {
@@ -72,14 +72,14 @@ extension SimulatorOptions {
     }
 
     /// What tokens that begin so are answered.
-    public struct Mix: Sendable, Equatable {
+    package struct Mix: Sendable, Equatable {
         /// Hex digits, lower case.
-        public var prefix: String
-        public var answer: Answer
+        package var prefix: String
+        package var answer: Answer
         /// From 0 to 1: of such tokens where the answer is about the token (410, `BadDeviceToken`), else of their requests.
-        public var share: Double
+        package var share: Double
 
-        public init(prefix: String, answer: Answer, share: Double = 1) {
+        package init(prefix: String, answer: Answer, share: Double = 1) {
             self.prefix = prefix
             self.answer = answer
             self.share = share
@@ -89,21 +89,21 @@ extension SimulatorOptions {
     }
 
     /// Tokens that begin so have the streams of their requests reset.
-    public struct Reset: Sendable, Equatable {
+    package struct Reset: Sendable, Equatable {
         /// Hex digits, lower case.
-        public var prefix: String
-        public var code: Code
+        package var prefix: String
+        package var code: Code
         /// Of their requests, from 0 to 1.
-        public var share: Double
+        package var share: Double
 
-        public enum Code: String, Sendable {
+        package enum Code: String, Sendable {
             /// The request was not looked at.
             case refusedStream = "REFUSED_STREAM"
             /// It was taken.
             case internalError = "INTERNAL_ERROR"
         }
 
-        public init(prefix: String, code: Code, share: Double = 1) {
+        package init(prefix: String, code: Code, share: Double = 1) {
             self.prefix = prefix
             self.code = code
             self.share = share
@@ -113,15 +113,15 @@ extension SimulatorOptions {
     }
 
     /// A connection that lives, takes requests and PINGs, and is of no use.
-    public struct Wedge: Sendable, Equatable {
+    package struct Wedge: Sendable, Equatable {
         /// Requests that are answered as ever before.
-        public var afterRequests: Int
+        package var afterRequests: Int
         /// To all that come; `nil`: none.
-        public var answer: Answer?
+        package var answer: Answer?
         /// Of the connections, from 0 to 1.
-        public var share: Double
+        package var share: Double
 
-        public init(afterRequests: Int, answer: Answer? = nil, share: Double = 1) {
+        package init(afterRequests: Int, answer: Answer? = nil, share: Double = 1) {
             self.afterRequests = afterRequests
             self.answer = answer
             self.share = share
@@ -129,13 +129,13 @@ extension SimulatorOptions {
     }
 
     /// Provider tokens are signed by another key from then on.
-    public struct KeyChange: Sendable, Equatable {
+    package struct KeyChange: Sendable, Equatable {
         /// PEM: the key's public half.
-        public var file: String
+        package var file: String
         /// Since the start.
-        public var after: Stretch
+        package var after: Stretch
 
-        public init(file: String, after: Stretch) {
+        package init(file: String, after: Stretch) {
             self.file = file
             self.after = after
         }
@@ -231,12 +231,12 @@ extension Simulator {
     }
 
     /// Nobody listens, and all connections are lost, until `comeUp`.
-    public func goDown() {
+    package func goDown() {
         stopListening()
         for connection in connections.values where !connection.isLost { connection.lose() }
     }
 
-    public func comeUp() {
+    package func comeUp() {
         do { try listen() } catch { report("\(error)") }
     }
 }

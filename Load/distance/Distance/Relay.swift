@@ -1,10 +1,10 @@
-public import FanfareLoop
+package import FanfareLoop
 
 /// Passes connections on to a server as if it were far away.
 ///
 /// The bytes are passed on as they are, so what HTTP/2 and TLS do over a distance they do here. A connection's beginning takes TCP's
 /// round trip; each of its directions is a `Way`. Time goes in milliseconds. Confined to its loop's thread.
-public final class Relay {
+package final class Relay {
     private static let tick = Duration.milliseconds(1)
     /// What is due within half a tick is due: so delays are right on average.
     private static let earliness: Int64 = 500_000
@@ -20,13 +20,13 @@ public final class Relay {
     private var passages: [Passage] = []
 
     /// Connections accepted and passed on, those that were closed at once, and bytes passed on.
-    public private(set) var accepted = 0
-    public private(set) var turnedAway = 0
-    public private(set) var bytes = 0
+    package private(set) var accepted = 0
+    package private(set) var turnedAway = 0
+    package private(set) var bytes = 0
 
     /// Listens at once.
     /// - Parameter now: monotonic nanoseconds.
-    public init(
+    package init(
         _ options: RelayOptions, loop: Loop, now: @escaping () -> Int64 = Clock.monotonicNanoseconds
     ) throws(LoopError) {
         self.options = options
@@ -45,10 +45,10 @@ public final class Relay {
         timer = LoopTimer(loop: loop) { [unowned self] in move() }
     }
 
-    public var port: UInt16 { listener?.port ?? 0 }
+    package var port: UInt16 { listener?.port ?? 0 }
 
     /// Ends all connections; nothing that is on its way arrives.
-    public func close() {
+    package func close() {
         listener?.close()
         timer?.close()
         for passage in passages { passage.close() }

@@ -1,23 +1,23 @@
 /// How far away a server is made to look.
-public struct RelayOptions: Sendable {
-    public struct Place: Sendable, Equatable {
-        public var host: String
-        public var port: UInt16
+package struct RelayOptions: Sendable {
+    package struct Place: Sendable, Equatable {
+        package var host: String
+        package var port: UInt16
     }
 
     /// Port 0 takes a free one.
-    public var listen = Place(host: "127.0.0.1", port: 0)
-    public var target = Place(host: "127.0.0.1", port: 0)
-    public var roundTripMilliseconds = 0.0
-    public var jitterMilliseconds = 0.0
-    public var bytesPerSecond: Int?
-    public var lossShare = 0.0
-    public var slowStart = SlowStart.always
+    package var listen = Place(host: "127.0.0.1", port: 0)
+    package var target = Place(host: "127.0.0.1", port: 0)
+    package var roundTripMilliseconds = 0.0
+    package var jitterMilliseconds = 0.0
+    package var bytesPerSecond: Int?
+    package var lossShare = 0.0
+    package var slowStart = SlowStart.always
     /// At a time; further ones are closed at once.
-    public var connectionsMax = Int.max
-    public var seed: UInt64 = 1
+    package var connectionsMax = Int.max
+    package var seed: UInt64 = 1
 
-    public init() {}
+    package init() {}
 
     var way: Way.Options {
         Way.Options(
@@ -27,12 +27,12 @@ public struct RelayOptions: Sendable {
 }
 
 /// A command line that makes no sense: what, and what would.
-public struct UsageError: Error, CustomStringConvertible {
-    public let description: String
+package struct UsageError: Error, CustomStringConvertible {
+    package let description: String
 }
 
 extension RelayOptions {
-    public static let help = """
+    package static let help = """
         apns-distance: a relay that makes a server on this machine look far away, where the kernel has no netem.
 
         usage: apns-distance --to ADDRESS:PORT --round-trip MS [options]
@@ -59,7 +59,7 @@ extension RelayOptions {
         """
 
     /// Reads the command line without the program's name.
-    public init(arguments: [String]) throws(UsageError) {
+    package init(arguments: [String]) throws(UsageError) {
         var rest = arguments[...]
         var given: Set<String> = []
         while let option = rest.popFirst() {

@@ -130,7 +130,7 @@ struct Way {
 }
 
 /// When a connection has a small congestion window.
-public enum SlowStart: String, Sendable {
+package enum SlowStart: String, Sendable {
     /// At the beginning and after idleness: Linux unless it is told otherwise.
     case always = "on"
     /// At the beginning: Linux with `net.ipv4.tcp_slow_start_after_idle=0`.

@@ -1,21 +1,21 @@
-public import LoadJSON
+package import LoadJSON
 
 /// Reads a simulator's dump line by line and says whether every promise about deliveries was kept.
 ///
 /// What it knows comes from outside the engine's delivery path: what a server accepted (the dump) and what the decision
 /// core says it published (the states file).
-public struct Judge {
-    public struct Expectations: Sendable {
+package struct Judge {
+    package struct Expectations: Sendable {
         /// Topics per lineup; `nil` when each token follows one topic.
-        public var lineups: Int?
+        package var lineups: Int?
         /// Tokens that must be in the dump, dead ones included.
-        public var tokens: Int?
+        package var tokens: Int?
         /// Distinct states that the median live token must have accepted.
-        public var distinctStates: Int?
+        package var distinctStates: Int?
         /// Starts that one device may have accepted: of so many activities.
-        public var startsPerToken = 1
+        package var startsPerToken = 1
 
-        public init(lineups: Int? = nil, tokens: Int? = nil, distinctStates: Int? = nil) {
+        package init(lineups: Int? = nil, tokens: Int? = nil, distinctStates: Int? = nil) {
             self.lineups = lineups
             self.tokens = tokens
             self.distinctStates = distinctStates
@@ -67,7 +67,7 @@ public struct Judge {
     private var hasCounters = false
     private var verdict = Verdict()
 
-    public init(topics: [TopicRecord], expectations: Expectations = Expectations()) throws(InputError) {
+    package init(topics: [TopicRecord], expectations: Expectations = Expectations()) throws(InputError) {
         book = try TopicBook(topics)
         self.expectations = expectations
         verdict.topics = topics.count
@@ -75,7 +75,7 @@ public struct Judge {
     }
 
     /// The next line of the dump. Lines of unknown type are left to later formats.
-    public mutating func read(_ line: JSON) throws(InputError) {
+    package mutating func read(_ line: JSON) throws(InputError) {
         switch line["type"]?.stringValue {
         case "state":
             guard let hash = line["hash"]?.stringValue, let state = line["state"] else {
@@ -102,7 +102,7 @@ public struct Judge {
     }
 
     /// After the last line.
-    public mutating func finish() -> Verdict {
+    package mutating func finish() -> Verdict {
         judgeRepeats()
         if !hasCounters { verdict.add(.incompleteDump, token: "", "the line with the counters is missing: cut off?") }
         let tokens = verdict.liveTokens + verdict.deadTokens + verdict.startTokens

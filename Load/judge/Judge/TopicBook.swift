@@ -1,22 +1,22 @@
-public import LoadJSON
+package import LoadJSON
 
 /// A file that is not what it should be: where, and what was expected.
-public struct InputError: Error, CustomStringConvertible {
-    public let description: String
+package struct InputError: Error, CustomStringConvertible {
+    package let description: String
 }
 
 /// What `fanfare replay --states FILE` says about one topic.
-public struct TopicRecord: Sendable {
-    public let id: String
-    public let ended: Bool
+package struct TopicRecord: Sendable {
+    package let id: String
+    package let ended: Bool
     /// All facts, sent or not.
-    public let state: JSON
+    package let state: JSON
     /// The last version sent; `nil` when there was none.
-    public let published: JSON?
+    package let published: JSON?
     /// `compactLeading`, `compactTrailing` and `minimal` of that version, as a lineup shows it.
-    public let short: JSON?
+    package let short: JSON?
 
-    public init(id: String, ended: Bool, state: JSON, published: JSON?, short: JSON? = nil) {
+    package init(id: String, ended: Bool, state: JSON, published: JSON?, short: JSON? = nil) {
         self.id = id
         self.ended = ended
         self.state = state
@@ -24,7 +24,7 @@ public struct TopicRecord: Sendable {
         self.short = short
     }
 
-    public init(line: JSON) throws(InputError) {
+    package init(line: JSON) throws(InputError) {
         guard let id = line["topic"]?.stringValue, let ended = line["ended"]?.boolValue, let state = line["state"],
             state.objectValue != nil
         else { throw InputError(description: "a line of the states file wants topic, ended, state and published") }

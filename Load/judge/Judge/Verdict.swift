@@ -1,7 +1,7 @@
-public import LoadJSON
+package import LoadJSON
 
 /// A promise that was broken, as the verdict names it.
-public enum Violation: String, CaseIterable, Sendable {
+package enum Violation: String, CaseIterable, Sendable {
     /// The last accepted state of a live token is not what its topic published last.
     case stale
     /// A live token that was tried and never accepted anything.
@@ -35,40 +35,40 @@ public enum Violation: String, CaseIterable, Sendable {
 }
 
 /// What the judge says.
-public struct Verdict: Sendable {
+package struct Verdict: Sendable {
     /// Examples kept of each violation.
     static let examplesMax = 5
 
-    public struct Example: Sendable, Equatable {
-        public let violation: Violation
+    package struct Example: Sendable, Equatable {
+        package let violation: Violation
         /// The dump's name of the token; empty where it is about the whole run.
-        public let token: String
-        public let detail: String
+        package let token: String
+        package let detail: String
     }
 
-    public internal(set) var topics = 0
+    package internal(set) var topics = 0
     /// Topics per lineup; `nil` when each token follows one topic.
-    public internal(set) var lineups: Int?
-    public internal(set) var liveTokens = 0
-    public internal(set) var deadTokens = 0
+    package internal(set) var lineups: Int?
+    package internal(set) var liveTokens = 0
+    package internal(set) var deadTokens = 0
     /// Start tokens that accepted something, and the starts.
-    public internal(set) var startTokens = 0
-    public internal(set) var starts = 0
-    public internal(set) var accepted = 0
+    package internal(set) var startTokens = 0
+    package internal(set) var starts = 0
+    package internal(set) var accepted = 0
     /// Accepted pushes whose answer never left.
-    public internal(set) var unanswered = 0
-    public internal(set) var alerts = 0
+    package internal(set) var unanswered = 0
+    package internal(set) var alerts = 0
     /// States that followed the very same state after an unanswered push: allowed, and never more than `unanswered`.
-    public internal(set) var allowedRepeats = 0
+    package internal(set) var allowedRepeats = 0
     /// States that followed the very same state while others were shown another one between: what was lost before the server read it
     /// looks like that. Never more than the sender calls uncertain.
-    public internal(set) var repeatsOfReturned = 0
+    package internal(set) var repeatsOfReturned = 0
     /// Distinct states that a live token accepted: least, median, most.
-    public internal(set) var distinctStates = (least: 0, median: 0, most: 0)
-    public private(set) var violations: [Violation: Int] = [:]
-    public private(set) var examples: [Example] = []
+    package internal(set) var distinctStates = (least: 0, median: 0, most: 0)
+    package private(set) var violations: [Violation: Int] = [:]
+    package private(set) var examples: [Example] = []
 
-    public var isGood: Bool { violations.isEmpty }
+    package var isGood: Bool { violations.isEmpty }
 
     mutating func add(_ violation: Violation, token: String, _ detail: @autoclosure () -> String) {
         violations[violation, default: 0] += 1
@@ -77,7 +77,7 @@ public struct Verdict: Sendable {
         }
     }
 
-    public var json: JSON {
+    package var json: JSON {
         let counts = Violation.allCases.map {
             JSON.Object.Member(key: $0.rawValue, value: .int(Int64(violations[$0] ?? 0)))
         }

@@ -14,9 +14,9 @@ public struct Freshness: Sendable, Equatable {
     /// Kinds told apart in one shard, 50 KB each at most.
     static let kindsMax = 16
 
-    public init() {}
+    package init() {}
 
-    public mutating func add(_ other: Freshness) {
+    package mutating func add(_ other: Freshness) {
         stateAge.add(other.stateAge)
         sweep.add(other.sweep)
         for lane in laneDelay.indices { laneDelay[lane].add(other.laneDelay[lane]) }
@@ -24,22 +24,25 @@ public struct Freshness: Sendable, Equatable {
 }
 
 extension TopicKind {
-    /// In figures only: all lineups together, and kinds beyond those that are told apart.
+    /// In figures only: all lineups together.
     public static let lineup = TopicKind("lineup")
+    /// In figures only: kinds beyond those that are told apart.
     public static let other = TopicKind("other")
 }
 
-/// A shard's freshness, as it hands it over.
+/// How fresh people are kept. What `Engine.freshness` answers is the sum over all shards and apps.
 public struct FreshnessReport: Sendable, Equatable {
+    /// By topic kind; `TopicKind.lineup` stands for all lineups, and `TopicKind.other` for kinds beyond the first
+    /// sixteen.
     public var kinds: [TopicKind: Freshness] = [:]
-    /// For how long the oldest publication that somebody lacks has been on its way; 0 when nobody lacks anything.
+    /// For how long the oldest publication that somebody lacks has been on its way, in nanoseconds; 0 when nobody lacks anything.
     public var oldestUndelivered: Int64 = 0
-    /// When the last push was accepted, by the monotonic clock; 0 before the first.
+    /// When the last push was accepted, in nanoseconds of the engine's monotonic clock (`ClockSource`); 0 before the first.
     public var lastAccepted: Int64 = 0
 
-    public init() {}
+    package init() {}
 
-    public static func + (a: FreshnessReport, b: FreshnessReport) -> FreshnessReport {
+    package static func + (a: FreshnessReport, b: FreshnessReport) -> FreshnessReport {
         var sum = a
         for (kind, freshness) in b.kinds { sum.kinds[kind, default: Freshness()].add(freshness) }
         sum.oldestUndelivered = max(a.oldestUndelivered, b.oldestUndelivered)

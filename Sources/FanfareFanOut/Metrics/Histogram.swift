@@ -11,13 +11,15 @@ public struct Histogram: Sendable, Equatable {
 
     /// Empty until the first value.
     private var buckets: [UInt64] = []
+    /// Values recorded.
     public private(set) var count: UInt64 = 0
+    /// The greatest value, exactly; 0 when there are none.
     public private(set) var max: Int64 = 0
 
-    public init() {}
+    package init() {}
 
     /// - Parameter value: negative ones count as 0: a clock that was read in another order.
-    public mutating func record(_ value: Int64, times: Int = 1) {
+    package mutating func record(_ value: Int64, times: Int = 1) {
         if buckets.isEmpty { buckets = Array(repeating: 0, count: Histogram.bucketCount) }
         let value = Swift.max(0, value)
         buckets[Histogram.bucket(of: value)] += UInt64(times)
@@ -25,7 +27,7 @@ public struct Histogram: Sendable, Equatable {
         max = Swift.max(max, value)
     }
 
-    public mutating func add(_ other: Histogram) {
+    package mutating func add(_ other: Histogram) {
         guard other.count > 0 else { return }
         if buckets.isEmpty { buckets = Array(repeating: 0, count: Histogram.bucketCount) }
         for bucket in buckets.indices { buckets[bucket] += other.buckets[bucket] }
@@ -35,9 +37,10 @@ public struct Histogram: Sendable, Equatable {
 
     /// The value that this share of all values does not exceed, by nearest rank; `nil` when there are none.
     ///
-    /// - Parameter share: 0 to 1.
+    /// - Parameter share: 0 to 1; what is outside counts as the nearer of them, and what is no number as 0.
     public func quantile(_ share: Double) -> Int64? {
         guard count > 0 else { return nil }
+        let share = share > 0 ? Swift.min(share, 1) : 0
         let rank = Swift.max(1, UInt64((share * Double(count)).rounded(.up)))
         var seen: UInt64 = 0
         for bucket in buckets.indices {

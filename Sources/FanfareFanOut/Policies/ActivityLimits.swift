@@ -16,5 +16,6 @@ public struct ActivityLimits: Sendable, Hashable {
     /// essential ones count, and are never held back by it.
     public var alerts = TokenBucket.Size(burst: 12, refill: .seconds(300))
 
+    /// The limits that the properties' defaults name.
     public init() {}
 }

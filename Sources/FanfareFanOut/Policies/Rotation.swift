@@ -1,14 +1,14 @@
-public import FanfareModel
+package import FanfareModel
 
 /// Which topic of a lineup has the spotlight: what just happened, held for a while, then the most important live topic
 /// (rules M1, M2).
 ///
 /// Pure, one value per lineup. Its clock counts milliseconds and never goes back. Positions are those in the person's own
 /// order, which nothing here changes: people find a match where they put it.
-public struct Rotation: Sendable {
+package struct Rotation: Sendable {
     /// A topic as the rotation sees it.
-    public struct Topic: Sendable, Hashable {
-        public enum Life: Sendable {
+    package struct Topic: Sendable, Hashable {
+        package enum Life: Sendable {
             /// It has a state to show, and has not begun.
             case waiting
             case live
@@ -18,26 +18,26 @@ public struct Rotation: Sendable {
             case gone
         }
 
-        public var life: Life
+        package var life: Life
         /// 0–100: how much it matters beside others while nothing happens.
-        public var importance: Int
+        package var importance: Int
 
-        public init(_ life: Life, importance: Int = 0) {
+        package init(_ life: Life, importance: Int = 0) {
             self.life = life
             self.importance = importance
         }
     }
 
     /// Has the spotlight; `nil` before there is anything to show.
-    public private(set) var position: Int?
+    package private(set) var position: Int?
     /// Rests here whenever this topic is live.
-    public let pinned: Int?
+    package let pinned: Int?
     private var held: (weight: Int, until: FeedTime)?
     /// In a round: when the next topic has its turn.
     private var turnEnds: FeedTime?
     private var budget: TokenBucket
 
-    public init(_ rules: LineupRules, pinned: Int? = nil, at now: FeedTime) {
+    package init(_ rules: LineupRules, pinned: Int? = nil, at now: FeedTime) {
         self.pinned = pinned
         budget = TokenBucket(rules.rotationPushes, at: now)
     }
@@ -47,7 +47,7 @@ public struct Rotation: Sendable {
     ///
     /// - Parameter weight: 0–100, beside other news.
     /// - Parameter alerts: an alert goes out, and takes the spotlight whatever is held: its push shows what it tells of (rule A4).
-    public mutating func happened(
+    package mutating func happened(
         at position: Int, weight: Int, alerts: Bool = false, _ rules: LineupRules, now: FeedTime
     ) {
         var weight = weight
@@ -61,7 +61,7 @@ public struct Rotation: Sendable {
     }
 
     /// Where the spotlight belongs now; `nil` when nothing is shown.
-    public func wanted(_ topics: [Topic], now: FeedTime) -> Int? {
+    package func wanted(_ topics: [Topic], now: FeedTime) -> Int? {
         let current = position.flatMap { topics[$0].life == .gone ? nil : $0 }
         if let current, let held, now < held.until { return current }
         func isLive(_ index: Int) -> Bool { topics[index].life == .live }
@@ -84,20 +84,20 @@ public struct Rotation: Sendable {
     }
 
     /// The spotlight goes there: with a push that is made anyway, or with one that `mayPush` has granted.
-    public mutating func move(to position: Int?, _ rules: LineupRules, now: FeedTime) {
+    package mutating func move(to position: Int?, _ rules: LineupRules, now: FeedTime) {
         self.position = position
         if let held, held.until <= now { self.held = nil }
         turnEnds = rules.round.map { (held?.until ?? now) + $0 }
     }
 
     /// Whether the rotation may have a push of its own, which it takes from its budget. None while nothing is live.
-    public mutating func mayPush(_ topics: [Topic], now: FeedTime) -> Bool {
+    package mutating func mayPush(_ topics: [Topic], now: FeedTime) -> Bool {
         topics.contains { $0.life == .live } && budget.take(at: now)
     }
 
     /// When what is `wanted` may be another topic although nothing happens; `nil`: never. Where a dwell time ends is known
     /// before it is over: what makes a difference until then is something that happens.
-    public func looksAgain(_ topics: [Topic], now: FeedTime) -> FeedTime? {
+    package func looksAgain(_ topics: [Topic], now: FeedTime) -> FeedTime? {
         let live = topics.count { $0.life == .live }
         guard live > 0 else { return nil }
         let free = held.map { max($0.until, now) } ?? now

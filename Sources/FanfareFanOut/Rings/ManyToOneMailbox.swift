@@ -10,7 +10,7 @@ public import Synchronization
 /// is taken after it. Elements leave in the order in which their positions were claimed, one
 /// order for all producers. Inlinable for the reason given at `OneToOneRing`; positions count from 0 and never reach 2^64, so
 /// their arithmetic needs no overflow checks.
-public final class ManyToOneMailbox<Element: Sendable>: @unchecked Sendable {
+@usableFromInline package final class ManyToOneMailbox<Element: Sendable>: @unchecked Sendable {
     @usableFromInline let capacity: UInt64
     // Two arrays and not one of pairs: taking an element then is no access to the sequence number beside it, which other
     // threads read meanwhile (ThreadSanitizer sees such an access as one to the whole pair).
@@ -26,7 +26,7 @@ public final class ManyToOneMailbox<Element: Sendable>: @unchecked Sendable {
     private static var closed: UInt64 { 1 << 63 }
 
     /// - Parameter capacity: a power of two.
-    public init(capacity: Int) {
+    package init(capacity: Int) {
         precondition(capacity > 1 && capacity & (capacity - 1) == 0, "mailbox capacity must be a power of two")
         self.capacity = UInt64(capacity)
         sequences = .allocate(capacity: capacity)
@@ -43,19 +43,19 @@ public final class ManyToOneMailbox<Element: Sendable>: @unchecked Sendable {
     }
 
     /// From any thread: nothing is taken from now on. Once and for all.
-    public func close() { _ = tail.value.bitwiseOr(ManyToOneMailbox.closed, ordering: .acquiringAndReleasing) }
+    package func close() { _ = tail.value.bitwiseOr(ManyToOneMailbox.closed, ordering: .acquiringAndReleasing) }
 
     /// From any thread.
-    public var isClosed: Bool { tail.value.load(ordering: .acquiring) >= ManyToOneMailbox.closed }
+    package var isClosed: Bool { tail.value.load(ordering: .acquiring) >= ManyToOneMailbox.closed }
 
     /// From the consumer's thread only: closed, and everything that was taken has been popped. While a producer is about to write
     /// what it has claimed, it is not.
-    public var isExhausted: Bool {
+    package var isExhausted: Bool {
         tail.value.load(ordering: .acquiring) == ManyToOneMailbox.closed | head.value.load(ordering: .relaxed)
     }
 
     /// From any thread. `false` when full or closed.
-    @inlinable public func tryPush(_ element: Element) -> Bool {
+    @inlinable package func tryPush(_ element: Element) -> Bool {
         var position = tail.value.load(ordering: .relaxed)
         while true {
             let cell = index(of: position)
@@ -80,7 +80,7 @@ public final class ManyToOneMailbox<Element: Sendable>: @unchecked Sendable {
     }
 
     /// From the consumer's thread only.
-    @inlinable public func pop() -> Element? {
+    @inlinable package func pop() -> Element? {
         let position = head.value.load(ordering: .relaxed)
         let cell = index(of: position)
         // Meets the release in `tryPush`.

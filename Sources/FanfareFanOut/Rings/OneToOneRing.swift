@@ -16,7 +16,7 @@ public import Synchronization
 ///
 /// Everything on the way of an element is inlinable: unspecialised generic code in another module costs a hundred times
 /// what the element costs. The types must be `@usableFromInline` for that as well as their members.
-public final class OneToOneRing<Element: Sendable>: @unchecked Sendable {
+@usableFromInline package final class OneToOneRing<Element: Sendable>: @unchecked Sendable {
     private let capacity: Int
     private let slots: UnsafeMutablePointer<Element>
     /// Elements ever pushed. Written by the producer only.
@@ -27,7 +27,7 @@ public final class OneToOneRing<Element: Sendable>: @unchecked Sendable {
     private let consumerTaken = Atomic<Bool>(false)
 
     /// - Parameter capacity: a power of two.
-    public init(capacity: Int) {
+    package init(capacity: Int) {
         precondition(capacity > 0 && capacity & (capacity - 1) == 0, "ring capacity must be a power of two")
         self.capacity = capacity
         // From the start of a cache-line pair: elements of a line's size then lie in one line each.
@@ -45,13 +45,13 @@ public final class OneToOneRing<Element: Sendable>: @unchecked Sendable {
         UnsafeMutableRawPointer(slots).deallocate()  // as it was allocated: with an alignment of ours
     }
 
-    public func takeProducer() -> RingProducer<Element> {
+    package func takeProducer() -> RingProducer<Element> {
         let taken = producerTaken.exchange(true, ordering: .relaxed)
         precondition(!taken, "a ring has one producer")
         return RingProducer(ring: self, slots: slots, capacity: capacity)
     }
 
-    public func takeConsumer() -> RingConsumer<Element> {
+    package func takeConsumer() -> RingConsumer<Element> {
         let taken = consumerTaken.exchange(true, ordering: .relaxed)
         precondition(!taken, "a ring has one consumer")
         return RingConsumer(ring: self, slots: slots, capacity: capacity)
@@ -62,7 +62,7 @@ public final class OneToOneRing<Element: Sendable>: @unchecked Sendable {
 // so the arithmetic below needs no overflow checks.
 
 /// The end that pushes. Confined to one thread.
-public struct RingProducer<Element: Sendable>: ~Copyable {
+@usableFromInline package struct RingProducer<Element: Sendable>: ~Copyable {
     @usableFromInline let ring: OneToOneRing<Element>
     // Copied out of the ring, so that they stay in registers while elements are written.
     @usableFromInline let slots: UnsafeMutablePointer<Element>
@@ -79,7 +79,7 @@ public struct RingProducer<Element: Sendable>: ~Copyable {
     }
 
     /// `false` when the ring is full; the element has not been taken then.
-    @inlinable public mutating func tryPush(_ element: Element) -> Bool {
+    @inlinable package mutating func tryPush(_ element: Element) -> Bool {
         if tail == tailMax {
             refresh()
             guard tail != tailMax else { return false }
@@ -93,7 +93,7 @@ public struct RingProducer<Element: Sendable>: ~Copyable {
 
     /// Pushes the leading elements, as many as there is room for, and shows them to the consumer together.
     /// - Returns: how many have been taken; the rest stays with the caller.
-    @inlinable public mutating func push(_ elements: Span<Element>) -> Int {
+    @inlinable package mutating func push(_ elements: Span<Element>) -> Int {
         if room < elements.count { refresh() }
         let count = min(room, elements.count)
         elements.withUnsafeBufferPointer { source in
@@ -120,7 +120,7 @@ public struct RingProducer<Element: Sendable>: ~Copyable {
 }
 
 /// The end that pops. Confined to one thread.
-public struct RingConsumer<Element: Sendable>: ~Copyable {
+@usableFromInline package struct RingConsumer<Element: Sendable>: ~Copyable {
     @usableFromInline let ring: OneToOneRing<Element>
     // Copied out of the ring, so that they stay in registers while elements are read.
     @usableFromInline let slots: UnsafeMutablePointer<Element>
@@ -137,7 +137,7 @@ public struct RingConsumer<Element: Sendable>: ~Copyable {
         self.capacity = capacity
     }
 
-    @inlinable public mutating func pop() -> Element? {
+    @inlinable package mutating func pop() -> Element? {
         if head == tailSeen {
             refresh()
             guard head != tailSeen else {
@@ -157,7 +157,7 @@ public struct RingConsumer<Element: Sendable>: ~Copyable {
     /// Hands at most `limit` elements to `body`, oldest first, and gives their slots back together: while it runs, the producer
     /// finds them taken. Elements that arrive meanwhile wait for the next call, so it ends.
     /// - Returns: how many there were.
-    @inlinable public mutating func drain(limit: Int, _ body: (consuming Element) -> Void) -> Int {
+    @inlinable package mutating func drain(limit: Int, _ body: (consuming Element) -> Void) -> Int {
         if tailSeen &- head < UInt64(limit) { refresh() }
         let count = min(Int(truncatingIfNeeded: tailSeen &- head), limit)
         guard count > 0 else { return 0 }

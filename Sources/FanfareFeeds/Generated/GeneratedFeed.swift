@@ -3,7 +3,7 @@ import FanfareModel
 /// Made-up feeds in the native format, for what has no recording. The same seed gives the same bytes.
 ///
 ///     GeneratedFeed.ride.write(seed: 7) { bytes in file.append(bytes) }
-public enum GeneratedFeed: String, CaseIterable, Sendable {
+package enum GeneratedFeed: String, CaseIterable, Sendable {
     /// Ten football matches at once: `MatchDay`.
     case matchDay = "match-day"
     /// Twenty orders of an evening, from the kitchen to the door.
@@ -19,7 +19,7 @@ public enum GeneratedFeed: String, CaseIterable, Sendable {
     static let evening = FeedTime(seconds: 1_781_283_600)
 
     /// Hands out the feed in chunks of whole lines, about 64 KiB each, in the order in which it is delivered.
-    public func write<Failure: Error>(
+    package func write<Failure: Error>(
         seed: UInt64, to sink: ([UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
         var random = SplitMix64(seed: seed)

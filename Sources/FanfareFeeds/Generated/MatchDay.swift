@@ -1,4 +1,4 @@
-public import FanfareModel
+package import FanfareModel
 
 /// A made-up match day in the native format: ten football matches at once, with what makes real feeds hard.
 ///
@@ -10,20 +10,20 @@ public import FanfareModel
 /// (a card minutes after it was shown, one even after the final whistle), some twice. Teams and players are invented.
 ///
 /// The same seed gives the same bytes.
-public struct MatchDay: Sendable {
+package struct MatchDay: Sendable {
     /// A Saturday afternoon: 2026-06-13 14:00 UTC.
-    public static let kickoffDefault = FeedTime(seconds: 1_781_359_200)
+    package static let kickoffDefault = FeedTime(seconds: 1_781_359_200)
 
     private let seed: UInt64
     private let kickoff: FeedTime
 
-    public init(seed: UInt64, kickoff: FeedTime = MatchDay.kickoffDefault) {
+    package init(seed: UInt64, kickoff: FeedTime = MatchDay.kickoffDefault) {
         self.seed = seed
         self.kickoff = kickoff
     }
 
     /// Hands out the feed in chunks of whole lines, about 64 KiB each, in the order in which it is delivered.
-    public func write<Failure: Error>(to sink: ([UInt8]) throws(Failure) -> Void) throws(Failure) {
+    package func write<Failure: Error>(to sink: ([UInt8]) throws(Failure) -> Void) throws(Failure) {
         try entries().write(to: sink)
     }
 

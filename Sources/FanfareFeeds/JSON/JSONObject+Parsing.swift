@@ -1,10 +1,10 @@
-public import FanfareModel
+package import FanfareModel
 
 extension JSONObject {
     /// One JSON document that is an object, at most 64 levels deep.
     ///
     /// - Returns: `nil` for anything else.
-    public init?(parsing document: [UInt8]) {
+    package init?(parsing document: [UInt8]) {
         let object = try? JSONParser().parse(document) { root in root.isObject ? root.object : nil }
         guard let object = object ?? nil else { return nil }
         self = object

@@ -7,7 +7,7 @@ import FanfareModel
 ///     decoder.finish(into: &items)          // once: a last line may lack its line end
 ///
 /// Keeps at most one chunk and one line. The same bytes give the same items, however they are cut.
-public struct NativeLineDecoder {
+package struct NativeLineDecoder {
     private let name: String
     private let reader = NativeEventReader()
     private var lines: LineSplitter
@@ -16,13 +16,13 @@ public struct NativeLineDecoder {
     private var delayed: FeedItem?
 
     /// - Parameter name: what rejections call the source: `name:line`.
-    public init(name: String = "-", lineBytesMax: Int = FeedOptions.lineBytesMaxDefault) {
+    package init(name: String = "-", lineBytesMax: Int = FeedOptions.lineBytesMaxDefault) {
         self.name = name
         lines = LineSplitter(lineBytesMax: lineBytesMax, chunkBytes: 1 << 16)
     }
 
     /// Appends the items of the lines that these bytes complete.
-    public mutating func feed(_ bytes: UnsafeRawBufferPointer, into items: inout [FeedItem]) {
+    package mutating func feed(_ bytes: UnsafeRawBufferPointer, into items: inout [FeedItem]) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let taken = lines.fill { space in
@@ -35,12 +35,12 @@ public struct NativeLineDecoder {
         }
     }
 
-    public mutating func feed(_ bytes: [UInt8], into items: inout [FeedItem]) {
+    package mutating func feed(_ bytes: [UInt8], into items: inout [FeedItem]) {
         bytes.withUnsafeBytes { feed($0, into: &items) }
     }
 
     /// No more bytes will come.
-    public mutating func finish(into items: inout [FeedItem]) {
+    package mutating func finish(into items: inout [FeedItem]) {
         while let item = lastItem() { items.append(item) }
     }
 

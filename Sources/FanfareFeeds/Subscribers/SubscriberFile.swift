@@ -1,4 +1,4 @@
-public import FanfareModel
+package import FanfareModel
 import Synchronization
 
 /// Subscribers in a file, one a line, as an engine loads them when it starts:
@@ -13,31 +13,31 @@ import Synchronization
 /// `started` is when the activity appeared on the phone, which the system ends eight hours later: without it, just now.
 ///
 /// Read in chunks, so that memory does not grow with the file; a line that cannot be read is told and passed over.
-public final class SubscriberFile: Sendable {
-    public struct Progress: Sendable, Equatable {
-        public var subscribers = 0
-        public var bytes = 0
-        public var bytesExpected = 0
+package final class SubscriberFile: Sendable {
+    package struct Progress: Sendable, Equatable {
+        package var subscribers = 0
+        package var bytes = 0
+        package var bytesExpected = 0
     }
 
     /// Broken lines that are told one by one; the others are counted.
-    public static let faultsToldMax = 10
+    package static let faultsToldMax = 10
     private static let lineBytesMax = 16_384
     /// Lines between two tellings of progress.
     private static let progressLines = 1 << 18
 
     /// Whether lines can follow this topic: they begin with it or with `#`, and have words.
-    public static func takes(topic: String) -> Bool {
+    package static func takes(topic: String) -> Bool {
         (1...SubscriberLine.topicBytesMax).contains(topic.utf8.count) && topic.first != "#"
             && topic.utf8.allSatisfy { $0 > UInt8(ascii: " ") }
     }
 
-    public let path: String
+    package let path: String
     private let report: @Sendable (String) -> Void
     private let progress: @Sendable (Progress) -> Void
     private let bytesExpected: Int
     /// From the first lines: for room, not for promises.
-    public let expectedCount: Int
+    package let expectedCount: Int
 
     /// What was looked at, and what comes after it: the first reading goes on there, for a pipe can be read only once.
     private let opened: Mutex<(file: ByteFile, head: [UInt8])?>
@@ -52,7 +52,7 @@ public final class SubscriberFile: Sendable {
     /// - Parameters:
     ///   - report: told of broken lines, `path:line: what is wrong`, on the thread that reads, in the first reading only.
     ///   - progress: now and then, on that thread.
-    public init(
+    package init(
         path: String, report: @escaping @Sendable (String) -> Void,
         progress: @escaping @Sendable (Progress) -> Void = { _ in }
     ) throws(FeedError) {
@@ -68,13 +68,13 @@ public final class SubscriberFile: Sendable {
     }
 
     /// Subscribers of the last whole reading, and lines that were none.
-    public var subscribers: Int { countedSubscribers.load(ordering: .relaxed) }
-    public var brokenLines: Int { countedFaults.load(ordering: .relaxed) }
+    package var subscribers: Int { countedSubscribers.load(ordering: .relaxed) }
+    package var brokenLines: Int { countedFaults.load(ordering: .relaxed) }
 
     /// Hands out all of them, in the file's order. Each reading is a new one.
     ///
     /// - Parameter take: says what is wrong with a subscription, if anything.
-    public func read(_ take: (Subscription) -> String?) throws(FeedError) {
+    package func read(_ take: (Subscription) -> String?) throws(FeedError) {
         let tells = readings.add(1, ordering: .relaxed).newValue == 1
         let file: ByteFile
         var head: ArraySlice<UInt8> = []
@@ -139,7 +139,7 @@ public final class SubscriberFile: Sendable {
     /// Made-up subscribers in this form, a fifth of them with preferences. The same seed gives the same bytes.
     ///
     /// - Parameter sink: given chunks of whole lines.
-    public static func generate<Failure: Error>(
+    package static func generate<Failure: Error>(
         _ count: Int, following topics: [TopicID], seed: UInt64, to sink: ([UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
         guard !topics.isEmpty else { return }

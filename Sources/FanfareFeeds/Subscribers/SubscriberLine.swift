@@ -1,4 +1,4 @@
-public import FanfareModel
+package import FanfareModel
 
 /// Reads one line of a subscriber file: `SubscriberFile` says what stands in it.
 struct SubscriberLine {
@@ -164,7 +164,7 @@ extension AlertMask {
 
 extension AppID {
     /// `com.example.scores`, or `com.example.scores/development`.
-    public init?(written text: String) {
+    package init?(written text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let bundleID = parts.first, !bundleID.isEmpty else { return nil }
         guard parts.count == 2 else {

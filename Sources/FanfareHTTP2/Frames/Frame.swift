@@ -64,24 +64,24 @@ package enum FlowControl {
 }
 
 /// RFC 9113 §7. Open: peers may invent more.
-public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    public let rawValue: UInt32
-    public init(rawValue: UInt32) { self.rawValue = rawValue }
+package struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    public static let noError = ErrorCode(rawValue: 0x0)
-    public static let protocolError = ErrorCode(rawValue: 0x1)
-    public static let internalError = ErrorCode(rawValue: 0x2)
-    public static let flowControlError = ErrorCode(rawValue: 0x3)
-    public static let settingsTimeout = ErrorCode(rawValue: 0x4)
-    public static let streamClosed = ErrorCode(rawValue: 0x5)
-    public static let frameSizeError = ErrorCode(rawValue: 0x6)
-    public static let refusedStream = ErrorCode(rawValue: 0x7)
-    public static let cancel = ErrorCode(rawValue: 0x8)
-    public static let compressionError = ErrorCode(rawValue: 0x9)
-    public static let connectError = ErrorCode(rawValue: 0xa)
-    public static let enhanceYourCalm = ErrorCode(rawValue: 0xb)
-    public static let inadequateSecurity = ErrorCode(rawValue: 0xc)
-    public static let http11Required = ErrorCode(rawValue: 0xd)
+    package static let noError = ErrorCode(rawValue: 0x0)
+    package static let protocolError = ErrorCode(rawValue: 0x1)
+    package static let internalError = ErrorCode(rawValue: 0x2)
+    package static let flowControlError = ErrorCode(rawValue: 0x3)
+    package static let settingsTimeout = ErrorCode(rawValue: 0x4)
+    package static let streamClosed = ErrorCode(rawValue: 0x5)
+    package static let frameSizeError = ErrorCode(rawValue: 0x6)
+    package static let refusedStream = ErrorCode(rawValue: 0x7)
+    package static let cancel = ErrorCode(rawValue: 0x8)
+    package static let compressionError = ErrorCode(rawValue: 0x9)
+    package static let connectError = ErrorCode(rawValue: 0xa)
+    package static let enhanceYourCalm = ErrorCode(rawValue: 0xb)
+    package static let inadequateSecurity = ErrorCode(rawValue: 0xc)
+    package static let http11Required = ErrorCode(rawValue: 0xd)
 
     private static let names = [
         "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
@@ -89,7 +89,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConve
         "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
     ]
 
-    public var description: String {
+    package var description: String {
         rawValue < ErrorCode.names.count ? ErrorCode.names[Int(rawValue)] : "error code \(rawValue)"
     }
 }

@@ -33,6 +33,14 @@ package struct OutputBuffer: ~Copyable {
         if start == end { (start, end) = (0, 0) }
     }
 
+    /// Takes another buffer's memory for its own. Both are empty.
+    package mutating func exchangeMemory(with other: inout OutputBuffer) {
+        precondition(start == end && other.start == other.end, "bytes wait in a buffer that is given away")
+        swap(&memory, &other.memory)
+        swap(&capacity, &other.capacity)
+        (start, end, other.start, other.end) = (0, 0, 0, 0)
+    }
+
     /// Makes room for `count` more bytes.
     @inline(__always)
     mutating func reserve(_ count: Int) {

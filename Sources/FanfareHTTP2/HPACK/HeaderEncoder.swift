@@ -84,14 +84,14 @@ struct HeaderEncoder {
 /// Header fields in their final bytes, the same on every connection: literals that name no dynamic entry and leave no
 /// trace in a table. Made once (a token once per refresh, an expiration once per payload) and appended to each request
 /// as they are.
-public struct LiteralFields: Sendable, Hashable {
+package struct LiteralFields: Sendable, Hashable {
     var bytes: [UInt8] = []
 
-    public init() {}
+    package init() {}
 
     /// - Parameter secret: forbids everybody on the way to remember the value. APNs asks never to index
     ///   `authorization` (spec §2.3).
-    public mutating func append(_ field: HeaderField, secret: Bool = false) {
+    package mutating func append(_ field: HeaderField, secret: Bool = false) {
         HeaderEncoder.writeLiteral(
             field, nameIndex: StaticTable.find(field).name, prefix: 4, pattern: secret ? 0x10 : 0x00, into: &bytes)
     }

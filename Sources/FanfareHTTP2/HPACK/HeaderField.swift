@@ -1,14 +1,14 @@
 /// One header field. Names are lower case, as HTTP/2 demands; values are bytes, usually ASCII.
-public struct HeaderField: Sendable, Hashable {
-    public let name: [UInt8]
-    public let value: [UInt8]
+package struct HeaderField: Sendable, Hashable {
+    package let name: [UInt8]
+    package let value: [UInt8]
 
-    public init(name: [UInt8], value: [UInt8]) {
+    package init(name: [UInt8], value: [UInt8]) {
         self.name = name
         self.value = value
     }
 
-    public init(_ name: String, _ value: String) {
+    package init(_ name: String, _ value: String) {
         self.init(name: Array(name.utf8), value: Array(value.utf8))
     }
 

@@ -1,7 +1,7 @@
 /// Frames in: cut from the byte stream, checked, and told apart.
 extension ClientSession {
     /// Takes bytes from the connection, cut anywhere. Afterwards the events tell what they meant. Ignored once closed.
-    public mutating func receive(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer) {
         guard state != .closed, bytes.count > 0 else { return }
         do throws(ConnectionError) {
             try receive(Span(_unsafeElements: bytes.bindMemory(to: UInt8.self)))

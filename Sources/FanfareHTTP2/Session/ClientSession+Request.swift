@@ -11,7 +11,7 @@ extension ClientSession {
     ///   - tag: comes back in the request's event.
     /// - Returns: `false`, and nothing has happened, exactly when `freeStreams` is 0.
     @discardableResult
-    public mutating func request(
+    package mutating func request(
         shape: RequestShape, token: Span<UInt8>, authorization: LiteralFields = LiteralFields(),
         fields: LiteralFields = LiteralFields(), body: [UInt8], tag: UInt64
     ) -> Bool {
@@ -21,7 +21,7 @@ extension ClientSession {
 
     /// The same with a whole path instead of a token.
     @discardableResult
-    public mutating func request(
+    package mutating func request(
         shape: RequestShape, path: Span<UInt8>, authorization: LiteralFields = LiteralFields(),
         fields: LiteralFields = LiteralFields(), body: [UInt8], tag: UInt64
     ) -> Bool {

@@ -12,8 +12,8 @@
 ///
 /// It can be used by one thread at a time and belongs to whoever owns the connection. The peer is not trusted: whatever it
 /// sends ends in events, and every size is bounded (see `Configuration`).
-public struct ClientSession: ~Copyable {
-    public enum State: Sendable {
+@usableFromInline package struct ClientSession: ~Copyable {
+    package enum State: Sendable {
         case open
         /// No new requests: the peer or the caller said goodbye, or stream IDs ran out. What is in flight goes on.
         case draining
@@ -21,13 +21,13 @@ public struct ClientSession: ~Copyable {
         case closed
     }
 
-    public let configuration: Configuration
-    public internal(set) var state = State.open
+    package let configuration: Configuration
+    package internal(set) var state = State.open
     /// The caller's own limit to requests in flight, beside the peer's. With token authentication APNs allows one until
     /// the first has succeeded (spec §10). Lowering it cancels nothing.
-    public var streamLimit: Int
+    package var streamLimit: Int
     /// The peer's SETTINGS have arrived; before, its limits are the protocol's defaults.
-    public internal(set) var settingsReceived = false
+    package internal(set) var settingsReceived = false
 
     var output: OutputBuffer
     var events = EventBatch()
@@ -66,7 +66,7 @@ public struct ClientSession: ~Copyable {
     var idleFrames = 0
 
     /// The output begins with the connection preface and our SETTINGS.
-    public init(configuration: Configuration) {
+    package init(configuration: Configuration) {
         configuration.check()
         self.configuration = configuration
         streamLimit = configuration.streamsMax
@@ -90,47 +90,51 @@ public struct ClientSession: ~Copyable {
     // MARK: Room
 
     /// Requests in flight.
-    public var openStreams: Int { streams.count }
+    package var openStreams: Int { streams.count }
 
     /// Requests that would be accepted now.
-    public var freeStreams: Int {
+    package var freeStreams: Int {
         guard state == .open else { return 0 }
         return max(0, min(streamLimit, configuration.streamsMax, peerStreamsMax) - streams.count)
     }
 
     /// Requests that may be in flight at once when the caller's own limit has grown.
-    public var streamsAllowed: Int { min(configuration.streamsMax, peerStreamsMax) }
+    @usableFromInline package var streamsAllowed: Int { min(configuration.streamsMax, peerStreamsMax) }
 
     /// The peer allows requests at all: its MAX_CONCURRENT_STREAMS is not 0.
-    public var allowsStreams: Bool { peerStreamsMax > 0 }
+    @usableFromInline package var allowsStreams: Bool { peerStreamsMax > 0 }
 
     /// Bytes of bodies that the connection's window lets out now. A request beyond it is accepted all the same, but its
     /// body waits; so a caller that wants to send the newest state asks for no more work than this holds.
-    public var freeWindow: Int { max(0, sendWindow) }
+    @usableFromInline package var freeWindow: Int { max(0, sendWindow) }
 
     // MARK: Output
 
     /// Bytes that wait to be written. Bounded by the requests accepted and a thousand short replies.
-    public var outputCount: Int { output.count }
+    @usableFromInline package var outputCount: Int { output.count }
 
     /// Lends the waiting bytes; say with `take` how many were written.
-    public borrowing func withOutput<Result, Failure: Error>(
+    package borrowing func withOutput<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try output.withBytes(body)
     }
 
     /// The first `count` bytes of the output are on their way: from now on requests that end in them may be processed.
-    public mutating func take(_ count: Int) {
+    package mutating func take(_ count: Int) {
         output.take(count)
         if output.count == 0 { repliesQueued = 0 }
     }
+
+    /// Writes into this buffer's memory from now on, and gives its own instead: sessions that write one after the other need one memory.
+    /// - Precondition: no bytes wait in either.
+    package mutating func exchangeMemory(with buffer: inout OutputBuffer) { output.exchangeMemory(with: &buffer) }
 
     // MARK: Events
 
     /// Swaps what has happened since the last call into `batch`, whose old content is dropped. Call it after each
     /// `receive`: events wait in memory until taken.
-    public mutating func takeEvents(into batch: inout EventBatch) {
+    package mutating func takeEvents(into batch: inout EventBatch) {
         batch.removeAll()
         swap(&batch, &events)
     }
@@ -139,7 +143,7 @@ public struct ClientSession: ~Copyable {
 
     /// Asks the peer for a sign of life: it answers with `Event.pong`. One at a time; `false` while one is on its way.
     @discardableResult
-    public mutating func ping() -> Bool {
+    package mutating func ping() -> Bool {
         guard state != .closed, !awaitsPong else { return false }
         awaitsPong = true
         pingsSent &+= 1
@@ -148,7 +152,7 @@ public struct ClientSession: ~Copyable {
     }
 
     /// Accepts no more requests and tells the peer. Close the connection when `openStreams` is 0.
-    public mutating func goAway() {
+    package mutating func goAway() {
         guard state == .open else { return }
         state = .draining
         // We accept no streams from the peer, so the last one we have processed is 0.
@@ -158,7 +162,7 @@ public struct ClientSession: ~Copyable {
     /// Gives up on one request, for example because its time is over: it ends in `Event.lost` with `cancel`.
     /// O(`streamsMax`); `false` when no such request is in flight.
     @discardableResult
-    public mutating func cancel(tag: UInt64) -> Bool {
+    package mutating func cancel(tag: UInt64) -> Bool {
         guard let position = streams.position(ofTag: tag) else { return false }
         reset(position, .cancel)
         return true
@@ -167,7 +171,7 @@ public struct ClientSession: ~Copyable {
     /// The connection is gone, whoever closed it. Every request in flight gets its event: `lost` where all of its bytes have left,
     /// `notProcessed` otherwise. The output left over must not be sent.
     /// - Parameter unsent: of the bytes taken, those at the end that have not left and never will.
-    public mutating func connectionLost(unsent: Int = 0) {
+    package mutating func connectionLost(unsent: Int = 0) {
         state = .closed
         let left = output.taken - min(output.taken, UInt64(unsent))
         for position in streams.positions {

@@ -1,23 +1,23 @@
 extension ClientSession {
     /// Our side of the bargain. Memory of one session, at most: `streamsMax` × (`bodyMax` + about 450 bytes), two header
     /// tables of three times their size, `headerListMax` × 3, one frame of 16 KB, and the requests in the output.
-    public struct Configuration: Sendable {
+    package struct Configuration: Sendable {
         /// Requests in flight at most, whatever the peer allows. 1...16,384.
-        public var streamsMax = 1000
+        package var streamsMax = 1000
         /// Bytes of an answer's body that are kept. APNs' reasons are below 100 bytes.
-        public var bodyMax = 4096
+        package var bodyMax = 4096
         /// Greatest header list we accept, by RFC 7541's count.
-        public var headerListMax = 16_384
+        package var headerListMax = 16_384
         /// Our SETTINGS_HEADER_TABLE_SIZE. 0...65,536.
-        public var decoderTableSize = HPACK.defaultTableSize
+        package var decoderTableSize = HPACK.defaultTableSize
         /// The table we use for requests, if the peer allows as much. APNs keeps a small one (spec §2.3). 0...65,536.
-        public var encoderTableSize = HPACK.defaultTableSize
+        package var encoderTableSize = HPACK.defaultTableSize
         /// Bytes of answers on their way to us, on all streams together. At least 65,535, which nobody can go below.
-        public var receiveWindow = 1 << 20
+        package var receiveWindow = 1 << 20
         /// Where stream IDs begin; tests start near their end.
         var firstStream: UInt32 = 1
 
-        public init() {}
+        package init() {}
 
         func check() {
             precondition(1...16_384 ~= streamsMax && 0...(1 << 20) ~= bodyMax)
@@ -36,5 +36,5 @@ extension ClientSession {
     /// connection that is pinged every minute lives for a week.
     static let idleFramesMax = 10_000
     /// Bytes of GOAWAY's debug data that are kept.
-    public static let debugTextMax = 1024
+    package static let debugTextMax = 1024
 }

@@ -1,6 +1,6 @@
 /// What a session has to tell. Every request that was accepted ends in exactly one of `response`, `notProcessed` and
 /// `lost`.
-public enum Event: Sendable, Equatable {
+package enum Event: Sendable, Equatable {
     case response(Response)
     /// The peer has certainly not processed this request: refused, above GOAWAY's last stream, or never wholly sent.
     case notProcessed(tag: UInt64)
@@ -22,43 +22,43 @@ public enum Event: Sendable, Equatable {
 }
 
 /// A final answer, complete.
-public struct Response: Sendable, Equatable {
-    public let stream: UInt32
+package struct Response: Sendable, Equatable {
+    package let stream: UInt32
     /// As given to `request`.
-    public let tag: UInt64
+    package let tag: UInt64
     /// 200...599; what is no status ends as `Event.lost`.
-    public let status: Int
+    package let status: Int
     /// At most `Configuration.bodyMax` bytes.
-    public let body: EventBytes
+    package let body: EventBytes
     /// Longer than `bodyMax`: the rest was not waited for.
-    public let bodyIsCut: Bool
+    package let bodyIsCut: Bool
     /// `apns-id`, empty where there is none.
-    public let apnsID: EventBytes
+    package let apnsID: EventBytes
 }
 
 /// Bytes of an event: valid in the batch that the event came in.
-public struct EventBytes: Sendable, Equatable {
+package struct EventBytes: Sendable, Equatable {
     let start: Int32
-    public let count: Int32
-    public var isEmpty: Bool { count == 0 }
+    package let count: Int32
+    package var isEmpty: Bool { count == 0 }
 
     static let none = EventBytes(start: 0, count: 0)
 }
 
 /// Events taken together, with the bytes they speak of. Reused from turn to turn, so that an answer allocates nothing.
-public struct EventBatch: Sendable {
-    public internal(set) var events: [Event] = []
+package struct EventBatch: Sendable {
+    package internal(set) var events: [Event] = []
     var storage: [UInt8] = []
 
-    public init() {}
+    package init() {}
 
-    public subscript(bytes: EventBytes) -> ArraySlice<UInt8> {
+    package subscript(bytes: EventBytes) -> ArraySlice<UInt8> {
         storage[Int(bytes.start)..<Int(bytes.start + bytes.count)]
     }
 
-    public func text(_ bytes: EventBytes) -> String { String(decoding: self[bytes], as: UTF8.self) }
+    package func text(_ bytes: EventBytes) -> String { String(decoding: self[bytes], as: UTF8.self) }
 
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         events.removeAll(keepingCapacity: true)
         storage.removeAll(keepingCapacity: true)
     }

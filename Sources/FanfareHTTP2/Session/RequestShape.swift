@@ -1,6 +1,6 @@
 /// The header fields that all requests of one kind share. Make one per kind and use it for every request and connection:
 /// a session recognises a shape by its identity, encodes it once, and copies the bytes from then on.
-public final class RequestShape: Sendable {
+package final class RequestShape: Sendable {
     /// `:method`, `:scheme` and `:authority`. `:path` is written for each request.
     let pseudoFields: [HeaderField]
     let fields: [HeaderField]
@@ -9,7 +9,7 @@ public final class RequestShape: Sendable {
 
     /// - Parameter fields: those that are the same for many requests (`apns-topic`, `apns-push-type`, `apns-priority`).
     ///   They go into the peer's dynamic table. What changes from request to request belongs in `LiteralFields`.
-    public init(
+    package init(
         method: String = "POST", authority: String, pathPrefix: String = "/3/device/", fields: [HeaderField]
     ) {
         pseudoFields = [

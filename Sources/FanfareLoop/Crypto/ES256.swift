@@ -2,13 +2,13 @@ internal import CFanfareOpenSSL
 
 /// A private key for ES256 (ECDSA over P-256 with SHA-256, RFC 7518 §3.4). Any thread. Its value is a secret: it is not
 /// printed, and errors name where it came from only.
-public struct ES256PrivateKey: Sendable, CustomStringConvertible {
+package struct ES256PrivateKey: Sendable, CustomStringConvertible {
     private let key: P256Key
 
     /// - Parameters:
     ///   - pem: the text of a `.p8` file: PKCS#8, not encrypted.
     ///   - place: the file, for messages.
-    public init(pem: String, place: String = "private key") throws(LoopError) {
+    package init(pem: String, place: String = "private key") throws(LoopError) {
         let bytes = Array(pem.utf8)
         let read = bytes.withUnsafeBytes { bytes in
             Result { () throws(LoopError) in try ES256PrivateKey(pem: bytes, place: place) }
@@ -17,7 +17,7 @@ public struct ES256PrivateKey: Sendable, CustomStringConvertible {
     }
 
     /// The same from memory of the caller's, who can overwrite it afterwards: no copy is made that stays.
-    public init(pem: UnsafeRawBufferPointer, place: String) throws(LoopError) {
+    package init(pem: UnsafeRawBufferPointer, place: String) throws(LoopError) {
         key = try P256Key(pem, place, call: "PEM_read_bio_PrivateKey") {
             PEM_read_bio_PrivateKey($0, nil, noPassphrase, nil)
         }
@@ -26,12 +26,12 @@ public struct ES256PrivateKey: Sendable, CustomStringConvertible {
     private init(_ key: P256Key) { self.key = key }
 
     /// A new key, for tests and simulators.
-    public static func generate() throws(LoopError) -> ES256PrivateKey {
+    package static func generate() throws(LoopError) -> ES256PrivateKey {
         ES256PrivateKey(try P256Key.generate())
     }
 
     /// 64 bytes, R then S, each 32 bytes big-endian: the form that JWT wants (RFC 7518 §3.4).
-    public func sign(_ message: [UInt8]) throws(LoopError) -> [UInt8] {
+    package func sign(_ message: [UInt8]) throws(LoopError) -> [UInt8] {
         guard let context = EVP_MD_CTX_new() else { throw .openSSL(.other, call: "EVP_MD_CTX_new") }
         defer { EVP_MD_CTX_free(context) }
         // An ECDSA signature over P-256 in DER: at most 72 bytes.
@@ -43,20 +43,20 @@ public struct ES256PrivateKey: Sendable, CustomStringConvertible {
         return try P256Signature.raw(der: der[..<count])
     }
 
-    public var publicKey: ES256PublicKey { ES256PublicKey(key) }
+    package var publicKey: ES256PublicKey { ES256PublicKey(key) }
 
     /// PKCS#8, not encrypted: a secret.
-    public func pem() throws(LoopError) -> String {
+    package func pem() throws(LoopError) -> String {
         try withPEM("PEM_write_bio_PKCS8PrivateKey") {
             PEM_write_bio_PKCS8PrivateKey($0, key.raw, nil, nil, 0, nil, nil)
         }
     }
 
-    public var description: String { "ES256 private key" }
+    package var description: String { "ES256 private key" }
 }
 
 /// The other half of an `ES256PrivateKey`. Any thread.
-public struct ES256PublicKey: Sendable {
+package struct ES256PublicKey: Sendable {
     private let key: P256Key
 
     fileprivate init(_ key: P256Key) { self.key = key }
@@ -64,7 +64,7 @@ public struct ES256PublicKey: Sendable {
     /// - Parameters:
     ///   - pem: `BEGIN PUBLIC KEY`, as `openssl ec -pubout` writes it.
     ///   - place: the file, for messages.
-    public init(pem: String, place: String = "public key") throws(LoopError) {
+    package init(pem: String, place: String = "public key") throws(LoopError) {
         let bytes = Array(pem.utf8)
         let read = bytes.withUnsafeBytes { bytes in
             Result { () throws(LoopError) in
@@ -77,7 +77,7 @@ public struct ES256PublicKey: Sendable {
     }
 
     /// - Parameter signature: 64 bytes, R then S. Anything that is not this key's signature of the message is false.
-    public func verify(_ signature: [UInt8], of message: [UInt8]) -> Bool {
+    package func verify(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         guard let der = P256Signature.der(raw: signature), let context = EVP_MD_CTX_new() else { return false }
         defer {
             EVP_MD_CTX_free(context)
@@ -87,7 +87,7 @@ public struct ES256PublicKey: Sendable {
             && EVP_DigestVerify(context, der, der.count, message, message.count) == 1
     }
 
-    public func pem() throws(LoopError) -> String {
+    package func pem() throws(LoopError) -> String {
         try withPEM("PEM_write_bio_PUBKEY") { PEM_write_bio_PUBKEY($0, key.raw) }
     }
 }

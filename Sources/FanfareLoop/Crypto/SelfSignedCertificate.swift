@@ -2,18 +2,18 @@ internal import CFanfareOpenSSL
 
 /// A certificate that only its own file vouches for: for local simulators and tests. Servers use it with its key; clients
 /// trust it by naming the certificate as their CA file.
-public struct SelfSignedCertificate: Sendable {
+package struct SelfSignedCertificate: Sendable {
     /// PEM.
-    public let certificate: String
+    package let certificate: String
     /// PEM, PKCS#8, not encrypted: a secret.
-    public let key: String
+    package let key: String
 
     /// - Parameters:
     ///   - hosts: names and numeric addresses that it is for; at least one.
     ///   - commonName: for people; no name of a host is taken from it.
     ///   - validSince: ago; an hour is for clocks that differ.
     ///   - validFor: counted from now; negative for one that has expired.
-    public init(
+    package init(
         hosts: [String], commonName: String = "Fanfare local", validSince: Duration = .seconds(3600),
         validFor: Duration = .seconds(30 * 86_400)
     ) throws(LoopError) {

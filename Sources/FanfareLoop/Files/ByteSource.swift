@@ -12,13 +12,13 @@ internal import Glibc
 ///     source.resume()
 ///
 /// Chunks come as soon as there are bytes, whatever their number, at most 64 KB at a time. Loop's thread only.
-public final class ByteSource {
+package final class ByteSource {
     /// Valid during the call.
-    public var onBytes: ((UnsafeRawBufferPointer) -> Void)?
+    package var onBytes: ((UnsafeRawBufferPointer) -> Void)?
     /// Nothing more will come, and the source is closed: `nil` at the end, else why it could not be read on.
-    public var onEnd: ((LoopError?) -> Void)?
+    package var onEnd: ((LoopError?) -> Void)?
     /// `standard input`, or the path.
-    public let name: String
+    package let name: String
 
     private enum Backing {
         /// What can be waited for: pipes, sockets, terminals.
@@ -29,11 +29,11 @@ public final class ByteSource {
     }
     private var backing: Backing
 
-    public static func standardInput(loop: Loop) throws(LoopError) -> ByteSource {
+    package static func standardInput(loop: Loop) throws(LoopError) -> ByteSource {
         try ByteSource(loop: loop, descriptor: STDIN_FILENO, name: "standard input")
     }
 
-    public static func file(loop: Loop, path: String) throws(LoopError) -> ByteSource {
+    package static func file(loop: Loop, path: String) throws(LoopError) -> ByteSource {
         let descriptor = try openForReading(path)
         do {
             return try ByteSource(loop: loop, descriptor: descriptor, name: path)
@@ -45,7 +45,7 @@ public final class ByteSource {
 
     /// Takes the descriptor over and closes it, unless it is one of the standard three; after an error it is still the
     /// caller's. Starts paused.
-    public init(loop: Loop, descriptor: Int32, name: String) throws(LoopError) {
+    package init(loop: Loop, descriptor: Int32, name: String) throws(LoopError) {
         self.name = name
         switch uv_guess_handle(descriptor) {
         case UV_TTY: backing = .stream(try StreamBytes(loop, terminal: descriptor, name))
@@ -56,7 +56,7 @@ public final class ByteSource {
         if case .stream(let stream) = backing { stream.source = self }
     }
 
-    public func resume() {
+    package func resume() {
         switch backing {
         case .stream(let stream): stream.resume()
         case .file(let file): file.resume(for: self)
@@ -65,7 +65,7 @@ public final class ByteSource {
     }
 
     /// No `onBytes` until `resume`.
-    public func pause() {
+    package func pause() {
         switch backing {
         case .stream(let stream): stream.stopReading()
         case .file(let file): file.pause()
@@ -74,7 +74,7 @@ public final class ByteSource {
     }
 
     /// Safe at any time, also twice and from its own callbacks; none of them fires any more.
-    public func close() {
+    package func close() {
         onBytes = nil
         onEnd = nil
         switch backing {

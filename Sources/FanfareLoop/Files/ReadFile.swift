@@ -6,7 +6,7 @@ internal import Glibc
 
 /// Reads a whole file, waiting for the disk: for start-up and for small things such as keys.
 /// - Parameter max: bytes; a larger file is an error and not read further.
-public func readFile(_ path: String, max: Int) throws(LoopError) -> [UInt8] {
+package func readFile(_ path: String, max: Int) throws(LoopError) -> [UInt8] {
     let descriptor = try openForReading(path)
     defer { Glibc.close(descriptor) }
     var bytes: [UInt8] = []

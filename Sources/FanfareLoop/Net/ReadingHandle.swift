@@ -1,7 +1,7 @@
 internal import CFanfareUV
 
 /// A handle that libuv reads from as a stream: sockets, pipes, terminals.
-public class ReadingHandle: Handle {
+package class ReadingHandle: Handle {
     private var isReading = false
 
     /// Bytes are valid during the call.

@@ -6,14 +6,14 @@ internal import Glibc
 
 /// Looks names up, each time afresh and each name on a thread of its own, so that nobody waits for a name server: neither a loop,
 /// also when it closes, nor the end of the process, nor the look-up of another name. Any thread.
-public final class Resolver: Sendable {
+package final class Resolver: Sendable {
     /// What asks; it may wait for as long as it likes. At least one address, in the order in which they should be tried.
-    public typealias Query =
+    package typealias Query =
         @Sendable (_ host: String, _ port: UInt16) throws(LoopError) -> [SocketAddress]
-    public typealias Answer = Result<[SocketAddress], LoopError>
+    package typealias Answer = Result<[SocketAddress], LoopError>
 
     /// With the system's resolver: files, DNS, and the order of RFC 6724.
-    public static let system = Resolver { (host, port) throws(LoopError) in try askSystem(host: host, port: port) }
+    package static let system = Resolver { (host, port) throws(LoopError) in try askSystem(host: host, port: port) }
 
     private struct Name: Hashable {
         let host: String
@@ -25,10 +25,10 @@ public final class Resolver: Sendable {
     /// wait no more: so a name server that does not answer holds one thread per name, and no memory, however often it is asked.
     private let waiting = Locked<[Name: [Lookup.Mailbox]]>([:])
 
-    public init(_ query: @escaping Query) { self.query = query }
+    package init(_ query: @escaping Query) { self.query = query }
 
     /// A look-up on its way; drop it freely, `cancel` it when the answer is not wanted any more.
-    public final class Lookup {
+    package final class Lookup {
         /// What the thread that asks shares with the loop that waits.
         fileprivate final class Mailbox: Sendable {
             let answer = Locked<Answer?>(nil)
@@ -59,7 +59,7 @@ public final class Resolver: Sendable {
         }
 
         /// The answer will not be called. Loop's thread only; safe at any time.
-        public func cancel() {
+        package func cancel() {
             mailbox.isCancelled.withLock { $0 = true }
             wakeup.close()
         }
@@ -67,7 +67,7 @@ public final class Resolver: Sendable {
 
     /// Calls `done` on the loop, never before this returns. A name that is a numeric address needs no name server.
     @discardableResult
-    public func resolve(
+    package func resolve(
         loop: Loop, host: String, port: UInt16, done: @escaping (Answer) -> Void
     ) throws(LoopError) -> Lookup {
         let lookup = try Lookup(loop: loop, done: done)

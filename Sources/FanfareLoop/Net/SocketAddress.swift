@@ -5,15 +5,15 @@ internal import Glibc
 #endif
 
 /// An IPv4 or IPv6 address and a port.
-public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
+package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     /// Network order; 4 bytes for IPv4, 16 for IPv6.
     private let bytes: [UInt8]
     /// Of a link-local IPv6 address.
     private let scope: UInt32
-    public let port: UInt16
+    package let port: UInt16
 
     /// From text such as `127.0.0.1` or `::1`; `nil` when it is not a numeric address.
-    public init?(ip: String, port: UInt16) {
+    package init?(ip: String, port: UInt16) {
         var v4 = sockaddr_in()
         var v6 = sockaddr_in6()
         if uv_ip4_addr(ip, CInt(port), &v4) == 0 {
@@ -46,7 +46,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    public var isIPv6: Bool { bytes.count == 16 }
+    package var isIPv6: Bool { bytes.count == 16 }
 
     func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>) -> Result) -> Result {
         var storage = sockaddr_storage()
@@ -71,7 +71,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The address alone: `127.0.0.1`, `::1`.
-    public var ip: String {
+    package var ip: String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { text in
             // Cannot fail: the buffer is long enough for both families.
             bytes.withUnsafeBytes {
@@ -81,5 +81,5 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    public var description: String { isIPv6 ? "[\(ip)]:\(port)" : "\(ip):\(port)" }
+    package var description: String { isIPv6 ? "[\(ip)]:\(port)" : "\(ip):\(port)" }
 }

@@ -1,20 +1,20 @@
 internal import CFanfareUV
 
 /// Accepts connections.
-public final class TCPListener: Handle {
+package final class TCPListener: Handle {
     /// The port that is listened on, also where port 0 asked for a free one.
-    public private(set) var port: UInt16 = 0
+    package private(set) var port: UInt16 = 0
     private let place: String
     private var onConnection: ((TCPStream) -> Void)?
     /// A connection that could not be accepted; the listener goes on.
-    public var onError: ((LoopError) -> Void)?
+    package var onError: ((LoopError) -> Void)?
 
     /// Connections are given out not yet reading: set the callbacks, then call `resumeReading`.
     /// - Parameters:
     ///   - host: a numeric address, or a name whose first address is taken (looked up before this returns).
     ///   - port: 0 asks for a free one.
     ///   - backlog: connections that may wait to be accepted.
-    public init(
+    package init(
         loop: Loop, host: String, port: UInt16, backlog: Int32 = 512, onConnection: @escaping (TCPStream) -> Void
     ) throws(LoopError) {
         place = "\(host):\(port)"

@@ -9,24 +9,24 @@ internal import Glibc
 /// Writes are copied and leave together at the end of the loop's turn, so many small ones cost one system call. Set the
 /// callbacks before `connect` or `resumeReading`. Both directions end together: when the peer has ended its own, what we
 /// have queued is tried once and then dropped, as it is by `close()`. After either, nothing is called any more.
-public final class TCPStream: ReadingHandle {
+package final class TCPStream: ReadingHandle {
     /// The connection is there. Only after `connect`, and before anything is read.
-    public var onConnect: (() -> Void)?
+    package var onConnect: (() -> Void)?
     /// Bytes as they come; valid during the call.
-    public var onRead: ((UnsafeRawBufferPointer) -> Void)?
+    package var onRead: ((UnsafeRawBufferPointer) -> Void)?
     /// Everything written has been handed to the system. Called at most once per turn, when there was something to write.
-    public var onDrain: (() -> Void)?
+    package var onDrain: (() -> Void)?
     /// The connection is over and the stream is closed: `nil` when the peer ended it in order, else what broke it.
-    public var onClose: ((LoopError?) -> Void)?
+    package var onClose: ((LoopError?) -> Void)?
     /// For `TLSStream`, which has work of its own before the writes of a turn leave.
     var onTurnEnd: (() -> Void)?
     /// For `TLSStream`: closed by the program or by its loop. Instead of `onClose`, which tells of everything else.
     var onDropped: (() -> Void)?
 
     /// `host:port` of the other side, as messages name it.
-    public private(set) var peer = ""
+    package private(set) var peer = ""
     /// Bytes that the peer does not take and that nobody held back are an attack or a bug: above this the connection fails.
-    public var writeQueueBytesMax = 64 << 20
+    package var writeQueueBytesMax = 64 << 20
 
     private enum Phase { case idle, connecting, open }
     private var phase = Phase.idle
@@ -56,7 +56,7 @@ public final class TCPStream: ReadingHandle {
     /// As much as is gathered before it is sent without waiting for the end of the turn.
     private static let gatheredBytesMax = 128 * 1024
 
-    public init(loop: Loop) throws(LoopError) {
+    package init(loop: Loop) throws(LoopError) {
         super.init(loop, UV_TCP)
         try check(uv_tcp_init(loop.raw, pointer()), "uv_tcp_init")
         adopt()
@@ -77,7 +77,7 @@ public final class TCPStream: ReadingHandle {
 
     /// Connects, then reads. The outcome is `onConnect` or `onClose`, never before this returns. Writing may begin at once.
     /// - Parameter name: the host as people know it, for messages.
-    public func connect(to address: SocketAddress, name: String? = nil) {
+    package func connect(to address: SocketAddress, name: String? = nil) {
         guard !isClosed, phase == .idle else { return }
         phase = .connecting
         peer = name.map { "\($0):\(address.port)" } ?? address.description
@@ -113,12 +113,12 @@ public final class TCPStream: ReadingHandle {
     // MARK: Reading
 
     /// No `onRead` until `resumeReading`; the system's buffer fills, and the peer is held back.
-    public func pauseReading() {
+    package func pauseReading() {
         isPaused = true
         stopReading()
     }
 
-    public func resumeReading() {
+    package func resumeReading() {
         isPaused = false
         if phase == .open { readNow() }
     }
@@ -141,7 +141,7 @@ public final class TCPStream: ReadingHandle {
     // MARK: Writing
 
     /// Bytes written and not yet taken by the system.
-    public var writeQueueBytes: Int { filling.count + sending.count - sentBytes }
+    package var writeQueueBytes: Int { filling.count + sending.count - sentBytes }
 
     /// Bytes written that the system has not taken, those of the write under way to the byte. Of a closed stream: what never left.
     var unsentBytes: Int {
@@ -149,7 +149,7 @@ public final class TCPStream: ReadingHandle {
     }
 
     /// Never blocks, never refuses: whoever writes without end looks at `writeQueueBytes` and waits for `onDrain`.
-    public func write(_ bytes: UnsafeRawBufferPointer) {
+    package func write(_ bytes: UnsafeRawBufferPointer) {
         guard !isClosed, !isFinishing, failure == nil, !bytes.isEmpty else { return }
         guard writeQueueBytes + bytes.count <= writeQueueBytesMax else {
             return failLater(
@@ -157,17 +157,18 @@ public final class TCPStream: ReadingHandle {
                     .tooLarge, call: "write", place: peer,
                     reason: "the peer does not read: \(writeQueueBytes) bytes wait, \(writeQueueBytesMax) may"))
         }
+        if filling.isEmpty { loop?.spareMemory.lend(to: &filling) }
         filling.append(bytes)
         owesDrain = true
         atTurnEnd()
         if filling.count >= TCPStream.gatheredBytesMax { transmit() }
     }
 
-    public func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
+    package func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
 
     /// Ends in order: what is written leaves, then the peer learns that no more comes. Reading goes on, unless paused, and
     /// `onClose` is called when the peer has ended too. Call `close` to wait no longer.
-    public func finish() {
+    package func finish() {
         guard !isClosed, !isFinishing else { return }
         isFinishing = true
         atTurnEnd()
@@ -185,7 +186,7 @@ public final class TCPStream: ReadingHandle {
         }
         sentBytes = Int(max(0, taken))
         guard sentBytes < sending.count else {
-            sending.removeAll()
+            loop?.spareMemory.takeBack(&sending)
             sentBytes = 0
             return
         }
@@ -204,7 +205,7 @@ public final class TCPStream: ReadingHandle {
 
     fileprivate func written(_ code: CInt) {
         isSending = false
-        sending.removeAll()
+        loop?.spareMemory.takeBack(&sending)
         sentBytes = 0
         guard !isClosed else { return }
         guard code >= 0 else { return end(LoopError(code: code, call: "write", place: peer)) }

@@ -3,7 +3,7 @@ internal import CFanfareOpenSSL
 /// What many TLS connections have in common: whom to trust, or who we are. Offers and accepts TLS 1.2 and later, ALPN `h2`.
 ///
 /// Read only after it was made, so loops on several threads may share one.
-public final class TLSContext: @unchecked Sendable {
+package final class TLSContext: @unchecked Sendable {
     /// Owned. OpenSSL counts its references with atomics and locks what connections change in it.
     let raw: OpaquePointer
     let isServer: Bool
@@ -37,7 +37,7 @@ public final class TLSContext: @unchecked Sendable {
 
     /// For connections that we make. The peer's certificate must be valid for the host's name or address.
     /// - Parameter caFile: PEM with the certificates to trust; `nil` for the system's trust store.
-    public static func client(caFile: String? = nil) throws(LoopError) -> TLSContext {
+    package static func client(caFile: String? = nil) throws(LoopError) -> TLSContext {
         let context = try TLSContext(isServer: false, caFile: caFile)
         if let caFile {
             guard SSL_CTX_load_verify_file(context.raw, caFile) == 1 else {
@@ -60,7 +60,7 @@ public final class TLSContext: @unchecked Sendable {
     /// - Parameters:
     ///   - certificateFile: PEM, our certificate first, then those between it and the root.
     ///   - keyFile: PEM, not encrypted.
-    public static func server(certificateFile: String, keyFile: String) throws(LoopError) -> TLSContext {
+    package static func server(certificateFile: String, keyFile: String) throws(LoopError) -> TLSContext {
         let context = try TLSContext(isServer: true)
         // Else OpenSSL would ask for a passphrase on the terminal.
         SSL_CTX_set_default_passwd_cb(context.raw, noPassphrase)

@@ -6,15 +6,15 @@ internal import CFanfareUV
 /// Writes gather into records of 16 KB, and the records of a turn leave with one system call. OpenSSL reads straight from
 /// the loop's read buffer and writes straight into the connection's output buffer. Set the callbacks directly after making
 /// it; none is called before the next turn. After `close()`, or after `onClose`, nothing is called any more.
-public final class TLSStream {
+package final class TLSStream {
     /// The handshake is done and the peer is who it should be. The protocol that ALPN agreed upon, `h2`, or `nil`.
-    public var onReady: ((_ alpn: String?) -> Void)?
+    package var onReady: ((_ alpn: String?) -> Void)?
     /// Bytes as they come; valid during the call.
-    public var onRead: ((UnsafeRawBufferPointer) -> Void)?
+    package var onRead: ((UnsafeRawBufferPointer) -> Void)?
     /// Everything written has been encrypted and handed to the system. Called at most once per turn.
-    public var onDrain: (() -> Void)?
+    package var onDrain: (() -> Void)?
     /// The connection is over and the stream is closed: `nil` when the peer ended it with TLS's farewell, else what broke it.
-    public var onClose: ((LoopError?) -> Void)?
+    package var onClose: ((LoopError?) -> Void)?
 
     private let tcp: TCPStream
     private let bio: TLSConnectionBIO
@@ -31,7 +31,7 @@ public final class TLSStream {
     private var saidFarewell = false
 
     /// The greatest plaintext of one record (RFC 8446 §5.1).
-    public static let recordBytesMax = 16 * 1024
+    package static let recordBytesMax = 16 * 1024
 
     /// Records that we encrypt with one key of TLS 1.3. AES-GCM is safe for 2^24.5 full ones (RFC 8446 §5.5), some hours of the
     /// fastest sender there is; the peer answers with a new key of its own. A var for tests.
@@ -45,7 +45,7 @@ public final class TLSStream {
     ///   - tcp: a client's before it has connected; a server's as the listener gave it out.
     ///   - host: a client's: the name or address that the certificate must be for.
     ///   - wallSeconds: a client's: the time at which the certificate must be valid, for those who do not trust the system's clock.
-    public init(
+    package init(
         over tcp: TCPStream, context: TLSContext, host: String? = nil, wallSeconds: Int64? = nil
     ) throws(LoopError) {
         guard let ssl = SSL_new(context.raw) else { throw .openSSL(.tls, call: "SSL_new", place: tcp.peer) }
@@ -97,25 +97,25 @@ public final class TLSStream {
     }
 
     /// `host:port` of the other side, as messages name it.
-    public var peer: String { tcp.peer }
+    package var peer: String { tcp.peer }
     /// As far as TCP goes.
-    public var isConnected: Bool { tcp.isConnected }
-    public var isClosed: Bool { ssl == nil || tcp.isClosed }
+    package var isConnected: Bool { tcp.isConnected }
+    package var isClosed: Bool { ssl == nil || tcp.isClosed }
 
     // MARK: Writing
 
     /// Bytes written and not yet taken by the system; encrypted ones count with their records' overhead.
-    public var writeQueueBytes: Int { plain.count + tcp.writeQueueBytes }
+    package var writeQueueBytes: Int { plain.count + tcp.writeQueueBytes }
 
     /// Bytes at the end of what was written that are in no record which the system has taken wholly: the peer can never read them once this
     /// is closed.
-    public var plainBytesUnsent: Int {
+    package var plainBytesUnsent: Int {
         plain.count + records.plain(unsent: max(0, tcp.unsentBytes - bio.writtenBytes))
     }
 
     /// May begin before `onReady`. Never blocks, never refuses: whoever writes without end looks at `writeQueueBytes` and
     /// waits for `onDrain`.
-    public func write(_ bytes: UnsafeRawBufferPointer) {
+    package func write(_ bytes: UnsafeRawBufferPointer) {
         guard !isClosed, !isFinishing else { return }
         // Only before the handshake is done can much gather here; afterwards the connection's own limit holds.
         guard plain.count + bytes.count <= tcp.writeQueueBytesMax else {
@@ -141,7 +141,7 @@ public final class TLSStream {
         tcp.atTurnEnd()
     }
 
-    public func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
+    package func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
 
     private func encryptGathered() {
         guard isReady, !plain.isEmpty else { return }
@@ -176,7 +176,7 @@ public final class TLSStream {
 
     /// Ends in order: what is written leaves, then TLS's farewell and TCP's. Reading goes on, unless paused, and `onClose` is
     /// called when the peer has ended too. Call `close` to wait no longer.
-    public func finish() {
+    package func finish() {
         guard !isClosed, !isFinishing else { return }
         isFinishing = true
         tcp.atTurnEnd()
@@ -209,13 +209,13 @@ public final class TLSStream {
     // MARK: Reading
 
     /// No `onRead` until `resumeReading`; before `onReady` it holds the handshake back too.
-    public func pauseReading() {
+    package func pauseReading() {
         guard !isClosed else { return }
         isPaused = true
         tcp.pauseReading()
     }
 
-    public func resumeReading() {
+    package func resumeReading() {
         guard isPaused, !isClosed else { return }
         isPaused = false
         isResuming = true
@@ -283,7 +283,7 @@ public final class TLSStream {
     // MARK: End
 
     /// Ends at once: what the system does not take now is dropped. The peer gets TLS's farewell if it does take that.
-    public func close() {
+    package func close() {
         guard !isClosed else { return release() }
         sayFarewell()
         tcp.transmit()

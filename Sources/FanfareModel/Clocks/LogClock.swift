@@ -3,22 +3,22 @@
 /// It goes with the monotonic clock, whatever the wall clock does: an interval of two seconds lasts two seconds, and a step of eight
 /// hours is not eight hours in which nothing happened. Where it lies behind the wall it goes a sixteenth faster, where it lies ahead a
 /// sixteenth more slowly, until the two agree again. It never goes back.
-public struct LogClock: Sendable {
+package struct LogClock: Sendable {
     // Nanoseconds: Unix time, and from the monotonic clock's start.
     private var log: Int64
     private var at: Int64
 
     /// Begins with the wall.
-    public init(at moment: Moment) {
+    package init(at moment: Moment) {
         log = ClockBounds.wall(moment.wallMilliseconds)
         at = moment.monotonicNanoseconds
     }
 
-    public var now: FeedTime { FeedTime(milliseconds: log / 1_000_000) }
+    package var now: FeedTime { FeedTime(milliseconds: log / 1_000_000) }
 
     /// - Parameter moment: as `WallEstimate` believes it.
     /// - Returns: log time at that moment.
-    public mutating func advance(to moment: Moment) -> FeedTime {
+    package mutating func advance(to moment: Moment) -> FeedTime {
         let elapsed = ClockBounds.elapsed(from: at, to: moment.monotonicNanoseconds)
         let wall = ClockBounds.wall(moment.wallMilliseconds)
         at = max(at, moment.monotonicNanoseconds)

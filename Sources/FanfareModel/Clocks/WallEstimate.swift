@@ -13,20 +13,20 @@
 /// wrong from the start by less than an hour, that it is. Where that was late, phones drop what APNs takes.
 ///
 /// Confined to whoever reads the clocks: one for each thread.
-public struct WallEstimate: Sendable {
+package struct WallEstimate: Sendable {
     /// Less than a phone bears in what is stamped too early.
     static let stepMin = Duration.seconds(25)
     /// A clock that is set twice is put right within this.
-    public static let doubtFor = Duration.seconds(5)
+    package static let doubtFor = Duration.seconds(5)
     /// Half of what a phone takes: what was stamped by a clock that is put right later is still taken.
-    public static let leapMax = Duration.seconds(4 * 3600)
+    package static let leapMax = Duration.seconds(4 * 3600)
     /// What a phone takes, less the stamps that an activity with a state a second is ahead of the time.
-    public static let leadMax = Duration.seconds(7 * 3600)
+    package static let leadMax = Duration.seconds(7 * 3600)
     /// Less than that is no news for operators: what `ntpd` does, or a thread that was not run between the two readings.
     static let stepToldMin = Duration.seconds(2)
 
     /// Whether phones take what is stamped after a step, be it the clock before that is right or the one after.
-    public static func stampsBear(_ step: Duration) -> Bool { step >= .zero - leadMax && step <= leadMax }
+    package static func stampsBear(_ step: Duration) -> Bool { step >= .zero - leadMax && step <= leadMax }
 
     // Nanoseconds, all of them: Unix time, and from the monotonic clock's start.
     private var wall: Int64
@@ -38,11 +38,11 @@ public struct WallEstimate: Sendable {
     private var epoch: UInt32 = 0
 
     /// By how much the clock was set between the last two readings, ahead or (negative) back; `nil`: it was not.
-    public private(set) var step: Duration?
+    package private(set) var step: Duration?
     /// The clock cannot be right: APNs goes by another time, which is used instead.
-    public private(set) var isRefuted = false
+    package private(set) var isRefuted = false
 
-    public init(wallMilliseconds: Int64, monotonicNanoseconds: Int64) {
+    package init(wallMilliseconds: Int64, monotonicNanoseconds: Int64) {
         raw = ClockBounds.wall(wallMilliseconds)
         wall = raw
         stamp = raw
@@ -51,7 +51,7 @@ public struct WallEstimate: Sendable {
 
     /// - Parameter provenOrigin: `WallProof.origin`.
     /// - Returns: the moment to be used for this reading of the clocks.
-    public mutating func read(
+    package mutating func read(
         wallMilliseconds: Int64, monotonicNanoseconds: Int64, provenOrigin: Int64? = nil
     ) -> Moment {
         let newRaw = ClockBounds.wall(wallMilliseconds)

@@ -5,18 +5,18 @@ import Synchronization
 /// has refused a JWT it is the clock that is tried instead: what is stamped by a wrong one then, APNs refuses, too.
 ///
 /// Any thread. Whoever pushes writes it, whoever reads the clocks reads it; nothing else is published by it, so its order is nobody's.
-public final class WallProof: Sendable {
+package final class WallProof: Sendable {
     private let value = Atomic<Int64>(WallProof.none)
     private static let none = Int64.min
     /// APNs compares the time of a JWT with its own and bears so much, either way (spec §9.1). A clock further from one that it has
     /// accepted is wrong.
-    public static let tolerance = Duration.seconds(3600)
+    package static let tolerance = Duration.seconds(3600)
 
-    public init() {}
+    package init() {}
 
     /// What the proven clock said when the monotonic one began: Unix nanoseconds. `nil`: nothing has been accepted yet, or what had been
     /// is refused now.
-    public var origin: Int64? {
+    package var origin: Int64? {
         get {
             let value = value.load(ordering: .relaxed)
             return value == WallProof.none ? nil : value

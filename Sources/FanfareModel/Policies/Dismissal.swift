@@ -1,6 +1,8 @@
 /// How long a card stays on the Lock Screen after its end (rule L3).
 public enum Dismissal: Sendable, Hashable {
+    /// The card goes as soon as the end has arrived.
     case immediate
+    /// So long after the end; what is negative or longer than `longest` is taken to the nearer end.
     case after(Duration)
     /// When the table is free, the gate closes: in log time.
     case at(FeedTime)
@@ -11,7 +13,7 @@ public enum Dismissal: Sendable, Hashable {
     public static let longest = Duration.seconds(4 * 3600)
 
     /// - Parameter now: its end.
-    public func duration(ofActivityLasting lasted: Duration, until now: FeedTime) -> Duration {
+    package func duration(ofActivityLasting lasted: Duration, until now: FeedTime) -> Duration {
         switch self {
         case .immediate: .zero
         case .after(let duration): min(max(duration, .zero), Dismissal.longest)

@@ -4,6 +4,7 @@
 /// The level is kept as time: a full bucket holds `burst` × `refill` milliseconds, and taking a token costs `refill` of
 /// them. Nothing is ever rounded away, however often the bucket is asked.
 public struct TokenBucket: Sendable, Hashable {
+    /// How much goes at once, and how fast more may follow.
     public struct Size: Sendable, Hashable {
         /// Tokens in a full bucket, 1…1000.
         public let burst: Int
@@ -18,19 +19,19 @@ public struct TokenBucket: Sendable, Hashable {
         }
     }
 
-    public let size: Size
+    package let size: Size
     private var creditMilliseconds: Int64
     private var updatedAt: FeedTime
 
     /// A full bucket.
-    public init(_ size: Size, at now: FeedTime) {
+    package init(_ size: Size, at now: FeedTime) {
         self.size = size
         creditMilliseconds = Int64(size.burst) * size.refill.milliseconds
         updatedAt = now
     }
 
     /// Takes a token if there is one. A `now` before the last one counts as the last one.
-    public mutating func take(at now: FeedTime) -> Bool {
+    package mutating func take(at now: FeedTime) -> Bool {
         fill(to: now)
         guard creditMilliseconds >= size.refill.milliseconds else { return false }
         creditMilliseconds -= size.refill.milliseconds
@@ -38,13 +39,13 @@ public struct TokenBucket: Sendable, Hashable {
     }
 
     /// Until the next token; zero when there is one now.
-    public func wait(at now: FeedTime) -> Duration {
+    package func wait(at now: FeedTime) -> Duration {
         var later = self
         later.fill(to: now)
         return .milliseconds(max(0, size.refill.milliseconds - later.creditMilliseconds))
     }
 
-    public func tokens(at now: FeedTime) -> Int {
+    package func tokens(at now: FeedTime) -> Int {
         var later = self
         later.fill(to: now)
         return Int(later.creditMilliseconds / size.refill.milliseconds)

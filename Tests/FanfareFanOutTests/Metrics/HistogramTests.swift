@@ -11,6 +11,13 @@ import Testing
 
     private static let shares = [0, 0.001, 0.25, 0.5, 0.9, 0.99, 0.999, 1]
 
+    @Test func anyShareIsAnswered() {
+        var histogram = Histogram()
+        for value in Int64(1)...10 { histogram.record(value) }
+        for share in [-1, -Double.infinity, .nan, 0] { #expect(histogram.quantile(share) == 1) }
+        for share in [1, 1.5, .infinity, 1e300] { #expect(histogram.quantile(share) == 10) }
+    }
+
     /// By nearest rank, never too low and at most 1/32 too high.
     @Test(arguments: UInt64(1)...20) func quantilesAreAsExactAsPromised(seed: UInt64) throws {
         let values = HistogramTests.values(1 + Int(seed * seed * 7), seed: seed)

@@ -3,22 +3,22 @@ import FanfareHTTP2
 
 /// Our session beside nghttp2's client: both have made the same requests and hear the same server. They must agree on
 /// whether the server may go on, and on what became of each request.
-public enum Beside {
+package enum Beside {
     /// Whole frames only: what both make of half a frame differs, and neither is wrong.
-    public struct Frame: Sendable, CustomStringConvertible {
-        public var type: UInt8
-        public var flags: UInt8
-        public var stream: UInt32
-        public var payload: [UInt8]
+    package struct Frame: Sendable, CustomStringConvertible {
+        package var type: UInt8
+        package var flags: UInt8
+        package var stream: UInt32
+        package var payload: [UInt8]
 
-        public init(type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, _ payload: [UInt8] = []) {
+        package init(type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, _ payload: [UInt8] = []) {
             self.type = type
             self.flags = flags
             self.stream = stream
             self.payload = payload
         }
 
-        public var bytes: [UInt8] {
+        package var bytes: [UInt8] {
             func big(_ value: UInt32) -> [UInt8] {
                 (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * UInt32($0))) }
             }
@@ -33,7 +33,7 @@ public enum Beside {
             return parent & 0x7fff_ffff == stream
         }
 
-        public var description: String { "type \(type), flags \(flags), stream \(stream), \(payload)" }
+        package var description: String { "type \(type), flags \(flags), stream \(stream), \(payload)" }
     }
 
     /// What became of a request.
@@ -49,7 +49,7 @@ public enum Beside {
     private static let requestBody: [UInt8] = [0x7b, 0x7d]
 
     /// - Returns: the first frame after which the two are not of one mind, in words; `nil` when they are to the end.
-    public static func disagreement(over frames: [Frame]) -> String? {
+    package static func disagreement(over frames: [Frame]) -> String? {
         var ours = Ours()
         let theirs = Theirs()
         for (index, frame) in frames.enumerated() {

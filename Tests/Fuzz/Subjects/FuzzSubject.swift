@@ -2,7 +2,7 @@ import FanfareFeeds
 
 /// What is fed with bytes that nobody has checked: `make fuzz` makes them up, and an ordinary test replays those that were
 /// worth keeping (`Tests/Fuzz/Corpus`, a folder per subject).
-public enum FuzzSubject: String, CaseIterable, Sendable {
+package enum FuzzSubject: String, CaseIterable, Sendable {
     case frames, hpack
     /// Beside nghttp2.
     case beside
@@ -13,7 +13,7 @@ public enum FuzzSubject: String, CaseIterable, Sendable {
 
     /// Ends the process when a promise is broken that holds for all bytes. That alone is no fault found: what the bytes
     /// deserve, an error or a rejection, is of no interest here.
-    public func run(_ bytes: [UInt8]) {
+    package func run(_ bytes: [UInt8]) {
         switch self {
         case .frames: runFrames(bytes)
         case .hpack: runHPACK(bytes)

@@ -18,7 +18,9 @@ import Foundation
     static func main() throws {
         var observer = Engine.Observer()
         observer.decided = { print("\($0.kind): \($0.outcome.rawValue), \($0.reason)") }
-        observer.tokenDied = { print("nobody is there any more: \($0)") }
+        // The engine keeps hashes of the app's ids, and answers with them.
+        let cards = Dictionary(uniqueKeysWithValues: ["anna-card", "ben-card"].map { (ActivityID(hashing: $0), $0) })
+        observer.tokenDied = { print("forget the token of \(cards[$0] ?? "a card of another run")") }
         observer.report = { print($0) }
         let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
 
@@ -48,8 +50,9 @@ import Foundation
         }
 
         let ride = TopicID("ride/17")
-        engine.follow(
+        let admission = engine.follow(
             .topic(ride), activity: "anna-ride", subscriber: "anna", token: [UInt8](repeating: 0xCD, count: 80))
+        guard admission.isTaken else { throw Trouble.notTaken("anna", admission) }
         let state = Ride(driver: "Ben", arrival: Date(timeIntervalSince1970: 1_781_360_000))
         guard
             try engine.publish(state, for: ride, alert: AlertText(title: "Ben is on his way", body: "Blue van"))
@@ -58,10 +61,11 @@ import Foundation
         else { throw Trouble.undelivered("\(ride)") }
 
         let counted = DispatchSemaphore(value: 0)
-        engine.counts { counts in
+        let asked = engine.counts { counts in
             print("\(counts.pushes.sent) pushes, \(counts.pushes.accepted) accepted")
             counted.signal()
         }
+        guard asked.isTaken else { throw Trouble.notTaken("counts", asked) }
         counted.wait()
         engine.stop()
     }

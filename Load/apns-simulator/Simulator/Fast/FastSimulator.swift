@@ -1,10 +1,10 @@
-public import FanfareLoop
+package import FanfareLoop
 
 /// The simulator for load: it answers a million requests a second and more on one core, because it reads HTTP/2 with Fanfare's
 /// own codec and checks next to nothing. For everything else there is `Simulator`.
 ///
 /// Confined to its loop's thread.
-public final class FastSimulator: APNsStandIn {
+package final class FastSimulator: APNsStandIn {
     /// A connection that was ended waits so long for the client to notice.
     private static let farewell = Duration.seconds(2)
     private static let reportsMax = 20
@@ -24,10 +24,10 @@ public final class FastSimulator: APNsStandIn {
     private var isAnswering = false
     private var reports = 0
 
-    public var onReport: ((String) -> Void)?
+    package var onReport: ((String) -> Void)?
 
     /// Listens at once.
-    public init(_ options: SimulatorOptions, loop: Loop) throws(LoopError) {
+    package init(_ options: SimulatorOptions, loop: Loop) throws(LoopError) {
         self.loop = loop
         context = try TLSContext.server(certificateFile: options.certificateFile, keyFile: options.keyFile)
         service = FastService(seed: options.seed, deadShare: options.deadShare)
@@ -40,11 +40,11 @@ public final class FastSimulator: APNsStandIn {
         loop.onTurn = { [unowned self] in endTurn() }
     }
 
-    public var port: UInt16 { listener?.port ?? 0 }
-    public var statistics: Statistics { service.statistics }
+    package var port: UInt16 { listener?.port ?? 0 }
+    package var statistics: Statistics { service.statistics }
 
     /// One line of `key=value`, as `Statistics` has it, and how many pushes how many tokens accepted.
-    public func summary(cpuSeconds: Double) -> String {
+    package func summary(cpuSeconds: Double) -> String {
         service.countAccepted()
         var line = statistics.summary(cpuSeconds: cpuSeconds) + " tokens=\(service.tokens.tokens)"
         if let range = service.tokens.range {
@@ -53,7 +53,7 @@ public final class FastSimulator: APNsStandIn {
         return line
     }
 
-    public func close() {
+    package func close() {
         loop.onTurn = nil
         listener?.close()
         answerTimer?.close()

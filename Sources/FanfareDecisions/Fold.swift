@@ -1,0 +1,249 @@
+import FanfareModel
+
+/// What became of an event's change to the state.
+enum Folded {
+    /// Nothing to fold, with a reason where one would have been expected.
+    case nothing(String?)
+    /// A patch that says what was known already.
+    case confirmed
+    /// A patch, and before it those that were doubted and count by now.
+    case patched(after: [PatchOrder.Doubted])
+    case entered(LedgerEntry)
+    /// A fact that was withdrawn before it arrived.
+    case retracted(LedgerEntry)
+    /// Not folded.
+    case refused(Outcome, String)
+}
+
+/// A topic's content state: the fold of its facts, with its patches laid over them, as the rules of its kind let people see it.
+///
+/// `state` always follows from the other members, and is never larger than a push can carry where patches make it so: a change that
+/// would make it too large is taken back. Nothing here looks at the clock, at what was shown, or at when events came.
+struct Fold: Sendable {
+    let topic: TopicID
+    private(set) var kind: TopicKind
+    private(set) var kindRules: KindRules
+    private(set) var ledger: FactLedger
+    /// Patches, merged.
+    private var overlay = JSONObject()
+    /// Keys of the facts' state that a patch has removed.
+    private var hidden: Set<String> = []
+    private(set) var patchOrder = PatchOrder()
+    /// All of it together: the facts' fold, patched, as people may see it.
+    private(set) var state: JSONObject { didSet { isOver = kindRules.isOver(state) } }
+    /// Whether the state says so, known beforehand because every event asks.
+    private(set) var isOver = false
+    /// Whether an event has told the kind. Until then facts are kept and patches make the state.
+    private(set) var isKindKnown: Bool
+
+    private var rules: TopicRules { kindRules.rules }
+    private var limits: Rules.Limits { kindRules.limits }
+
+    init(_ topic: TopicID, kind: TopicKind?, rules kindRules: KindRules) {
+        self.topic = topic
+        self.kind = kind ?? .generic
+        isKindKnown = kind != nil
+        self.kindRules = kindRules
+        ledger = FactLedger(kind == nil ? KindUnknown() : kindRules.newReducer, limits: kindRules.limits)
+        state = JSONObject()
+        refreshState()
+    }
+
+    /// The kind has become known: the facts kept so far are folded as that kind does it.
+    mutating func adopt(_ kind: TopicKind, rules kindRules: KindRules) {
+        self.kind = kind
+        self.kindRules = kindRules
+        isKindKnown = true
+        ledger.refold(with: kindRules.newReducer)
+        refreshState()
+    }
+
+    private mutating func refreshState() {
+        var whole = ledger.reducer.state
+        if whole.isEmpty {
+            whole = overlay
+        } else {
+            for key in hidden { whole[key] = nil }
+            whole.merge(overlay)
+        }
+        state = kindRules.presented(whole, topic: topic)
+    }
+
+    /// Whether there is something to show, so that the topic can start without being told to.
+    var isPresentable: Bool { ledger.reducer.isPresentable || !overlay.isEmpty }
+    /// Why the topic is over, when it is.
+    var ending: String? { ledger.reducer.ending ?? (isOver ? "its state says that it is over" : nil) }
+
+    /// The feed's numbers begin anew.
+    mutating func resetOrder() { patchOrder = PatchOrder() }
+
+    // MARK: - Folding
+
+    /// Folds an event's change into the state.
+    mutating func take(_ event: FeedEvent) -> Folded {
+        switch event.change {
+        case .nothing, .operation: .nothing(nil)
+        case .patch, .contentState: take(patch: event)
+        case .fact(let fact): take(fact.at > event.at + FeedEvent.aheadMax ? fact.dated(event.at) : fact)
+        case .retraction(let id): retract(id, at: event.at)
+        }
+    }
+
+    /// Changes the overlay, unless something newer is in place or the state would grow too large.
+    private mutating func take(patch event: FeedEvent) -> Folded {
+        var doubted: [PatchOrder.Doubted] = []
+        // An operator knows what the feed has said so far.
+        if !event.isCorrection {
+            switch patchOrder.standing(of: event, tolerance: rules.lateAfter, bytesMax: kindRules.stateBytesMax) {
+            case .newest(let over): doubted = over
+            case .refused(let outcome, let reason): return .refused(outcome, reason)
+            }
+        }
+        var folded = Folded.confirmed
+        if !doubted.isEmpty || isNews(event.change) {
+            let before = doubted.isEmpty ? nil : (overlay, hidden, state)
+            for patch in doubted { _ = put(patch.change) }
+            if let size = put(event.change) {
+                if let before { (overlay, hidden, state) = before }
+                return .refused(.rejected, oversize(size))
+            }
+            folded = .patched(after: doubted)
+        }
+        // The feed's own order stays as it was: its next patch goes over a correction.
+        if !event.isCorrection { patchOrder.take(seq: event.seq, at: event.at) }
+        return folded
+    }
+
+    /// Lays a change over what is there.
+    ///
+    /// - Returns: the state's bytes where those would be too many: then it is not kept, or the overlay would grow without bound.
+    private mutating func put(_ change: FeedEvent.Change) -> Int? {
+        let (overlayBefore, hiddenBefore, stateBefore) = (overlay, hidden, state)
+        switch change {
+        case .patch(let patch): merge(patch)
+        case .contentState(let content): replace(with: content)
+        case .nothing, .fact, .retraction, .operation: return nil
+        }
+        if overlay != overlayBefore || hidden != hiddenBefore { refreshState() }
+        // What a redaction hides is remembered all the same, and must be bounded like the rest.
+        guard state != stateBefore || kindRules.hidesFields else { return nil }
+        let size = max(bytesBeyond(state), kindRules.hidesFields ? bytesBeyond(overlay) : 0)
+        guard size > 0 else { return nil }
+        (overlay, hidden, state) = (overlayBefore, hiddenBefore, stateBefore)
+        return size
+    }
+
+    private func isNews(_ change: FeedEvent.Change) -> Bool {
+        if case .patch(let patch) = change { isNews(patch) } else { true }
+    }
+
+    /// Whether a patch may change the overlay: most leave a quantised field where it is, and are done with that.
+    private func isNews(_ patch: JSONObject) -> Bool { patch.members.contains { changes($0) } }
+
+    private func changes(_ member: JSONObject.Member) -> Bool {
+        let key = member.key
+        switch quantised(member.value, of: key) {
+        case .null: return overlay[key] != nil || !hidden.contains(key) && ledger.reducer.state[key] != nil
+        case .object: return true
+        case let value: return overlay[key] != value || hidden.contains(key)
+        }
+    }
+
+    private mutating func merge(_ patch: JSONObject) {
+        for member in patch.members {
+            if member.value == .null {
+                // The facts' own value, if they have one, must not show again.
+                if ledger.reducer.state[member.key] != nil { hidden.insert(member.key) }
+            } else if !hidden.isEmpty {
+                hidden.remove(member.key)
+            }
+            overlay.merge(quantised(member.value, of: member.key), into: member.key)
+        }
+    }
+
+    private mutating func replace(with content: JSONObject) {
+        overlay = content
+        for (key, _) in rules.fieldRules.quantisers {
+            if let value = content[key] { overlay[key] = quantised(value, of: key) }
+        }
+        hidden = Set(ledger.reducer.state.members.lazy.map(\.key).filter { content[$0] == nil })
+    }
+
+    private func quantised(_ value: JSONValue, of key: String) -> JSONValue {
+        guard let quantiser = rules.fieldRules.quantisers.first(where: { $0.key == key })?.quantiser else {
+            return value
+        }
+        return quantiser.quantise(value, shown: state[key]) ?? value
+    }
+
+    private mutating func take(_ fact: Fact) -> Folded {
+        guard fact.at.isPlausible else { return .refused(.rejected, implausible(fact.at)) }
+        guard !fact.id.isEmpty, fact.id.utf8.count <= limits.idBytesMax else {
+            return .refused(.rejected, "a fact's id has 1 to \(limits.idBytesMax) bytes, not \(fact.id.utf8.count)")
+        }
+        guard fact.kind.utf8.count <= limits.idBytesMax else {
+            return .refused(.rejected, "a fact's kind has at most \(limits.idBytesMax) bytes")
+        }
+        switch ledger.standing(of: fact.id) {
+        case .live, .withdrawn: return .refused(.duplicate, "fact \(fact.id) was here before")
+        case .unknown, .awaited: break
+        }
+        guard ledger.reducer.understands(factKind: fact.kind) else {
+            return .nothing("\(kind) topics know no fact \(fact.kind)")
+        }
+        if let fault = ledger.reducer.fault(in: fact) { return .refused(.rejected, fault) }
+        var values: [UInt8] = []
+        fact.values.write(to: &values)
+        guard values.count <= limits.factBytesMax else {
+            return .refused(.rejected, "fact \(fact.id) has \(values.count) bytes, at most \(limits.factBytesMax)")
+        }
+        if let settled = ledger.settledUntil, fact.at <= settled {
+            return .refused(.late, "what happened until \(settled) is settled")
+        }
+        guard isKindKnown || !ledger.isFull else {
+            return .refused(.rejected, "\(limits.factsMax) facts wait for the topic's kind to be known, and no more")
+        }
+        let entry = ledger.add(fact)
+        refreshState()
+        if case .withdrawal = entry { return .retracted(entry) }
+        return isKindKnown ? .entered(entry) : .nothing("kept until the topic's kind is known")
+    }
+
+    private mutating func retract(_ id: String, at: FeedTime) -> Folded {
+        guard !id.isEmpty, id.utf8.count <= limits.idBytesMax else {
+            return .refused(.rejected, "a fact's id has 1 to \(limits.idBytesMax) bytes, not \(id.utf8.count)")
+        }
+        switch ledger.standing(of: id) {
+        case .withdrawn, .awaited: return .refused(.duplicate, "fact \(id) is withdrawn already")
+        case .unknown:
+            if let settled = ledger.settledUntil, at <= settled {
+                return .nothing("what happened until \(settled) is settled")
+            }
+            guard ledger.await(id, withdrawnAt: at) else {
+                return .refused(.rejected, "\(limits.earlyRetractionsMax) facts are withdrawn that have not arrived")
+            }
+            return .nothing("fact \(id) is not known; should it arrive, it counts as withdrawn")
+        case .live:
+            guard let entry = ledger.withdraw(id, at: at) else { return .nothing("fact \(id) is settled") }
+            refreshState()
+            return .entered(entry)
+        }
+    }
+
+    /// Canonical bytes of a state that is too large, 0 for one that fits. Most fit at first sight, and are not encoded for it.
+    private func bytesBeyond(_ state: JSONObject) -> Int {
+        let presented = withShortForms(state)
+        guard presented.bytesBound > kindRules.stateBytesMax else { return 0 }
+        let bytes = EncodedState(presented).bytes.count
+        return bytes > kindRules.stateBytesMax ? bytes : 0
+    }
+
+    func oversize(_ bytes: Int) -> String {
+        "the state of \(topic) would have \(bytes) bytes, at most \(kindRules.stateBytesMax)"
+    }
+}
+
+/// Why a time is not believed.
+func implausible(_ time: FeedTime) -> String {
+    "time \(time.milliseconds) ms is not between 1970 and 2100: milliseconds taken for seconds?"
+}

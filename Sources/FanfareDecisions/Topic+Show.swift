@@ -1,0 +1,136 @@
+import FanfareModel
+
+extension Topic {
+    /// Publishes the state at once, or lets it wait for the minimum interval.
+    mutating func show(_ news: News, in context: inout DecisionContext, into decisions: inout [Decision]) {
+        if let published = shown.state, kindRules.looksAlike(fold.state, published) {
+            return context.verdict.set(
+                news.lateBy == nil ? .unchanged : .late, "back to what version \(shown.version) shows")
+        }
+        let presentation = fold.present(fold.state)
+        guard presentation.encoded.bytes.count <= kindRules.stateBytesMax else {
+            // The fact is folded all the same, and the next state that fits carries it.
+            return hold(news, .rejected, fold.oversize(presentation.encoded.bytes.count), in: &context)
+        }
+        let occasion = occasion(of: news)
+        context.verdict.occasion = occasion?.kind
+        let rule = occasion.flatMap { rules.occasions[$0.kind] }
+        if let limit = rule?.droppableAfter, let age = news.age, age > limit, !news.mustPass {
+            let reason = "late by \(age.inSeconds), too old for an update of its own: the next one carries it"
+            return hold(news, .late, reason, in: &context)
+        }
+        guard !orders.isPaused else {
+            return hold(news, .conflated, "until the topic is resumed: paused by an operator", in: &context)
+        }
+        let essential = rule?.essential ?? false
+        let alert = alert(for: news, occasion, rule, in: &context)
+
+        let passesFrom = shown.nextUpdate(after: rules.minimumInterval, now: context.now)
+        guard news.mustPass || essential || alert != nil || context.now >= passesFrom else {
+            agenda.flushAt = passesFrom
+            var reason = "until \(passesFrom), \(rules.minimumInterval.inSeconds) after version \(shown.version)"
+            if let lateBy = news.lateBy { reason += "; late by \(lateBy.inSeconds)" }
+            return hold(news, .conflated, reason, in: &context)
+        }
+        context.verdict.reason = news.reason
+        if let occasion, essential { context.verdict.reason += ", \(occasion.kind) is essential" }
+        if let lateBy = news.lateBy {
+            context.verdict.reason += ", late by \(lateBy.inSeconds)" + (alert == nil ? ": silent" : "")
+        }
+        let isUrgent = essential || alert != nil || news.event.isCorrection
+        agenda.add(news.cause, max: limits.causesMax)
+        let emphasis = Emphasis(
+            priority: isUrgent ? .immediate : rules.priority, alert: alert, relevance: rule?.relevance)
+        publish(.update, presentation, emphasis, in: &context, into: &decisions)
+    }
+
+    /// The news is folded and waits for a version that carries it.
+    private mutating func hold(
+        _ news: News, _ outcome: Outcome, _ reason: String, in context: inout DecisionContext
+    ) {
+        agenda.add(news.cause, max: limits.causesMax)
+        context.verdict.set(outcome, reason)
+    }
+
+    /// What the news amounts to: the reducer tells of facts, the rules of what has come to hold of the state.
+    private func occasion(of news: News) -> Occasion? {
+        let told = news.entry.flatMap {
+            fold.ledger.reducer.occasion(of: $0, before: news.before, shown: fold.state)
+        }
+        if let told, rules.occasions[told.kind] != nil { return told }
+        let trigger = rules.triggers.first { $0.when.hold(in: fold.state) && !$0.when.hold(in: news.before) }
+        guard let trigger else { return told }
+        return Occasion(trigger.kind, highlight: trigger.when.first?.key, text: nil)
+    }
+
+    /// Ends the topic with its newest state, because of an event or (without news) of its age. An end always goes out.
+    mutating func end(_ news: News?, in context: inout DecisionContext, into decisions: inout [Decision]) {
+        var alert: Alert?
+        if let news {
+            let occasion = occasion(of: news)
+            context.verdict.occasion = occasion?.kind
+            alert = self.alert(for: news, occasion, occasion.flatMap { rules.occasions[$0.kind] }, in: &context)
+            agenda.add(news.cause, max: limits.causesMax)
+            context.verdict.reason = news.reason
+        }
+        var last = fold.present(fold.state)
+        if last.encoded.bytes.count > kindRules.stateBytesMax {
+            context.verdict.reason +=
+                "; \(fold.oversize(last.encoded.bytes.count)), so it ends with what was shown last"
+            last = fold.present(shown.state ?? JSONObject())
+        }
+        publish(.end, last, Emphasis(priority: .immediate, alert: alert), in: &context, into: &decisions)
+    }
+
+    /// How much attention a version asks for.
+    struct Emphasis {
+        let priority: Priority
+        var alert: Alert?
+        /// Of the occasion; `nil`: the topic's own.
+        var relevance: Int?
+    }
+
+    mutating func publish(
+        _ event: Publication.Event, _ presentation: Presentation, _ emphasis: Emphasis,
+        in context: inout DecisionContext, into decisions: inout [Decision]
+    ) {
+        let now = context.now
+        let waiting = agenda
+        agenda.clear()
+        let hasBegun = rules.beginsWhen.hold(in: presentation.state)
+        let started = shown.publish(presentation.state, hasBegun: hasBegun, isLast: event == .end, now: now)
+        var dismissAfter: Duration?
+        if event == .end {
+            let shownFor = rules.dismissal.duration(ofActivityLasting: now - started, until: now)
+            dismissAfter = shownFor
+            agenda.lapseAt = now + shownFor + rules.forgetAfter
+        } else {
+            countSilence(from: now)
+        }
+        decisions.append(
+            .publish(
+                Publication(
+                    serial: context.nextSerial(), topicID: id, topicKind: kind, version: shown.version, event: event,
+                    state: presentation.encoded, priority: emphasis.priority, alert: emphasis.alert,
+                    relevance: emphasis.relevance.map { max($0, rules.relevance ?? $0) } ?? rules.relevance,
+                    prominence: Prominence(
+                        hasBegun: hasBegun, importance: rules.relevance ?? 0,
+                        news: emphasis.relevance ?? emphasis.alert.map { Prominence.news(with: $0.class) }),
+                    short: presentation.short,
+                    stateBytesMax: kindRules.stateBytesMax,
+                    staleAfter: rules.staleAfter.duration(
+                        gap: arrivals.gapMilliseconds.map { .milliseconds($0) }),
+                    dismissAfter: dismissAfter,
+                    freesID: event == .end && rules.reopens == .afresh,
+                    expiry: Expiry(
+                        renews: rules.renews,
+                        dismissAfter: rules.dismissal.duration(ofActivityLasting: TopicRules.durationMax, until: now)),
+                    isRepublished: waiting.republishes)))
+        context.verdict.outcome = .published
+        context.verdict.version = shown.version
+        context.verdict.causes = waiting.causes.ids
+        if waiting.causes.unnamed > 0 {
+            context.verdict.reason += ", and \(waiting.causes.unnamed) more causes"
+        }
+    }
+}

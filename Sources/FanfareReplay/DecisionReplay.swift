@@ -1,0 +1,74 @@
+package import FanfareDecisions
+package import FanfareFanOut
+package import FanfareFeeds
+package import FanfareModel
+
+/// Decides a recorded feed, with nobody to push to: for questions about decisions.
+package struct DecisionReplay {
+    private var feed: Feed
+    private let until: FeedTime?
+    package private(set) var core: DecisionCore
+    private var decisions: [Decision] = []
+    private var isFinished = false
+
+    /// - Throws: `ReplayError`, one line for people: a file that cannot be read or recognised.
+    package init(
+        paths: [String], feed options: FeedOptions = FeedOptions(), rules: Rules = .builtIn, until: FeedTime? = nil
+    ) throws(ReplayError) {
+        do { feed = try Feed(paths: paths, options: options) } catch { throw ReplayError(description: "\(error)") }
+        self.until = until
+        core = DecisionCore(rules: rules)
+    }
+
+    /// Takes the next item, or at the end of the feed what waits for its minimum interval. A feed that stops at `until` is not at
+    /// its end: what is due until then happens, and the rest still waits.
+    ///
+    /// - Returns: the item (`nil` at the end) and all that was decided with it; `nil` when there is no more.
+    package mutating func next() -> (item: FeedItem?, decisions: [Decision])? {
+        guard !isFinished else { return nil }
+        decisions.removeAll(keepingCapacity: true)
+        guard let (now, item) = feed.next() else {
+            isFinished = true
+            core.finish(into: &decisions)
+            return (nil, decisions)
+        }
+        if let until, now > until {
+            isFinished = true
+            core.advance(to: until, into: &decisions)
+            return (nil, decisions)
+        }
+        switch item {
+        case .event(let event): core.apply(event, now: now, into: &decisions)
+        case .rejected(let rejection): core.reject(rejection, now: now, into: &decisions)
+        case .noticed: break
+        }
+        return (item, decisions)
+    }
+}
+
+extension [Decision] {
+    /// Each record with the publication it tells of.
+    package func forEachRecord(_ body: (DecisionRecord, Publication?) -> Void) {
+        forEachStep { record, commands in
+            var publication: Publication?
+            for case .publish(let new) in commands { publication = new }
+            body(record, publication)
+        }
+    }
+
+    /// Each record with what a shard is to do at its moment: that stands before the record which tells of it, and of when.
+    package func forEachStep(_ body: (DecisionRecord, [ShardCommand]) -> Void) {
+        var commands: [ShardCommand] = []
+        for decision in self {
+            switch decision {
+            case .publish(let publication): commands.append(.publish(publication))
+            case .revokeAlert(let topic, let cause): commands.append(.revokeAlert(topic: topic, cause: cause))
+            case .forget(let topic): commands.append(.forget(topic))
+            case .order: break  // a story is of people whose app goes on
+            case .record(let record):
+                body(record, commands)
+                commands.removeAll(keepingCapacity: true)
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import FanfareFeeds
+import FanfareModel
+
+/// One pass over the feed before it is replayed: who plays, and how long it is.
+struct FeedScan {
+    /// In order of appearance.
+    private(set) var topics: [TopicID] = []
+    private(set) var events = 0
+    /// Files in the given folders that are no feed.
+    let skippedFiles: [String]
+
+    init(topics: [TopicID], events: Int, skippedFiles: [String] = []) {
+        self.topics = topics
+        self.events = events
+        self.skippedFiles = skippedFiles
+    }
+
+    init(_ options: ReplayOptions) throws(FeedError) {
+        try Feed.requireRereadable(options.paths)
+        var feed = try Feed(paths: options.paths, options: options.feed)
+        skippedFiles = feed.skippedFiles
+        var seen: Set<TopicID> = []
+        while let (now, item) = feed.next() {
+            if let until = options.until, now > until { break }
+            if case .noticed = item { continue }
+            events += 1
+            if case .event(let event) = item, event.topic != .every, seen.insert(event.topic).inserted {
+                topics.append(event.topic)
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package import FanfareDecisions
+package import FanfareFeeds
+package import FanfareModel
+
+/// The story of a rotation: everything that the phone of somebody who follows these topics in one activity gets to see.
+package struct LineupStory: Sendable {
+    package private(set) var displays: [LineupPreview.Display] = []
+
+    /// Plays the feed, to its end or up to a moment.
+    ///
+    /// - Throws: `ReplayError`, one line for people: a file that cannot be read, a topic that the feed does not know.
+    package init(
+        of topics: [TopicID], favourite: TopicID? = nil, in paths: [String], feed: FeedOptions = FeedOptions(),
+        rules: Rules = .builtIn, until: FeedTime? = nil
+    ) throws(ReplayError) {
+        var replay = try DecisionReplay(paths: paths, feed: feed, rules: rules, until: until)
+        let preview = LineupPreview(of: topics, favourite: favourite, rules: rules.lineups)
+        var displays: [LineupPreview.Display] = []
+        var spokenOf: Set<TopicID> = []
+        while let (_, decisions) = replay.next() {
+            for case .record(let record) in decisions { if let topic = record.topic { spokenOf.insert(topic) } }
+            preview.take(decisions) { displays.append($0) }
+        }
+        if let until {
+            // Also what was said at that very moment.
+            preview.pass(to: until + .milliseconds(1)) { displays.append($0) }
+        } else {
+            preview.finish { displays.append($0) }
+        }
+        self.displays = displays
+        for topic in topics where !spokenOf.contains(topic) {
+            let moment = until.map { " until \($0)" } ?? ""
+            throw ReplayError(description: "\(topic): the feed does not speak of it\(moment)")
+        }
+    }
+}

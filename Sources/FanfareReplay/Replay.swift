@@ -1,0 +1,275 @@
+import Fanfare
+import FanfareDecisions
+import FanfareFanOut
+import FanfareFeeds
+import FanfareLoop
+import FanfareModel
+import Glibc
+
+/// Replays recorded feeds, or live standard input, through the whole engine to synthetic subscribers.
+///
+/// Runs the core on the calling thread and the shards on threads of their own. The decision log it writes does not depend on the
+/// speed, on the number of shards or on what the network does.
+package final class Replay {
+    private let plan: ReplayPlan
+    private let loop: Loop
+    private let engine: EngineCore
+    private var source: any ReplaySource
+    private let pacing: ReplayPacing
+    private let interruptions: Interruptions
+    /// Goes off several times a second.
+    private var watch: LoopTimer?
+    private var course = ReplayCourse()
+    private var stall: StallWatch
+    private var figures: ReplayFigures
+    private let journal: ReplayJournal
+    private var states: TopicStates
+    private var liveAudience: LiveAudience?
+    private let preview: PreviewScreen?
+
+    /// Opens feeds, keys and threads. Subscribers are loaded before it returns.
+    ///
+    /// - Throws: `ReplayError`, one line for people: a file that cannot be read or recognised, a key, a certificate.
+    package convenience init(_ options: ReplayOptions, output: ReplayOutput) throws(ReplayError) {
+        try self.init(options, output: output, input: STDIN_FILENO)
+    }
+
+    /// - Parameters:
+    ///   - input: the descriptor that `-` is read from; taken over, unless it is standard input.
+    ///   - transports: instead of those of the options.
+    init(
+        _ options: ReplayOptions, output: ReplayOutput, input: CInt, transports: [TransportFactory]? = nil
+    ) throws(ReplayError) {
+        plan = try ReplayPlan(options)
+        stall = StallWatch(patience: options.patience)
+        figures = ReplayFigures(plan)
+        journal = ReplayJournal(output, clock: options.clock)
+        states = TopicStates(keepsForgotten: options.keepsStates)
+        liveAudience = plan.liveAudience
+        preview = PreviewScreen(of: options.preview, rules: options.rules.lineups, show: output.preview)
+        do {
+            loop = try Loop()
+            source = try Replay.open(plan, loop, input)
+            engine = try Replay.makeEngine(plan, loop, transports, report: output.report)
+            if let notice = plan.strangers?.notice { journal.report(notice) }
+            interruptions = try Interruptions(loop: loop)
+            pacing = try ReplayPacing(plan.pace, loop: loop)
+        } catch {
+            throw ReplayError(description: "\(error)")
+        }
+        connect()
+        for path in plan.skippedFiles { journal.report("\(path): not a feed, skipped") }
+    }
+
+    private static func open(_ plan: ReplayPlan, _ loop: Loop, _ input: CInt) throws -> any ReplaySource {
+        guard plan.isLive else {
+            return RecordedFeed(try Feed(paths: plan.options.paths, options: plan.options.feed))
+        }
+        return try LiveInput(
+            loop: loop, descriptor: input, clock: plan.options.clock, lineBytesMax: plan.options.feed.lineBytesMax)
+    }
+
+    private static func makeEngine(
+        _ plan: ReplayPlan, _ loop: Loop, _ transports: [TransportFactory]?, report: (String) -> Void
+    ) throws -> EngineCore {
+        let options = plan.options
+        let subscribers = plan.subscribers
+        return try EngineCore(
+            loop: loop, rules: options.rules, shards: max(1, options.shards), pinsShards: options.pinsShards,
+            makeTransports: try transports ?? options.transport.makeFactories(shards: options.shards),
+            apps: options.transport.apps, clock: options.clock,
+            load: { shard, place, moment in subscribers.load(into: shard, at: place, moment) },
+            subscribers: plan.subscriberSource, report: report)
+    }
+
+    private func connect() {
+        engine.delegate = self
+        pacing.onDue = { [unowned self] in if course.hasBegun { step() } else { begin() } }
+        interruptions.onInterrupt = { [unowned self] in interrupted() }
+        source.onItems = { [unowned self] in step() }
+        watch = LoopTimer(loop: loop) { [unowned self] in look() }
+    }
+
+    /// From any thread: the replay stops and `run` returns with the figures so far. A live feed cannot be had again: what was taken of
+    /// it is decided and sent first, for ten seconds or the options' `patience` where that is less. The second call stops at once.
+    package var interrupt: @Sendable () -> Void { interruptions.interrupt }
+
+    /// From any thread: what `ReplayOutput.isFull` spoke of has room again.
+    package var goOn: @Sendable () -> Void { pacing.step }
+
+    /// Runs to the end of the feed and until everybody has the last state, or until interrupted. Once.
+    package func run() -> ReplaySummary {
+        figures.connect(at: now)
+        stall.begin(at: now)
+        // Connections open first, as they would be before a match; a network that does not answer holds up no decision.
+        pacing.wait(Replay.readinessMax)
+        loop.run()
+        figures.stop()
+        engine.stop(within: course.timeLeft(at: now))
+        let summary = figures.finish(
+            counts: engine.counts, freshness: engine.freshness,
+            everybodyHasAll: course.everybodyHasAll && !plan.isLive, at: now)
+        if let line = course.unsent(undelivered: summary.undelivered) { journal.report(line) }
+        journal.finish(summary)
+        source.close()
+        // What is left to say may wait for a reader: signals end the process again.
+        interruptions.releaseSignals()
+        // Whoever embeds replays has many; nobody calls this one any more.
+        loop.close()
+        return summary
+    }
+
+    /// One NDJSON line per topic, in order of appearance: what `--states` prints. Of topics that were forgotten on the way only where
+    /// the options say that their states are kept.
+    package func writeStates(to write: ([UInt8]) -> Void) {
+        for line in states.lines(with: engine.topics) { write(line) }
+    }
+
+    /// Monotonic nanoseconds.
+    private var now: Int64 { plan.options.clock.monotonicNanoseconds() }
+
+    // MARK: The feed
+
+    private static let readinessMax = Duration.seconds(2)
+
+    private func begin() {
+        guard course.begin() else { return }
+        figures.begin(at: now)
+        watch?.start(after: .milliseconds(200), repeating: .milliseconds(200))
+        source.start()
+        step()
+    }
+
+    /// Events per turn of the loop at full speed; then completions have their turn.
+    private static let eventsPerTurn = 512
+
+    private func step() {
+        guard course.isFeeding else { return }
+        for _ in 0..<Replay.eventsPerTurn {
+            // Full is an answer: the feed waits until the shards have taken what they have, and the log's reader what he has.
+            if engine.isCongested || journal.isFull { return }
+            guard let (logTime, item) = source.peek() else {
+                feedIsEmpty()
+                return
+            }
+            if let until = plan.options.until, logTime > until {
+                finish()
+                return
+            }
+            // Timers that are due before this event fire at their own moment, not when the event happens to come.
+            let moment = min(logTime, nextDeadline ?? logTime)
+            guard pacing.hasCome(moment, at: now) else { return }
+            if moment < logTime {
+                advance(to: moment)
+                continue
+            }
+            source.advance()
+            take(item, logTime)
+        }
+        pacing.yield()
+    }
+
+    /// Of the engine, and of the phone that is previewed.
+    private var nextDeadline: FeedTime? { [engine.nextDeadline, preview?.nextDue].compactMap(\.self).min() }
+
+    private func advance(to moment: FeedTime) {
+        if let due = engine.nextDeadline, due <= moment { engine.advance(to: moment) }
+        preview?.pass(to: moment)
+    }
+
+    private func take(_ item: FeedItem, _ logTime: FeedTime) {
+        if case .noticed(let notice) = item { return journal.report("\(notice)") }
+        figures.noteEvent(at: now, logTime: logTime)
+        switch item {
+        case .event(let event): engine.apply(event, now: logTime, wall: source.wall)
+        case .rejected(let rejection): engine.reject(rejection, now: logTime)
+        case .noticed: break  // reported above
+        }
+    }
+
+    private func feedIsEmpty() {
+        if source.isAtEnd { return finish() }
+        // Live and nothing new: what waits for its interval is not held up by a feed that has gone quiet.
+        guard let deadline = nextDeadline, let logTime = source.clockTime() else { return }
+        if deadline > logTime {
+            // Log time may be the slower one; who comes early then waits once more.
+            pacing.wait(deadline - logTime)
+        } else {
+            advance(to: deadline)
+            figures.noteTime(deadline)
+            pacing.yield()
+        }
+    }
+
+    // MARK: The end
+
+    /// The feed is over; everybody is owed the last state before the replay is.
+    private func finish() {
+        course.endFeed()
+        engine.finish()
+        preview?.finish()
+        engine.settle { [unowned self] in if course.settle($0) { halt() } }
+    }
+
+    /// Nothing more is decided, and `run` goes on.
+    private func halt() {
+        course.halt()
+        loop.stop()
+    }
+
+    /// Somebody wants it to stop.
+    private func interrupted() {
+        figures.noteInterruption()
+        guard plan.isLive, course.hasBegun, course.interrupt(at: now, patience: plan.options.patience) else {
+            return halt()
+        }
+        source.stop()
+        step()
+    }
+
+    private func look() {
+        let now = now
+        let progress = figures.progress(with: engine.counts, at: now)
+        journal.show(progress)
+        if let isLate = course.isLate(at: now) { return isLate ? halt() : () }
+        let counts = progress.counts
+        guard
+            stall.isStalled(
+                accepted: counts.pushes.accepted, owed: counts.owed, isFeedOver: course.isFeedOver, at: now),
+            let patience = plan.options.patience
+        else { return }
+        journal.report(
+            "gave up: the feed is over, and nothing was accepted for \(patience.milliseconds / 1000) s while "
+                + "\(counts.owed) activities were owed an update (--patience)")
+        figures.noteInterruption()
+        halt()
+    }
+}
+
+extension Replay: EngineCoreDelegate {
+    func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) {
+        figures.note(record, publication)
+        journal.note(record)
+    }
+
+    func coreWillPublish(_ publication: Publication) {
+        liveAudience?.welcome(publication.topicID) { engine.send($1, forSubscriber: $0) }
+    }
+
+    func coreDidDecide(_ decisions: [Decision]) { preview?.take(decisions) }
+
+    func coreDidForget(_ topic: DecisionCore.TopicView) {
+        liveAudience?.forget(topic.id)
+        states.note(forgotten: topic)
+    }
+
+    func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: Int64?) {
+        figures.noteCompletion(of: serial, of: topic, at: moment)
+    }
+
+    func coreDidOvertake(_ serial: UInt64, of topic: TopicID) { figures.noteOvertaken(serial, of: topic) }
+    func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) { figures.note(fate) }
+    func coreDidReport(_ line: String) { journal.reportOnce(line) }
+    func coreDidBecomeReady() { begin() }
+    func coreDidRelieve() { step() }
+}

@@ -1,0 +1,108 @@
+import FanfareDecisions
+import FanfareFanOut
+import FanfareLoop
+import FanfareModel
+
+/// What a replay counts and times while it runs, and the summary that is made of it. All moments are monotonic nanoseconds.
+struct ReplayFigures {
+    private var summary = ReplaySummary()
+    private var goals: GoalClock
+    private var tally: DecisionTally?
+    /// Log time of the last event, or of what was done without one.
+    private var logTime: FeedTime?
+    private let eventsExpected: Int?
+    private var startedAt: Int64 = 0
+    /// Of the process: nanoseconds of CPU before the replay ran, and while it ran.
+    private var cpuBefore: Int64 = 0
+    private var cpuUsed: Int64 = 0
+
+    init(_ plan: ReplayPlan) {
+        summary.skippedFiles = plan.skippedFiles
+        goals = GoalClock(goalsMax: plan.goalsMax)
+        tally = plan.options.countsWhatIf ? DecisionTally(essentialIn: [plan.options.rules]) : nil
+        eventsExpected = plan.eventsExpected
+    }
+
+    // MARK: While it runs
+
+    /// Connections are being opened.
+    mutating func connect(at now: Int64) {
+        startedAt = now
+        cpuBefore = Clock.processCPUNanoseconds()
+    }
+
+    /// The feed begins.
+    mutating func begin(at now: Int64) { startedAt = now }
+
+    mutating func noteEvent(at now: Int64, logTime: FeedTime) {
+        summary.events += 1
+        self.logTime = logTime
+        goals.ingested(at: now)
+    }
+
+    mutating func noteTime(_ logTime: FeedTime) { self.logTime = logTime }
+
+    mutating func note(_ record: DecisionRecord, _ publication: Publication?) {
+        summary.decisions[record.outcome, default: 0] += 1
+        tally?.note(record, publication)
+        switch record.alert {
+        case .granted: summary.alertsGranted += 1
+        case .demoted: summary.alertsDemoted += 1
+        case nil: break
+        }
+        if let topic = record.topic, record.origin == .event, record.kind == "goal",
+            [.published, .conflated].contains(record.outcome)
+        {
+            goals.scored(in: topic)
+        }
+        guard let publication else { return }
+        summary.updates += 1
+        goals.carried(by: publication)
+    }
+
+    mutating func noteCompletion(of serial: UInt64, of topic: TopicID, at moment: Int64?) {
+        goals.completed(serial, of: topic, at: moment)
+    }
+
+    mutating func noteOvertaken(_ serial: UInt64, of topic: TopicID) { goals.overtaken(serial, of: topic) }
+    mutating func note(_ fate: ActivityFate) { summary.fates.note(fate) }
+
+    /// Somebody has stopped the replay, or its transport was given up.
+    mutating func noteInterruption() { summary.interrupted = true }
+
+    func progress(with counts: ShardCounts, at now: Int64) -> ReplayProgress {
+        var progress = ReplayProgress()
+        progress.now = logTime
+        progress.events = summary.events
+        progress.updates = summary.updates
+        progress.counts = counts
+        progress.seconds = Double(now - startedAt) / 1e9
+        progress.fraction = eventsExpected.map { $0 == 0 ? 1 : Double(summary.events) / Double($0) }
+        return progress
+    }
+
+    // MARK: At its end
+
+    /// Nothing more is decided; what follows is not the replay's work.
+    mutating func stop() { cpuUsed = Clock.processCPUNanoseconds() - cpuBefore }
+
+    /// - Parameter everybodyHasAll: with the push that was accepted last, and no more than the recording's time lies between a goal and
+    ///   that.
+    mutating func finish(
+        counts: ShardCounts, freshness: FreshnessReport, everybodyHasAll: Bool, at now: Int64
+    ) -> ReplaySummary {
+        summary.counts = counts
+        summary.freshness = freshness
+        if everybodyHasAll { goals.settled(at: freshness.lastAccepted) }
+        summary.goals = goals.all
+        summary.goalsLeftOut = goals.leftOut
+        summary.whatIf = tally?.total
+        summary.seconds = Double(now - startedAt) / 1e9
+        summary.deliverySeconds = Double(max(0, freshness.lastAccepted - startedAt)) / 1e9
+        if counts.pushes.sent > 0 {
+            summary.cpuMicrosecondsPerPush = Double(cpuUsed) / 1e3 / Double(counts.pushes.sent)
+        }
+        summary.peakResidentBytes = Clock.peakResidentBytes()
+        return summary
+    }
+}

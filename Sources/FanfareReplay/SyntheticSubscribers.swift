@@ -1,0 +1,102 @@
+import Fanfare
+import FanfareFanOut
+import FanfareModel
+
+/// Subscribers made of a seed, for load: number *i* has one activity, which follows topic *i* mod T, or a lineup of that topic
+/// and others. Which others follows Zipf's law: the second topic is half as popular as the first, the third a third.
+struct SyntheticSubscribers: Sendable {
+    let count: Int
+    /// How many topics a lineup has; `nil`: everybody follows one topic, plainly.
+    let lineups: ClosedRange<Int>?
+    /// The first topic of each lineup is its favourite.
+    let hasFavourites: Bool
+    let seed: UInt64
+    let topics: [TopicID]
+    /// 1, 1 + 1/2, 1 + 1/2 + 1/3, …: one for each topic.
+    private let weightsUpTo: [Double]
+
+    init(count: Int, lineups: ClosedRange<Int>?, hasFavourites: Bool = false, seed: UInt64, topics: [TopicID]) {
+        self.count = count
+        self.lineups = lineups
+        self.hasFavourites = hasFavourites
+        self.seed = seed
+        self.topics = topics
+        var sum = 0.0
+        weightsUpTo = topics.indices.map { rank in
+            sum += 1 / Double(rank + 1)
+            return sum
+        }
+    }
+
+    /// Distinct choices of companions per first topic. Real people's choices repeat, and equal ones share an audience.
+    private static let companionChoices = 1000
+
+    /// Fills the shard with those subscribers whose hash is its own.
+    func load(into shard: Shard, at place: ShardPlace, _ moment: Moment) {
+        guard place.app == 0, !topics.isEmpty else { return }
+        shard.reserve(activities: count / place.count + count / (place.count * 16) + 16)
+        for subscriber in 0..<count {
+            let key = subscriberKey(subscriber)
+            guard place.owns(subscriber: key) else { continue }
+            shard.apply(.follow(ActivityID(key), audience(of: subscriber), token: token(of: key)), at: moment)
+        }
+    }
+
+    /// A topic of a live feed has appeared: everybody gets an activity for it.
+    func follow(_ topic: TopicID, send: (_ subscriber: UInt64, ShardCommand) -> Void) {
+        for subscriber in 0..<count {
+            let key = subscriberKey(subscriber) ^ topic.rawValue.utf8.fnv1a
+            send(key, .follow(ActivityID(key), .topic(topic), token: token(of: key)))
+        }
+    }
+
+    private func subscriberKey(_ subscriber: Int) -> UInt64 { (seed &* 0x1_0000_0001 &+ UInt64(subscriber)).mixed }
+
+    func audience(of subscriber: Int) -> AudienceKey {
+        let first = subscriber % topics.count
+        guard let lineups else { return .topic(topics[first]) }
+        let choice = UInt64(subscriber / topics.count % SyntheticSubscribers.companionChoices)
+        var random = SplitMix64(seed: seed ^ (UInt64(first) << 32 | choice).mixed)
+        var chosen = [first]
+        var misses = 0
+        let size = Int.random(in: lineups, using: &random)
+        while chosen.count < min(size, topics.count) {
+            let next = popular(using: &random)
+            if !chosen.contains(next) {
+                chosen.append(next)
+            } else if misses < 64 {
+                misses += 1
+            } else if let rest = topics.indices.first(where: { !chosen.contains($0) }) {
+                // Nearly everything popular is chosen: the rest by rank, so that this ends.
+                chosen.append(rest)
+            }
+        }
+        return .lineup(chosen.map { topics[$0] }, favourite: hasFavourites ? topics[first] : nil)
+    }
+
+    /// A topic, drawn with a weight of one by its rank.
+    private func popular(using random: inout SplitMix64) -> Int {
+        let drawn = Double.random(in: 0..<(weightsUpTo.last ?? 1), using: &random)
+        var low = 0
+        var high = topics.count - 1
+        while low < high {
+            let middle = (low + high) / 2
+            if weightsUpTo[middle] > drawn { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    /// Nine of ten have 80 bytes, the others 54: both lengths have been seen (spec §1).
+    private func token(of key: UInt64) -> [UInt8] {
+        var random = SplitMix64(seed: key)
+        let count = random.next() % 10 == 0 ? 54 : 80
+        return [UInt8](unsafeUninitializedCapacity: 80) { bytes, filled in
+            for start in stride(from: 0, to: 80, by: 8) {
+                withUnsafeBytes(of: random.next()) { word in
+                    for offset in 0..<8 { bytes[start + offset] = word[offset] }
+                }
+            }
+            filled = count
+        }
+    }
+}

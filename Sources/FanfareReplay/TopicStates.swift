@@ -1,0 +1,27 @@
+import FanfareDecisions
+
+/// The states in which a replay left its topics, also of those that were forgotten on the way where somebody wants to know.
+struct TopicStates {
+    private let keepsForgotten: Bool
+    private var forgotten: [(birth: UInt64, line: [UInt8])] = []
+
+    init(keepsForgotten: Bool) { self.keepsForgotten = keepsForgotten }
+
+    mutating func note(forgotten topic: DecisionCore.TopicView) {
+        if keepsForgotten { forgotten.append((topic.birth, topic.line)) }
+    }
+
+    /// - Parameter remembered: the topics that were not forgotten.
+    /// - Returns: an NDJSON line of each, in order of appearance.
+    func lines(with remembered: some Sequence<DecisionCore.TopicView>) -> [[UInt8]] {
+        (forgotten + remembered.map { ($0.birth, $0.line) }).sorted { $0.birth < $1.birth }.map(\.line)
+    }
+}
+
+extension DecisionCore.TopicView {
+    fileprivate var line: [UInt8] {
+        var line: [UInt8] = []
+        write(to: &line)
+        return line
+    }
+}

@@ -1,0 +1,88 @@
+import Testing
+
+@testable import FanfareAPNs
+
+@Suite struct CandidatesTests {
+    private final class Member: Candidate {
+        let name: String
+        var room: Int
+        var isCandidate = false
+        var timesAsked = 0
+
+        init(_ name: String, room: Int) {
+            self.name = name
+            self.room = room
+        }
+    }
+
+    private func next(_ candidates: inout Candidates<Member>) -> Member? {
+        candidates.next { member, index, next in
+            member.timesAsked += 1
+            next.offer(index, room: member.room, inFlight: 0, errors: 0, isSlow: false)
+            return member.room > 0
+        }?.0
+    }
+
+    @Test func whoHadNoRoomIsNotAskedUntilSomethingHappensOnIt() {
+        let members = [Member("full", room: 0), Member("roomy", room: 5)]
+        var candidates = Candidates<Member>()
+        for member in members { candidates.add(member) }
+        for _ in 0..<10 { #expect(next(&candidates) === members[1]) }
+        #expect(members[0].timesAsked == 1 && !members[0].isCandidate)
+        members[0].room = 1
+        #expect(next(&candidates) === members[1], "nothing has happened on it, as far as anybody has said")
+        candidates.add(members[0])
+        candidates.moveToEnd(members[1])
+        #expect(next(&candidates) === members[0])
+    }
+
+    @Test func equalsHaveTheirTurnsOneAfterTheOther() {
+        let members = ["a", "b", "c"].map { Member($0, room: 9) }
+        var candidates = Candidates<Member>()
+        for member in members { candidates.add(member) }
+        var order = ""
+        for turn in 0..<9 {
+            // Who is asked in vain between two turns takes nobody's turn.
+            if turn % 2 == 0 { _ = next(&candidates) }
+            guard let member = next(&candidates) else { break }
+            order += member.name
+            candidates.moveToEnd(member)
+        }
+        #expect(order == "abcabcabc")
+    }
+
+    /// A few pushes at a time, as between goals: every connection grows wide by them, and not one alone.
+    @Test func whatLittleThereIsToPushWarmsAllConnections() {
+        let widthMax = 1000
+        let members = (0..<5).map { Member("\($0)", room: 1) }
+        var widths = [Int](repeating: 1, count: members.count)
+        var candidates = Candidates<Member>()
+        for _ in 0..<100 {
+            var left = 100
+            for (member, width) in zip(members, widths) {
+                member.room = width
+                candidates.add(member)
+            }
+            while left > 0, let member = next(&candidates) {
+                let count = min(left, member.room)
+                member.room -= count
+                left -= count
+                candidates.moveToEnd(member)
+            }
+            // A round trip: each answer makes its connection wider by one.
+            for index in widths.indices { widths[index] = min(widthMax, 2 * widths[index] - members[index].room) }
+        }
+        #expect(widths.allSatisfy { $0 == widthMax }, "\(widths)")
+    }
+
+    @Test func eachIsAmongThemOnceAndWhoIsRemovedIsNot() {
+        let members = (0..<4).map { Member("\($0)", room: $0 % 2) }
+        var candidates = Candidates<Member>()
+        for _ in 0..<3 { for member in members { candidates.add(member) } }
+        #expect(candidates.members.count == 4)
+        candidates.remove(members[1])
+        candidates.remove(members[1])
+        #expect(next(&candidates) === members[3])
+        #expect(candidates.members.count == 1 && members.map(\.isCandidate) == [false, false, false, true])
+    }
+}

@@ -1,0 +1,71 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareDecisions
+
+@Suite struct ArrivalsTests {
+    private let feed = PatchFeed()
+
+    private func arrivals(at seconds: Double...) -> Arrivals {
+        var arrivals = Arrivals(idsMax: 4)
+        for second in seconds {
+            let isNewest = arrivals.age(of: feed.event(second)) == nil
+            arrivals.advance(to: at(second), isNewest: isNewest, beginsTurn: false, now: at(second))
+        }
+        return arrivals
+    }
+
+    @Test func newestTimeNeverGoesBack() {
+        let arrivals = arrivals(at: 10, 30, 20)
+        #expect(arrivals.newestAt == at(30))
+        #expect(arrivals.age(of: feed.event(25)) == .seconds(5))
+        #expect(arrivals.age(of: feed.event(30)) == nil)
+    }
+
+    @Test func firstEventHasNoAge() {
+        #expect(Arrivals(idsMax: 4).age(of: feed.event(0)) == nil)
+    }
+
+    @Test func gapIsTheMeanOfTheLastOnes() {
+        var arrivals = Arrivals(idsMax: 4)
+        arrivals.count(at: at(0))
+        #expect(arrivals.gapMilliseconds == nil)
+        arrivals.count(at: at(8))
+        #expect(arrivals.gapMilliseconds == 8000)
+        arrivals.count(at: at(8))
+        #expect(arrivals.gapMilliseconds == 8000, "events of one moment say nothing")
+        arrivals.count(at: at(24))
+        #expect(arrivals.gapMilliseconds == 9000)
+    }
+
+    @Test func feedThatHandsOverItsBacklogIsBehind() {
+        var arrivals = Arrivals(idsMax: 4)
+        arrivals.advance(to: at(0), isNewest: true, beginsTurn: false, now: at(3600))
+        #expect(arrivals.isBehind(feed.event(1800), now: at(3601)))
+        #expect(!arrivals.isBehind(feed.event(1), now: at(3601)))
+    }
+
+    @Test func turnBeginsWithItsStart() {
+        var arrivals = Arrivals(idsMax: 4)
+        arrivals.advance(to: at(10), isNewest: true, beginsTurn: true, now: at(10))
+        arrivals.advance(to: at(20), isNewest: true, beginsTurn: false, now: at(20))
+        #expect(arrivals.turnBeganAt == at(10))
+    }
+
+    @Test func oldestIDMakesRoom() {
+        var arrivals = Arrivals(idsMax: 2)
+        for id in ["a", "b", "c"] { arrivals.insert(id) }
+        #expect(!arrivals.contains("a") && arrivals.contains("b") && arrivals.contains("c"))
+    }
+
+    @Test func resetForgetsTimesAndIDsButNotTheRhythm() {
+        var arrivals = arrivals(at: 10, 20)
+        arrivals.count(at: at(10))
+        arrivals.count(at: at(20))
+        arrivals.insert("a")
+        arrivals.reset(idsMax: 4)
+        #expect(arrivals.newestAt == nil && !arrivals.contains("a"))
+        #expect(arrivals.turnBeganAt == FeedTime.plausible.lowerBound)
+        #expect(arrivals.gapMilliseconds == 10_000)
+    }
+}

@@ -1,0 +1,80 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+@Suite struct AlertHistoryTests {
+    private let moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1000)
+    private let topic = TopicID("match")
+
+    private func alert(_ cause: String, _ alertClass: AlertClass = .essential, text: String = "") -> Alert {
+        Alert(
+            cause: cause, class: alertClass, text: AlertText(title: text, body: ""), freshFor: .seconds(300),
+            highlight: nil)
+    }
+
+    /// One alert for each version from 1 on.
+    private func history(_ classes: [AlertClass], having oldest: UInt32 = 0) -> AlertHistory {
+        var history = AlertHistory()
+        for (index, alertClass) in classes.enumerated() {
+            history.append(
+                alert("\(index + 1)", alertClass), of: topic, in: UInt32(index + 1), for: 10, having: oldest, at: moment
+            )
+        }
+        return history
+    }
+
+    @Test func alertsAreMissedByThoseWhoCameBefore() {
+        let history = history([.essential, .ordinary, .essential])
+        #expect(history.newest == 3)
+        #expect(history.missed(after: 0).map(\.version) == [1, 2, 3])
+        #expect(history.missed(after: 1).map(\.version) == [2, 3])
+        #expect(history.missed(after: 3).isEmpty)
+    }
+
+    @Test func alertIsFreshFromItsVersionOn() {
+        let freshUntil = history([.essential]).pending.first?.freshUntil
+        #expect(freshUntil == 300_000_001_000)
+    }
+
+    @Test func numbersTellAlertsOfTwoClassesApart() {
+        let numbers = history([.ordinary, .essential, .essential, .ordinary]).pending.map(\.number)
+        #expect(Set(numbers).count == 4 && !numbers.contains(0) && !numbers.contains(1))
+    }
+
+    @Test func ordinaryAlertsMakeRoomForOrdinaryOnesOnly() {
+        let history = history([.essential] + Array(repeating: .ordinary, count: 10))
+        #expect(history.pending.count == 1 + AlertHistory.perClassMax)
+        #expect(history.pending.first?.version == 1)
+        #expect(history.displaced(after: 0, through: 20) == 2)
+        #expect(history.displaced(after: 2, through: 20) == 1 && history.displaced(after: 0, through: 2) == 1)
+    }
+
+    @Test func displacedAlertIsForgottenOnceEverybodyHasIt() {
+        #expect(history(Array(repeating: .essential, count: 10), having: 2).displaced(after: 0, through: 20) == 1)
+    }
+
+    @Test func sameWordsOfOneCauseAreKnown() {
+        var history = AlertHistory()
+        history.append(alert("g1", text: "1–0"), of: topic, in: 1, for: 1, having: 0, at: moment)
+        #expect(history.contains(alert("g1", text: "1–0")))
+        #expect(!history.contains(alert("g1", text: "0–1")) && !history.contains(alert("g2", text: "1–0")))
+    }
+
+    @Test func revokedAlertIsNotCarried() {
+        var history = history([.essential, .essential])
+        let none = history.revoke(cause: "1", topic: TopicID("another"))
+        let versions = history.revoke(cause: "1", topic: topic)
+        #expect(none.isEmpty && versions == [1])
+        #expect(history.missed(after: 0).map { $0.isCarried(at: moment) } == [false, true])
+    }
+
+    @Test func visitsCountDownThoseWhomTheNewestHasNotReached() {
+        var history = history([.essential])
+        #expect(history.unreached == 10)
+        history.noteVisits(4)
+        #expect(history.unreached == 6)
+        history.noteVisits(100)
+        #expect(history.unreached == 0)
+    }
+}

@@ -1,0 +1,22 @@
+import Testing
+
+@testable import FanfareFanOut
+
+@Suite struct OpenPublicationsTests {
+    @Test func publicationIsCompleteOnceTheLastMemberHasItsVersion() {
+        var publications = OpenPublications(capacity: 8)
+        for version in UInt32(1)...3 { _ = publications.open(UInt64(100 + version), in: version) }
+        let before = publications.takeCompleted(oldest: 0)
+        let completed = [publications.takeCompleted(oldest: 2), publications.takeCompleted(oldest: 2)]
+        let after = publications.takeCompleted(oldest: 2)
+        #expect(before == nil && completed == [101, 102] && after == nil && publications.count == 1)
+    }
+
+    @Test func newestPublicationOvertakesTheOneBefore() {
+        var publications = OpenPublications(capacity: 2)
+        let overtaken = (UInt32(1)...4).map { publications.open(UInt64($0), in: $0) }
+        #expect(overtaken == [nil, nil, 2, 3])
+        let completed = [publications.takeCompleted(oldest: 4), publications.takeCompleted(oldest: 4)]
+        #expect(completed == [1, 4])
+    }
+}

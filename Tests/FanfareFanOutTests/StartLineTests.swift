@@ -1,0 +1,34 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+@Suite struct StartLineTests {
+    private var positions = [UInt32](repeating: 0, count: 8)
+    private var line = StartLine()
+    private let prompt = ActivitySlot(1)
+    private let late = ActivitySlot(2)
+
+    init() {
+        line.append(late, isLate: true, positions: &positions)
+        line.append(prompt, isLate: false, positions: &positions)
+    }
+
+    @Test mutating func lateStartHasASmallShareOfTheVisits() {
+        #expect(line.count == 2 && line.next == prompt)
+        line.noteVisits(63)
+        #expect(line.next == prompt)
+        line.noteVisits(1)
+        #expect(line.next == late)
+        line.remove(at: Int(positions[2]), isLate: true, positions: &positions)
+        line.append(late, isLate: true, positions: &positions)
+        #expect(line.next == prompt, "from here on the others' visits count again")
+    }
+
+    @Test mutating func visitsBeforeALateStartDoNotCount() {
+        line.remove(at: Int(positions[2]), isLate: true, positions: &positions)
+        line.noteVisits(1000)
+        line.append(late, isLate: true, positions: &positions)
+        #expect(line.next == prompt)
+    }
+}

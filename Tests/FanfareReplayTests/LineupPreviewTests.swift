@@ -1,0 +1,63 @@
+import FanfareDecisions
+import FanfareFeeds
+import FanfareModel
+import FanfareReplay
+import Foundation
+import Testing
+
+/// What a phone is seen to show although the feed says nothing more.
+@Suite final class LineupPreviewTests {
+    private let path = NSTemporaryDirectory() + "lineup-preview-\(UUID().uuidString).ndjson"
+    private let topics = [TopicID("match/1"), TopicID("match/2")]
+    private let goal = FeedTime(seconds: 1012)
+    private var displays: [LineupPreview.Display] = []
+
+    /// Two matches that are being played, and a goal in the first.
+    init() throws {
+        let feed = """
+            {"topic":"match/1","topicKind":"football","at":1000,"id":"t","kind":"start","fact":{"id":"t","kind":"teams","home":"A","away":"B"}}
+            {"topic":"match/2","topicKind":"football","at":1000,"id":"t","kind":"start","fact":{"id":"t","kind":"teams","home":"C","away":"D"}}
+            {"topic":"match/1","at":1001,"id":"k","kind":"period","fact":{"id":"k","kind":"period","period":"1H"}}
+            {"topic":"match/2","at":1001,"id":"k","kind":"period","fact":{"id":"k","kind":"period","period":"1H"}}
+            {"topic":"match/1","at":1012,"id":"g","kind":"goal","fact":{"id":"g","side":"home","player":"Ada"}}
+
+            """
+        try Data(feed.utf8).write(to: URL(fileURLWithPath: path))
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    private func preview() throws -> LineupPreview {
+        let preview = LineupPreview(of: topics)
+        var replay = try DecisionReplay(paths: [path])
+        while let (_, decisions) = replay.next() { preview.take(decisions) { displays.append($0) } }
+        return preview
+    }
+
+    private var goals: [FeedTime] { displays.filter { $0.alert?.title == "Goal! A 1–0 B" }.map(\.at) }
+
+    @Test func saysWhenThereIsMoreToSee() throws {
+        let preview = try preview()
+        #expect(preview.nextDue == goal + .milliseconds(1), "what was said of a moment is seen when it is over")
+        preview.pass(to: goal + .milliseconds(1)) { displays.append($0) }
+        #expect(goals == [] && preview.nextDue == goal + .seconds(1), "a goal waits a second for others")
+        preview.pass(to: goal + .seconds(1)) { displays.append($0) }
+        #expect(goals == [goal + .seconds(1)])
+    }
+
+    @Test func showsWhatWaitsWhenTheFeedIsOver() throws {
+        let preview = try preview()
+        preview.finish { displays.append($0) }
+        #expect(goals == [goal + .seconds(1)])
+    }
+
+    @Test func keepsToTheRulesOfLineups() throws {
+        let rules = Rules(kinds: [:], other: .football, lineups: LineupRules(gather: .zero))
+        displays = try LineupStory(of: topics, in: [path], rules: rules).displays
+        #expect(goals == [goal])
+        displays = try LineupStory(of: topics, in: [path], rules: rules, until: goal).displays
+        #expect(goals == [goal])
+        displays = try LineupStory(of: topics, in: [path], until: goal + .milliseconds(900)).displays
+        #expect(goals == [])
+    }
+}

@@ -1,0 +1,68 @@
+import Fanfare
+import Testing
+
+@testable import FanfareReplay
+
+@Suite struct ReplayCourseTests {
+    private static let second: Int64 = 1_000_000_000
+
+    @Test func replayBeginsOnce() {
+        var course = ReplayCourse()
+        #expect(!course.hasBegun && !course.isFeeding)
+        let first = course.begin()
+        let second = course.begin()
+        #expect(first && !second && course.hasBegun && course.isFeeding)
+    }
+
+    @Test func replayThatWasHaltedDoesNotBegin() {
+        var course = ReplayCourse()
+        course.halt()
+        let begins = course.begin()
+        #expect(!begins && !course.isFeeding && !course.isFeedOver)
+        #expect(!course.hasBegun, "a second signal has nothing to finish")
+    }
+
+    @Test(arguments: [(Settlement.complete, true, true), (.refused, true, false), (.unknown, false, false)])
+    func replayIsOverWhenNothingIsOnItsWay(settlement: Settlement, isOver: Bool, everybodyHasAll: Bool) {
+        var course = ReplayCourse()
+        _ = course.begin()
+        course.endFeed()
+        #expect(course.isFeedOver && !course.isFeeding)
+        let says = course.settle(settlement)
+        #expect(says == isOver && course.everybodyHasAll == everybodyHasAll)
+    }
+
+    @Test func firstInterruptionLeavesTimeAndTheSecondNone() {
+        var course = ReplayCourse()
+        _ = course.begin()
+        #expect(course.timeLeft(at: 0) == nil && course.isLate(at: .max) == nil)
+        let first = course.interrupt(at: 0, patience: .seconds(3))
+        #expect(first && course.timeLeft(at: Self.second) == .seconds(2))
+        #expect(course.isLate(at: 3 * Self.second - 1) == false && course.isLate(at: 3 * Self.second) == true)
+        let second = course.interrupt(at: Self.second, patience: .seconds(3))
+        #expect(!second && course.timeLeft(at: Self.second) == .zero)
+    }
+
+    @Test func nobodyIsGivenMoreTimeThanAnEngineTakesToStop() {
+        var course = ReplayCourse()
+        _ = course.interrupt(at: 0, patience: nil)
+        #expect(course.timeLeft(at: 0) == Engine.stopTimeout)
+    }
+
+    @Test func whatCouldNotBeSentIsToldAfterAnInterruptionOnly() {
+        var course = ReplayCourse()
+        _ = course.begin()
+        #expect(course.unsent(undelivered: 2) == nil)
+        _ = course.interrupt(at: 0, patience: .seconds(3))
+        #expect(
+            course.unsent(undelivered: 1)
+                == "stopped after 3 s: 1 activity lacks its newest state, and not all that was read has been decided")
+        course.endFeed()
+        #expect(course.unsent(undelivered: 2) == "stopped after 3 s: 2 activities lack their newest state")
+        #expect(course.unsent(undelivered: 0) == "stopped after 3 s: not all that was decided has been sent")
+        _ = course.interrupt(at: 0, patience: .seconds(3))
+        #expect(course.unsent(undelivered: 2) == "stopped at once: 2 activities lack their newest state")
+        _ = course.settle(.refused)
+        #expect(course.unsent(undelivered: 2) == nil, "nothing more could be sent")
+    }
+}

@@ -1,0 +1,54 @@
+import FanfareModel
+import Testing
+
+@testable import Fanfare
+
+@Suite struct OpenPublicationsTests {
+    private static let match = TopicID("match/1")
+
+    @Test func lastShardCompletesThePublicationAtTheLatestTime() {
+        var publications = OpenPublications()
+        publications.open(7, of: Self.match, shards: 3)
+        let first = publications.complete(7, at: 300)
+        let second = publications.complete(7, at: nil)
+        #expect(first == nil && second == nil && publications.violation(shards: 3) == nil)
+        let last = publications.complete(7, at: 200)
+        #expect(last == .init(topic: Self.match, at: 300))
+        let again = publications.complete(7, at: 400)
+        #expect(again == nil && publications.count == 0)
+    }
+
+    @Test func publicationThatNobodyLackedIsCompleteAtNoTime() {
+        var publications = OpenPublications()
+        publications.open(7, of: Self.match, shards: 1)
+        let completion = publications.complete(7, at: nil)
+        #expect(completion == .init(topic: Self.match, at: nil))
+    }
+
+    @Test func overtakenPublicationIsToldOnceAndNotCompleted() {
+        var publications = OpenPublications()
+        publications.open(7, of: Self.match, shards: 2)
+        let first = publications.overtake(7)
+        let second = publications.overtake(7)
+        let completion = publications.complete(7, at: 100)
+        #expect(first == Self.match && second == nil && completion == nil)
+    }
+
+    @Test func shardsAddedLaterAreWaitedForWhileOthersLackThePublication() {
+        var publications = OpenPublications()
+        publications.open(7, of: Self.match, shards: 1)
+        publications.addShards(1, to: 7)
+        let first = publications.complete(7, at: 100)
+        let second = publications.complete(7, at: 200)
+        #expect(first == nil && second == .init(topic: Self.match, at: 200))
+        publications.addShards(1, to: 7)
+        #expect(publications.count == 0, "what is complete stays so")
+    }
+
+    @Test func moreShardsThanThereAreViolate() {
+        var publications = OpenPublications()
+        publications.open(7, of: Self.match, shards: 3)
+        #expect(publications.violation(shards: 3) == nil)
+        #expect(publications.violation(shards: 2) == "publication 7 is open in 3 of 2 shards")
+    }
+}
