@@ -1,7 +1,7 @@
 import FanfareFeeds
 import FanfareModel
 
-/// A command line that makes no sense: where, what, and what would.
+/// A fault in the command line: where it is, what was given, and what would be right.
 struct UsageError: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
@@ -20,7 +20,7 @@ struct Arguments {
 
     private var rest: ArraySlice<String>
     private var option = ""
-    /// What stood behind `=`, until it is taken.
+    /// Text after `=` that no call has taken yet.
     private var attached: String?
     private var optionsHaveEnded = false
 

@@ -2,38 +2,38 @@ import Glibc
 
 /// The two standard streams, for texts.
 enum Console {
-    /// Standard error. While something runs that must not wait, lines are offered to it; whoever reads them may be slow, and the disk
-    /// that they go to may be full for a while.
+    /// Standard error. Lines are offered to it while work is running that must not block: its reader may be slow,
+    /// and the disk behind it may be full for a while.
     static let errors = OutputFile(descriptor: STDERR_FILENO, name: "standard error", goesOn: true)
 
-    /// Waits until all of it is written.
+    /// Writes the text and blocks until all of it is written.
     ///
-    /// - Parameter patience: for a reader who does not read; `nil`: any.
+    /// - Parameter patience: longest time without progress of the reader; `nil` means no limit.
     static func print(_ text: String, patience: Duration? = nil) throws(OutputError) {
         let output = OutputFile(descriptor: STDOUT_FILENO, name: "standard output")
         output.append(Array(text.utf8))
         guard output.flush(patience: patience) else { throw OutputError(output) }
     }
 
-    /// Waits until all of it is written, as far as it can be: nobody could be told.
+    /// Writes the text to standard error and blocks until all of it is written. Ignores failures: there is no other place to report them.
     static func complain(_ text: String, terminator: String = "\n", patience: Duration? = nil) {
         errors.append(Array((text + terminator).utf8))
         errors.flush(patience: patience)
     }
 
-    /// Words of feeds and files among others, on their way to a terminal or a log: a line stays one line, and nothing in it moves
-    /// the cursor.
+    /// Returns the text with control characters escaped, for a terminal or a log. A line stays one line, and
+    /// text from feeds or files cannot move the cursor.
     static func quoted(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: \.isControl) else { return text }
         return text.unicodeScalars.map { $0.isControl ? $0.escaped(asASCII: true) : String($0) }.joined()
     }
 
-    /// The same of a text whose lines stay what they are.
+    /// Returns the text with the control characters inside its lines escaped; the line breaks stay.
     static func quoted(lines text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { quoted(String($0)) }.joined(separator: "\n")
     }
 
-    /// Columns of the terminal on standard error; `nil` when it is none.
+    /// Columns of the terminal on standard error; `nil` if standard error is not a terminal.
     static var columns: Int? {
         guard isatty(STDERR_FILENO) == 1 else { return nil }
         var size = winsize()
@@ -42,10 +42,11 @@ enum Console {
     }
 }
 
-/// What was to be said could not be written, or not all of it.
+/// A text that could not be written, or not completely.
 struct OutputError: Error, CustomStringConvertible {
     let description: String
-    /// `fanfare … | head` has what it wanted.
+    /// Is `true` when the reader has closed the pipe, as in `fanfare …
+    /// head`: it has all it wanted.
     let hasLostItsReader: Bool
 
     init(_ file: OutputFile) {
@@ -55,7 +56,7 @@ struct OutputError: Error, CustomStringConvertible {
 }
 
 extension Unicode.Scalar {
-    /// C0, C1, and what changes the direction of text.
+    /// Is `true` for C0 and C1 controls and for characters that change the direction of text.
     fileprivate var isControl: Bool {
         properties.generalCategory == .control || (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value)
     }

@@ -6,11 +6,11 @@ import Glibc
 final class DecisionLogReader {
     private let path: String
     private let file: UnsafeMutablePointer<FILE>
-    /// `getline`'s own: grows as lines do.
+    /// `getline`'s own buffer, which grows with the longest line.
     private var buffer: UnsafeMutablePointer<CChar>?
     private var capacity = 0
     private var number = 0
-    /// Of all lines so far, in their order.
+    /// Hash over all lines read so far, in order.
     private(set) var hash: UInt64 = 0
 
     init(_ path: String) throws(UsageError) {
@@ -24,7 +24,7 @@ final class DecisionLogReader {
         fclose(file)
     }
 
-    /// By `errno`.
+    /// Makes the error from `errno`.
     private static func unreadable(_ path: String) -> UsageError {
         UsageError("\(path): cannot be read: \(String(cString: strerror(errno)))")
     }
@@ -32,7 +32,7 @@ final class DecisionLogReader {
     func next() throws(UsageError) -> JSONObject? {
         let count = getline(&buffer, &capacity, file)
         guard count > 0, let buffer else {
-            // A folder is opened like a file, and a disk may fail in the middle of one.
+            // `fopen` also opens a folder, and a disk may fail in the middle of a file.
             if ferror(file) != 0 { throw DecisionLogReader.unreadable(path) }
             return nil
         }

@@ -1,9 +1,9 @@
-/// The decision log on its way to whoever reads it. A recorded feed waits for a slow reader (`isFull`), so that its log is whole; a live
-/// one does not: lines for which there is no room are left out, and counted.
+/// Writes the decision log. A recorded feed waits for a slow reader (`isFull`), so its log is complete. A live feed does not wait: lines
+/// without room are left out and counted.
 final class DecisionLogWriter {
-    /// Told once of each.
+    /// A fault of the log; each is reported once.
     enum Trouble: Equatable {
-        /// One line for people. Nothing more will be written.
+        /// One line for people. Nothing more is written after it.
         case failed(String)
         case unread(String)
     }
@@ -14,12 +14,12 @@ final class DecisionLogWriter {
     private var hasFailed = false
     private var hasHole = false
 
-    /// About 40,000 lines.
+    /// Bytes that may wait for the reader of a live log: about 40,000 lines.
     static let liveCapacity = 16 << 20
 
     /// - Parameters:
-    ///   - isLive: the feed does not wait.
-    ///   - leavesAtOnce: somebody reads along.
+    ///   - isLive: `true` if the feed does not wait for the log's reader.
+    ///   - leavesAtOnce: `true` if each line is written at once, for a person who reads along.
     init(_ file: OutputFile, isLive: Bool, leavesAtOnce: Bool) {
         self.file = file
         self.isLive = isLive
@@ -42,10 +42,10 @@ final class DecisionLogWriter {
     var isFull: Bool { file.isFull }
     func whenRoom(_ body: @escaping @Sendable () -> Void) { file.whenRoom(body) }
 
-    /// Waits until the log is written.
+    /// Blocks until the log is written.
     ///
-    /// - Parameter patience: for a reader who does not read; `nil`: any.
-    /// - Returns: what it lacks, one line for people each.
+    /// - Parameter patience: longest time without progress of the reader; `nil` means no limit.
+    /// - Returns: the log's faults, one line for people each.
     func finish(patience: Duration?) -> [String] {
         var faults: [String] = []
         if !file.flush(patience: patience) { faults.append(OutputError(file).description) }

@@ -3,7 +3,7 @@ import FanfareFeeds
 import FanfareModel
 import FanfareReplay
 
-/// `fanfare diff`: what other rules would have made of a feed, or where two decision logs part.
+/// `fanfare diff`: compares the decisions of two sets of rules on one feed, or finds where two decision logs differ.
 struct DiffCommand {
     enum Task {
         case rules(a: (name: String, rules: Rules), b: (name: String, rules: Rules), paths: [String])
@@ -104,7 +104,7 @@ struct RulesComparison {
 
     private typealias Pair = (kind: String, a: DecisionTally.Figures, b: DecisionTally.Figures)
 
-    /// By kind, and all together where there are several.
+    /// Figures of each kind, and of all kinds together where there are several.
     private var pairs: [Pair] {
         let (a, b) = (self.a.figures, self.b.figures)
         let kinds = Set(a.keys).union(b.keys).sorted { $0.rawValue < $1.rawValue }
@@ -136,7 +136,7 @@ struct RulesComparison {
 }
 
 extension DecisionTally {
-    /// Of a whole feed.
+    /// Counts the decisions of a whole feed.
     init(of paths: [String], feed: FeedOptions, rules: Rules, essentialIn all: [Rules]) throws(ReplayError) {
         self.init(essentialIn: all)
         var replay = try DecisionReplay(paths: paths, feed: feed, rules: rules)
@@ -144,11 +144,11 @@ extension DecisionTally {
     }
 }
 
-/// How figures are called and written.
+/// Names of the figures and the way they are written.
 extension DecisionTally.Figures {
     struct Name {
         let text: String
-        /// In a JSON object.
+        /// Key in a JSON object.
         let key: String
         let decimals: Int
 
@@ -177,7 +177,7 @@ extension DecisionTally.Figures {
         Name(text: "essential events that waited", key: "essentialDelayed", decimals: 0),
     ]
 
-    /// In the order of `names`.
+    /// The figures in the order of `names`.
     var values: [Double?] {
         func seconds(_ wait: Duration?) -> Double? { wait.map { Double($0.milliseconds) / 1000 } }
         return [
@@ -196,7 +196,7 @@ extension DecisionTally.Figures {
     }
 }
 
-/// Columns for people: the first to the left, the others to the right.
+/// A table in plain text: the first column is left-aligned, the others are right-aligned.
 struct Table {
     private var rows: [[String]]
 

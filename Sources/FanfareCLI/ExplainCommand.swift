@@ -3,7 +3,7 @@ import FanfareFeeds
 import FanfareModel
 import FanfareReplay
 
-/// `fanfare explain`: the story of a topic or of a lineup, for somebody who asks why a phone did or did not show something.
+/// `fanfare explain`: tells the story of a topic or of a lineup, to explain why a phone did or did not show something.
 struct ExplainCommand {
     enum Subject: Equatable {
         case topic(TopicID)
@@ -123,7 +123,7 @@ extension TopicStory {
         quiet.end(into: &lines)
         lines.append("")
         lines += standing(at: at)
-        // Words of the feed move no cursor.
+        // Text from the feed must not move the cursor.
         return lines.map { Console.quoted($0) }.joined(separator: "\n") + "\n"
     }
 
@@ -141,7 +141,7 @@ extension TopicStory {
         return lines
     }
 
-    /// Events between two pieces of news.
+    /// Consecutive events without news, told in one line.
     private struct QuietRun {
         private var count = 0
         private var kinds: [String: Int] = [:]

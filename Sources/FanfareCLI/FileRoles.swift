@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which files a command reads and which it writes, by what their paths lead to: nothing is both, and no two outputs are one file.
+/// The files that a command reads and writes, identified by device and inode: no file may be both, and no two outputs may share a file.
 struct FileRoles {
     private struct Identity: Hashable {
         let device: dev_t
@@ -12,16 +12,16 @@ struct FileRoles {
         }
     }
 
-    /// How each is called, in messages.
+    /// Names of the files for messages.
     private var read: [Identity: String] = [:]
     private var written: [Identity: String] = [:]
 
-    /// What cannot be looked at is left to whoever reads it.
+    /// Registers a file as an input. A file whose status cannot be read is ignored here; its reader reports it.
     mutating func reads(_ path: String) {
         if let status = FileRoles.status(of: path, standard: STDIN_FILENO) { read[Identity(status)] = path }
     }
 
-    /// Opens a file to write, which empties it.
+    /// Opens a file for writing and empties it.
     mutating func open(
         _ path: String, option: String, capacity: Int = OutputFile.capacity
     ) throws(UsageError) -> OutputFile {
@@ -29,7 +29,7 @@ struct FileRoles {
             if let name = read[Identity(status)] ?? folder(around: path) {
                 throw UsageError("\(option) \(path): is read and written (\(name))")
             }
-            // To standard output one comes after the other.
+            // Standard output may be named twice: its two outputs follow one another.
             if let other = written[Identity(status)], path != "-" || other != "-" {
                 throw UsageError("\(option) \(path): is written twice (\(other))")
             }
@@ -39,7 +39,7 @@ struct FileRoles {
         return file
     }
 
-    /// A folder that is read, and in which the file stands at any depth.
+    /// Returns the registered input folder that contains the file at any depth, or `nil`.
     private func folder(around path: String) -> String? {
         guard path != "-", let whole = realpath(path, nil) else { return nil }
         defer { free(whole) }
@@ -54,7 +54,7 @@ struct FileRoles {
         return nil
     }
 
-    /// - Parameter standard: what `-` stands for.
+    /// - Parameter standard: descriptor that `-` stands for.
     private static func status(of path: String, standard: CInt) -> stat? {
         var status = stat()
         return (path == "-" ? fstat(standard, &status) : stat(path, &status)) == 0 ? status : nil

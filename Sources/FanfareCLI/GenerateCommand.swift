@@ -1,7 +1,7 @@
 import FanfareFeeds
 import FanfareModel
 
-/// `fanfare generate`: feeds that need no recording.
+/// `fanfare generate`: writes feeds and subscriber files that need no recording.
 struct GenerateCommand {
     private enum Subject {
         case feed(GeneratedFeed)
@@ -10,7 +10,7 @@ struct GenerateCommand {
 
     private let subject: Subject
     private var count = 1_000_000
-    /// Of `match-day`, whatever its seed.
+    /// Topics of `match-day`, which are the same for every seed.
     private var topics = (1001...1010).map { "match/\($0)" }
     private var seed: UInt64 = 1
     private var output = "-"

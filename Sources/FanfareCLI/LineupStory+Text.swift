@@ -35,7 +35,7 @@ extension LineupStory {
 }
 
 extension LineupPreview.Display {
-    /// When and why, then what the phone shows: the row in the spotlight is marked. Words of the feed move no cursor.
+    /// The time, the cause and the card; the row in the spotlight is marked. Text from the feed cannot move the cursor.
     var lines: [String] {
         // An alert that names several goals has a line for each.
         ([headline] + card.map { "    \($0)" }).flatMap { $0.split(separator: "\n").map { Console.quoted(String($0)) } }
@@ -51,7 +51,7 @@ extension LineupPreview.Display {
         return text
     }
 
-    /// A line for each topic, of the one in the spotlight with what has just happened.
+    /// A line for each topic; the spotlight's line also says what has just happened.
     var card: [String] {
         let leading = rows.map(\.compactLeading.count).max() ?? 0
         let trailing = rows.map(\.compactTrailing.count).max() ?? 0
@@ -66,7 +66,7 @@ extension LineupPreview.Display {
         return lines
     }
 
-    /// What the layout emphasises, and what the state says has just happened.
+    /// Value that the layout emphasises, and the latest event of the state.
     private var emphasised: String? {
         var parts: [String] = []
         if let highlight, highlight != "lastEvent", let value = state[highlight]?.asText {

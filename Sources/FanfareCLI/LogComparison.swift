@@ -1,17 +1,17 @@
 import FanfareFeeds
 import FanfareModel
 
-/// Two decision logs of one feed, event by event: the n-th event of the one is the n-th of the other. Timers follow from the
-/// rules and are only counted.
+/// Compares two decision logs of one feed event by event: the n-th event of one log with the n-th of the other.
+/// Timers follow from the rules and are only counted.
 struct LogComparison {
     struct Difference {
-        /// Of the event, from 1.
+        /// Number of the event, from 1.
         let number: Int
         let a: JSONObject?
         let b: JSONObject?
     }
 
-    /// Shown one by one; the rest is counted.
+    /// Most differences shown one by one; the rest are counted.
     private static let shownMax = 20
 
     private struct Side {
@@ -47,10 +47,10 @@ struct LogComparison {
     private var b: Side
     private var differing = 0
     private var first: [Difference] = []
-    /// From one outcome to another.
+    /// Number of events by the change of their outcome, such as "published → conflated".
     private var moves: [String: Int] = [:]
 
-    /// - Throws: which file cannot be read, or is no decision log.
+    /// - Throws: `UsageError` for a file that cannot be read or is not a decision log.
     init(_ a: String, _ b: String) throws(UsageError) {
         self.a = try Side(a)
         self.b = try Side(b)
@@ -66,7 +66,7 @@ struct LogComparison {
         }
     }
 
-    /// Byte for byte, the timers too.
+    /// Is `true` if the logs are equal byte for byte, timers included.
     var areEqual: Bool { a.log.hash == b.log.hash }
 
     private func outcome(_ record: JSONObject?) -> String { record?["outcome"]?.stringValue ?? "not there" }

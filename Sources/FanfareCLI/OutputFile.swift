@@ -2,24 +2,24 @@ import Dispatch
 import FanfareLoop
 import Glibc
 
-/// A file, a pipe or a terminal that is written front to back, by a thread of its own: a disk may hang, and a reader may stop reading,
-/// and whoever has a loop to run does not wait for that. `-` is standard output.
+/// A file, a pipe or a terminal, written front to back by a thread of its own: a disk may hang and a reader may stop reading, and a caller
+/// that runs a loop must not block on either. `-` is standard output.
 ///
-/// What waits is bounded: `offer` takes nothing when there is no room, `write` waits for room, and `append` is for those who look at
-/// `isFull` before they make more. What cannot be written is remembered as `failure`, and everything after it is dropped, so that a
-/// file has no holes but those of `offer`, which are counted. Lines for operators go on instead: a disk that was full for a moment
-/// must not silence what comes later. What such a file lacks is counted, and said in it as soon as it can be.
+/// The queue is bounded: `offer` takes nothing when there is no room, `write` blocks until there is room, and `append` is for callers that
+/// check `isFull` before they produce more. After a write error, `failure` is set and all later bytes are dropped, so the only gaps in the
+/// file are refused offers, which are counted. A file for operators (`goesOn`) continues after an error instead, because a disk that was
+/// full for a moment must not silence later lines; the lost lines are counted, and the count is written as soon as the file takes it.
 ///
 /// One thread may wait at a time.
 final class OutputFile: Sendable {
     private struct State {
         var waiting: [UInt8] = []
-        /// The thread has taken some, which are not yet written.
+        /// Is `true` while the thread holds bytes that are not yet written.
         var isWriting = false
-        /// `errno`.
+        /// `errno` of the first failed write.
         var failure: CInt?
         var refused = 0
-        /// Lines that were lost where `goesOn`.
+        /// Lines lost in a file with `goesOn`.
         var lost = 0
         var hasThread = false
         var isClosed = false
@@ -34,15 +34,15 @@ final class OutputFile: Sendable {
         }
     }
 
-    /// What the thread keeps when nobody else wants to write any more.
+    /// State that the writing thread keeps alive after the owner has gone.
     private final class Shared: Sendable {
         let state = Locked(State())
         let descriptor: CInt
-        /// Past what cannot be written for now.
+        /// Continues with later bytes after bytes that could not be written.
         let goesOn: Bool
-        /// There is something to do.
+        /// Signalled when the thread has something to do.
         let work = DispatchSemaphore(value: 0)
-        /// Something has been written, or never will be.
+        /// Signalled when bytes have been written or never will be.
         let progress = Progress()
 
         init(_ descriptor: CInt, goesOn: Bool) {
@@ -57,20 +57,20 @@ final class OutputFile: Sendable {
     private let capacity: Int
     private let shared: Shared
 
-    /// About 2,500 lines of a decision log.
+    /// Default capacity in bytes: about 2,500 lines of a decision log.
     static let capacity = 1 << 20
-    /// So many bytes are worth a call; and a pipe holds as many, so that a slow reader's progress is seen.
+    /// Bytes per system call. A pipe holds as many, so the progress of a slow reader is seen.
     private static let pieceMax = 1 << 16
 
     /// - Parameters:
     ///   - option: the option that named the file, for messages.
-    ///   - capacity: bytes that may wait. As many may be on their way.
+    ///   - capacity: bytes that may wait; as many more may be in the hands of the writing thread.
     convenience init(path: String, option: String, capacity: Int = OutputFile.capacity) throws(UsageError) {
         guard path != "-" else {
             self.init(descriptor: STDOUT_FILENO, name: "standard output", capacity: capacity)
             return
         }
-        // Whoever empties the file while it is written, as log rotation does, finds no hole before what comes next.
+        // With O_APPEND the file has no hole when another program truncates it during the run, as log rotation does.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             throw UsageError("\(option) \(path): cannot be written: \(String(cString: strerror(errno)))")
@@ -79,15 +79,15 @@ final class OutputFile: Sendable {
     }
 
     /// - Parameters:
-    ///   - descriptor: closed at the end, unless it is one of the standard three.
-    ///   - goesOn: with lines for operators, after some that could not be written.
+    ///   - descriptor: closed at the end, unless it is 0, 1 or 2.
+    ///   - goesOn: continues after lines that could not be written; for lines to operators.
     init(descriptor: CInt, name: String, capacity: Int = OutputFile.capacity, goesOn: Bool = false) {
         self.name = name
         self.capacity = capacity
         shared = Shared(descriptor, goesOn: goesOn)
     }
 
-    /// What waits is still written, unless the process ends before; who wants to know that asks `flush`.
+    /// The thread still writes the waiting bytes, unless the process ends first. `flush` reports whether they were written.
     deinit {
         let isInUse = shared.state.withLock { state in
             state.isClosed = true
@@ -96,27 +96,27 @@ final class OutputFile: Sendable {
         if isInUse { wake() }
     }
 
-    /// Why not everything could be written: one line for people.
+    /// Why not everything could be written, in one line for people; `nil` if there was no failure.
     var failure: String? {
         shared.state.withLock(\.failure).map { "\(name): cannot be written: \(String(cString: strerror($0)))" }
     }
 
-    /// Whoever read it has left.
+    /// Is `true` when the reader has closed the pipe.
     var hasLostItsReader: Bool { shared.state.withLock(\.failure) == EPIPE }
-    /// Offers that were not taken.
+    /// Number of refused offers.
     var refused: Int { shared.state.withLock(\.refused) }
-    /// Lines that were taken and could not be written, where others go on.
+    /// Number of lines that were taken and could not be written, in a file with `goesOn`.
     var lost: Int { shared.state.withLock(\.lost) }
     var isFull: Bool { shared.state.withLock { $0.waiting.count >= capacity } }
-    /// Nothing waits, and nothing is on its way.
+    /// Is `true` when no bytes wait and the thread holds none.
     var isIdle: Bool { shared.state.withLock(\.isIdle) }
 
-    /// - Parameter body: called on the writing thread when that has made room.
+    /// Sets the closure that the writing thread calls each time it has made room.
     func whenRoom(_ body: @escaping @Sendable () -> Void) { shared.state.withLock { $0.madeRoom = body } }
 
-    /// Takes the bytes, however many wait. They leave with 64 KB of others, or with `flush`.
+    /// Takes the bytes, even when there is no room. They leave once 64 KB wait, or with `flush`.
     ///
-    /// - Parameter leaveAtOnce: somebody reads along.
+    /// - Parameter leaveAtOnce: `true` if a person reads along.
     func append(_ bytes: [UInt8], leaveAtOnce: Bool = false) {
         let isDue = shared.state.withLock { state in
             guard state.failure == nil else { return false }
@@ -126,7 +126,7 @@ final class OutputFile: Sendable {
         if isDue { wake() }
     }
 
-    /// Takes all of the bytes, which leave at once, or none of them.
+    /// Takes all of the bytes and writes them at once, or refuses all of them.
     @discardableResult func offer(_ bytes: [UInt8]) -> Bool {
         let isTaken = shared.state.withLock { state in
             guard state.failure == nil else { return true }
@@ -141,9 +141,9 @@ final class OutputFile: Sendable {
         return isTaken
     }
 
-    /// Waits while there is no room for more.
+    /// Takes the bytes and blocks until there is room for more.
     ///
-    /// - Parameter patience: gives up when nothing could be written for so long; `nil`: never.
+    /// - Parameter patience: longest time without a written byte; `nil` means no limit.
     /// - Returns: whether there is room.
     @discardableResult func write(_ bytes: [UInt8], patience: Duration? = nil) -> Bool {
         append(bytes)
@@ -154,7 +154,7 @@ final class OutputFile: Sendable {
 
     /// Waits until everything is written.
     ///
-    /// - Parameter patience: gives up when nothing could be written for so long; `nil`: never.
+    /// - Parameter patience: longest time without a written byte; `nil` means no limit.
     /// - Returns: whether everything is written.
     @discardableResult func flush(patience: Duration? = nil) -> Bool {
         wait(patience) { self.isIdle } && failure == nil
@@ -196,7 +196,7 @@ final class OutputFile: Sendable {
             }
             guard !bytes.isEmpty else { continue }
             madeRoom?()
-            // The note tells of what was lost before it: once it is written, those lines are not counted again.
+            // The note counts the lines lost before it; once it is written, those lines are not counted again.
             var failure = (hole?.note).flatMap { write($0, shared) }
             if failure == nil {
                 hole = nil
@@ -217,22 +217,22 @@ final class OutputFile: Sendable {
         }
     }
 
-    /// Where lines are lost.
+    /// A gap in the file, where lines were lost.
     private struct Hole {
         let lines: Int
         /// `errno`.
         let failure: CInt
 
-        /// The last line that was written may have been cut short.
+        /// The note begins with a line break because the last written line may have been cut short.
         var note: [UInt8] {
             Array("\n\(lines.grouped) lines are missing here: \(String(cString: strerror(failure)))\n".utf8)
         }
     }
 
-    /// Room comes back; a reader who has left does not.
+    /// Is `true` for errors that may pass, such as a full disk. A reader that has closed the pipe does not return.
     private static func mayPass(_ failure: CInt) -> Bool { [ENOSPC, EDQUOT, EIO, ENOMEM, ENOBUFS].contains(failure) }
 
-    /// - Returns: `errno`, where not all could be written.
+    /// - Returns: `errno` of the failed write; `nil` if all bytes were written.
     private static func write(_ bytes: [UInt8], _ shared: Shared) -> CInt? {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -243,7 +243,7 @@ final class OutputFile: Sendable {
                 rest = rest.dropFirst(count)
                 shared.progress.made()
             } else if errno == EAGAIN {
-                // The pipe is shared with somebody who wants it so.
+                // EAGAIN: another process that shares the pipe has made it non-blocking.
                 var ready = pollfd(fd: shared.descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&ready, 1, -1)
             } else if errno != EINTR {

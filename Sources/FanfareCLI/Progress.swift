@@ -2,21 +2,21 @@ import Dispatch
 import FanfareLoop
 import FanfareModel
 
-/// What one thread makes and another one may wait for, one at a time. What is made while nobody waits is told to nobody later.
+/// Lets one thread at a time wait for the progress of another thread. Progress made while no thread waits is not remembered.
 final class Progress: Sendable {
     private let isAwaited = Locked(false)
     private let signal = DispatchSemaphore(value: 0)
 
-    /// After what `wait` looks at has changed.
+    /// Reports progress. To be called after the state that `wait` checks has changed.
     func made() { if stopWaiting() { signal.signal() } }
 
     /// - Parameters:
-    ///   - patience: gives up when nothing was made for so long; `nil`: never.
-    ///   - wake: called each time before it waits.
-    /// - Returns: whether it is done.
+    ///   - patience: longest time without progress; `nil` means no limit.
+    ///   - wake: called before each wait.
+    /// - Returns: `true` once `isDone` is; `false` after `patience` without progress.
     func wait(_ patience: Duration?, until isDone: () -> Bool, wake: () -> Void) -> Bool {
         while true {
-            // Before it looks: what is made after that is told.
+            // Set before the check, so that progress made after the check is signalled.
             isAwaited.withLock { $0 = true }
             guard !isDone() else {
                 withdraw()
@@ -30,10 +30,10 @@ final class Progress: Sendable {
         }
     }
 
-    /// What is told at this moment must not be left for whoever waits next.
+    /// Takes back the announcement. A signal sent in the meantime is consumed here, so that it does not end the next wait early.
     private func withdraw() { if !stopWaiting() { signal.wait() } }
 
-    /// - Returns: whether somebody waited.
+    /// - Returns: `true` if a thread was waiting.
     private func stopWaiting() -> Bool {
         isAwaited.withLock { isAwaited in
             defer { isAwaited = false }

@@ -1,19 +1,19 @@
 import FanfareFanOut
 import FanfareReplay
 
-/// Shows on standard error how far a replay has come: a bar that draws itself anew on a terminal, plain lines every few
-/// seconds elsewhere. Reports go between. Nothing waits for whoever reads.
+/// Shows the progress of a replay on standard error: a bar that is redrawn on a terminal, a plain line every few seconds elsewhere. Reports
+/// go between. No call blocks on the reader of standard error.
 final class ProgressConsole {
     private var display = ProgressDisplay(columns: Console.columns)
 
-    /// Where somebody reads slowly, he gets the newest progress and not all of it.
+    /// Shows the progress unless earlier output still waits: a slow reader gets the newest progress and skips the rest.
     func show(_ progress: ReplayProgress) { if Console.errors.isIdle { offer(display.show(progress)) } }
     func show(_ preview: LineupPreview.Display) { offer(display.show(preview)) }
     func report(_ line: String) { offer(display.interrupt(with: Console.quoted(line))) }
 
     private func offer(_ text: String) { if !text.isEmpty { Console.errors.offer(Array(text.utf8)) } }
 
-    /// - Parameter patience: for a reader who does not read; `nil`: any.
+    /// - Parameter patience: longest time without progress of the reader; `nil` means no limit.
     func finish(patience: Duration?) {
         Console.complain(display.clear(), terminator: "", patience: patience)
         let refused = Console.errors.refused
@@ -23,16 +23,16 @@ final class ProgressConsole {
     }
 }
 
-/// What to write to show progress. Knows no stream and no clock: time comes with the progress.
+/// Makes the text that shows progress. Knows no stream and no clock: time comes with the progress.
 struct ProgressDisplay {
-    /// Between two plain lines.
+    /// Seconds between two plain lines.
     static let lineSeconds = 5.0
     private static let barWidth = 24
 
-    /// Of the terminal; `nil` when it is none.
+    /// Columns of the terminal; `nil` if standard error is not a terminal.
     private let columns: Int?
     private var bar = ""
-    /// What the previewed phone shows, above the bar.
+    /// Lines of the previewed phone's card, above the bar.
     private var card: [String] = []
     private var lastLine = 0.0
     private var previous = ReplayProgress()
@@ -53,7 +53,7 @@ struct ProgressDisplay {
         return cleared + drawing
     }
 
-    /// On a terminal the card takes the place of the one before; elsewhere it is written below it.
+    /// On a terminal the card replaces the one before; elsewhere it is appended.
     mutating func show(_ preview: LineupPreview.Display) -> String {
         guard columns != nil else { return preview.lines.joined(separator: "\n") + "\n" }
         let cleared = clear()
@@ -61,19 +61,19 @@ struct ProgressDisplay {
         return cleared + drawing
     }
 
-    /// A line of its own, above card and bar.
+    /// Writes a line above card and bar.
     func interrupt(with line: String) -> String { clear() + line + "\n" + drawing }
 
-    /// Takes card and bar away.
+    /// Erases card and bar.
     func clear() -> String {
         guard !drawing.isEmpty else { return "" }
-        // Up to the card's first line, its first column, and everything from there on erased (ECMA-48: CUU, ED).
+        // CUU moves to the card's first line, CR to its first column, and ED erases the rest of the screen (ECMA-48).
         return (card.isEmpty ? "" : "\u{1B}[\(card.count)A") + "\r\u{1B}[J"
     }
 
     private var drawing: String {
         guard let columns else { return "" }
-        // One column stays free: a full line would wrap, and could not be drawn over.
+        // One column stays free: a full line would wrap and could not be overwritten.
         return (card + [bar]).map { String($0.prefix(columns - 1)) }.joined(separator: "\n")
     }
 

@@ -3,7 +3,7 @@ import FanfareModel
 import FanfareReplay
 
 extension PushCost {
-    /// For the end of a sentence.
+    /// Cost as the end of a sentence.
     var text: String {
         "\(bodyBytes.grouped) bytes, \(wireBytes.grouped) on the wire; at \(PushCost.roundTrip.milliseconds) ms, with a window of "
             + "\(PushCost.window.grouped) bytes, a connection takes \(pushesPerSecond().grouped) a second, and "
@@ -12,9 +12,10 @@ extension PushCost {
 }
 
 extension Rules {
-    /// What content states cost, as comments of a rules file: up to the largest that a kind's rules leave room for.
+    /// Costs of pushes by the size of their content state, as comments of a rules file; up to the
+    /// largest state that the rules of a kind allow.
     ///
-    /// - Parameter kind: `nil`: of those which leave most.
+    /// - Parameter kind: topic kind; `nil` for the rules that leave the most room.
     func costs(of kind: TopicKind?) -> String {
         let reserve = kind.map { self[$0].attributesReserve } ?? TopicRules.attributesReserveRange.lowerBound
         let most = min(limits.stateBytesMax, TopicRules.pushBytesMax - reserve)

@@ -3,14 +3,14 @@ import FanfareFeeds
 import FanfareModel
 import FanfareReplay
 
-/// `fanfare replay`: a command line on its way to a replay, and the replay's results on their way to people and programs.
+/// `fanfare replay`: turns a command line into a replay, and the replay's results into output for people and programs.
 struct ReplayCommand {
     private(set) var options: ReplayOptions
     private(set) var decisionsPath: String?
     private(set) var statesPath: String?
     private(set) var printsJSON = false
     private(set) var subscribersPath: String?
-    /// Beside the feed and the subscribers.
+    /// Input files other than the feed and the subscribers: key and CA files.
     private var otherInputs: [String] = []
 
     init(_ words: [String]) throws(UsageError) {
@@ -88,7 +88,8 @@ struct ReplayCommand {
         return .times(factor)
     }
 
-    /// What begins like a number is none, or wrong: `./1e6` is a file of that name.
+    /// Reads a count or the path of a subscriber file. A text that begins like a number is a
+    /// count, or an error: `./1e6` names a file `1e6`.
     private static func subscribers(_ text: String) -> (count: Int, path: String?)? {
         if text.first?.isNumber == true || text.hasPrefix("-") {
             return Int(text).flatMap { (0...100_000_000).contains($0) ? ($0, nil) : nil }
@@ -96,7 +97,7 @@ struct ReplayCommand {
         return text.isEmpty ? nil : (0, text)
     }
 
-    /// - Returns: `.some(nil)` for ever.
+    /// - Returns: the time limit; `.some(nil)` for no limit; `nil` for a text that is neither.
     private static func patience(_ text: String) -> Duration?? {
         if text == "never" { return .some(nil) }
         return seconds(text).map(Optional.some)
@@ -114,7 +115,7 @@ struct ReplayCommand {
         return least...most
     }
 
-    /// A year is longer than any feed.
+    /// Reads seconds, up to a year, which is longer than any feed.
     private static func seconds(_ text: String) -> Duration? {
         guard let seconds = Double(text), (0...31_536_000).contains(seconds) else { return nil }
         return .seconds(seconds)
@@ -122,10 +123,10 @@ struct ReplayCommand {
 
     private var isLive: Bool { options.paths == ["-"] }
 
-    /// Standard output carries NDJSON, which a summary for people would spoil.
+    /// Is `true` when standard output carries NDJSON, which a summary for people would spoil.
     private var summaryGoesToStandardError: Bool { decisionsPath == "-" || statesPath == "-" }
 
-    /// Whoever has stopped a replay does not wait any longer than this for a reader who does not read.
+    /// Longest time that an interrupted replay waits for a reader that does not read.
     private static let farewell = Duration.seconds(1)
 
     func run() throws -> ExitStatus {
@@ -141,13 +142,13 @@ struct ReplayCommand {
         let states = try statesPath.map { (path) throws(UsageError) in try files.open(path, option: "--states") }
         let console = ProgressConsole()
         let isPushing = options.subscribers > 0 || subscribersPath != nil
-        // Set as soon as there is one, and before any line is written.
+        // Set as soon as the replay exists, and before any line is written.
         var interrupt: () -> Void = {}
         var output = ReplayOutput(report: console.report, progress: console.show, preview: console.show)
         if let log {
             output.decision = { line in
                 switch log.write(line) {
-                // A log with its end missing is worth little, but people wait for their pushes.
+                // A decision log without its end is worth little, but people wait for their pushes.
                 case .failed(let failure) where isPushing:
                     console.report("\(failure); pushing goes on without a decision log")
                 case .failed: interrupt()
@@ -197,7 +198,7 @@ struct ReplayCommand {
     }
 }
 
-/// What the command line says about APNs: all or nothing.
+/// The APNs options of the command line, which are valid only together.
 private struct APNsFlags {
     enum Address { case offline(TransportChoice), apns(host: String, port: UInt16) }
 
@@ -210,7 +211,7 @@ private struct APNsFlags {
     var connections: Int?
     var connectionsMax: Int?
     var reach: Duration?
-    /// Beside the one of `address`.
+    /// Further apps, beside the one of `address`.
     var others: [(app: AppID, host: String, port: UInt16)] = []
 
     static func otherApp(_ text: String) -> (app: AppID, host: String, port: UInt16)? {
@@ -228,7 +229,7 @@ private struct APNsFlags {
         guard text.hasPrefix(scheme), let colon = text.lastIndex(of: ":"),
             let port = UInt16(text[text.index(after: colon)...]), port > 0
         else { return nil }
-        // The last colon may be the scheme's own.
+        // The last colon may belong to the scheme.
         let start = text.index(text.startIndex, offsetBy: scheme.count)
         guard start < colon else { return nil }
         var host = text[start..<colon]
@@ -260,7 +261,7 @@ private struct APNsFlags {
             let missing = identity.filter { $0.1 == nil && $0.0 != "--key-id" }.map(\.0).joined(separator: ", ")
             throw UsageError("--transport apns://\(host):\(port): also needs \(missing)")
         }
-        // As `--app` has it. What is no app's name is refused with all else that cannot be right.
+        // The app's name is read as by `--app`. A name that is invalid is refused later, together with all other invalid options.
         let app = AppID(written: bundleID) ?? AppID(bundleID: bundleID, environment: .production)
         var apns = APNsOptions(
             host: host, port: port, caFile: caFile, keyFile: keyFile, keyID: keyID, teamID: teamID,

@@ -3,13 +3,14 @@ import FanfareModel
 import FanfareReplay
 
 extension ReplaySummary {
-    /// Counts up with each change of what a member means. 2: `seconds` goes to the end of the replay and `delivery_seconds` to the
-    /// last delivery, as `seconds` did; `goals[].seconds` is `null` also where somebody was refused the goal. 3: `undelivered` counts
-    /// also those who were refused the newest state; `goals` has those that a pause held back, and `goals[].seconds` is `null` where
-    /// nobody was to get the goal; `delivery_seconds` goes to the last accepted push, whoever lacks something.
+    /// Version of the format; it increases when the meaning of a member changes. Version 2: `seconds` goes to the end of the replay and
+    /// `delivery_seconds` to the last delivery, as `seconds` did; `goals[].seconds` is `null` also where an activity was refused the goal.
+    /// Version 3: `undelivered` also counts activities that were refused the newest state; `goals` includes goals that a pause held back,
+    /// and `goals[].seconds` is `null` where no activity was to get the goal; `delivery_seconds` goes to the last accepted push even if
+    /// some activities lack something.
     private static let schema: Int64 = 3
 
-    /// For programs: one object, one line. `null` where there is nothing to tell.
+    /// The summary for programs: one object on one line. Members without a value are `null`.
     var json: String {
         let counted = Outcome.allCases.map { ($0.rawValue, JSONValue.int(Int64(decisions[$0, default: 0]))) }
         let pushes = counts.pushes
@@ -96,7 +97,7 @@ extension Freshness {
 }
 
 extension Histogram {
-    /// Seconds; `null` where nothing was measured.
+    /// Count and quantiles in seconds; a quantile is `null` where nothing was measured.
     fileprivate var json: JSONValue {
         func seconds(_ share: Double) -> JSONValue { quantile(share).map { .double(Double($0) / 1e9) } ?? .null }
         return [

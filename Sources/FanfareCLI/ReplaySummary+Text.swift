@@ -4,7 +4,7 @@ import FanfareReplay
 import Foundation
 
 extension ReplaySummary {
-    /// For people: one subject per line.
+    /// The summary for people: one subject per line.
     var text: String {
         var lines: [(String, String)] = []
         lines.append(("events in", events.grouped))
@@ -42,7 +42,7 @@ extension ReplaySummary {
         return (interrupted ? "stopped before the end; so far:\n" : "") + table.joined()
     }
 
-    /// Of the kinds in alphabetical order: the same run reads the same.
+    /// The figures of each kind, in alphabetical order so that equal runs read alike.
     private func byKind(_ figures: (Freshness) -> String) -> String {
         freshness.kinds.sorted { $0.key.rawValue < $1.key.rawValue }
             .map { "\($0.key) \(figures($0.value))" }.joined(separator: "; ")
@@ -67,13 +67,13 @@ extension ReplaySummary {
             ("dead", pushes.dead), ("throttled", pushes.throttled), ("failed", pushes.failed),
             ("uncertain", pushes.uncertain), ("not processed", pushes.notProcessed),
         ]
-        // Hardly ever: the dead-token guard has shut, and said so.
+        // Rare: the dead-token guard has closed and has reported that.
         let held = pushes.held > 0 ? ", \(pushes.held.grouped) held" : ""
         return "\(pushes.sent.grouped) sent: \(pushes.accepted.grouped) accepted"
             + rest.map { ", \($0.1.grouped) \($0.0)" }.joined() + held
     }
 
-    /// Each alert of each activity in one of them.
+    /// Alerts by their outcome. Each alert of each activity has exactly one.
     private var activityAlerts: String {
         let alerts = counts.alerts
         let figures = [
@@ -101,7 +101,7 @@ extension ReplaySummary {
         guard let most = times.last else {
             return goals.isEmpty ? "none" : count + (missed > 0 ? ", none to everybody" : "")
         }
-        // Nearest rank.
+        // Percentile by nearest rank.
         func percentile(_ share: Double) -> Double { times[Int((share * Double(times.count)).rounded(.up)) - 1] }
         return count + ", seconds to the last activity: p50 \(percentile(0.5).fixed(3)), "
             + "p99 \(percentile(0.99).fixed(3)), max \(most.fixed(3))"
@@ -119,12 +119,12 @@ extension Histogram {
 }
 
 extension Int64 {
-    /// Of nanoseconds.
+    /// Text of a number of nanoseconds, in seconds.
     fileprivate var seconds: String { (Double(self) / 1e9).fixed(3) }
 }
 
 extension Int {
-    /// With a comma between thousands.
+    /// Number with a comma between thousands.
     var grouped: String {
         var digits = String(magnitude)[...]
         var groups: [Substring] = []

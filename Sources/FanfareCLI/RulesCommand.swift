@@ -2,7 +2,7 @@ import FanfareDecisions
 import FanfareModel
 import FanfareRules
 
-/// `fanfare rules`: looks at rules files before anybody depends on them.
+/// `fanfare rules`: checks rules files before a service uses them, and prints the rules in effect.
 struct RulesCommand {
     private enum Task { case check([String]), show(kind: String?) }
 
@@ -45,7 +45,7 @@ struct RulesCommand {
                     _ = try Rules(file: file)
                 } catch {
                     Console.complain("\(error)")
-                    // The status of what is worse: nothing is known of a file that was not read.
+                    // A file that cannot be read has the graver status, because nothing is known of its rules.
                     status = error.isUnreadable || status == .usage ? .usage : .incomplete
                     continue
                 }
@@ -83,7 +83,7 @@ struct RulesCommand {
 }
 
 extension Arguments {
-    /// The rules of the file that is the option's value.
+    /// Reads the rules file that the option names.
     mutating func rules() throws(UsageError) -> Rules { try Arguments.rules(at: try rulesFile()) }
 
     mutating func rulesFile() throws(UsageError) -> String {

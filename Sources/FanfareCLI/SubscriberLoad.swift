@@ -1,6 +1,6 @@
 import FanfareFeeds
 
-/// A subscriber file on its way into the engine, and what people are told of it on standard error.
+/// Loads a subscriber file into the engine and reports the progress on standard error.
 struct SubscriberLoad {
     let file: SubscriberFile
     private let began = ContinuousClock.now
@@ -21,13 +21,13 @@ struct SubscriberLoad {
         }
     }
 
-    /// It has been loaded.
+    /// Reports the result of the finished load.
     func tellResult() {
         let seconds = (ContinuousClock.now - began) / .seconds(1)
         let broken = file.brokenLines > 0 ? ", \(file.brokenLines.grouped) broken lines" : ""
         let subscribers = file.subscribers == 1 ? "1 subscriber" : "\(file.subscribers.grouped) subscribers"
         let line = "\(file.path): \(subscribers) in \(seconds.fixed(1)) s\(broken)"
-        // The replay is about to run: from now on nobody's reading is waited for.
+        // The replay is about to run: from here on, no output waits for its reader.
         Console.errors.offer(Array(((Console.columns == nil ? "" : "\r") + line + "\n").utf8))
     }
 }

@@ -1,9 +1,10 @@
 import FanfareLoop
 import Glibc
 
-// Before a file is opened: it would get the number of a stream that is missing, and what goes to that.
+// The missing standard streams are filled before any file is opened: a file would get a missing
+// stream's number, and with it that stream's output.
 StandardStreams.fill()
-// A connection is a file, and there may be 64 of them for each app.
+// Each connection is a file, and an app may have 64 of them.
 FileLimit.raise()
-// Top-level code belongs to the main actor. The command does not, so that no callback it makes is tied to the main thread.
+// Top-level code belongs to the main actor. The command does not, so none of its callbacks is tied to the main thread.
 exit(FanfareCommand.run(Array(CommandLine.arguments.dropFirst())).rawValue)
