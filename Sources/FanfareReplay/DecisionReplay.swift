@@ -3,7 +3,7 @@ package import FanfareFanOut
 package import FanfareFeeds
 package import FanfareModel
 
-/// Decides a recorded feed, with nobody to push to: for questions about decisions.
+/// Decides a recorded feed without a fan-out, to answer questions about its decisions.
 package struct DecisionReplay {
     private var feed: Feed
     private let until: FeedTime?
@@ -11,7 +11,7 @@ package struct DecisionReplay {
     private var decisions: [Decision] = []
     private var isFinished = false
 
-    /// - Throws: `ReplayError`, one line for people: a file that cannot be read or recognised.
+    /// - Throws: `ReplayError` for a file that cannot be read or recognised.
     package init(
         paths: [String], feed options: FeedOptions = FeedOptions(), rules: Rules = .builtIn, until: FeedTime? = nil
     ) throws(ReplayError) {
@@ -20,10 +20,10 @@ package struct DecisionReplay {
         core = DecisionCore(rules: rules)
     }
 
-    /// Takes the next item, or at the end of the feed what waits for its minimum interval. A feed that stops at `until` is not at
-    /// its end: what is due until then happens, and the rest still waits.
+    /// Takes the next item or, at the end of the feed, releases the changes that wait for their minimum interval. A feed that stops at
+    /// `until` has not ended: timers due by then fire, and later ones keep waiting.
     ///
-    /// - Returns: the item (`nil` at the end) and all that was decided with it; `nil` when there is no more.
+    /// - Returns: the item (`nil` at the end of the feed) and its decisions; `nil` when nothing is left.
     package mutating func next() -> (item: FeedItem?, decisions: [Decision])? {
         guard !isFinished else { return nil }
         decisions.removeAll(keepingCapacity: true)
@@ -47,7 +47,7 @@ package struct DecisionReplay {
 }
 
 extension [Decision] {
-    /// Each record with the publication it tells of.
+    /// Calls `body` with each record and the publication that it describes.
     package func forEachRecord(_ body: (DecisionRecord, Publication?) -> Void) {
         forEachStep { record, commands in
             var publication: Publication?
@@ -56,7 +56,8 @@ extension [Decision] {
         }
     }
 
-    /// Each record with what a shard is to do at its moment: that stands before the record which tells of it, and of when.
+    /// Calls `body` with each record and the shard commands of its step. In the array, the commands stand before the
+    /// record that describes them and carries their time.
     package func forEachStep(_ body: (DecisionRecord, [ShardCommand]) -> Void) {
         var commands: [ShardCommand] = []
         for decision in self {
@@ -64,7 +65,7 @@ extension [Decision] {
             case .publish(let publication): commands.append(.publish(publication))
             case .revokeAlert(let topic, let cause): commands.append(.revokeAlert(topic: topic, cause: cause))
             case .forget(let topic): commands.append(.forget(topic))
-            case .order: break  // a story is of people whose app goes on
+            case .order: break  // // stories and previews assume that the app's orders let everything pass
             case .record(let record):
                 body(record, commands)
                 commands.removeAll(keepingCapacity: true)

@@ -1,32 +1,31 @@
 package import FanfareDecisions
 package import FanfareModel
 
-/// Counts decisions by topic kind: what a feed said, what people see of it, how often their phones are woken, and how long
-/// anything waited.
+/// Counts decisions by topic kind: events of the feed, visible changes, pushes to a phone, and the time that changes waited.
 package struct DecisionTally: Sendable {
-    /// Of all topics of one kind together.
+    /// Figures of all topics of one kind together.
     package struct Figures: Sendable, Equatable {
         package var topics = 0
         package var events = 0
-        /// Events that changed something people see, whether sent at once or not.
+        /// Events that changed something people see, sent at once or not.
         package var visibleChanges = 0
         package var updates = 0
         package var alertsGranted = 0
         package var alertsDemoted = 0
-        /// From each topic's first update to its last, in log time.
+        /// Log time from each topic's first update to its last, summed over the topics.
         package var activityTime = Duration.zero
-        /// How long visible changes waited: of each that was sent, from its arrival until then.
+        /// Time from the arrival of each visible change until it was sent, for the changes that were sent.
         package var waits = WaitTally()
-        /// Essential events that waited. There is no good reason for any.
+        /// Essential events that waited. No essential event should wait.
         package var essentialDelayed = 0
 
-        /// What one activity that follows one topic gets in an hour; `nil` where nothing lasted.
+        /// Pushes per hour to one activity that follows one topic; `nil` if no topic lasted.
         package var pushesPerActivityAndHour: Double? {
             let hours = Double(activityTime.milliseconds) / 3_600_000
             return hours > 0 ? Double(updates) / hours : nil
         }
 
-        /// 0–1, against a push for every event; `nil` without events.
+        /// Share of pushes saved, 0–1, compared with a push for every event; `nil` without events.
         package var shareSaved: Double? { events > 0 ? 1 - Double(updates) / Double(events) : nil }
 
         package var medianWait: Duration? { waits.median }
@@ -44,15 +43,15 @@ package struct DecisionTally: Sendable {
 
     private let isEssential: @Sendable (TopicKind, OccasionKind) -> Bool
     private var topics: [TopicID: Story] = [:]
-    /// Of topics that were forgotten: an id that comes again tells another story.
+    /// Figures of forgotten topics. A topic that later gets the same id has a story of its own.
     private var closed: [TopicKind: Figures] = [:]
 
-    /// - Parameter rules: what is essential in any of them counts as that.
+    /// - Parameter rules: an event is essential if any of these rules makes it so.
     package init(essentialIn rules: [Rules]) {
         isEssential = { kind, occasion in rules.contains { $0[kind].occasions[occasion]?.essential == true } }
     }
 
-    /// - Parameter publication: what the record tells of, where it does.
+    /// - Parameter publication: publication that the record describes, if any.
     package mutating func note(_ record: DecisionRecord, _ publication: Publication?) {
         guard let topic = record.topic else { return }
         guard !record.forgets else {
@@ -61,7 +60,7 @@ package struct DecisionTally: Sendable {
             }
             return
         }
-        // What the core refused under an id that it does not know, it will not forget either.
+        // The core never forgets an id that it refused as unknown, so the id must not get a story here.
         if record.outcome == .rejected, topics[topic] == nil {
             closed[.generic, default: Figures()].events += record.origin == .event ? 1 : 0
             return
@@ -71,14 +70,14 @@ package struct DecisionTally: Sendable {
 
     var topicsRemembered: Int { topics.count }
 
-    /// By kind. Topics of which nothing was shown count as `generic`.
+    /// Figures by kind. Topics that published nothing count as `generic`.
     package var figures: [TopicKind: Figures] {
         var all = closed
         for story in topics.values { all[story.kind ?? .generic, default: Figures()].add(story.figures) }
         return all
     }
 
-    /// Of all kinds together.
+    /// Figures of all kinds together.
     package var total: Figures {
         var total = Figures()
         for figures in figures.values { total.add(figures) }
@@ -117,7 +116,7 @@ extension DecisionTally.Story {
             let isEssential = record.occasion.flatMap { occasion in kind.map { isEssential($0, occasion) } } ?? false
             waiting.append((record.now, isEssential))
         } else if record.origin == .timer {
-            // Back to what is shown: what waited is nothing any more.
+            // The state is again the one that is shown, so the waiting changes are void.
             waiting.removeAll(keepingCapacity: true)
         }
     }

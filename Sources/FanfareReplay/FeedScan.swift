@@ -1,12 +1,12 @@
 import FanfareFeeds
 import FanfareModel
 
-/// One pass over the feed before it is replayed: who plays, and how long it is.
+/// One pass over the feed before it is replayed, for its topics and its length.
 struct FeedScan {
-    /// In order of appearance.
+    /// Topics in order of appearance.
     private(set) var topics: [TopicID] = []
     private(set) var events = 0
-    /// Files in the given folders that are no feed.
+    /// Files in the given folders that are not feeds.
     let skippedFiles: [String]
 
     init(topics: [TopicID], events: Int, skippedFiles: [String] = []) {

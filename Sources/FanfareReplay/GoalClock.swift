@@ -1,29 +1,29 @@
 import FanfareModel
 
-/// Times each goal from its ingestion to the last activity that got it, or something newer.
+/// Measures the time from each goal's ingestion until the last activity had it or something newer.
 ///
-/// Goals are numbered from the feed's first. No more of them are remembered than `goalsMax`, nor anything about others.
+/// Goals are numbered from the feed's first. The clock keeps at most `goalsMax` goals and nothing about older ones.
 struct GoalClock {
     private(set) var all: [ReplaySummary.Goal] = []
-    /// Those before them, which have made room.
+    /// Goals dropped to make room, all older than those in `all`.
     private(set) var leftOut = 0
     private let goalsMax: Int
-    /// When each of them came in, monotonic nanoseconds.
+    /// Time of each goal's ingestion, in monotonic nanoseconds; parallel to `all`.
     private var ingestedAt: [Int64] = []
-    /// Goals that nothing published carries yet: usually for a moment, and while their topic is paused.
+    /// Goals that no publication carries yet, by topic: usually for a moment, and for as long as their topic is paused.
     private var held: [TopicID: [Int]] = [:]
-    /// Goals by the publication that carries them.
+    /// Goals by the serial of the publication that carries them.
     private var open: [UInt64: [Int]] = [:]
-    /// Goals whose publication is not told apart any more: of their topic a newer one says when everybody has them.
+    /// Goals whose publication is no longer tracked by itself: the completion of a newer publication of the topic finishes them.
     private var overtaken: [TopicID: [(serial: UInt64, goals: [Int])]] = [:]
     private var now: Int64 = 0
 
     init(goalsMax: Int = .max) { self.goalsMax = goalsMax }
 
-    /// Monotonic nanoseconds at which the event that is decided next came in.
+    /// Notes when the next event to be decided came in, in monotonic nanoseconds.
     mutating func ingested(at moment: Int64) { now = moment }
 
-    /// The event that came in last is a goal, which people are to see now or later.
+    /// Notes that the latest event is a goal, which people are to see now or later.
     mutating func scored(in topic: TopicID) {
         if all.count >= goalsMax { leaveOut(max(1, goalsMax / 4)) }
         held[topic, default: []].append(leftOut + all.count)
@@ -31,30 +31,31 @@ struct GoalClock {
         ingestedAt.append(now)
     }
 
-    /// It carries all that its topic held back.
+    /// Moves the goals that the topic held back to the publication that carries them.
     mutating func carried(by publication: Publication) {
         guard !held.isEmpty, let goals = held.removeValue(forKey: publication.topicID) else { return }
         open[publication.serial] = goals
         for goal in goals where goal >= leftOut { all[goal - leftOut].version = publication.version }
     }
 
-    /// It was told to shards, and is not told apart any more.
+    /// Notes that shards got the publication and no longer track it by itself.
     mutating func overtaken(_ serial: UInt64, of topic: TopicID) {
         guard let goals = open.removeValue(forKey: serial) else { return }
         overtaken[topic, default: []].append((serial, goals))
     }
 
-    /// - Parameter moment: when the last activity had it; `nil`: nobody was to get it.
+    /// - Parameter moment: time at which the last activity had the publication; `nil` if no activity was to get it.
     mutating func completed(_ serial: UInt64, of topic: TopicID, at moment: Int64?) {
         finish(open.removeValue(forKey: serial) ?? [], at: moment)
-        // Who has one of its lineups may have nothing new to see, and still lack the goal.
+        // Without a moment nothing is known of older goals: an activity with a lineup may have nothing new
+        // to see in this publication and still lack them.
         guard !overtaken.isEmpty, let moment, let older = overtaken[topic] else { return }
         for publication in older where publication.serial < serial { finish(publication.goals, at: moment) }
         let rest = older.filter { $0.serial > serial }
         overtaken[topic] = rest.isEmpty ? nil : rest
     }
 
-    /// Everybody has everything, with the push that was accepted last.
+    /// Finishes all overtaken goals at the time of the last accepted push. To be called when every activity has its newest state.
     mutating func settled(at moment: Int64) {
         for publication in overtaken.values.joined() { finish(publication.goals, at: moment) }
         overtaken = [:]
@@ -68,7 +69,7 @@ struct GoalClock {
         }
     }
 
-    /// Makes room. What waits only for goals that are left out waits for nothing.
+    /// Drops the oldest goals, and all entries that hold only dropped goals.
     private mutating func leaveOut(_ count: Int) {
         leftOut += count
         all.removeFirst(count)
@@ -80,6 +81,6 @@ struct GoalClock {
         overtaken = overtaken.mapValues { $0.filter { isKept($0.goals) } }.filter { !$0.value.isEmpty }
     }
 
-    /// Everything that is remembered, for tests.
+    /// Number of entries kept, for tests.
     var remembered: Int { all.count + held.count + open.count + overtaken.count }
 }

@@ -2,12 +2,12 @@ import FanfareFanOut
 import FanfareFeeds
 package import FanfareModel
 
-/// One activity that follows a lineup, and what its phone shows: a shard of its own, in log time, before a network that takes
-/// everything at once. For people who want to see what a rotation does.
+/// One activity that follows a lineup, and what its phone shows: a shard of its own, in log time, in front of a transport that accepts
+/// everything at once. Lets people see what a rotation does.
 ///
 /// Confined to one thread.
 package final class LineupPreview {
-    /// What a push makes the phone show: `LineupContentState` as it was sent, read back.
+    /// Card on the phone after a push: the `LineupContentState` that was sent, parsed.
     package struct Display: Sendable, Equatable {
         package struct Row: Sendable, Equatable {
             package var topic: String
@@ -19,44 +19,45 @@ package final class LineupPreview {
         /// Log time of the push.
         package var at: FeedTime
         package var isEnd: Bool
-        /// In the person's own order.
+        /// Rows in the person's own order.
         package var rows: [Row]
-        /// Topics that found no room.
+        /// Number of topics left out for lack of room.
         package var more: Int
         /// Index into `rows`; `nil` when the topic's state is too large to be shown beside anything else.
         package var spotlight: Int?
-        /// Of the topic in the spotlight.
+        /// Content state of the topic in the spotlight.
         package var state: JSONObject
         /// The key of `state` that the layout emphasises.
         package var highlight: String?
         package var link: String?
         package var alert: AlertText?
         package var priority: Priority
-        /// Of the content state.
+        /// Size of the content state.
         package var bytes: Int
-        /// Of the push; `nil` where APNs would not take it.
+        /// Cost of the push; `nil` if APNs would refuse it.
         package var cost: PushCost?
-        /// Of the lineup's topics: published since the push before, and seen first in this one. None: the push is the rotation's own.
+        /// Records of the lineup's topics that were published since the push before and are first seen in this push.
+        /// Empty for a push that the rotation made by itself.
         package var news: [DecisionRecord] = []
-        /// Versions of the lineup's topics since the push before in which there was nothing for it to show.
+        /// Versions of the lineup's topics since the push before that changed nothing in the lineup.
         package var unseen = 0
     }
 
     package let topics: [TopicID]
     private let shard: Shard
     private let follow: ShardCommand
-    /// The moment that time has passed to.
+    /// Log time of the preview.
     private var last: FeedTime?
     private var batch = DeliveryBatch()
     private var news: [DecisionRecord] = []
     private var unseen = 0
-    /// Something has been said that the phone has not been asked for.
+    /// Is `true` when commands were applied since the last pull.
     private var isTold = false
-    // What the shard tells of its progress interests nobody here, but has to be taken from it.
+    // The shard's feedback is not used here, but must be drained.
     private var feedback: RingProducer<ShardFeedback>
     private var heard: RingConsumer<ShardFeedback>
 
-    /// - Parameter favourite: one of the topics, which has the spotlight whenever nothing happens elsewhere.
+    /// - Parameter favourite: one of the topics; it has the spotlight while nothing happens in the others.
     package init(of topics: [TopicID], favourite: TopicID? = nil, rules: LineupRules = LineupRules()) {
         self.topics = topics
         shard = Shard(lineups: rules)
@@ -66,9 +67,9 @@ package final class LineupPreview {
         heard = ring.takeConsumer()
     }
 
-    /// Takes what a decision core said, in order. What it said of one moment the phone sees together, as soon as time has passed.
+    /// Applies the decisions of a decision core, in order. The phone sees the decisions of one moment together, as soon as time has passed.
     ///
-    /// - Parameter show: called with each push.
+    /// - Parameter show: called with the display after each push.
     package func take(_ decisions: [Decision], show: (Display) -> Void) {
         decisions.forEachStep { record, commands in
             pass(to: record.now, show: show)
@@ -79,7 +80,7 @@ package final class LineupPreview {
         }
     }
 
-    /// Time goes by, and the rotation with it.
+    /// Advances log time to `now`, and the rotation with it.
     package func pass(to now: FeedTime, show: (Display) -> Void) {
         guard let last else {
             last = now
@@ -92,20 +93,20 @@ package final class LineupPreview {
         self.last = now
     }
 
-    /// When the phone may see something although nothing more is said: `pass` to it then.
+    /// Next time at which the phone may show something else without further decisions; `pass` is due then.
     package var nextDue: FeedTime? {
         guard let last else { return nil }
         return isTold ? last + .milliseconds(1) : due.map { max($0, last + .milliseconds(1)) }
     }
 
-    /// The feed is over: the phone sees what was said last, also what waits for its interval or for other alerts.
+    /// Ends the feed: the phone shows the last state, including changes that wait for their interval or for other alerts.
     package func finish(show: (Display) -> Void) {
         guard let last else { return }
         pull(at: last, show: show)
         while !shard.isQuiet, let due { pull(at: due, show: show) }
     }
 
-    /// Clocks here count milliseconds; rounded up, it is due then.
+    /// Time of the shard's next timer. The preview's clock counts milliseconds, so the time is rounded up.
     private var due: FeedTime? { shard.nextDue.map { FeedTime(milliseconds: ($0 + 999_999) / 1_000_000) } }
 
     private func pull(at now: FeedTime, show: (Display) -> Void) {
@@ -117,7 +118,7 @@ package final class LineupPreview {
             let lit = display.spotlight.map { display.rows[$0].topic }
             shard.complete(
                 [Completion(slot: delivery.slot, generation: delivery.generation, outcome: .accepted)], at: moment)
-            // What still waits for the lineup's interval is none of what had to be seen at once.
+            // A record that still waits for the lineup's interval is not part of this push, which sends what had to be seen at once.
             let stillWaiting = shard.isQuiet ? [] : news.filter { $0.topic?.rawValue != lit }
             (display.news, display.unseen) = (news.filter { !stillWaiting.contains($0) }, unseen)
             (news, unseen) = (stillWaiting, 0)
@@ -125,7 +126,7 @@ package final class LineupPreview {
         }
         batch.removeAll()
         while shard.sendFeedback(to: &feedback) { while heard.pop() != nil {} }
-        // Nothing is owed any more: what has not been shown by now is not to be seen.
+        // No push is pending, so records that were not shown by now will not be.
         if shard.isQuiet {
             unseen += news.count
             news.removeAll(keepingCapacity: true)

@@ -2,13 +2,13 @@ package import FanfareDecisions
 package import FanfareFeeds
 package import FanfareModel
 
-/// The story of a rotation: everything that the phone of somebody who follows these topics in one activity gets to see.
+/// The story of a rotation: everything that the phone of a person who follows these topics in one activity shows.
 package struct LineupStory: Sendable {
     package private(set) var displays: [LineupPreview.Display] = []
 
-    /// Plays the feed, to its end or up to a moment.
+    /// Plays the feed to its end or up to a moment.
     ///
-    /// - Throws: `ReplayError`, one line for people: a file that cannot be read, a topic that the feed does not know.
+    /// - Throws: `ReplayError` for a file that cannot be read or a topic that is not in the feed.
     package init(
         of topics: [TopicID], favourite: TopicID? = nil, in paths: [String], feed: FeedOptions = FeedOptions(),
         rules: Rules = .builtIn, until: FeedTime? = nil
@@ -22,7 +22,7 @@ package struct LineupStory: Sendable {
             preview.take(decisions) { displays.append($0) }
         }
         if let until {
-            // Also what was said at that very moment.
+            // One millisecond more includes the decisions made at `until` itself.
             preview.pass(to: until + .milliseconds(1)) { displays.append($0) }
         } else {
             preview.finish { displays.append($0) }

@@ -1,15 +1,15 @@
 import Fanfare
 import FanfareModel
 
-/// How a live replay comes to its end when somebody wants it to: nobody can have its feed again, so what was taken is decided and sent
-/// first, within a time.
+/// The end of an interrupted live replay. Its feed cannot be read again, so the events taken
+/// are decided and sent first, within a time limit.
 struct LiveEnding {
-    /// Monotonic nanoseconds; `nil`: nobody wants it to end.
+    /// Deadline in monotonic nanoseconds; `nil` before the interruption.
     private var stopsBy: Int64?
     private var limit = Duration.zero
     private var isHurried = false
 
-    /// - Returns: whether to go on until everything is sent: the second time it is not.
+    /// - Returns: `true` at the first interruption: the replay goes on until everything is sent. `false` at the second one.
     mutating func begin(at now: Int64, patience: Duration?) -> Bool {
         isHurried = stopsBy != nil
         if stopsBy == nil {
@@ -19,17 +19,17 @@ struct LiveEnding {
         return !isHurried
     }
 
-    /// Its time is over; `nil`: nobody wants it to end.
+    /// Is `true` after the deadline; `nil` before the interruption.
     func isLate(at now: Int64) -> Bool? { stopsBy.map { now >= $0 } }
 
-    /// For what is on its way to come back; `nil`: nobody is in a hurry.
+    /// Time left for pushes in flight to be answered, zero after a second interruption; `nil` before the first one.
     func timeLeft(at now: Int64) -> Duration? {
         stopsBy.map { isHurried ? .zero : .nanoseconds(max(0, $0 - now)) }
     }
 
-    /// What could not be done, in one line for people.
+    /// Events or pushes left undone, in one line for people; `nil` before the interruption.
     ///
-    /// - Parameter isDecided: everything that was taken.
+    /// - Parameter isDecided: `true` if every event taken has been decided.
     func unsent(undelivered: Int, isDecided: Bool) -> String? {
         guard stopsBy != nil else { return nil }
         let when = isHurried ? "stopped at once" : "stopped after \(limit.milliseconds / 1000) s"

@@ -1,7 +1,7 @@
 import FanfareModel
 
-/// When the replay comes to a moment of the feed: log time stretched by the speed, with long waits shortened. An ideal
-/// timetable: a late step makes the next wait shorter, so nothing drifts.
+/// Maps moments of the feed to times of the replay: log time divided by the speed, with long gaps shortened. The timetable is ideal: a late
+/// step shortens the next wait, so there is no drift.
 struct Pace {
     private let speed: ReplayOptions.Speed
     private let gapMax: Duration
@@ -16,10 +16,10 @@ struct Pace {
         self.from = from
     }
 
-    /// Nanoseconds, 28 years: a feed that is slower stands still, whatever its speed.
+    /// Longest wait in nanoseconds, 28 years. A slower feed stands still.
     private static let longest = 9e17
 
-    /// Nanoseconds to wait until `moment` is due; 0 or less when it is.
+    /// Returns the nanoseconds until `moment` is due; 0 or less if it is due now.
     mutating func wait(until moment: FeedTime, now: Int64) -> Int64 {
         guard case .times(let factor) = speed else { return 0 }
         guard let last, from.map({ moment > $0 }) ?? true else {

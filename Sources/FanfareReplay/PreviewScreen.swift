@@ -1,19 +1,19 @@
 import FanfareFanOut
 import FanfareModel
 
-/// A previewed phone, and who looks at it.
+/// A previewed phone and the closure that shows it.
 struct PreviewScreen {
     private let phone: LineupPreview
     private let show: (LineupPreview.Display) -> Void
 
-    /// - Returns: `nil` for a lineup without topics, or where nobody looks.
+    /// - Returns: `nil` for a lineup without topics, or without a closure to show it.
     init?(of topics: [TopicID], rules: LineupRules, show: ((LineupPreview.Display) -> Void)?) {
         guard let show, !topics.isEmpty else { return nil }
         phone = LineupPreview(of: topics, rules: rules)
         self.show = show
     }
 
-    /// When the phone may show something else although nothing is decided.
+    /// Next time at which the phone may show something else without further decisions.
     var nextDue: FeedTime? { phone.nextDue }
     func take(_ decisions: [Decision]) { phone.take(decisions, show: show) }
     func pass(to moment: FeedTime) { phone.pass(to: moment, show: show) }

@@ -1,5 +1,5 @@
-/// What is rejected, as people are told of it: ten lines in any minute, of the others how many. A file in a wrong format is one line after
-/// the other of it, and a log that they fill tells of nothing else.
+/// Limits reports of rejected lines to ten a minute and counts the rest. A file in a wrong format would
+/// otherwise fill the log with one line after another.
 struct RejectionReports {
     static let toldMax = 10
     private static let interval: Int64 = 60_000_000_000
@@ -9,7 +9,7 @@ struct RejectionReports {
     private var held = 0
 
     /// - Parameter now: monotonic nanoseconds.
-    /// - Returns: lines to tell.
+    /// - Returns: lines to report now.
     mutating func admit(_ line: String, at now: Int64) -> [String] {
         var lines: [String] = []
         if let since, now - since < RejectionReports.interval {
@@ -26,7 +26,7 @@ struct RejectionReports {
         return lines + [line]
     }
 
-    /// - Returns: how many were not told one by one since the last time this was said; `nil`: all were.
+    /// - Returns: a line with the number of rejections that were not reported one by one since the last such line; `nil` if there are none.
     mutating func finish() -> String? {
         defer { held = 0 }
         return held == 0 ? nil : "\(held) more rejected; the decision log has all of them"

@@ -6,10 +6,10 @@ import FanfareLoop
 import FanfareModel
 import Glibc
 
-/// Replays recorded feeds, or live standard input, through the whole engine to synthetic subscribers.
+/// Replays recorded feeds or live standard input through the whole engine to synthetic subscribers.
 ///
-/// Runs the core on the calling thread and the shards on threads of their own. The decision log it writes does not depend on the
-/// speed, on the number of shards or on what the network does.
+/// Runs the core on the calling thread and the shards on threads of their own. The decision log does not depend on the
+/// speed, on the number of shards or on the network.
 package final class Replay {
     private let plan: ReplayPlan
     private let loop: Loop
@@ -17,7 +17,7 @@ package final class Replay {
     private var source: any ReplaySource
     private let pacing: ReplayPacing
     private let interruptions: Interruptions
-    /// Goes off several times a second.
+    /// Timer for progress and deadlines, several times a second.
     private var watch: LoopTimer?
     private var course = ReplayCourse()
     private var stall: StallWatch
@@ -27,16 +27,16 @@ package final class Replay {
     private var liveAudience: LiveAudience?
     private let preview: PreviewScreen?
 
-    /// Opens feeds, keys and threads. Subscribers are loaded before it returns.
+    /// Opens feeds, keys and threads, and loads the subscribers before it returns.
     ///
-    /// - Throws: `ReplayError`, one line for people: a file that cannot be read or recognised, a key, a certificate.
+    /// - Throws: `ReplayError` for a file that cannot be read or recognised, a key or a certificate.
     package convenience init(_ options: ReplayOptions, output: ReplayOutput) throws(ReplayError) {
         try self.init(options, output: output, input: STDIN_FILENO)
     }
 
     /// - Parameters:
-    ///   - input: the descriptor that `-` is read from; taken over, unless it is standard input.
-    ///   - transports: instead of those of the options.
+    ///   - input: descriptor that `-` is read from; closed by the replay unless it is standard input.
+    ///   - transports: transports to use instead of those in the options.
     init(
         _ options: ReplayOptions, output: ReplayOutput, input: CInt, transports: [TransportFactory]? = nil
     ) throws(ReplayError) {
@@ -90,18 +90,19 @@ package final class Replay {
         watch = LoopTimer(loop: loop) { [unowned self] in look() }
     }
 
-    /// From any thread: the replay stops and `run` returns with the figures so far. A live feed cannot be had again: what was taken of
-    /// it is decided and sent first, for ten seconds or the options' `patience` where that is less. The second call stops at once.
+    /// Interrupts the replay; callable from any thread. `run` returns with the figures so far. A live feed cannot
+    /// be read again, so the events taken are decided and sent first, within ten seconds or the options' `patience`
+    /// if that is less. The second call stops at once.
     package var interrupt: @Sendable () -> Void { interruptions.interrupt }
 
-    /// From any thread: what `ReplayOutput.isFull` spoke of has room again.
+    /// Resumes the feed when there is room again where `ReplayOutput.isFull` was `true`; callable from any thread.
     package var goOn: @Sendable () -> Void { pacing.step }
 
-    /// Runs to the end of the feed and until everybody has the last state, or until interrupted. Once.
+    /// Runs to the end of the feed and until every activity has its newest state, or until interrupted. To be called once.
     package func run() -> ReplaySummary {
         figures.connect(at: now)
         stall.begin(at: now)
-        // Connections open first, as they would be before a match; a network that does not answer holds up no decision.
+        // Connections open first, as they would before a match. A network that does not answer delays decisions by `readinessMax` at most.
         pacing.wait(Replay.readinessMax)
         loop.run()
         figures.stop()
@@ -112,20 +113,20 @@ package final class Replay {
         if let line = course.unsent(undelivered: summary.undelivered) { journal.report(line) }
         journal.finish(summary)
         source.close()
-        // What is left to say may wait for a reader: signals end the process again.
+        // The last output may wait for a reader, so signals end the process again.
         interruptions.releaseSignals()
-        // Whoever embeds replays has many; nobody calls this one any more.
+        // An embedding program may run many replays; this one gets no more calls.
         loop.close()
         return summary
     }
 
-    /// One NDJSON line per topic, in order of appearance: what `--states` prints. Of topics that were forgotten on the way only where
-    /// the options say that their states are kept.
+    /// Writes one NDJSON line per topic in order of appearance, for `--states`. Topics forgotten during the replay are
+    /// included only if the options keep their states.
     package func writeStates(to write: ([UInt8]) -> Void) {
         for line in states.lines(with: engine.topics) { write(line) }
     }
 
-    /// Monotonic nanoseconds.
+    /// Monotonic time in nanoseconds.
     private var now: Int64 { plan.options.clock.monotonicNanoseconds() }
 
     // MARK: The feed
@@ -140,13 +141,13 @@ package final class Replay {
         step()
     }
 
-    /// Events per turn of the loop at full speed; then completions have their turn.
+    /// Events per turn of the loop at full speed, so that completions are handled between turns.
     private static let eventsPerTurn = 512
 
     private func step() {
         guard course.isFeeding else { return }
         for _ in 0..<Replay.eventsPerTurn {
-            // Full is an answer: the feed waits until the shards have taken what they have, and the log's reader what he has.
+            // The feed waits until the shards have taken their commands and the log's reader has caught up.
             if engine.isCongested || journal.isFull { return }
             guard let (logTime, item) = source.peek() else {
                 feedIsEmpty()
@@ -156,7 +157,7 @@ package final class Replay {
                 finish()
                 return
             }
-            // Timers that are due before this event fire at their own moment, not when the event happens to come.
+            // A timer that is due before this event fires at its own deadline, not at the event's time.
             let moment = min(logTime, nextDeadline ?? logTime)
             guard pacing.hasCome(moment, at: now) else { return }
             if moment < logTime {
@@ -169,7 +170,7 @@ package final class Replay {
         pacing.yield()
     }
 
-    /// Of the engine, and of the phone that is previewed.
+    /// Earliest deadline of the engine and of the previewed phone.
     private var nextDeadline: FeedTime? { [engine.nextDeadline, preview?.nextDue].compactMap(\.self).min() }
 
     private func advance(to moment: FeedTime) {
@@ -189,10 +190,10 @@ package final class Replay {
 
     private func feedIsEmpty() {
         if source.isAtEnd { return finish() }
-        // Live and nothing new: what waits for its interval is not held up by a feed that has gone quiet.
+        // A live feed is quiet: the changes that wait for their interval must still go out in time.
         guard let deadline = nextDeadline, let logTime = source.clockTime() else { return }
         if deadline > logTime {
-            // Log time may be the slower one; who comes early then waits once more.
+            // Log time may run slower than the loop's clock; an early step then waits again.
             pacing.wait(deadline - logTime)
         } else {
             advance(to: deadline)
@@ -203,7 +204,7 @@ package final class Replay {
 
     // MARK: The end
 
-    /// The feed is over; everybody is owed the last state before the replay is.
+    /// Ends the feed; the replay goes on until every activity has its newest state.
     private func finish() {
         course.endFeed()
         engine.finish()
@@ -211,13 +212,13 @@ package final class Replay {
         engine.settle { [unowned self] in if course.settle($0) { halt() } }
     }
 
-    /// Nothing more is decided, and `run` goes on.
+    /// Stops the loop: nothing more is decided, and `run` continues.
     private func halt() {
         course.halt()
         loop.stop()
     }
 
-    /// Somebody wants it to stop.
+    /// Handles a request to stop.
     private func interrupted() {
         figures.noteInterruption()
         guard plan.isLive, course.hasBegun, course.interrupt(at: now, patience: plan.options.patience) else {

@@ -1,21 +1,21 @@
 import Fanfare
 
-/// How far a replay has come, from the opening of its connections to the moment at which nothing more is decided.
+/// Stage of a replay, from the opening of its connections to the moment after which nothing is decided.
 struct ReplayCourse {
     private enum Stage {
-        /// Nothing of the feed has been taken.
+        /// Connections are opening; no event has been taken.
         case connecting
         case feeding
-        /// The feed is over, and everybody is owed the last state.
+        /// The feed has ended, and activities still lack their newest state.
         case settling
-        /// Nothing more is decided or waited for.
+        /// Nothing more is decided or awaited.
         case halted
     }
 
     private var stage = Stage.connecting
-    /// Some of the feed may have been taken. A replay that is halted before that never begins.
+    /// Is `true` once an event may have been taken. A replay halted before that never begins.
     private(set) var hasBegun = false
-    /// Everything that was taken has been decided.
+    /// Is `true` when every event taken has been decided.
     private(set) var isFeedOver = false
     private(set) var settlement = Settlement.unknown
     private var ending = LiveEnding()
@@ -23,7 +23,7 @@ struct ReplayCourse {
     var isFeeding: Bool { stage == .feeding }
     var everybodyHasAll: Bool { settlement == .complete }
 
-    /// - Returns: whether it begins now; it does so once.
+    /// - Returns: `true` at the first call before `halt`.
     mutating func begin() -> Bool {
         guard stage == .connecting else { return false }
         stage = .feeding
@@ -36,9 +36,9 @@ struct ReplayCourse {
         stage = .settling
     }
 
-    /// Nothing is on its way any more, unless nobody knows.
+    /// Notes the engine's answer to `settle`.
     ///
-    /// - Returns: whether the replay is over with that.
+    /// - Returns: `true` if the replay is over: the shards know that no push is on its way.
     mutating func settle(_ settlement: Settlement) -> Bool {
         self.settlement = settlement
         return settlement != .unknown
@@ -46,18 +46,18 @@ struct ReplayCourse {
 
     mutating func halt() { stage = .halted }
 
-    // MARK: Somebody wants it to stop
+    // MARK: Interruption
 
-    /// - Returns: whether to go on until everything that was taken is sent; the second time it is not.
+    /// - Returns: `true` at the first interruption: the replay goes on until every event taken is sent. `false` at the second one.
     mutating func interrupt(at now: Int64, patience: Duration?) -> Bool { ending.begin(at: now, patience: patience) }
 
-    /// The time for what was taken is over; `nil`: nobody wants the replay to stop.
+    /// Is `true` when the time limit of an interrupted replay has passed; `nil` without an interruption.
     func isLate(at now: Int64) -> Bool? { ending.isLate(at: now) }
 
-    /// For what is on its way to come back; `nil`: nobody is in a hurry.
+    /// Time left for pushes in flight to be answered; `nil` without an interruption.
     func timeLeft(at now: Int64) -> Duration? { ending.timeLeft(at: now) }
 
-    /// What was taken and could not be done, in one line for people.
+    /// Events or pushes left undone by an interruption, in one line for people.
     func unsent(undelivered: Int) -> String? {
         settlement == .unknown ? ending.unsent(undelivered: undelivered, isDecided: isFeedOver) : nil
     }

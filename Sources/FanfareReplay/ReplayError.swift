@@ -1,4 +1,4 @@
-/// Why a replay could not begin: one line for people.
+/// Reason why a replay could not begin, in one line for people.
 package struct ReplayError: Error, CustomStringConvertible, Sendable {
     package let description: String
 }

@@ -3,16 +3,16 @@ import FanfareFanOut
 import FanfareLoop
 import FanfareModel
 
-/// What a replay counts and times while it runs, and the summary that is made of it. All moments are monotonic nanoseconds.
+/// Counts and times of a running replay, and the summary made of them. All moments are monotonic nanoseconds.
 struct ReplayFigures {
     private var summary = ReplaySummary()
     private var goals: GoalClock
     private var tally: DecisionTally?
-    /// Log time of the last event, or of what was done without one.
+    /// Log time of the last event or timer.
     private var logTime: FeedTime?
     private let eventsExpected: Int?
     private var startedAt: Int64 = 0
-    /// Of the process: nanoseconds of CPU before the replay ran, and while it ran.
+    /// CPU time of the process in nanoseconds, before the replay ran.
     private var cpuBefore: Int64 = 0
     private var cpuUsed: Int64 = 0
 
@@ -25,13 +25,13 @@ struct ReplayFigures {
 
     // MARK: While it runs
 
-    /// Connections are being opened.
+    /// Starts the clocks while connections open.
     mutating func connect(at now: Int64) {
         startedAt = now
         cpuBefore = Clock.processCPUNanoseconds()
     }
 
-    /// The feed begins.
+    /// Restarts the clock when the feed begins.
     mutating func begin(at now: Int64) { startedAt = now }
 
     mutating func noteEvent(at now: Int64, logTime: FeedTime) {
@@ -67,7 +67,7 @@ struct ReplayFigures {
     mutating func noteOvertaken(_ serial: UInt64, of topic: TopicID) { goals.overtaken(serial, of: topic) }
     mutating func note(_ fate: ActivityFate) { summary.fates.note(fate) }
 
-    /// Somebody has stopped the replay, or its transport was given up.
+    /// Notes that the replay was interrupted or gave up its transport.
     mutating func noteInterruption() { summary.interrupted = true }
 
     func progress(with counts: ShardCounts, at now: Int64) -> ReplayProgress {
@@ -83,11 +83,11 @@ struct ReplayFigures {
 
     // MARK: At its end
 
-    /// Nothing more is decided; what follows is not the replay's work.
+    /// Stops the CPU clock: later work is not the replay's.
     mutating func stop() { cpuUsed = Clock.processCPUNanoseconds() - cpuBefore }
 
-    /// - Parameter everybodyHasAll: with the push that was accepted last, and no more than the recording's time lies between a goal and
-    ///   that.
+    /// - Parameter everybodyHasAll: `true` if every activity has its newest state, with the push that was accepted last. Overtaken goals
+    ///   then end at that push, so their times include the rest of the recording.
     mutating func finish(
         counts: ShardCounts, freshness: FreshnessReport, everybodyHasAll: Bool, at now: Int64
     ) -> ReplaySummary {

@@ -2,13 +2,13 @@ import Fanfare
 import FanfareFanOut
 import FanfareModel
 
-/// What a replay tells while it runs: the decision log, lines for people, and how far it has come. Confined to the replay's loop.
+/// Output of a running replay: the decision log, lines for people, and progress. Confined to the replay's loop.
 final class ReplayJournal {
     private let output: ReplayOutput
     private let clock: ClockSource
     private var reports = ReportLog()
     private var rejections = RejectionReports()
-    /// Kept for its memory.
+    /// Buffer for one line, kept to reuse its memory.
     private var line: [UInt8] = []
 
     init(_ output: ReplayOutput, clock: ClockSource) {
@@ -16,19 +16,19 @@ final class ReplayJournal {
         self.clock = clock
     }
 
-    /// The reader of the decision log is behind: the feed waits.
+    /// Is `true` when the reader of the decision log is behind; the feed then waits.
     var isFull: Bool { output.isFull?() == true }
 
     func report(_ line: String) { output.report(line) }
 
-    /// An equal line is told once a minute, with how often it came meanwhile.
+    /// Reports the line at most once a minute, with the number of equal lines in between.
     func reportOnce(_ line: String) {
         if let line = reports.admit(line, at: clock.monotonicNanoseconds()) { output.report(line) }
     }
 
     func note(_ record: DecisionRecord) {
         if record.outcome == .rejected {
-            // What could not be read has its place in the reason; what could not be accepted has a topic.
+            // A line that could not be parsed has its place in the reason; an event that was rejected has a topic.
             let line = record.topic.map { "\($0): \(record.reason)" } ?? record.reason
             for line in rejections.admit(line, at: clock.monotonicNanoseconds()) { output.report(line) }
         }
@@ -40,7 +40,7 @@ final class ReplayJournal {
 
     func show(_ progress: ReplayProgress) { output.progress?(progress) }
 
-    /// Nothing more is decided.
+    /// Writes the last reports. To be called when nothing more is decided.
     func finish(_ summary: ReplaySummary) {
         if let line = rejections.finish() { output.report(line) }
         if summary.updates == 0, summary.decisions[.unchanged, default: 0] > 0 {

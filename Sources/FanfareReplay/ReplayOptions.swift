@@ -4,90 +4,90 @@ package import FanfareFanOut
 package import FanfareFeeds
 package import FanfareModel
 
-/// What to replay, how fast, and to whom.
+/// Feed, speed and subscribers of a replay.
 package struct ReplayOptions: Sendable {
     package enum Speed: Sendable, Equatable {
-        /// As fast as events can be decided; nothing waits.
+        /// As fast as events can be decided, without waiting.
         case max
         /// This many seconds of the feed in one second.
         case times(Double)
     }
 
-    /// Files or folders; `-` alone is standard input, live.
+    /// Files or folders; `-` alone is standard input, read live.
     package var paths: [String]
     package var feed = FeedOptions()
     package var rules = Rules.builtIn
-    /// Counts what `ReplaySummary.whatIf` tells.
+    /// Fills `ReplaySummary.whatIf`.
     package var countsWhatIf = false
-    /// Of a recorded feed, as `gapMax` and `from`: what is live is taken when it comes.
+    /// Speed of a recorded feed. A live feed ignores `speed`, `gapMax` and `from`: its events are taken as they come.
     package var speed = Speed.max
-    /// Longest wait between two events, in feed time. Shortens waiting only.
+    /// Longest wait between two events, in feed time. Shortens waits only.
     package var gapMax = Duration.seconds(30)
-    /// Events before this moment are caught up with at full speed.
+    /// Events before this moment are replayed at full speed.
     package var from: FeedTime?
     /// The replay stops before the first event after this moment.
     package var until: FeedTime?
-    /// Synthetic subscribers: number *i* follows topic *i* mod T of a pre-scan.
+    /// Number of synthetic subscribers; subscriber *i* follows topic *i* mod T of the feed's T topics.
     package var subscribers = 0
-    /// Beside the synthetic ones, or instead of them.
+    /// Further subscribers, in addition to the synthetic ones.
     package var subscriberSource: (any SubscriberSource)?
-    /// Every subscriber has a lineup of so many topics instead of one topic; `nil`: none has.
+    /// Number of topics in each subscriber's lineup; `nil` if each subscriber follows one topic.
     package var lineups: ClosedRange<Int>?
     /// The first topic of each lineup is its favourite.
     package var hasFavourites = false
-    /// A lineup whose phone `ReplayOutput.preview` shows, beside the subscribers; empty for none.
+    /// Topics of the lineup that `ReplayOutput.preview` shows; empty for none.
     package var preview: [TopicID] = []
-    /// `Replay.writeStates` tells also of topics that the feed's end has found forgotten; each takes memory for that.
+    /// Includes topics forgotten before the feed's end in `Replay.writeStates`; each of them takes memory.
     package var keepsStates = false
     /// Seed of the synthetic tokens and lineups.
     package var seed: UInt64 = 1
     package var shards = 1
-    /// Every shard's thread stays on one processor.
+    /// Pins each shard's thread to one processor.
     package var pinsShards = false
     package var transport = TransportChoice.discard
-    /// After the feed's end the transport is given up when nothing has been accepted for this long although something is owed;
-    /// `nil`: never. While the feed goes on it is not given up. Longer than the longest backoff of an activity, 96 s: whoever was
-    /// throttled again and again is still served.
+    /// Time without an accepted push after which the replay gives up its transport, while activities still lack an update; `nil`
+    /// for never. Applies only after the feed's end. The default is longer than an activity's longest backoff, 96 s, so an activity
+    /// that was throttled repeatedly is still served.
     package var patience: Duration? = .seconds(120)
-    /// The system's clocks, unless a test has others.
+    /// Clocks of the replay: the system's, except in tests.
     package var clock = ClockSource.system
 
     package init(paths: [String]) { self.paths = paths }
 }
 
-/// How far a replay has come. Taken at most a few times a second.
+/// Progress of a replay, made at most a few times a second.
 package struct ReplayProgress: Sendable {
-    /// Log time; `nil` before the first event.
+    /// Log time of the last event; `nil` before the first.
     package var now: FeedTime?
     package var events = 0
     package var updates = 0
     package var counts = ShardCounts()
     package var seconds = 0.0
-    /// 0–1 where the feed's length is known.
+    /// Share of the feed that is done, 0–1; `nil` if the feed's length is unknown.
     package var fraction: Double?
 
     package init() {}
 }
 
-/// What a replay did, with its figures.
+/// Result of a replay, with its figures.
 package struct ReplaySummary: Sendable {
     package struct Goal: Sendable {
         package var topic: TopicID
-        /// 0: the feed's end found it held back.
+        /// Version that carried the goal; 0 if the goal was still held back at the feed's end.
         package var version: UInt32
-        /// From the goal's ingestion until the last activity had that version or a newer one; `nil` when that never came.
+        /// Seconds from the goal's ingestion until the last activity had that version or a newer one; `nil` if that never happened.
         package var secondsToLast: Double?
-        /// Somebody was to get it.
+        /// Is `true` if at least one activity was to get the goal.
         package var isAwaited = true
     }
 
-    /// What has become of activities without anybody having asked for it. A replay starts none, and renews none.
+    /// Outcomes of activities that no command asked for. A replay starts and renews no activities.
     package struct Fates: Sendable {
-        /// Over after eight hours.
+        /// Activities that ended after eight hours.
         package var expired = 0
-        /// Their ends were refused for good: the cards stay until the system ends them.
+        /// Activities whose end was refused for good; their cards stay until the system removes them.
         package var notEnded = 0
-        /// Not followed, or not moved.
+        /// Refused follow and move commands, by reason.
         package var refused: [CommandRefusal: Int] = [:]
 
         mutating func note(_ fate: ActivityFate) {
@@ -105,35 +105,35 @@ package struct ReplaySummary: Sendable {
     package var updates = 0
     package var alertsGranted = 0
     package var alertsDemoted = 0
-    /// What the decisions amount to beside a push for every event; `nil` when nobody asked.
+    /// What the decisions amount to, compared with a push for every event; `nil` unless `countsWhatIf` is set.
     package var whatIf: DecisionTally.Figures?
     package var counts = ShardCounts()
     package var fates = Fates()
-    /// By topic kind, over all shards.
+    /// Freshness by topic kind, over all shards.
     package var freshness = FreshnessReport()
     package var goals: [Goal] = []
-    /// Those of a live feed before them: the last 10,000 are kept.
+    /// Earlier goals of a live feed that are not in `goals`, which keeps the last 10,000.
     package var goalsLeftOut = 0
-    /// Seconds from the first event to the end of the replay, and to the last push that was accepted.
+    /// Seconds from the first event to the end of the replay; `deliverySeconds` goes to the last accepted push.
     package var seconds = 0.0
     package var deliverySeconds = 0.0
-    /// CPU of this process while it ran, divided by pushes sent.
+    /// CPU time of this process during the replay, divided by the pushes sent.
     package var cpuMicrosecondsPerPush: Double?
     package var peakResidentBytes: Int64 = 0
-    /// Files in the given folders that are no feed.
+    /// Files in the given folders that are not feeds.
     package var skippedFiles: [String] = []
-    /// Stopped by the person, or the transport was given up.
+    /// Is `true` if the replay was interrupted or gave up its transport.
     package var interrupted = false
-    /// Activities that lack their newest state: it is still owed them, or was refused for good.
+    /// Activities that lack their newest state, because it is pending or was refused for good.
     package var undelivered: Int { counts.owed + counts.refused }
 
-    /// Seconds for which anybody lacked a publication, or something newer, at most.
+    /// Longest time in seconds for which an activity lacked a publication or something newer.
     package var oldestUndelivered: Double {
         let sweeps = freshness.kinds.values.map(\.sweep.max).max() ?? 0
         return Double(max(sweeps, freshness.oldestUndelivered)) / 1e9
     }
 
-    /// Everything was delivered, and nothing was rejected or refused.
+    /// Is `true` if everything was delivered and nothing was rejected or refused.
     package var isClean: Bool {
         !interrupted && undelivered == 0 && counts.pushes.failed == 0 && decisions[.rejected, default: 0] == 0
             && fates.notEnded == 0 && fates.refused.isEmpty
@@ -142,16 +142,17 @@ package struct ReplaySummary: Sendable {
     package init() {}
 }
 
-/// What a replay tells while it runs. All calls come on the thread that runs it.
+/// Receivers of a replay's output. All calls come on the thread that runs the replay.
 package struct ReplayOutput {
     /// One NDJSON line of the decision log, newline included, in decision order.
     package var decision: (([UInt8]) -> Void)?
-    /// While this is true the feed waits, and everything else goes on; `Replay.goOn` says when it no longer is. `nil`: never.
+    /// Holds the feed while it returns `true`; everything else goes on. `Replay.goOn` reports
+    /// that there is room again. `nil` never holds it.
     package var isFull: (() -> Bool)?
-    /// A rejected line, a transport's trouble, a skipped file: one line for people.
+    /// Receives one line for people: a rejected line, a fault of the transport, a skipped file.
     package var report: (String) -> Void
     package var progress: ((ReplayProgress) -> Void)?
-    /// Each time the previewed lineup's phone shows something else.
+    /// Receives each new display of the previewed lineup's phone.
     package var preview: ((LineupPreview.Display) -> Void)?
 
     package init(

@@ -1,12 +1,11 @@
 import FanfareLoop
 import FanfareModel
 
-/// When a replay takes its next step: when others have had their turn, when a moment of the feed has come, or after a while. Confined to
-/// the replay's loop.
+/// Schedules the replay's next step: after other callbacks, at a moment of the feed, or after a delay. Confined to the replay's loop.
 final class ReplayPacing {
     private var pace: Pace
     private var timer: LoopTimer?
-    /// A timer of zero would run again in the same turn of the loop, before other callbacks.
+    /// A wake-up instead of a timer of zero, which would fire in the same turn of the loop, before other callbacks.
     private var nextTurn: Wakeup?
     var onDue: () -> Void = {}
 
@@ -17,7 +16,7 @@ final class ReplayPacing {
     }
 
     /// - Parameter now: monotonic nanoseconds.
-    /// - Returns: whether the moment has come; if it has not, `onDue` is called when it has.
+    /// - Returns: `true` if the moment has come; otherwise `onDue` is called when it comes.
     func hasCome(_ moment: FeedTime, at now: Int64) -> Bool {
         let wait = pace.wait(until: moment, now: now)
         guard wait > 0 else { return true }
@@ -25,13 +24,13 @@ final class ReplayPacing {
         return false
     }
 
-    /// Takes the place of a wait that has not ended.
+    /// Schedules `onDue` after the duration, in place of a pending wait.
     func wait(_ duration: Duration) { timer?.start(after: duration) }
 
-    /// Lets other callbacks have their turn first.
+    /// Schedules the next step after the loop's other callbacks.
     func yield() { nextTurn?.signal.signal() }
 
-    /// Has the replay take a step, from any thread.
+    /// Schedules a step; callable from any thread.
     var step: @Sendable () -> Void {
         let signal = nextTurn?.signal
         return { signal?.signal() }

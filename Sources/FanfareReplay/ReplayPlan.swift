@@ -2,19 +2,19 @@ import Fanfare
 import FanfareFeeds
 import FanfareModel
 
-/// What a replay is to do: all that follows from its options and from a scan of its feed, before anything is opened.
+/// Everything that follows from a replay's options and a scan of its feed, before any file or connection is opened.
 struct ReplayPlan {
     let options: ReplayOptions
-    /// Of a recorded feed; `nil`: the feed is live, on standard input, and nobody knows what it will say.
+    /// Scan of a recorded feed; `nil` for a live feed on standard input, whose content is unknown.
     let scan: FeedScan?
     let pace: Pace
     let subscribers: SyntheticSubscribers
-    /// Of a recorded feed with a source of subscribers, which is read through it.
+    /// The given subscriber source, read through `StrangeTopics`; `nil` without a source or for a live feed.
     let strangers: StrangeTopics?
 
-    /// Reads a recorded feed once.
+    /// Scans a recorded feed once.
     ///
-    /// - Throws: `ReplayError`: a file that cannot be read or recognised, or what `init(_:scan:)` throws.
+    /// - Throws: `ReplayError` for a file that cannot be read or recognised, and the errors of `init(_:scan:)`.
     init(_ options: ReplayOptions) throws(ReplayError) {
         guard !ReplayPlan.isLive(options) else {
             try self.init(options, scan: nil)
@@ -25,8 +25,8 @@ struct ReplayPlan {
         try self.init(options, scan: scan)
     }
 
-    /// - Parameter scan: of the options' feed; `nil` for standard input.
-    /// - Throws: `ReplayError`: options that ask for what such a feed does not have.
+    /// - Parameter scan: scan of the options' feed; `nil` for standard input.
+    /// - Throws: `ReplayError` for options that do not suit the feed.
     init(_ options: ReplayOptions, scan: FeedScan?) throws(ReplayError) {
         guard scan != nil || options.lineups == nil else {
             throw ReplayError(
@@ -37,7 +37,7 @@ struct ReplayPlan {
         }
         self.options = options
         self.scan = scan
-        // A live event is taken when it comes.
+        // A live event is decided as soon as it arrives.
         pace = Pace(speed: scan == nil ? .max : options.speed, gapMax: options.gapMax, from: options.from)
         subscribers = SyntheticSubscribers(
             count: options.subscribers, lineups: options.lineups, hasFavourites: options.hasFavourites,
@@ -51,16 +51,16 @@ struct ReplayPlan {
 
     var isLive: Bool { scan == nil }
 
-    /// `nil` where nobody knows.
+    /// Number of events in the feed; `nil` if unknown.
     var eventsExpected: Int? { scan?.events }
     var skippedFiles: [String] { scan?.skippedFiles ?? [] }
 
-    /// The goals of a recording are as many as there are; a live feed has no end, and a match day has some thirty.
+    /// Most goals that are timed. A recording has a fixed number of goals; a live feed has no end, and a match day has some thirty.
     var goalsMax: Int { isLive ? 10_000 : .max }
 
-    /// Who is loaded beside the synthetic subscribers.
+    /// Subscribers that are loaded in addition to the synthetic ones.
     var subscriberSource: (any SubscriberSource)? { strangers ?? options.subscriberSource }
 
-    /// Synthetic subscribers of topics that nobody knows beforehand; `nil` where there are none.
+    /// Synthetic subscribers of a live feed, whose topics are not known beforehand; `nil` without such subscribers.
     var liveAudience: LiveAudience? { isLive && subscribers.count > 0 ? LiveAudience(subscribers) : nil }
 }

@@ -3,25 +3,25 @@ import FanfareFeeds
 import FanfareLoop
 import FanfareModel
 
-/// Where a replay's items come from. Confined to the replay's loop.
+/// Source of a replay's items. Confined to the replay's loop.
 protocol ReplaySource {
-    /// The next item and the log time it arrives at, without taking it; `nil` when none is there (yet).
+    /// Returns the next item and its log time without taking it; `nil` if no item has arrived yet, or none is left.
     mutating func peek() -> (now: FeedTime, item: FeedItem)?
     mutating func advance()
     var isAtEnd: Bool { get }
-    /// Items are there after there were none.
+    /// Called when items arrive after there were none.
     var onItems: (() -> Void)? { get set }
     func start()
-    /// Nobody wants more of a live feed. What has come stays to be taken, but for a line of which only a part has.
+    /// Ends a live feed. Complete lines that have arrived can still be taken; a partial line is dropped.
     mutating func stop()
     func close()
-    /// Log time where it goes on without items; `nil` where it only comes with them.
+    /// Current log time of a live feed; `nil` for a recorded feed, whose log time comes with its items.
     mutating func clockTime() -> FeedTime?
-    /// The wall clock when log time was last asked for, which may be ahead of it; `nil` where there is none.
+    /// Wall clock at the last reading of log time, which may be ahead of it; `nil` for a recorded feed.
     var wall: FeedTime? { get }
 }
 
-/// Files: always there.
+/// Recorded files, whose items are always available.
 struct RecordedFeed: ReplaySource {
     private var feed: Feed
     private var next: (now: FeedTime, item: FeedItem)?
@@ -42,13 +42,13 @@ struct RecordedFeed: ReplaySource {
     var wall: FeedTime? { nil }
 }
 
-/// Standard input, line by line as it is written.
+/// Standard input, read line by line as it is written.
 final class LiveInput: ReplaySource {
     private let bytes: ByteSource
     private var lines: LiveLines
     var onItems: (() -> Void)?
 
-    /// - Parameter descriptor: taken over, unless it is one of the standard three.
+    /// - Parameter descriptor: closed by this object, unless it is 0, 1 or 2.
     init(loop: Loop, descriptor: CInt, clock: ClockSource, lineBytesMax: Int) throws {
         bytes = try ByteSource(loop: loop, descriptor: descriptor, name: "standard input")
         lines = LiveLines(clock: clock, lineBytesMax: lineBytesMax)
@@ -67,7 +67,7 @@ final class LiveInput: ReplaySource {
     }
 
     private func arrived() {
-        // Lines are taken in as fast as they are decided: no more of them is read before these are gone.
+        // Lines are read only as fast as they are decided: reading resumes when these are gone.
         bytes.pause()
         onItems?()
     }
@@ -90,8 +90,8 @@ final class LiveInput: ReplaySource {
     var wall: FeedTime? { lines.wall }
 }
 
-/// Lines as somebody writes them. Their log time is when they are looked at, by the clock that an engine has (`LogClock`): what they
-/// say themselves and how their bytes are cut moves nothing. Without input or loop.
+/// Lines of a live feed. An item's log time is the time at which it is taken, by the engine's clock (`LogClock`): neither the times in the
+/// lines nor the division of their bytes affects it. Has neither input nor loop.
 struct LiveLines {
     private var decoder: NativeLineDecoder
     private var items: [FeedItem] = []
@@ -99,7 +99,7 @@ struct LiveLines {
     private(set) var hasEnded = false
     private let clock: ThreadClock
     private var log: LogClock
-    /// As it is believed, when log time was last asked for.
+    /// Wall clock as estimated at the last reading of log time.
     private(set) var wall: FeedTime?
 
     init(clock: ClockSource, lineBytesMax: Int = FeedOptions.lineBytesMaxDefault) {
@@ -114,16 +114,16 @@ struct LiveLines {
         decoder.feed(chunk, into: &items)
     }
 
-    /// No more will come.
+    /// Ends the lines: no more bytes will come.
     ///
-    /// - Parameter failure: why nothing more could be read.
+    /// - Parameter failure: why reading failed; `nil` at the end of the file.
     mutating func end(_ failure: String?) {
         hasEnded = true
         decoder.finish(into: &items)
         if let failure { items.append(.rejected(FeedRejection(place: "-", reason: failure))) }
     }
 
-    /// No more is wanted.
+    /// Ends the lines on request.
     mutating func stop() { hasEnded = true }
 
     mutating func now() -> FeedTime {

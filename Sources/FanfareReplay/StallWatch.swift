@@ -1,11 +1,10 @@
 import FanfareModel
 
-/// Finds out that a transport is to be given up: nothing has been accepted for longer than people have patience, although somebody is owed
-/// an update.
+/// Detects a stalled transport: no push was accepted for `patience` although an activity lacks an update.
 struct StallWatch {
-    /// `nil`: without end.
+    /// Longest time without an accepted push; `nil` for no limit.
     private let patience: Duration?
-    /// The last number of accepted pushes that was seen to change, and when, in monotonic nanoseconds.
+    /// Number of accepted pushes at its last change; `since` is that moment in monotonic nanoseconds.
     private var accepted = 0
     private var since: Int64 = 0
 
@@ -15,9 +14,10 @@ struct StallWatch {
     mutating func begin(at now: Int64) { since = now }
 
     /// - Parameters:
-    ///   - accepted: pushes so far.
+    ///   - accepted: pushes accepted so far.
     ///   - owed: activities that lack an update.
-    ///   - isFeedOver: while the feed goes on, so does the replay: what is mended meanwhile is served.
+    ///   - isFeedOver: `true` after the feed's end. Before it, the watch never reports a stall:
+    ///     activities are served when the trouble is over.
     ///   - now: monotonic nanoseconds.
     mutating func isStalled(accepted: Int, owed: Int, isFeedOver: Bool, at now: Int64) -> Bool {
         guard accepted == self.accepted, owed > 0, isFeedOver else {

@@ -3,8 +3,8 @@ import FanfareFeeds
 import FanfareLoop
 import FanfareModel
 
-/// Subscribers on their way into a replay, and those among them of whose topics the feed never speaks: a slip of the keyboard looks like
-/// a match in which nothing happens.
+/// Passes subscribers on to a replay and notes those whose topics the feed does not have: a mistyped
+/// id looks like a match in which nothing happens.
 final class StrangeTopics: SubscriberSource {
     private let base: any SubscriberSource
     private let known: Set<TopicID>
@@ -34,7 +34,7 @@ final class StrangeTopics: SubscriberSource {
         found.withLock { $0 = (activities, examples) }
     }
 
-    /// One line for people, when all are read; `nil`: there are none.
+    /// One line for people after all subscribers were read; `nil` if each topic is in the feed.
     var notice: String? {
         let (activities, examples) = found.withLock(\.self)
         guard activities > 0 else { return nil }

@@ -2,17 +2,17 @@ import Fanfare
 import FanfareFanOut
 import FanfareModel
 
-/// Subscribers made of a seed, for load: number *i* has one activity, which follows topic *i* mod T, or a lineup of that topic
-/// and others. Which others follows Zipf's law: the second topic is half as popular as the first, the third a third.
+/// Subscribers for load tests, generated from a seed: subscriber *i* has one activity, which follows topic *i* mod T or a lineup of that
+/// topic and others. The others are drawn by Zipf's law: the second topic is half as popular as the first, the third a third.
 struct SyntheticSubscribers: Sendable {
     let count: Int
-    /// How many topics a lineup has; `nil`: everybody follows one topic, plainly.
+    /// Number of topics in a lineup; `nil` if each activity follows one topic.
     let lineups: ClosedRange<Int>?
     /// The first topic of each lineup is its favourite.
     let hasFavourites: Bool
     let seed: UInt64
     let topics: [TopicID]
-    /// 1, 1 + 1/2, 1 + 1/2 + 1/3, …: one for each topic.
+    /// Cumulative weights 1, 1 + 1/2, 1 + 1/2 + 1/3, …, one for each topic.
     private let weightsUpTo: [Double]
 
     init(count: Int, lineups: ClosedRange<Int>?, hasFavourites: Bool = false, seed: UInt64, topics: [TopicID]) {
@@ -28,10 +28,10 @@ struct SyntheticSubscribers: Sendable {
         }
     }
 
-    /// Distinct choices of companions per first topic. Real people's choices repeat, and equal ones share an audience.
+    /// Distinct choices of companions per first topic. Real choices repeat, and activities with equal choices share an audience.
     private static let companionChoices = 1000
 
-    /// Fills the shard with those subscribers whose hash is its own.
+    /// Adds to the shard the subscribers whose hash belongs to it.
     func load(into shard: Shard, at place: ShardPlace, _ moment: Moment) {
         guard place.app == 0, !topics.isEmpty else { return }
         shard.reserve(activities: count / place.count + count / (place.count * 16) + 16)
@@ -42,7 +42,7 @@ struct SyntheticSubscribers: Sendable {
         }
     }
 
-    /// A topic of a live feed has appeared: everybody gets an activity for it.
+    /// Adds an activity for the new topic of a live feed to every subscriber.
     func follow(_ topic: TopicID, send: (_ subscriber: UInt64, ShardCommand) -> Void) {
         for subscriber in 0..<count {
             let key = subscriberKey(subscriber) ^ topic.rawValue.utf8.fnv1a
@@ -67,14 +67,14 @@ struct SyntheticSubscribers: Sendable {
             } else if misses < 64 {
                 misses += 1
             } else if let rest = topics.indices.first(where: { !chosen.contains($0) }) {
-                // Nearly everything popular is chosen: the rest by rank, so that this ends.
+                // Nearly all popular topics are chosen; the rest are taken by rank, so that the loop ends.
                 chosen.append(rest)
             }
         }
         return .lineup(chosen.map { topics[$0] }, favourite: hasFavourites ? topics[first] : nil)
     }
 
-    /// A topic, drawn with a weight of one by its rank.
+    /// Draws a topic with a weight of one divided by its rank.
     private func popular(using random: inout SplitMix64) -> Int {
         let drawn = Double.random(in: 0..<(weightsUpTo.last ?? 1), using: &random)
         var low = 0
@@ -86,7 +86,7 @@ struct SyntheticSubscribers: Sendable {
         return low
     }
 
-    /// Nine of ten have 80 bytes, the others 54: both lengths have been seen (spec §1).
+    /// Makes a token: nine of ten have 80 bytes, the others 54, because both lengths have been seen (spec §1).
     private func token(of key: UInt64) -> [UInt8] {
         var random = SplitMix64(seed: key)
         let count = random.next() % 10 == 0 ? 54 : 80

@@ -1,6 +1,6 @@
 import FanfareDecisions
 
-/// The states in which a replay left its topics, also of those that were forgotten on the way where somebody wants to know.
+/// Final states of a replay's topics; includes topics forgotten during the replay if requested.
 struct TopicStates {
     private let keepsForgotten: Bool
     private var forgotten: [(birth: UInt64, line: [UInt8])] = []
@@ -11,8 +11,8 @@ struct TopicStates {
         if keepsForgotten { forgotten.append((topic.birth, topic.line)) }
     }
 
-    /// - Parameter remembered: the topics that were not forgotten.
-    /// - Returns: an NDJSON line of each, in order of appearance.
+    /// - Parameter remembered: topics that were not forgotten.
+    /// - Returns: an NDJSON line per topic, in order of appearance.
     func lines(with remembered: some Sequence<DecisionCore.TopicView>) -> [[UInt8]] {
         (forgotten + remembered.map { ($0.birth, $0.line) }).sorted { $0.birth < $1.birth }.map(\.line)
     }

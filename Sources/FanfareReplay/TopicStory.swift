@@ -2,16 +2,16 @@ package import FanfareDecisions
 package import FanfareFeeds
 package import FanfareModel
 
-/// What became of one topic: each event and timer, what it changed, why it was sent or not, and what the alert buckets held
-/// after it.
+/// The story of one topic: each event and timer with its changes, the reason why it was or was not sent,
+/// and the content of the alert buckets after it.
 package struct TopicStory: Sendable {
     package struct Step: Sendable {
         package var record: DecisionRecord
-        /// An order or a correction, by hand.
+        /// Is `true` for an operator's order or correction.
         package var isByOperator: Bool
-        /// Of the topic's state, in the order of the keys.
+        /// Changes of the topic's state, in the order of the keys.
         package var changes: [Change]
-        /// Present when the event asked for an alert.
+        /// Alert buckets after the event; empty unless the event requested an alert.
         package var buckets: [AlertBucket]
     }
 
@@ -22,16 +22,16 @@ package struct TopicStory: Sendable {
     }
 
     package private(set) var steps: [Step] = []
-    /// As it stands at the end of the story, or stood when it was forgotten before that; `nil` when the feed knows no such topic.
+    /// The topic at the end of the story, or when it was forgotten; `nil` if the feed has no such topic.
     package private(set) var end: DecisionCore.TopicView?
-    /// What the buckets hold then.
+    /// Alert buckets at the end of the story.
     package private(set) var buckets: [AlertBucket] = []
-    /// When what waits goes out.
+    /// Time at which waiting changes are due; `nil` if none wait.
     package private(set) var waitsUntil: FeedTime?
-    /// Of the topic's versions the one that is dearest to send.
+    /// The topic's version with the largest push.
     package private(set) var dearest: (version: UInt32, cost: PushCost)?
 
-    /// Plays the feed, to its end or up to a moment.
+    /// Plays the feed to its end or up to a moment.
     ///
     /// - Throws: `ReplayError`, one line for people.
     package init(
@@ -40,7 +40,7 @@ package struct TopicStory: Sendable {
     ) throws(ReplayError) {
         var replay = try DecisionReplay(paths: paths, feed: feed, rules: rules, until: until)
         var state = JSONObject()
-        /// Of orders for a whole kind, by the step that tells of them.
+        /// Topic kinds of orders for a whole kind, by the index of their step.
         var kinds: [Int: TopicKind] = [:]
         while let (item, decisions) = replay.next() {
             var event: FeedEvent?
@@ -50,11 +50,11 @@ package struct TopicStory: Sendable {
                 dearest = (publication.version, cost)
             }
             for case .record(let record) in decisions where record.topic == topic || record.topic == .every {
-                // Timers stand before the event that brings them, and change no state.
+                // A timer's record stands before the record of the event that triggered it, and changes no state.
                 let isEvent = record.origin == .event
                 var step = Step(
                     record: record, isByOperator: isEvent && event?.isByOperator == true, changes: [], buckets: [])
-                // What comes under the same id then is another story.
+                // A topic that comes under the same id afterwards has another story.
                 if record.topic == topic, record.forgets { state = JSONObject() }
                 if record.topic == .every { kinds[steps.count] = event?.topicKind }
                 if record.topic == topic, let view = replay.core.topic(topic) {

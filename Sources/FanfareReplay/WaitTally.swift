@@ -1,13 +1,13 @@
 import FanfareModel
 
-/// How long changes waited. To the millisecond below a minute and to the second below an hour, the longest that rules have them wait; what
-/// a pause held back counts by whole minutes. What lies between is rounded up, and what waited for a day or more counts alike. So it does
-/// not grow with what is counted.
+/// Distribution of the times that changes waited. Resolution is a millisecond below a minute, a second below an hour (the longest interval
+/// that rules allow), and a minute above that, for changes held back by a pause. Values are rounded up, and waits of a day or more count as
+/// one value, so the size is bounded.
 package struct WaitTally: Sendable, Equatable {
-    /// How often, by milliseconds.
+    /// Number of waits by their length in milliseconds.
     private var waits: [Int64: Int] = [:]
     package private(set) var count = 0
-    /// Exact, whatever its length.
+    /// Longest wait, exact whatever its length.
     package private(set) var worst: Duration?
 
     private static let minute: Int64 = 60_000
@@ -28,7 +28,7 @@ package struct WaitTally: Sendable, Equatable {
         worst = [worst, other.worst].compactMap(\.self).max()
     }
 
-    /// Of as many shorter ones as longer ones the longer; `nil` where nothing waited, not even for no time.
+    /// Median wait; the upper one of an even number. `nil` if no change was counted.
     package var median: Duration? {
         var seen = 0
         for (wait, times) in waits.sorted(by: { $0.key < $1.key }) {
@@ -44,6 +44,6 @@ package struct WaitTally: Sendable, Equatable {
         return min(longest, (wait + unit - 1) / unit * unit)
     }
 
-    /// Different waits that are told apart, for tests.
+    /// Number of distinct values, for tests.
     var remembered: Int { waits.count }
 }
