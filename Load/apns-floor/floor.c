@@ -1,9 +1,9 @@
-// The least that sending pushes can cost: frames that were encoded beforehand go through OpenSSL and a socket, answers are read and
-// counted. It knows no errors but its own end. `apns-load prepare` makes the frames, byte for byte what Fanfare's client sends.
+// Measures the minimum cost of sending pushes: frames that were encoded beforehand go through OpenSSL and a socket, and answers are read
+// and counted. Any error ends the program. `apns-load prepare` makes the frames, byte for byte as Fanfare's client sends them.
 //
 //   usage: apns-floor PORT DIRECTORY PUSHES [STREAMS]
 //
-//   DIRECTORY/opening    what a connection begins with, the request on stream 1 included
+//   DIRECTORY/opening    the beginning of a connection, including the request on stream 1
 //   DIRECTORY/requests   a HEADERS and a DATA frame for each token
 //
 // Prints the number of pushes answered with 200.
@@ -25,7 +25,7 @@
 
 enum { headerBytes = 9, data = 0, headers = 1, settings = 4, ping = 6, goAway = 7, windowUpdate = 8, endStream = 1, ack = 1 };
 
-// Records gather here, so that several leave with one system call, as they do from Fanfare's client.
+// Records gather here so that several leave with one system call, as from Fanfare's client.
 static uint8_t gathered[256 * 1024];
 static size_t gatheredCount;
 static const size_t gatheredMax = 128 * 1024;
@@ -49,7 +49,7 @@ static int gather(BIO *bio, const char *bytes, int count) {
     (void)bio;
     memcpy(gathered + gatheredCount, bytes, (size_t)count);
     gatheredCount += (size_t)count;
-    // OpenSSL hands over record by record, 17 KB at most.
+    // OpenSSL passes one record at a time, 17 KB at most.
     if (gatheredCount >= gatheredMax) leave();
     return count;
 }
@@ -67,7 +67,7 @@ static uint8_t *contents(const char *folder, const char *name, size_t *count) {
     struct stat about;
     if (file < 0 || fstat(file, &about) < 0) die(path);
     *count = (size_t)about.st_size;
-    // A copy of our own: stream numbers are written into it.
+    // A private copy, because stream numbers are written into it.
     uint8_t *bytes = mmap(NULL, *count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_POPULATE, file, 0);
     if (bytes == MAP_FAILED) die(path);
     return bytes;
@@ -95,7 +95,7 @@ static SSL *connection(uint16_t port) {
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
     SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
     SSL_CTX_set_alpn_protos(context, (const uint8_t *)"\x02h2", 3);
-    // Else OpenSSL reads each record's header by itself.
+    // Without read-ahead, OpenSSL reads each record's header with a system call of its own.
     SSL_CTX_set_read_ahead(context, 1);
     SSL_CTX_set_default_read_buffer_len(context, 64 * 1024);
     SSL *ssl = SSL_new(context);
@@ -124,13 +124,13 @@ int main(int count, char **arguments) {
     writeAll(ssl, opening, openingCount);
 
     uint64_t sent = 1, answered = 0, accepted = 0;
-    int64_t window = 65535 - 4096;  // the opening's request included, generously
+    int64_t window = 65535 - 4096;  // a generous allowance for the opening's request
     uint32_t stream = 3;
     size_t at = 0;
     static uint8_t input[64 * 1024];
     size_t inputCount = 0;
     while (answered < pushes) {
-        // As many requests as streams and window hold, numbered where they stand.
+        // Numbers as many requests as streams and window allow, in place.
         size_t from = at;
         while (sent < pushes && sent - answered < streamsMax) {
             uint8_t *head = requests + at;

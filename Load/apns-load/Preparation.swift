@@ -6,9 +6,9 @@ import FanfareLoop
 @preconcurrency import Glibc
 #endif
 
-/// The same pushes for the other clients: files for h2load, and frames for `apns-floor`.
+/// Writes equal pushes for the other clients: files for h2load and frames for `apns-floor`.
 enum Preparation {
-    /// Writes into the folder:
+    /// Writes these files into the folder:
     ///
     ///     body       the request body
     ///     paths      one path a line
@@ -36,8 +36,8 @@ enum Preparation {
         var requests: [UInt8] = []
         var paths: [UInt8] = []
         for first in stride(from: 0, to: workload.activities, by: requestsPerSession) {
-            // Nobody answers here, so each session sends what HTTP/2's first window holds. Its opening teaches the peer the
-            // shared fields; from then on all sessions send the same bytes.
+            // No peer answers here, so each session sends as much as HTTP/2's initial window holds. Its opening teaches the peer the shared
+            // fields; all later bytes are the same in every session.
             var session = ClientSession(configuration: .init())
             func request(_ number: Int) -> [UInt8] {
                 session.request(

@@ -4,46 +4,45 @@ import FanfareFanOut
 import FanfareLoop
 import FanfareModel
 
-/// One shard and its connection pool on one loop, as the engine has them: publishes, waits until everybody has it, publishes
-/// again.
+/// One shard and its connection pool on one loop, as in the engine: publishes, waits until every activity has the version, publishes again.
 final class Pusher {
     struct Options {
         var endpoint = Endpoint(host: "127.0.0.1", port: 0)
         var keyFile = ""
         var activities = 100_000
         var pushes = 100_000
-        /// `nil`: the pool sizes itself.
+        /// Number of connections; `nil` lets the pool size itself.
         var connections: Int? = 1
-        /// Of quiet before each publication.
+        /// Pause before each publication.
         var pause = Duration.zero
-        /// Topics in the lineup that each activity has for itself; 0: all follow one topic.
+        /// Topics in each activity's own lineup; with 0, all activities follow one topic.
         var lineups = 0
-        /// What is published alerts everybody.
+        /// Lets each publication alert all activities.
         var isGoal = false
-        /// Activities that follow a small topic beside the others', which has a goal again and again while the others are served.
+        /// Number of activities that follow a small topic, which publishes goals while the other activities are served.
         var beside = 0
     }
 
     struct Result {
         var accepted: Int
-        /// From each publication to the last accepted push of it: time, and this process's processor time.
+        /// Seconds from each publication to its last accepted push; `cpuSeconds` is this process's processor time for it.
         var seconds: [Double]
         var cpuSeconds: [Double]
-        /// From each goal of the small topic to the last accepted push of it.
+        /// Seconds from each goal of the small topic to its last accepted push.
         var besideSeconds: [Double]
-        /// Open at the end.
+        /// Connections open at the end.
         var connections: Int
-        /// Asked for after the first publication was out, for all pushes since; `nil` when there were none.
+        /// Allocations per push after the first publication was out; `nil` if there was no further publication.
         var allocationsPerPush: Allocations?
     }
 
-    /// Pieces of memory, OpenSSL's own apart.
+    /// Numbers of allocations; OpenSSL's are counted separately.
     struct Allocations {
         var ours: Double
         var openSSL: Double
     }
 
-    /// Longer than any measurement; then something hangs.
+    /// Time limit of a run, longer than any measurement; beyond it, something hangs.
     private static let patience = Duration.seconds(120)
 
     private let loop: Loop
@@ -57,20 +56,20 @@ final class Pusher {
     private var pool: ConnectionPool! = nil  // set in `init`, whose callbacks need `self`
     private var round = 0
     private var isDone = false
-    /// A lineup gathers goals before it tells of them.
+    /// Wakes the shard for lineups, which gather goals before they send them.
     private var dueTimer: LoopTimer?
-    /// Nanoseconds of time and of processor time.
+    /// Time and processor time of the latest publication, in nanoseconds.
     private var publishedAt: (time: Int64, cpu: Int64) = (0, 0)
     private var seconds: [Double] = []
     private var cpuSeconds: [Double] = []
-    /// By this thread, when the first publication was out and when the last one was.
+    /// Allocations of this thread after the first publication was out and after the last one was.
     private var allocations: (first: Allocations, last: Allocations) = (.now(), .now())
     private var reports: [String] = []
-    /// Between two goals of the small topic.
+    /// Pause between two goals of the small topic.
     private static let besidePause = Duration.milliseconds(20)
     private var besideTimer: LoopTimer?
     private var besideRound = 0
-    /// Of the goal that is on its way.
+    /// Time of the goal that is on its way.
     private var besidePublishedAt: Int64?
     private var besideSeconds: [Double] = []
     private var feedbackIn: RingProducer<ShardFeedback>
@@ -141,7 +140,7 @@ final class Pusher {
     }
 
     private func endTurn() {
-        // The core's part.
+        // Does the core's part: drains the feedback.
         while shard.sendFeedback(to: &feedbackIn) {
             _ = feedbackOut.drain(limit: 1024) { if case .completed(let serial, let at) = $0 { completed(serial, at) } }
         }
@@ -175,7 +174,7 @@ final class Pusher {
         if workload.beside > 0 { besideTimer?.start(after: Pusher.besidePause) }
     }
 
-    /// While the others are served; each when the one before it has reached everybody.
+    /// Publishes a goal of the small topic while the others are served, once the goal before it has reached all activities.
     private func publishBeside() {
         guard besidePublishedAt == nil, !isPausing, !isDone, !shard.isQuiet else { return }
         besideRound += 1
@@ -200,7 +199,7 @@ final class Pusher {
 }
 
 extension Pusher.Allocations {
-    /// What this thread has asked for so far.
+    /// Returns the allocations of this thread so far.
     fileprivate static func now() -> Self {
         let openSSL = allocations_of_this_thread_by_openssl()
         return Self(ours: Double(allocations_of_this_thread() - openSSL), openSSL: Double(openSSL))

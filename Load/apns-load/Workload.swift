@@ -2,28 +2,28 @@ import FanfareAPNs
 import FanfareFanOut
 import FanfareModel
 
-/// The pushes that every client of `make bench-apns` sends: 80-byte tokens, and updates of one topic with a body of 317 bytes, an alert
-/// included where there is one.
+/// The pushes that every client of `make bench-apns` sends: 80-byte tokens, and updates of one topic with a body of
+/// 317 bytes, including the alert if there is one.
 struct Workload {
     static let bundleID = "com.example.scores"
     static let keyID = "BENCHKEY12"
     static let teamID = "BENCHTEAM1"
     static let bodyBytes = 317
-    /// Topics of which lineups are made; the first one is in all of them, and has the news.
+    /// Topics of the lineups; the first one is in all of them and has the news.
     private static let topics = (1...100).map { TopicID("match/\($0)") }
     private static var topicID: TopicID { topics[0] }
     static let lineupsMax = 8
-    /// The first one, so that all have equally many digits.
+    /// First version, large enough that all versions have the same number of digits.
     private static let firstVersion: UInt32 = 1_000_000
 
     let activities: Int
-    /// Topics in the lineup that each activity has for itself; 0: all follow one topic.
+    /// Topics in each activity's own lineup; with 0, all activities follow one topic.
     let lineups: Int
-    /// The news is a goal: it alerts everybody.
+    /// Makes the news a goal, which alerts all activities.
     let isGoal: Bool
-    /// That follow a topic of their own beside the others.
+    /// Number of activities that follow a topic of their own beside the others.
     let beside: Int
-    /// Fills the body up to its size.
+    /// Text that fills the body up to its size.
     private let filler: String
 
     init(activities: Int, lineups: Int = 0, isGoal: Bool = false, beside: Int = 0) throws {
@@ -31,13 +31,13 @@ struct Workload {
         self.beside = beside
         self.lineups = lineups
         self.isGoal = isGoal
-        // Lineups have states of several topics, and alerts beside them.
+        // Lineups send the states of several topics, and their alerts in addition.
         let alert = isGoal && lineups == 0 ? Workload.goal(1) : nil
         let empty = try Workload.body(of: Workload.publication(1, alert: alert, filler: ""))
         filler = String(repeating: "x", count: Workload.bodyBytes - empty.count)
     }
 
-    /// The body as it is sent, and the fields beside it.
+    /// Returns the body as it is sent.
     func body() throws -> [UInt8] { try Workload.body(of: publication(1)) }
     var expiration: Int64 { get throws { PayloadEncoder.expiration(of: try Workload.payload(of: publication(1))) } }
 
@@ -45,13 +45,13 @@ struct Workload {
         Workload.publication(round, alert: isGoal ? Workload.goal(round) : nil, filler: filler)
     }
 
-    /// A goal of the topic beside the others' one, with a serial that is none of theirs.
+    /// Returns a goal of the small topic, with a serial that the main topic never uses.
     func publicationBeside(_ round: Int) -> Publication {
         Workload.publication(
             round + Workload.besideFirst, of: Workload.topics[1], alert: Workload.goal(round), filler: filler)
     }
 
-    /// Of the serials of publications beside the others.
+    /// First serial of the small topic's publications.
     static let besideFirst = 1_000_000
 
     func token(_ number: Int) -> [UInt8] {
@@ -62,10 +62,10 @@ struct Workload {
         return bytes
     }
 
-    /// A shard whose activities all show the topic, alone or in lineups of which no two are alike. Lineups have the other topics'
-    /// states to show, and begin with `firstPushes` for them.
+    /// Makes a shard whose activities all show the topic, alone or in lineups of which no two are equal. Lineups also show the other
+    /// topics' states and begin with `firstPushes` pushes for them.
     func shard(at moment: Moment) -> Shard {
-        // A season's goals in seconds: what an activity may have of them in a day is no limit here.
+        // Limits of a day must not apply: a run publishes a season's goals in seconds.
         var limits = ActivityLimits()
         if isGoal || beside > 0 { limits.immediate = TokenBucket.Size(burst: 1000, refill: .seconds(1)) }
         let shard = Shard(limits: limits)
@@ -86,7 +86,7 @@ struct Workload {
         return shard
     }
 
-    /// Before the first publication.
+    /// Number of pushes before the first publication.
     var firstPushes: Int { lineups > 1 ? activities : 0 }
 
     private func audience(of number: Int) -> AudienceKey {
@@ -125,7 +125,7 @@ struct Workload {
             staleAfter: .seconds(900), dismissAfter: nil)
     }
 
-    /// What a shard makes of a publication.
+    /// Returns the payload that a shard makes of a publication.
     private static func payload(of publication: Publication) throws -> Payload {
         let shard = Shard()
         let moment = Moment.now()
@@ -142,7 +142,7 @@ struct Workload {
     }
 }
 
-/// Why there is no result, for people.
+/// Reason why there is no result, for people.
 struct LoadError: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

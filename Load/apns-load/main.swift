@@ -102,7 +102,7 @@ private func run() throws -> Int32 {
     return 0
 }
 
-/// Not at top level: what libuv calls back must not belong to the main actor.
+/// Runs the client and reports a failure. A function, not top-level code: callbacks from libuv must not belong to the main actor.
 private func runAndReport() -> Int32 {
     do { return try run() } catch let error as UsageError {
         fputs("apns-load: \(error.text); --help says what there is\n", stderr)

@@ -2,7 +2,7 @@ import APNsSimulator
 import FanfareLoop
 @preconcurrency import Glibc
 
-/// Not at top level: what libuv calls back must not belong to the main actor.
+/// Runs the simulator. A function, not top-level code: callbacks from libuv must not belong to the main actor.
 private func run() -> Int32 {
     let arguments = Array(CommandLine.arguments.dropFirst())
     if arguments.contains("--help") || arguments.contains("-h") {
@@ -26,7 +26,7 @@ private func run() -> Int32 {
         loop.run()
         watchers.forEach { $0.close() }
         simulator.close()
-        // The options let only a faithful one have a dump.
+        // The options allow a dump only in the faithful mode.
         if let path = options.dumpFile { try (simulator as? Simulator)?.writeDump(to: path) }
         print("summary", simulator.summary(cpuSeconds: Double(Clock.processCPUNanoseconds()) / 1e9))
         loop.close()

@@ -2,7 +2,7 @@ import Distance
 import FanfareLoop
 @preconcurrency import Glibc
 
-/// Not at top level: what libuv calls back must not belong to the main actor.
+/// Runs the relay. A function, not top-level code: callbacks from libuv must not belong to the main actor.
 private func run() -> Int32 {
     let arguments = Array(CommandLine.arguments.dropFirst())
     if arguments.contains("--help") || arguments.contains("-h") {
@@ -40,6 +40,6 @@ private func complain(_ text: String) {
     fputs("apns-distance: \(text)\n", stderr)
 }
 
-// Two for each connection.
+// Each connection needs two descriptors.
 FileLimit.raise()
 exit(run())

@@ -51,7 +51,7 @@ while let option = arguments.popFirst() {
         }
         extras.remove(trouble)
     case "--seed", "--seeds", "--steps", "--seconds", "--activities", "--topics":
-        // So that sums stay within 64 bits.
+        // The limits keep sums within 64 bits.
         let most: UInt64 = option == "--seed" ? 1 << 62 : 1 << 40
         guard let value = arguments.popFirst().flatMap({ UInt64($0) }), value <= most else {
             refuse("\(option) needs a number up to \(most)")

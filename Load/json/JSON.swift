@@ -1,17 +1,17 @@
-/// A JSON value as the load tools see it: read strictly, compared and written in one canonical form.
+/// A JSON value as the load tools see it: parsed strictly, compared and written in one canonical form.
 ///
-/// It shares no code with the engine's JSON, on purpose: the tools judge what the engine wrote.
+/// It deliberately shares no code with the engine's JSON, because the tools judge the engine's output.
 package enum JSON: Hashable, Sendable {
     case null
     case bool(Bool)
-    /// A number without fraction that fits; `3.0` is read as this, too, because it means the same.
+    /// A number without a fraction that fits into 64 bits. `3.0` is also read as an integer, because it has the same value.
     case int(Int64)
     case double(Double)
     case string(String)
     case array([JSON])
     case object(Object)
 
-    /// Members in the order of their keys' UTF-8 bytes, each key once.
+    /// Members in the order of their keys' UTF-8 bytes; keys are unique.
     package struct Object: Hashable, Sendable {
         package struct Member: Hashable, Sendable {
             package let key: String
@@ -25,7 +25,7 @@ package enum JSON: Hashable, Sendable {
 
         package let members: [Member]
 
-        /// `nil` when a key comes twice.
+        /// Makes the object; `nil` if a key occurs twice.
         package init?(_ members: [Member]) {
             var sorted = members
             sorted.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
@@ -73,7 +73,7 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
 }
 
 extension JSON {
-    /// Appends the canonical form: members in key order, no spaces, shortest numbers, only what must be escaped escaped.
+    /// Appends the canonical form: members in key order, no spaces, shortest numbers, and only mandatory escapes.
     package func write(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes.append(contentsOf: "null".utf8)
@@ -115,7 +115,7 @@ extension JSON {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Lower case.
+    /// Returns the hex digit in lower case.
     package static func hexDigit(_ nibble: UInt8) -> UInt8 {
         nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file that cannot be read or written: which one, and what the system says.
+/// A failed access to a file: its path and the system's message.
 package struct FileError: Error, CustomStringConvertible {
     package let path: String
     package let reason: String
@@ -16,9 +16,9 @@ package struct FileError: Error, CustomStringConvertible {
     }
 }
 
-/// Reads a file of one JSON value per line, a line at a time: dumps are larger than memory likes.
+/// Reads a file of one JSON value per line, a line at a time, because dumps may exceed the memory.
 package struct JSONLineReader: ~Copyable {
-    /// A line holds all that one token accepted; 64 MiB are a million entries.
+    /// Longest line. A line holds everything that one token accepted; 64 MiB hold a million entries.
     static let lineBytesMax = 64 << 20
     static let chunkBytes = 1 << 20
 
@@ -27,7 +27,7 @@ package struct JSONLineReader: ~Copyable {
     private var buffer: [UInt8] = []
     private var start = 0
     private var atEnd = false
-    /// Of the line last read, from 1.
+    /// Number of the last line read, from 1.
     package private(set) var line = 0
 
     package init(path: String) throws(FileError) {
@@ -38,7 +38,7 @@ package struct JSONLineReader: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// The next value; `nil` at the end. Empty lines are skipped.
+    /// Returns the next value; `nil` at the end. Skips empty lines.
     package mutating func next() throws(FileError) -> JSON? {
         while let bytes = try nextLine() {
             if bytes.isEmpty { continue }
@@ -92,7 +92,7 @@ package struct JSONLineReader: ~Copyable {
     }
 }
 
-/// Writes lines through one buffer. The file is readable by its owner only: even hashed tokens are nobody else's business.
+/// Writes lines through one buffer. Only the owner may read the file, because even hashed tokens are private.
 package struct LineWriter: ~Copyable {
     static let bufferBytes = 1 << 20
 
@@ -100,7 +100,7 @@ package struct LineWriter: ~Copyable {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
 
-    /// Replaces the file when there is one.
+    /// Creates the file, or replaces an existing one.
     package init(path: String) throws(FileError) {
         self.path = path
         descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -110,14 +110,14 @@ package struct LineWriter: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// `append` gets the buffer to add one line's bytes to; the line feed is added here.
+    /// Writes one line: `append` adds its bytes to the buffer, and the line feed follows.
     package mutating func line(_ append: (inout [UInt8]) -> Void) throws(FileError) {
         append(&buffer)
         buffer.append(0x0A)
         if buffer.count >= LineWriter.bufferBytes { try flush() }
     }
 
-    /// To be called at the end; what is not flushed is lost.
+    /// Writes the buffer to the file. To be called at the end, or the last lines are lost.
     package mutating func flush() throws(FileError) {
         var done = 0
         while done < buffer.count {

@@ -1,4 +1,4 @@
-/// Why a text is no JSON, and where.
+/// Reason why a text is not JSON, and its position.
 package struct JSONError: Error, Hashable, CustomStringConvertible {
     package let offset: Int
     package let reason: String
@@ -6,10 +6,10 @@ package struct JSONError: Error, Hashable, CustomStringConvertible {
 }
 
 extension JSON {
-    /// Deeper nesting is refused: no content state needs it, and the parser recurses.
+    /// Deepest nesting that is accepted: no content state needs more, and the parser recurses.
     package static let depthMax = 64
 
-    /// Reads one value, RFC 8259 to the letter: valid UTF-8, no duplicate keys, no lone surrogates, nothing after it.
+    /// Reads one value strictly by RFC 8259: valid UTF-8, no duplicate keys, no lone surrogates, nothing after the value.
     package init(parsing bytes: [UInt8]) throws(JSONError) {
         var parser = JSONParser(bytes: bytes)
         self = try parser.document()

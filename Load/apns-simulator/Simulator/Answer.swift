@@ -1,4 +1,4 @@
-/// What APNs says to a request: one status and, unless accepted, one reason (spec §7).
+/// Answer of APNs to a request: one status and, unless accepted, one reason (spec §7).
 package enum Answer: UInt8, CaseIterable, Sendable {
     case accepted
     case badCollapseId, badDeviceToken, badExpirationDate, badMessageId, badPriority, badTopic, deviceTokenNotForTopic
@@ -28,7 +28,7 @@ package enum Answer: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The status as `:status` carries it.
+    /// Status as the text of `:status`.
     var statusText: StaticString {
         switch status {
         case 200: "200"
@@ -44,7 +44,7 @@ package enum Answer: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// As APNs spells it.
+    /// Reason in APNs' spelling.
     package var reason: String {
         switch self {
         case .accepted: "accepted"
@@ -76,10 +76,10 @@ package enum Answer: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the provider token was found good: only such an answer lifts the limit of one stream (spec §10).
+    /// Is `true` if the provider token was found good; only such an answer lifts the limit of one stream (spec §10).
     var isAuthenticated: Bool { self == .accepted || status == 410 || status == 429 || status >= 500 }
 
-    /// The JSON beside a refusal. `deadSince`, Unix milliseconds, goes into a 410: the only answer with a time.
+    /// Returns the JSON of a refusal. `deadSince`, in Unix milliseconds, is part of a 410, the only answer with a time.
     func body(deadSince: Int64) -> [UInt8] {
         switch status {
         case 200: []

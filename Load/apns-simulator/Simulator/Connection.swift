@@ -2,7 +2,7 @@ internal import FanfareLoop
 
 /// One client's connection: TLS below, HTTP/2 above, and the ways in which it can end. Confined to the simulator's loop.
 final class Connection: SessionHandler {
-    /// A client that does not read its answers is not read from either.
+    /// Most unread answer bytes: a client that does not read its answers is not read from either.
     private static let unreadBytesMax = 1 << 20
 
     let id: UInt32
@@ -11,16 +11,16 @@ final class Connection: SessionHandler {
     private var session: Session?
     private var output: [UInt8] = []
     private var isReadingPaused = false
-    /// The client broke HTTP/2: what nghttp2 has to say about it is written, then the connection ends.
+    /// Is `true` when the client has broken HTTP/2: the connection ends after nghttp2's last frames are written.
     private var isBroken = false
-    /// Nothing is read or answered any more.
+    /// Is `true` when nothing is read or answered any more.
     private(set) var isLost = false
     private(set) var requests = 0
     private var providerTokens = ProviderTokenPast()
-    /// After so many requests it is wedged; `nil`: never.
+    /// Number of requests after which the connection is wedged; `nil` for never.
     private let wedgesAfter: Int?
     var isWedged: Bool { wedgesAfter.map { requests > $0 } ?? false }
-    /// Bytes that may be read before the next tick; negative after a large read. `nil`: all there is.
+    /// Bytes that may be read before the next tick, negative after a large read; `nil` for no limit.
     private var mayStillRead: Int?
     var hasCarriedRequests: Bool { requests > 0 }
 
@@ -66,7 +66,7 @@ final class Connection: SessionHandler {
         simulator.hasOutput(self)
     }
 
-    /// Once per turn, when something was read or an answer's time had come.
+    /// Writes the session's output. Called once per turn if bytes were read or an answer was due.
     func writeOutput() {
         guard !isLost, let session, !stream.isClosed else { return }
         output.removeAll(keepingCapacity: true)
@@ -89,7 +89,7 @@ final class Connection: SessionHandler {
         if mayStillRead ?? 1 > 0 { stream.resumeReading() }
     }
 
-    /// A tick of slow reading.
+    /// Adds a tick's bytes to the allowance of a slow reader.
     func mayRead(_ bytes: Int?) {
         guard let bytes, let left = mayStillRead, !isLost else { return }
         mayStillRead = min(bytes, left + bytes)
@@ -126,7 +126,7 @@ final class Connection: SessionHandler {
         simulator.hasOutput(self)
     }
 
-    /// Half open: what the client sends is taken from the network and not looked at, until it goes.
+    /// Makes the connection half-open: bytes from the client are read from the network and ignored until the client closes.
     func fallSilent() {
         guard !isLost else { return }
         simulator.service.countSilence()
@@ -134,9 +134,9 @@ final class Connection: SessionHandler {
         session?.lose(outputLeaves: true)
     }
 
-    /// The connection is lost: what was read was read, its answers that have not left never will. Answers that did leave
-    /// arrive: the connection ends in order behind them, so that `unanswered` in the dump is exact. What the client still
-    /// sends is not read as requests.
+    /// Loses the connection: requests that were read stay read, and their answers that have not left never will. Answers that
+    /// have left do arrive: the connection is closed in order behind them, so that `unanswered` in the dump is exact. Further
+    /// bytes from the client are not read as requests.
     func lose() {
         guard !isLost else { return }
         simulator.service.countLostConnection()

@@ -1,4 +1,4 @@
-/// Answers waiting for their time, in buckets of a millisecond: adding and taking cost the same however many wait.
+/// Delayed answers in buckets of a millisecond: adding and taking are O(1), however many wait.
 struct DelayQueue {
     struct Waiting {
         let connection: UInt32
@@ -7,9 +7,9 @@ struct DelayQueue {
 
     static let millisecondsMax = 60_000
 
-    /// A ring: one bucket per millisecond of the greatest delay, and the current one.
+    /// Ring with a bucket for each millisecond of the longest delay, and one for the current millisecond.
     private var buckets: [[Waiting]]
-    /// The moment up to which everything has been taken.
+    /// Time up to which all answers have been taken.
     private var now: Int64
     private(set) var count = 0
 
@@ -18,16 +18,16 @@ struct DelayQueue {
         self.now = now
     }
 
-    /// - `delay`: milliseconds from `now`, at most the greatest.
+    /// - Parameter delay: milliseconds from `now`, up to the longest delay.
     mutating func add(_ waiting: Waiting, delay: Int, at now: Int64) {
         if count == 0 { self.now = now }
-        // `now` may be ahead of what has been taken; the ring must not be lapped.
+        // `now` may be ahead of the last `take`; the ring must not wrap around.
         let due = min(max(now + Int64(delay), self.now + 1), self.now + Int64(buckets.count) - 1)
         buckets[Int(due % Int64(buckets.count))].append(waiting)
         count += 1
     }
 
-    /// Calls `body` for everything due by `now`, in the order of milliseconds.
+    /// Calls `body` for every answer due by `now`, in the order of milliseconds.
     mutating func take(until now: Int64, _ body: (Waiting) -> Void) {
         while self.now < now, count > 0 {
             self.now += 1

@@ -1,16 +1,16 @@
-/// 128 bits by which equal byte strings are recognised: bodies that were checked before, tokens that were seen before.
+/// 128-bit hash that identifies equal byte strings: bodies already checked, tokens already seen.
 ///
-/// Not for adversaries: who can reach the simulator owns it anyway. Two of 16 million tokens share the 64 bits used as a
-/// table key with a probability of 1 in 130,000.
+/// Not secure against adversaries: a client that can reach the simulator controls it anyway. The probability that two of 16 million tokens
+/// share the 64 bits used as a table key is 1 in 130,000.
 struct Fingerprint: Hashable {
     var low: UInt64
     var high: UInt64
 
     init(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) {
-        // Two lanes, so that one multiplication need not wait for the other; joined at the end, so that each half depends
-        // on every byte.
+        // Two lanes, so that one multiplication does not wait for the other. They are joined at the
+        // end, so that each half depends on every byte.
         var low = seed ^ 0x9E37_79B9_7F4A_7C15
-        // The length is mixed first: left as it is, a last byte could make up for one byte more (9 ^ 1 is 8).
+        // The length is mixed first. Used unmixed, a different last byte could cancel a length that is one greater (9 ^ 1 is 8).
         var high = mixed(UInt64(bytes.count))
         var offset = 0
         while offset + 16 <= bytes.count {
@@ -36,7 +36,7 @@ private func fold(_ a: UInt64, _ b: UInt64) -> UInt64 {
     return high ^ low
 }
 
-/// The finaliser of SplitMix64: every bit of the input moves about half the bits of the output.
+/// The finaliser of SplitMix64: each bit of the input changes about half the bits of the output.
 func mixed(_ value: UInt64) -> UInt64 {
     var x = value &+ 0x9E37_79B9_7F4A_7C15
     x = (x ^ (x >> 30)) &* 0xBF58_476D_1CE4_E5B9

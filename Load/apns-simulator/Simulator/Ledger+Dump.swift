@@ -1,7 +1,7 @@
 internal import LoadJSON
 
 extension Ledger {
-    /// Writes everything as NDJSON; the format is fixed by `Load/apns-simulator/README.md`.
+    /// Writes the ledger as NDJSON in the format described in `Load/apns-simulator/README.md`.
     func dump(
         to path: String, statistics: Statistics, seed: UInt64, startedNanoseconds: Int64 = 0
     ) throws(FileError) {
@@ -21,7 +21,7 @@ extension Ledger {
             try file.line { line in
                 line.append(contentsOf: "{\"type\":\"alert\",\"hash\":".utf8)
                 line.append(contentsOf: name)
-                // An alert is an object with a title and a body: its members follow.
+                // An alert is an object with a title and a body, whose members follow the name.
                 line.append(UInt8(ascii: ","))
                 line.append(contentsOf: alert.dropFirst())
             }
@@ -69,7 +69,7 @@ extension Ledger {
         line.append(UInt8(ascii: "]"))
     }
 
-    /// Sixteen hex digits of SHA-256, quoted: what a state or an alert is called in this dump.
+    /// Returns the name of a state or an alert in this dump: sixteen quoted hex digits of SHA-256.
     private func name(of bytes: [UInt8]) -> [UInt8] { Ledger.quotedHex(digest(bytes)) }
 
     private static func quotedHex(_ value: UInt64) -> [UInt8] {

@@ -7,29 +7,29 @@ struct AlertIndex: Hashable { let rawValue: UInt32 }
 /// Position of an accepted push in the ledger.
 struct EntryIndex: Hashable { let rawValue: UInt32 }
 
-/// Everything the simulator accepted, per token and in order, for a judge to read.
+/// All pushes that the simulator accepted, per token and in order, for a judge to read.
 ///
-/// One million tokens with 15 pushes each: 1 M × (32 + 8 in the table) + 15 M × 20 bytes = 340 MB. Tokens are kept as
-/// hashes only. Everything has a limit; what goes beyond is counted as `unrecorded`, and the judge refuses such a dump.
+/// One million tokens with 15 pushes each take 1 M × (32 + 8 in the table) + 15 M × 20 bytes = 340 MB. Only hashes of tokens are kept.
+/// Everything has a limit; pushes beyond it are counted as `unrecorded`, and the judge refuses such a dump.
 final class Ledger {
     struct Limits {
         var tokensMax = 1 << 24
-        /// 20 bytes each: 2.5 GB.
+        /// Most entries; 20 bytes each make 2.5 GB.
         var entriesMax = 1 << 27
-        /// Canonical bytes of all distinct content states together.
+        /// Most canonical bytes of all distinct content states together.
         var stateBytesMax = 1 << 29
         var alertsMax = 1 << 20
     }
 
-    /// 32 bytes per token.
+    /// A token's record, 32 bytes.
     struct Token {
-        /// First half of the fingerprint of its bytes: the table's key.
+        /// First half of the fingerprint of the token's bytes: the table's key.
         let key: UInt64
-        /// First 64 bits of SHA-256 of its bytes: the name in the dump.
+        /// First 64 bits of SHA-256 of the token's bytes: its name in the dump.
         let id: UInt64
-        /// The newest entry, plus 1; 0 when there is none.
+        /// Newest entry plus 1; 0 without an entry.
         fileprivate(set) var newest: UInt32 = 0
-        /// Requests seen, whatever the answer.
+        /// Number of requests, whatever their answers.
         fileprivate(set) var requests: UInt32 = 0
         let isDead: Bool
         let isThrottled: Bool
@@ -40,20 +40,20 @@ final class Ledger {
         struct Flags: OptionSet {
             let rawValue: UInt32
             static let immediate = Flags(rawValue: 1)
-            /// The connection was lost before the answer left: the sender does not know.
+            /// The connection was lost before the answer left, so the sender does not know the outcome.
             static let unanswered = Flags(rawValue: 2)
             static let hasState = Flags(rawValue: 4)
             static let hasAlert = Flags(rawValue: 8)
         }
 
-        /// The token's entry before this one, plus 1; 0 for the first.
+        /// The token's previous entry plus 1; 0 for the first entry.
         let previous: UInt32
-        /// Milliseconds since the simulator started: 49 days.
+        /// Milliseconds since the simulator's start; enough for 49 days.
         let arrival: UInt32
         let state: UInt32
-        /// Unix seconds; enough until 2106.
+        /// Stamp in Unix seconds; enough until 2106.
         let stamp: UInt32
-        /// Alert in the upper 24 bits (`alertsMax` is less), then 2 bits of event, then flags.
+        /// Alert index in the upper 24 bits (`alertsMax` fits), then 2 bits of event, then flags.
         fileprivate var packed: UInt32
 
         var alert: AlertIndex? { flags.contains(.hasAlert) ? AlertIndex(rawValue: packed >> 8) : nil }
@@ -68,8 +68,8 @@ final class Ledger {
     private let behaviour: Behaviour
     let digest: ([UInt8]) -> UInt64
     private(set) var tokens: [Token] = []
-    /// Open addressing, linear probing, at most half full: token index plus 1, or 0. Half a megabyte at first, so that a run
-    /// of ordinary size is not slowed down by its growth.
+    /// Hash table of token indexes plus 1, or 0 for a free slot: open addressing with linear probing, at most half full. Half a megabyte at
+    /// first, so that growth does not slow down a run of ordinary size.
     private var table = [UInt32](repeating: 0, count: 1 << 17)
     private var chunks: [[Entry]] = []
     private(set) var entryCount = 0
@@ -78,10 +78,10 @@ final class Ledger {
     private var stateBytes = 0
     private(set) var alerts: [[UInt8]] = []
     private var alertIndexes: [[UInt8]: UInt32] = [:]
-    /// Accepted pushes that no longer fitted.
+    /// Accepted pushes that did not fit.
     private(set) var unrecorded = 0
 
-    /// - `digest`: the first 64 bits of SHA-256.
+    /// - Parameter digest: returns the first 64 bits of SHA-256.
     init(behaviour: Behaviour, limits: Limits = Limits(), digest: @escaping ([UInt8]) -> UInt64) {
         precondition(limits.alertsMax <= 1 << 24, "an entry has 24 bits for its alert")
         precondition(limits.entriesMax < 1 << 32 && limits.tokensMax < 1 << 32, "indexes have 32 bits")
@@ -91,7 +91,7 @@ final class Ledger {
         tokens.reserveCapacity(min(table.count / 2, limits.tokensMax))
     }
 
-    /// The token with these bytes, added when it is new; `nil` when it is new and the ledger is full.
+    /// Returns the index of the token with these bytes and adds a new token; `nil` if the token is new and the ledger is full.
     func token(_ bytes: ArraySlice<UInt8>) -> TokenIndex? {
         let key = bytes.withUnsafeBytes { Fingerprint($0).low }
         var slot = Int(truncatingIfNeeded: key) & (table.count - 1)
@@ -119,7 +119,7 @@ final class Ledger {
         chunks[Int(entry.rawValue) / Ledger.chunkEntries][Int(entry.rawValue) % Ledger.chunkEntries]
     }
 
-    /// The index of a content state; `nil` when it is new and there is no room.
+    /// Returns the index of a content state; `nil` if it is new and there is no room.
     func intern(state: [UInt8]) -> StateIndex? {
         if let known = stateIndexes[state] { return StateIndex(rawValue: known) }
         guard stateBytes + state.count <= limits.stateBytesMax else { return nil }
@@ -137,7 +137,7 @@ final class Ledger {
         return AlertIndex(rawValue: UInt32(alerts.count - 1))
     }
 
-    /// Records an accepted push; `nil` when there is no room, which is counted.
+    /// Records an accepted push; `nil` if there is no room, which is counted.
     func accept(
         _ token: TokenIndex, payload: RecordedPayload, isImmediate: Bool, arrival: UInt32
     ) -> EntryIndex? {
@@ -169,7 +169,7 @@ final class Ledger {
             Entry.Flags.unanswered.rawValue
     }
 
-    /// Entries of a token, oldest first.
+    /// Returns a token's entries, oldest first.
     func entries(of token: Token, into entries: inout [Entry]) {
         entries.removeAll(keepingCapacity: true)
         var next = token.newest
@@ -181,7 +181,7 @@ final class Ledger {
         entries.reverse()
     }
 
-    /// When the token last accepted something, in milliseconds since the start.
+    /// Returns the time of the token's last accepted push, in milliseconds since the start.
     func lastArrival(_ token: TokenIndex) -> UInt32? {
         let newest = tokens[Int(token.rawValue)].newest
         return newest == 0 ? nil : self[EntryIndex(rawValue: newest - 1)].arrival
@@ -198,7 +198,7 @@ final class Ledger {
     }
 }
 
-/// A good body as the ledger knows it.
+/// A good body with its indexes in the ledger.
 struct RecordedPayload {
     let event: PayloadFacts.Event
     let stamp: Int64

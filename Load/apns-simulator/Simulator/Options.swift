@@ -1,4 +1,4 @@
-/// How a simulator behaves. Everything not said is like APNs on a good day.
+/// Behaviour of a simulator. The defaults are APNs on a good day.
 package struct SimulatorOptions: Sendable {
     package enum Mode: String, Sendable {
         /// Checks what APNs checks, on nghttp2: `Simulator`.
@@ -7,7 +7,7 @@ package struct SimulatorOptions: Sendable {
         case fast
     }
 
-    /// So many requests, or so much time.
+    /// A number of requests or a length of time.
     package enum Stretch: Sendable, Equatable {
         case requests(Int)
         case milliseconds(Int)
@@ -15,70 +15,70 @@ package struct SimulatorOptions: Sendable {
 
     package var mode = Mode.faithful
     package var host = "127.0.0.1"
-    /// 0 takes a free one.
+    /// Port to listen on; 0 takes a free one.
     package var port: UInt16 = 0
-    /// Without it only loopback addresses are listened on.
+    /// Allows addresses other than loopback.
     package var isPublic = false
-    /// PEM files: the server's certificate and key, and the public half of the key that signs provider tokens.
+    /// PEM file of the server's certificate; `keyFile` has its key, `publicKeyFile` the public half of the key that signs provider tokens.
     package var certificateFile = ""
     package var keyFile = ""
     package var publicKeyFile = ""
-    /// Keys that take that one's place, each with its moment.
+    /// Public keys that later replace the one of `publicKeyFile`, each with its moment.
     package var keyChanges: [KeyChange] = []
     package var bundleID = ""
-    /// Compared with the provider token's `kid` and `iss` when given.
+    /// Key id, compared with the provider token's `kid` if given; `teamID` is compared with `iss`.
     package var keyID: String?
     package var teamID: String?
     package var dumpFile: String?
 
-    /// Shares from 0 to 1 of tokens that are dead (410), and of tokens that take one push per `throttleMilliseconds`
-    /// (429 in between).
+    /// Share of tokens that are dead (410), 0–1. `throttleShare` is the share of tokens that accept one push per
+    /// `throttleMilliseconds` and answer 429 in between.
     package var deadShare = 0.0
     package var throttleShare = 0.0
     package var throttleMilliseconds = 2000
-    /// Share of requests answered 503.
+    /// Share of requests answered with 503.
     package var errorShare = 0.0
-    /// A connection is lost, with the answers that have not left.
+    /// Interval at which a connection is lost, together with its answers that have not left.
     package var losesConnection: Stretch?
-    /// So does the connection on which this is answered, behind that answer.
+    /// Answer after which its connection is lost.
     package var losesConnectionAt: Answer?
-    /// A connection gets a GOAWAY: the one that brought the last of so many requests, or a drawn one.
+    /// Interval at which a connection gets a GOAWAY: the connection of the last counted request, or a drawn one.
     package var goesAway: Stretch?
     package var mixes: [Mix] = []
     package var resets: [Reset] = []
-    /// Shares of requests whose stream is reset: before the request was looked at, and after it was taken.
+    /// Share of requests whose stream is reset before the request is examined; `resetShare` is the share reset after it was accepted.
     package var refuseShare = 0.0
     package var resetShare = 0.0
-    /// Share of connections closed as soon as they are there.
+    /// Share of connections closed immediately after they are accepted.
     package var refuseConnectionsShare = 0.0
-    /// Nobody listens, and all connections are lost, between these milliseconds since the start.
+    /// Milliseconds since the start between which no port is open and all connections are lost.
     package var outageMilliseconds: Range<Int>?
-    /// After so many requests a connection is neither read nor written any more, and stays.
+    /// Number of requests after which a connection stays open and is neither read nor written.
     package var silentAfterRequests: Int?
     package var wedge: Wedge?
-    /// A connection is read no faster.
+    /// Most bytes per second read from a connection; `nil` for no limit.
     package var readBytesPerSecond: Int?
     package var latency = Latency.none
     /// SETTINGS_MAX_CONCURRENT_STREAMS, as seen at APNs.
     package var streams = Schedule(1000)
-    /// Flow-control window of each stream; of the connection too, when above HTTP/2's 65,535.
+    /// Flow-control window of each stream; also of the connection if above HTTP/2's 65,535.
     package var windows = Schedule(65_535)
-    /// A fast one's window of a connection; `nil`: so large that nobody waits for it.
+    /// Connection window of a fast simulator; `nil` for a window that never blocks.
     package var fastWindow: Int?
-    /// One stream until the first authenticated answer.
+    /// Allows one stream until the first authenticated answer.
     package var isStrictAtStart = true
     package var seed: UInt64 = 1
-    /// The simulator's clock is ahead of the machine's, or behind it.
+    /// Seconds by which the simulator's clock is ahead of the machine's; negative if it is behind.
     package var clockAheadSeconds = 0
-    /// Phones drop an update that is older. From when on is nowhere fixed: ten seconds have been seen to do no harm, fifty
-    /// to do some (spec §3.3).
+    /// Age from which phones drop an update. The true limit is not documented: an age of ten seconds has been seen
+    /// to do no harm, one of fifty some (spec §3.3).
     package static let stampAgeMaxSeconds = 30
     package var stampAgeMaxSeconds = SimulatorOptions.stampAgeMaxSeconds
 
     package init() {}
 }
 
-/// A command line that makes no sense: what, and what would.
+/// A fault in the command line: what was given, and what would be right.
 package struct UsageError: Error, CustomStringConvertible {
     package let description: String
 }
@@ -146,7 +146,7 @@ extension SimulatorOptions {
 
         """
 
-    /// Reads the command line without the program's name.
+    /// Reads the command line, without the program's name.
     package init(arguments: [String]) throws(UsageError) {
         var rest = arguments[...]
         var given: [String] = []
@@ -213,14 +213,14 @@ extension SimulatorOptions {
             text.hasSuffix("ms")
                 ? .milliseconds(try number(1...86_400_000, text.dropLast(2))) : .requests(try number(1...Int.max, text))
         }
-        /// Two numbers with this between them; `nil` when it is not there.
+        /// Returns the two numbers around the separator; `nil` without the separator.
         func pair(_ separator: String, _ range: ClosedRange<Int>) throws(UsageError) -> (Int, Int)? {
             guard let middle = text.firstRange(of: separator) else { return nil }
             return (
                 try number(range, text[..<middle.lowerBound]), try number(range, text[middle.upperBound...])
             )
         }
-        /// What stands before a `*`, and the share behind it: 1 when there is none, `nil` when it is no share.
+        /// Returns the text before a `*` and the share after it: 1 without a `*`, `nil` for an invalid share.
         func shared(_ text: Substring) -> (Substring, Double?) {
             let parts = text.split(separator: "*", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2 else { return (text, 1) }

@@ -1,24 +1,24 @@
 internal import LoadJSON
 
-/// What a good body says; the same for every token that gets it.
+/// Facts of a good body, equal for every token that gets it.
 struct PayloadFacts {
     enum Event: UInt8 { case start, update, end }
 
     let event: Event
     /// `aps.timestamp`, Unix seconds.
     let stamp: Int64
-    /// The content state as canonical JSON; `nil` on an end that keeps the last one.
+    /// Content state as canonical JSON; `nil` for an end that keeps the last state.
     let state: [UInt8]?
-    /// Title and body as canonical JSON; `nil` when the push is silent.
+    /// Title and body of the alert as canonical JSON; `nil` for a silent push.
     let alert: [UInt8]?
 }
 
-/// Reads a body as strictly as a phone does (spec §3), because APNs itself says 200 to nearly everything and the phone
-/// then drops it silently: here the mistake has a name.
+/// Reads a body as strictly as a phone does (spec §3). APNs answers 200 to nearly everything and the phone then drops a wrong body
+/// silently; here the fault is named.
 enum PayloadCheck {
     static let bodyBytesMax = 4096
 
-    /// What is wrong with a body, for people.
+    /// Fault of a body, as text for people.
     struct Fault: Error, Hashable {
         let text: String
     }
@@ -39,7 +39,7 @@ enum PayloadCheck {
         let state = aps["content-state"]
         if state == nil, event != .end { throw Fault(text: "no aps.content-state") }
         if let state, state.objectValue == nil { throw Fault(text: "aps.content-state is no object") }
-        // A stamp may be ahead of the clock that the dates follow, but no further than phones take it.
+        // A stamp may be ahead of the clock that the dates follow, but not further than phones accept.
         if let stale = try date(aps, "stale-date"), stale <= stamp - Service.stampAheadMaxSeconds {
             throw Fault(text: "aps.stale-date is more than 8 h before aps.timestamp")
         }
@@ -54,7 +54,7 @@ enum PayloadCheck {
                 throw Fault(text: "a start without aps.attributes-type")
             }
             guard aps["attributes"]?.objectValue != nil else { throw Fault(text: "a start without aps.attributes") }
-            // APNs takes it and the phone drops it, observed (spec §3.1).
+            // APNs accepts a start without an alert and the phone drops it; observed (spec §3.1).
             if aps["alert"] == nil { throw Fault(text: "a start without aps.alert") }
         }
         try checkUpdateSource(aps, event)
@@ -68,8 +68,8 @@ enum PayloadCheck {
         return bytes
     }
 
-    /// A moment in Unix seconds. `dismissal-date` may be 0 or any old time; a `timestamp` counts whole seconds here, since
-    /// what fractions do is nowhere said (spec §3.3).
+    /// Reads a moment in Unix seconds. `dismissal-date` may be 0 or any past time. A `timestamp` must be whole seconds, because the effect
+    /// of fractions is not documented (spec §3.3).
     private static func date(_ aps: JSON.Object, _ key: String, whole: Bool = false) throws(Fault) -> Int64? {
         guard let value = aps[key] else { return nil }
         guard let seconds = value.doubleValue, seconds >= 0 else { throw Fault(text: "aps.\(key) is no Unix time") }
@@ -78,7 +78,7 @@ enum PayloadCheck {
         return Int64(seconds)
     }
 
-    /// How a new activity hears of updates: a token or a channel, of starts only (spec §3.1, §5.3).
+    /// Checks how a new activity gets its updates: by a token or a channel, in starts only (spec §3.1, §5.3).
     private static func checkUpdateSource(_ aps: JSON.Object, _ event: PayloadFacts.Event) throws(Fault) {
         let (token, channel) = (aps["input-push-token"], aps["input-push-channel"])
         if token != nil || channel != nil, event != .start {
@@ -94,11 +94,11 @@ enum PayloadCheck {
         }
     }
 
-    /// Title and body, each a text or a localised one; the sound is no part of what an alert says.
+    /// Reads title and body, each plain or localised. The sound is not part of the alert's text.
     private static func alert(_ value: JSON?) throws(Fault) -> JSON? {
         guard let value else { return nil }
         guard let alert = value.objectValue else { throw Fault(text: "aps.alert is no object") }
-        // Ordinary pushes have it flat; whether a Live Activity is then localised is nowhere said (spec §3.2).
+        // Ordinary pushes have localised keys at this level; their effect on a Live Activity is not documented (spec §3.2).
         for key in ["title-loc-key", "loc-key"] where alert[key] != nil {
             throw Fault(text: "aps.alert.\(key): localised lines of a Live Activity are objects")
         }

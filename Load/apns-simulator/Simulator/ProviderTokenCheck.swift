@@ -1,45 +1,45 @@
 internal import LoadJSON
 
-/// Checks `authorization: bearer <JWT>` (spec §9.1). A signature is verified once; every further request with the same
-/// value costs one comparison of bytes, because that is how real senders behave: one token for many pushes.
+/// Checks `authorization: bearer <JWT>` (spec §9.1). Each signature is verified once; later requests with the same value cost one
+/// comparison of bytes, because real senders use one token for many pushes.
 struct ProviderTokenCheck {
-    /// Older ones are expired, documented.
+    /// Age from which a token is expired, as documented.
     static let ageMaxSeconds: Int64 = 3600
-    /// Values remembered; a sender that mints one per worker is still served from memory.
+    /// Number of values remembered; enough for a sender that signs one token per worker.
     private static let rememberedMax = 8
     private static let valueBytesMax = 2048
 
     private struct Remembered {
         let value: [UInt8]
         let fingerprint: UInt64
-        /// `nil` when the token is not to be believed, whatever the time.
+        /// Time of issue; `nil` if the token is invalid at any time.
         let issuedAt: Int64?
     }
 
     private let keyID: String?
     private let teamID: String?
     private var verify: (_ message: [UInt8], _ signature: [UInt8]) -> Bool
-    /// Latest first.
+    /// Checked values, latest first.
     private var remembered: [Remembered] = []
-    /// Signatures really verified.
+    /// Number of signatures verified.
     private(set) var verifications = 0
 
-    /// - `keyID`, `teamID`: compared with `kid` and `iss` when given.
-    /// - `verify`: ES256; the signature is raw R‖S, 64 bytes.
+    /// - `keyID`, `teamID`: compared with `kid` and `iss` if given.
+    /// - `verify`: verifies ES256; the signature is raw R‖S, 64 bytes.
     init(keyID: String?, teamID: String?, verify: @escaping (_ message: [UInt8], _ signature: [UInt8]) -> Bool) {
         self.keyID = keyID
         self.teamID = teamID
         self.verify = verify
     }
 
-    /// Another key signs from now on, and no token of the old one is good any more.
+    /// Replaces the key; tokens signed by the old key are no longer good.
     mutating func trust(_ verify: @escaping (_ message: [UInt8], _ signature: [UInt8]) -> Bool) {
         self.verify = verify
         remembered = []
     }
 
-    /// The refusal, or `nil` when the token is good at `now` (Unix seconds).
-    /// - Parameter past: the connection's, which a good token becomes a part of.
+    /// Returns the refusal, or `nil` if the token is good at `now` (Unix seconds).
+    /// - Parameter past: tokens of the connection; a good token is added.
     mutating func check(
         _ value: UnsafeRawBufferPointer, after past: inout ProviderTokenPast, now: Int64
     ) -> Answer? {
@@ -85,16 +85,16 @@ struct ProviderTokenCheck {
     }
 }
 
-/// The good provider tokens that one connection has brought: APNs takes another one only now and then (spec §9.1).
+/// Good provider tokens of one connection: APNs accepts a new one only now and then (spec §9.1).
 struct ProviderTokenPast {
-    /// Documented.
+    /// Least time between two updates of the token, as documented.
     static let updateMinSeconds: Int64 = 20 * 60
 
     private var newest: UInt64?
     private var since: Int64 = 0
 
-    /// - Parameter fingerprint: names the token.
-    /// - Returns: whether the connection may use it now.
+    /// - Parameter fingerprint: identifies the token.
+    /// - Returns: `true` if the connection may use the token now.
     mutating func admit(_ fingerprint: UInt64, now: Int64) -> Bool {
         guard fingerprint != newest else { return true }
         guard newest == nil || now - since >= ProviderTokenPast.updateMinSeconds else { return false }
@@ -104,7 +104,7 @@ struct ProviderTokenPast {
     }
 }
 
-/// Base64 with `-` and `_`, without padding; `nil` when it is not that.
+/// Decodes base64 with `-` and `_` and without padding; `nil` for any other text.
 func base64url(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard text.count % 4 != 1 else { return nil }
     var bytes: [UInt8] = []

@@ -1,7 +1,6 @@
 internal import Glibc
 
-/// The fields of one request as they arrive, checked on the way: what is kept is a verdict per field and the token's
-/// bytes, never a `String`.
+/// Header fields of one request, checked as they arrive. Only a verdict per field and the token's bytes are kept, never a `String`.
 struct RequestHead {
     private enum Path { case absent, foreign, withoutToken, badToken, device }
 
@@ -12,15 +11,15 @@ struct RequestHead {
     private var isDuplicate = false
     private(set) var priority: UInt8 = 10
     private(set) var authorization: Answer? = .missingProviderToken
-    /// Decoded from hex into a buffer that stays: only the first `tokenCount` bytes count.
+    /// Decoded token in a buffer that is reused; only the first `tokenCount` bytes are valid.
     private var tokenSpace = [UInt8](repeating: 0, count: DevicePath.tokenBytesMax)
     private var tokenCount = 0
-    /// The client's `apns-id`, to be echoed; empty when there was none.
+    /// The client's `apns-id`, to be echoed; empty if it sent none.
     private(set) var apnsID: [UInt8] = []
 
     var token: ArraySlice<UInt8> { tokenSpace[..<tokenCount] }
 
-    /// For the next request; the buffers stay.
+    /// Clears the head for the next request and keeps its buffers.
     mutating func reset() {
         seen = []
         faults = []
@@ -33,12 +32,12 @@ struct RequestHead {
         apnsID.removeAll(keepingCapacity: true)
     }
 
-    /// One field. `expected` holds what does not change from request to request.
+    /// Takes one field. `expected` holds the values that do not change between requests.
     mutating func field(
         _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, expected: Expected,
         providerToken: (UnsafeRawBufferPointer) -> Answer?
     ) {
-        // The lengths tell nearly all names apart; nghttp2 has already refused upper case.
+        // The length distinguishes nearly all names; nghttp2 has already refused upper case.
         switch name.count {
         case 5 where name.equals(":path"):
             readPath(value)
@@ -73,7 +72,7 @@ struct RequestHead {
             if !value.equals("liveactivity") { faults.insert(.pushType) }
         case 15 where name.equals("apns-expiration"):
             note(.expiration)
-            // What is no moment before 2100 is milliseconds or nonsense.
+            // A number beyond 2100 is milliseconds or nonsense.
             if let seconds = RequestHead.number(value), seconds < unixSecondsEnd {} else { faults.insert(.expiration) }
         case 16 where name.equals("apns-collapse-id"):
             note(.collapseID)
@@ -82,7 +81,7 @@ struct RequestHead {
         }
     }
 
-    /// The first thing wrong with the head, in the order in which a server can know it; `nil` when nothing is.
+    /// The first fault of the head, in the order in which a server can detect faults; `nil` without a fault.
     var refusal: Answer? {
         if faults.contains(.method) { return .methodNotAllowed }
         switch path {
@@ -119,7 +118,7 @@ struct RequestHead {
         }
     }
 
-    /// Decimal digits only, at most 18 of them.
+    /// Reads at most 18 decimal digits and nothing else.
     private static func number(_ value: UnsafeRawBufferPointer) -> Int64? {
         guard !value.isEmpty, value.count <= 18 else { return nil }
         var number: Int64 = 0
@@ -130,7 +129,7 @@ struct RequestHead {
         return number
     }
 
-    /// 8-4-4-4-12 hex digits. Apple asks for lower case; its servers are not known to insist.
+    /// Checks for 8-4-4-4-12 hex digits. Apple asks for lower case; its servers are not known to insist.
     private static func isUUID(_ value: UnsafeRawBufferPointer) -> Bool {
         guard value.count == 36 else { return false }
         var faults: UInt16 = 0
@@ -156,7 +155,7 @@ struct RequestHead {
     }
 }
 
-/// What a request's fields are compared with. A class, as each field of each request is handed one reference to it.
+/// Values that a request's fields are compared with. A class, because a reference to it is passed with each field.
 final class Expected: Sendable {
     let bundleID: [UInt8]
     let topic: [UInt8]
@@ -167,18 +166,18 @@ final class Expected: Sendable {
     }
 }
 
-/// 2100-01-01: a moment in Unix seconds lies before, one in milliseconds (any since 1970-02-17) beyond.
+/// 2100-01-01: a time in Unix seconds is below, a time in milliseconds (any since 1970-02-17) is above.
 let unixSecondsEnd: Int64 = 4_102_444_800
 
-/// A hex digit's value. Sets a bit of `faults` for what is none. Without a branch: digits are random, and every second guess
-/// about them would be wrong.
+/// Returns a hex digit's value. Sets a bit of `faults` for any other character. Has no branches, because digits are random
+/// and every second branch prediction would fail.
 @inline(__always)
 private func hexValue(_ byte: UInt8, _ faults: inout UInt16) -> UInt8 {
-    // The upper byte is all ones for what lies in the range, else zero.
+    // The upper byte is all ones for characters in the range, else zero.
     let digit = UInt16(byte &- UInt8(ascii: "0")) &- 10
     let letter = UInt16((byte | 0x20) &- UInt8(ascii: "a")) &- 6
     faults |= ~(digit | letter) & 0x8000
-    // Digits are 0x30…, letters 0x41… or 0x61…: bit 6 tells them apart.
+    // Bit 6 distinguishes digits (0x30…) from letters (0x41… or 0x61…).
     return (byte & 15) &+ (byte >> 6 & 1) &* 9
 }
 

@@ -1,18 +1,18 @@
 internal import FanfareLoop
 
-/// What the simulator's clock says, read once per batch of requests.
+/// A reading of the simulator's clock, one per batch of requests.
 struct Instant {
     var unixSeconds: Int64
-    /// 49 days of them, then it begins anew.
+    /// Milliseconds since the start; wraps around after 49 days.
     var sinceStartMilliseconds: UInt32
 }
 
-/// The simulator's own clock: the machine's at the start, or so many seconds from it. From then on it goes with the monotonic
-/// one, as phones and Apple's servers care nothing for what happens to ours.
+/// The simulator's own clock: the machine's at the start, plus an offset. It then follows the monotonic clock, because phones and Apple's
+/// servers are not affected by changes to the machine's clock.
 struct OwnClock {
     let startedNanoseconds = Clock.monotonicNanoseconds()
     private let wallMilliseconds = Clock.wallMilliseconds()
-    /// It is ahead of the machine's. Tests let time pass by it.
+    /// Milliseconds by which the clock is ahead of the machine's. Tests advance time with it.
     var aheadMilliseconds: Int64
 
     var now: Instant {
@@ -23,19 +23,19 @@ struct OwnClock {
     }
 }
 
-/// Decides what is said to a request and records what was accepted. No sockets, no HTTP/2, no clock: one request in, one
-/// answer out. Confined to the simulator's loop.
+/// Decides the answer to a request and records accepted pushes. Has no sockets, no HTTP/2 and no clock: one request in, one answer out.
+/// Confined to the simulator's loop.
 final class Service {
-    /// A stamp so far ahead is dropped by phones, as Apple's staff say (spec §3.3).
+    /// Phones drop a stamp that is further ahead, according to Apple's staff (spec §3.3).
     static let stampAheadMaxSeconds: Int64 = 8 * 3600
-    /// An older update is dropped by phones.
+    /// Phones drop an update that is older.
     private let stampAgeMaxSeconds: Int64
-    /// Bodies remembered; 2^17 × 80 bytes = 10 MB. When it is full, all are forgotten and read again.
+    /// Most bodies remembered: 2^17 × 80 bytes = 10 MB. When the table is full, all are dropped and parsed again as they come.
     private static let knownBodiesMax = 1 << 17
 
     private enum Body {
         case good(RecordedPayload)
-        /// Good, and the ledger had no room for its state or alert.
+        /// A good body whose state or alert did not fit into the ledger.
         case unrecordable(event: PayloadFacts.Event, stamp: Int64)
         case bad(PayloadCheck.Fault)
     }
@@ -44,9 +44,9 @@ final class Service {
     let expected: Expected
     let ledger: Ledger
     private var providerToken: ProviderTokenCheck
-    /// Many tokens share one body: it is parsed once.
+    /// Parsed bodies: many tokens share one body, which is parsed once.
     private var knownBodies: [Fingerprint: Body] = [:]
-    /// The one asked for last: a sweep sends one body many times over.
+    /// Body of the previous request: a sweep sends one body many times over.
     private var lastBody: (fingerprint: Fingerprint, body: Body)?
     private(set) var statistics = Statistics()
 
@@ -61,24 +61,24 @@ final class Service {
         expected = Expected(bundleID: bundleID)
     }
 
-    /// The refusal, or `nil` for a good provider token; asked while the fields arrive, because the value is not kept.
+    /// Returns the refusal, or `nil` for a good provider token. Called while the fields arrive, because the value is not kept.
     func checkProviderToken(
         _ value: UnsafeRawBufferPointer, after past: inout ProviderTokenPast, at now: Instant
     ) -> Answer? {
         providerToken.check(value, after: &past, now: now.unixSeconds)
     }
 
-    /// Provider tokens are signed by this key from now on.
+    /// Replaces the key that verifies provider tokens.
     func trust(_ publicKey: ES256PublicKey) { providerToken.trust { publicKey.verify($1, of: $0) } }
 
-    /// The answer, and where the push was recorded when it was accepted.
+    /// Returns the answer and, for an accepted push, its ledger entry.
     func answer(_ head: RequestHead, body: [UInt8], at now: Instant) -> (Answer, EntryIndex?) {
         let (answer, entry) = decide(head, body: body, at: now)
         statistics.count(answer, second: now.sinceStartMilliseconds / 1000)
         return (answer, entry)
     }
 
-    /// An answer that has nothing to do with the request.
+    /// Counts an answer that does not depend on the request.
     func answer(_ answer: Answer, at now: Instant) -> Answer {
         statistics.count(answer, second: now.sinceStartMilliseconds / 1000)
         return answer

@@ -1,54 +1,54 @@
 internal import CFanfareNghttp2
 
-/// Who decides about the requests of a session.
+/// Decides about the requests of a session.
 protocol SessionHandler: AnyObject {
-    /// The refusal for this `authorization` value, or `nil`.
+    /// Returns the refusal for this `authorization` value, or `nil`.
     func checkProviderToken(_ value: UnsafeRawBufferPointer) -> Answer?
     var expected: Expected { get }
-    /// A complete request. The answer may be given now or later; the session is being read meanwhile, so it must not be
-    /// told to `receive` or `takeOutput`.
+    /// Takes a complete request. The answer may be given now or later. The session is being read during the call, so the handler must not
+    /// call `receive` or `takeOutput`.
     func receive(_ head: RequestHead, body: [UInt8], stream: Int32) -> Reception
-    /// The answer of an accepted push has not left and never will.
+    /// Reports that the answer to an accepted push has not left and never will.
     func answerLost(_ entry: EntryIndex?)
 }
 
 enum Reception {
     case answer(Answer, EntryIndex?)
-    /// `Session.answerNow` is called for it when its time has come, if that ever comes.
+    /// `Session.answerNow` gives the answer when it is due, unless the connection ends first.
     case answerLater(Answer, EntryIndex?)
-    /// As `answer`, and nothing after this request is read: the connection is about to be lost.
+    /// Like `answer`, and nothing after this request is read, because the connection is about to be lost.
     case answerAndStop(Answer, EntryIndex?)
     case reset(StreamReset)
 }
 
-/// The peer broke HTTP/2; the connection is to be closed after what is left to say has been written.
+/// A violation of HTTP/2 by the peer. The connection is to be closed after the remaining output has been written.
 struct SessionError: Error, CustomStringConvertible {
     let description: String
 }
 
-/// One connection's HTTP/2 server, on nghttp2: bytes in, requests out, answers in, bytes out. Knows nothing of sockets.
+/// One connection's HTTP/2 server on nghttp2: bytes in, requests out, answers in, bytes out. Knows nothing of sockets.
 ///
-/// This file is the room where nghttp2's pointers live. Confined to the simulator's loop; nghttp2 calls back only from
-/// within `receive` and `takeOutput`.
+/// Only this file handles nghttp2's pointers. Confined to the simulator's loop; nghttp2 calls
+/// back only from within `receive` and `takeOutput`.
 final class Session {
     struct Settings {
         /// SETTINGS_MAX_CONCURRENT_STREAMS.
         var streamsMax: UInt32
-        /// Whether one stream is allowed until the first authenticated answer (spec §10).
+        /// Allows only one stream until the first authenticated answer (spec §10).
         var isStrictAtStart: Bool
-        /// Of each stream, and of the connection when it is more than HTTP/2's 65,535.
+        /// Window of each stream; also of the connection if above HTTP/2's 65,535.
         var window: Int32
-        /// Milliseconds; the time in a 410.
+        /// Time in a 410 answer, in milliseconds.
         var deadSince: Int64
         var seed: UInt64
     }
 
-    /// Observed at APNs in 2021 (spec §10).
+    /// Header table size of APNs, observed in 2021 (spec §10).
     private static let headerTableBytes: UInt32 = 4096
     private static let headerListBytesMax = 8000
 
-    /// A request on its way. Slots are reused, so that their buffers are. Each of nghttp2's calls touches its slot once:
-    /// Swift checks every access to a class's variable for exclusivity, and ten checks per field would be dear.
+    /// A request in progress. Slots are reused to keep their buffers. Each callback of nghttp2 accesses its slot once: Swift checks every
+    /// access to a class's variable for exclusivity, and ten checks per field would be slow.
     private struct Slot {
         private(set) var head = RequestHead()
         private(set) var body: [UInt8] = []
@@ -74,7 +74,7 @@ final class Session {
             isInUse = true
         }
 
-        /// `false` when the fields are too many.
+        /// Adds a field. Returns `false` if the fields exceed their limit.
         mutating func add(
             _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, expected: Expected,
             providerToken: (UnsafeRawBufferPointer) -> Answer?
@@ -87,7 +87,7 @@ final class Session {
         }
 
         mutating func append(_ bytes: UnsafeRawBufferPointer) {
-            // One byte more than allowed is kept: enough to know that it is too many.
+            // One byte beyond the limit is kept, which is enough to detect an oversized body.
             let room = PayloadCheck.bodyBytesMax + 1 - body.count
             body.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes.prefix(max(0, room))))
         }
@@ -99,18 +99,18 @@ final class Session {
     private var session: OpaquePointer?
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
-    /// Of a complete request.
+    /// Highest stream with a complete request.
     private var highestRequest: Int32 = 0
-    /// Streams above are ignored: the GOAWAY said so.
+    /// Highest stream that is served: a GOAWAY announced that later ones are ignored.
     private var lastStream = Int32.max
     private var isStopped = false
     private var isThrottledToOneStream: Bool
     private var answersGiven: UInt64 = 0
-    /// Requests whose answers were taken as output and may not have left yet.
+    /// Ledger entries of answers that were taken as output and may not have left yet.
     private var leaving: [EntryIndex?] = []
     private var identifier: [UInt8]
 
-    /// Outlives nghttp2's session.
+    /// Allocator of nghttp2's session, which it outlives.
     private let memory: SessionMemory
 
     init(settings: Settings, memory: SessionMemory, handler: any SessionHandler) throws(SessionError) {
@@ -132,11 +132,11 @@ final class Session {
 
     deinit { nghttp2_session_del(session) }
 
-    /// Requests that have no answer in the output yet.
+    /// Is `true` when no request lacks its answer in the output.
     var isIdle: Bool { freeSlots.count == slots.count }
     var isGoingAway: Bool { lastStream != .max }
 
-    /// Reads what the peer sent. After an error, or once a reception said stop, the rest is ignored.
+    /// Reads bytes from the peer. Ignores the rest after an error, or once a reception said stop.
     func receive(_ bytes: UnsafeRawBufferPointer) throws(SessionError) {
         guard !isStopped, let start = bytes.baseAddress else { return }
         let count = nghttp2_session_mem_recv(session, start.assumingMemoryBound(to: UInt8.self), bytes.count)
@@ -145,7 +145,7 @@ final class Session {
         throw Session.error(Int32(count), "nghttp2_session_mem_recv")
     }
 
-    /// Appends what is to be written.
+    /// Appends the bytes to be written.
     func takeOutput(into output: inout [UInt8]) throws(SessionError) {
         while true {
             var start: UnsafePointer<UInt8>?
@@ -157,10 +157,10 @@ final class Session {
     }
 
     var wantsToWrite: Bool { nghttp2_session_want_write(session) != 0 }
-    /// Nothing is left to read or write: the connection can be closed.
+    /// Is `true` when nothing is left to read or write, so that the connection can be closed.
     var isFinished: Bool { nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0 }
 
-    /// The time of an answer given `later` has come. The stream may be gone by then.
+    /// Gives the answer of an `answerLater`. Does nothing if the stream is gone.
     func answerNow(_ stream: Int32) {
         guard let slot = slot(of: stream), let answer = slots[slot].answer, !slots[slot].isAnswerSubmitted else {
             return
@@ -168,21 +168,21 @@ final class Session {
         submitAnswer(slot, answer, stream: stream)
     }
 
-    /// Says that streams above the highest complete request will not be looked at (RFC 9113 §6.8), with Apple's JSON.
+    /// Announces that streams above the highest complete request will be ignored (RFC 9113 §6.8), with Apple's JSON as debug data.
     func goAway(reason: String) {
         guard !isGoingAway else { return }
         lastStream = highestRequest
         let text = Array("{\"reason\":\"\(reason)\"}".utf8)
-        // Fails only without memory; then the connection simply goes on.
+        // This fails only without memory; the connection then continues.
         _ = nghttp2_submit_goaway(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStream, NGHTTP2_NO_ERROR.rawValue, text, text.count)
     }
 
-    /// All output taken so far has left.
+    /// Notes that all output taken so far has left.
     func outputLeft() { leaving.removeAll(keepingCapacity: true) }
 
-    /// The connection is over: every answer that has not left is reported. Nothing can be read or written afterwards.
-    /// - `outputLeaves`: what was taken as output will still arrive.
+    /// Ends the connection and reports every answer that has not left. No reading or writing is possible afterwards.
+    /// - Parameter outputLeaves: `true` if the output taken so far will still arrive.
     func lose(outputLeaves: Bool) {
         isStopped = true
         if !outputLeaves { for entry in leaving { handler.answerLost(entry) } }
@@ -208,7 +208,7 @@ final class Session {
         nghttp2_session_set_stream_user_data(session, stream, UnsafeMutableRawPointer(bitPattern: slot + 1))
     }
 
-    /// `false` when the fields are too many: the stream is reset.
+    /// Takes a header field. Returns `false` if the fields exceed their limit; nghttp2 then resets the stream.
     fileprivate func header(_ stream: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
         guard let slot = slot(of: stream) else { return true }
         return slots[slot].add(name, value, expected: expected) { handler.checkProviderToken($0) }
@@ -219,9 +219,9 @@ final class Session {
         slots[slot].append(bytes)
     }
 
-    /// `false` when reading has to stop.
+    /// Takes the end of a request. Returns `false` if reading must stop.
     fileprivate func endOfRequest(_ stream: Int32) -> Bool {
-        // A request that began before the GOAWAY and ended after it, too, must not be taken: the client was told so.
+        // A request whose frames surround the GOAWAY is ignored as well, as announced to the client.
         guard stream <= lastStream, let slot = slot(of: stream), !slots[slot].isComplete else { return true }
         slots[slot].isComplete = true
         // Requests may end in another order than they began.
@@ -236,7 +236,7 @@ final class Session {
             slots[slot].entry = entry
             slots[slot].answer = answer
         case .reset(.refused):
-            // Nobody waits for an answer to what was not looked at.
+            // No answer follows a request that was not examined.
             slots[slot].isInUse = false
             reset(stream, NGHTTP2_REFUSED_STREAM)
         case .reset(.failed(let entry)):
@@ -255,7 +255,7 @@ final class Session {
 
     fileprivate func streamClosed(_ stream: Int32) {
         guard let slot = slot(of: stream) else { return }
-        // Not in use: it was lost with the connection, and told so.
+        // A slot that is not in use was lost with the connection, which has already been reported.
         if slots[slot].isInUse, slots[slot].isComplete, !slots[slot].isAnswerSent {
             handler.answerLost(slots[slot].entry)
         }
@@ -264,7 +264,7 @@ final class Session {
         nghttp2_session_set_stream_user_data(session, stream, nil)
     }
 
-    /// Copies the next bytes of an answer's body; returns how many, and whether they were the last.
+    /// Copies the next bytes of an answer's body. Returns their number and whether they are the last.
     fileprivate func readBody(_ stream: Int32, into space: UnsafeMutableRawBufferPointer) -> (count: Int, isLast: Bool)
     {
         guard let slot = slot(of: stream), let answer = slots[slot].answer else { return (0, true) }
@@ -278,7 +278,7 @@ final class Session {
     // MARK: - Towards nghttp2
 
     private func slot(of stream: Int32) -> Int? {
-        // Set by `beginHeaders` to an index of `slots`, plus 1; slots are never removed.
+        // `beginHeaders` stored an index of `slots` plus 1; slots are never removed.
         guard let data = nghttp2_session_get_stream_user_data(session, stream) else { return nil }
         return Int(bitPattern: data) - 1
     }
@@ -287,14 +287,14 @@ final class Session {
         slots[slot].isAnswerSubmitted = true
         if isThrottledToOneStream, answer.isAuthenticated {
             isThrottledToOneStream = false
-            // Fails only without memory; then the limit stays at one stream.
+            // This fails only without memory; the limit then stays at one stream.
             try? submitSettings()
         }
         let status = answer.statusText
         answersGiven &+= 1
         let hasIdentifier = !slots[slot].head.apnsID.isEmpty
         if !hasIdentifier { writeIdentifier() }
-        // nghttp2 copies the identifier, and keeps pointing to names and status, which are constants of the program.
+        // nghttp2 copies the identifier; for names and status it keeps pointers, which is safe because they are constants of the program.
         (hasIdentifier ? slots[slot].head.apnsID : identifier).withUnsafeBufferPointer { identifier in
             var fields = (
                 Session.field(":status", status.utf8Start, status.utf8CodeUnitCount, NGHTTP2_NV_FLAG_NO_COPY_VALUE),
@@ -322,8 +322,8 @@ final class Session {
             flags: UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | flag.rawValue))
     }
 
-    /// A UUID of version 4 in form; from the seed, so that a run can be repeated. Only its last digits change from answer to
-    /// answer: they count.
+    /// Writes a UUID of version 4 made from the seed, so that a run can be repeated. Only its last digits
+    /// change from answer to answer: they are a counter.
     private func writeIdentifier() {
         var bits = answersGiven
         var index = 35
@@ -352,16 +352,16 @@ final class Session {
     }
 
     private func reset(_ stream: Int32, _ code: nghttp2_error_code) {
-        // Fails only without memory; then the stream stays without an answer.
+        // This fails only without memory; the stream then stays without an answer.
         _ = nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code.rawValue)
     }
 
-    /// Tells the client other limits.
+    /// Sends the client new limits.
     func change(streamsMax: UInt32, window: Int32) {
         guard streamsMax != settings.streamsMax || window != settings.window else { return }
         settings.streamsMax = streamsMax
         settings.window = window
-        // Fails only without memory; then the limits stay.
+        // This fails only without memory; the old limits then stay.
         try? submitSettings()
     }
 
@@ -389,9 +389,9 @@ final class Session {
     }
 }
 
-/// The C functions nghttp2 calls. Each finds its session and passes Swift values on; none keeps a pointer.
+/// The C callbacks of nghttp2. Each finds its session and passes Swift values on; none keeps a pointer.
 private struct SessionCallbacks: @unchecked Sendable {
-    // Written once, before any session exists; nghttp2 only reads them.
+    // Written once before any session exists; nghttp2 only reads them.
     let callbacks: OpaquePointer?
     let options: OpaquePointer?
 
@@ -399,7 +399,7 @@ private struct SessionCallbacks: @unchecked Sendable {
 
     private init() {
         var callbacks: OpaquePointer?
-        // Fails only without memory; then making a session fails with an error that says so.
+        // This fails only without memory; making a session then fails with an error that says so.
         nghttp2_session_callbacks_new(&callbacks)
         nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, beginHeaders)
         nghttp2_session_callbacks_set_on_header_callback(callbacks, header)
@@ -410,7 +410,7 @@ private struct SessionCallbacks: @unchecked Sendable {
         self.callbacks = callbacks
         var options: OpaquePointer?
         nghttp2_option_new(&options)
-        // Closed streams are kept for a priority tree that nobody uses.
+        // Closed streams would be kept for a priority tree that is never used.
         nghttp2_option_set_no_closed_streams(options, 1)
         self.options = options
     }
@@ -426,8 +426,8 @@ private struct SessionCallbacks: @unchecked Sendable {
     }
 }
 
-/// `user` is the session itself: it outlives nghttp2's object, which it deletes. So nothing is retained for a call, and there
-/// are fifteen calls per request.
+/// Calls `body` with the session behind `user`. The session outlives nghttp2's object, which it deletes, so no call needs a retain, and
+/// there are fifteen calls per request.
 @inline(__always)
 private func with<Result>(_ user: UnsafeMutableRawPointer?, otherwise: Result, _ body: (Session) -> Result) -> Result {
     guard let user else { return otherwise }

@@ -1,18 +1,18 @@
 internal import CFanfareNghttp2
 internal import Glibc
 
-/// Where nghttp2's small pieces come from: a request costs a dozen of them, of few sizes, and hundreds of requests are open
-/// at a time, which is more than the C library keeps at hand for a thread. What is given back waits in a list of its
-/// size. Shared by all sessions of one simulator, which keep it alive, and confined to its loop: several simulators may
-/// run in one process, on threads of their own.
+/// Allocator for nghttp2's small blocks. A request needs a dozen blocks of few sizes and hundreds of requests are open at a time, which
+/// exceeds the C library's per-thread cache. Freed blocks wait in a list of their size. All sessions of one simulator share an allocator
+/// and keep it alive. It is confined to the simulator's loop: several simulators may run in one process, on threads of their own.
 final class SessionMemory {
-    /// In front of each piece: its size class. Keeps pieces aligned as `malloc` does.
+    /// Bytes in front of each block for its size class. Keeps blocks aligned as `malloc` does.
     private static let headerBytes = 16
     private static let classBytes = 64
-    /// Pieces of up to 1 KB are kept; larger ones (nghttp2's buffers) live as long as their session.
+    /// Number of size classes. Blocks of up to 1 KB are reused; larger ones (nghttp2's buffers) live as long as their session.
     private static let classes = 17
 
-    /// Per class the piece given back last, whose first word points to the one before. Bounded by what was in use at once.
+    /// Freed blocks as a linked list per class, newest first: a block's first word points to the
+    /// next. Bounded by the most blocks in use at once.
     private let free = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: classes)
     private(set) var callbacks = nghttp2_mem()
 
@@ -23,7 +23,7 @@ final class SessionMemory {
             malloc: { count, memory in with(memory) { $0.take(count) } },
             free: { piece, memory in with(memory) { $0.giveBack(piece) } },
             calloc: { count, size, memory in
-                // nghttp2 never asks for as much as overflows.
+                // nghttp2 never requests a size that overflows.
                 let piece = with(memory) { $0.take(count * size) }
                 if let piece { memset(piece, 0, count * size) }
                 return piece
@@ -78,7 +78,7 @@ final class SessionMemory {
     }
 }
 
-/// `memory` is the object, which outlives the sessions that have it.
+/// Calls `body` with the object behind `memory`, which outlives the sessions that use it.
 @inline(__always)
 private func with<Result>(_ memory: UnsafeMutableRawPointer?, _ body: (SessionMemory) -> Result) -> Result {
     Unmanaged<SessionMemory>.fromOpaque(memory!)._withUnsafeGuaranteedRef(body)

@@ -1,18 +1,18 @@
 package import FanfareLoop
 
-/// What the program needs of a simulator, whatever its mode.
+/// Interface of a simulator to the program, in either mode.
 package protocol APNsStandIn: AnyObject {
-    /// The port that is listened on.
+    /// Port that the simulator listens on.
     var port: UInt16 { get }
-    /// What an operator should read: broken clients, failed handshakes. Set by the program; never holds a token.
+    /// Receives reports for an operator: broken clients, failed handshakes. Set by the program. A report never contains a token.
     var onReport: ((String) -> Void)? { get set }
     /// Stops listening and closes every connection.
     func close()
-    /// One line of `key=value`, for people and for `grep`.
+    /// One line of `key=value` pairs, for people and for `grep`.
     func summary(cpuSeconds: Double) -> String
 }
 
-/// The APNs simulator on a loop: accepts connections, reads the clock, and makes trouble as its options say.
+/// The APNs simulator on a loop: accepts connections, reads the clock, and makes the trouble that its options ask for.
 ///
 ///     let simulator = try Simulator(options, loop: loop)
 ///     print(simulator.port)
@@ -21,7 +21,7 @@ package protocol APNsStandIn: AnyObject {
 ///
 /// Confined to its loop's thread.
 package final class Simulator: APNsStandIn {
-    /// A connection that was ended waits so long for the client to notice.
+    /// Milliseconds that an ended connection waits for the client to close.
     private static let farewellMilliseconds = 2000
     private static let reportsMax = 20
 
@@ -38,21 +38,21 @@ package final class Simulator: APNsStandIn {
     private(set) var connections: [UInt32: Connection] = [:]
     private var connectionsMade: UInt32 = 0
     private var withOutput: [Connection] = []
-    /// To be lost, or to fall silent, at the end of this turn: their sessions are being read just now.
+    /// Connections to lose at the end of this turn, because their sessions are being read; those in `silencing` fall silent then.
     private var losing: [Connection] = []
     private var silencing: [Connection] = []
-    /// To be lost when the answers of this turn have left.
+    /// Connections to lose after the answers of this turn have left.
     private var losingBehindAnswers: [Connection] = []
-    /// Changes of key that are to come after so many requests.
+    /// Changes of the key by the number of requests after which they take effect.
     private var keyChanges: [Int: ES256PublicKey] = [:]
     private var delayed: DelayQueue
     private var delayTimer: LoopTimer?
     private var isDelayTimerRunning = false
-    /// Stream limits and windows change.
+    /// Timer for changes of stream limits and windows.
     var settingsTimer: LoopTimer?
     private var troubleTimers: [LoopTimer] = []
     private var farewellTimer: LoopTimer?
-    /// Ended connections and when they are closed for good, oldest first.
+    /// Ended connections with the time at which they are closed for good, oldest first.
     private var farewells: [(connection: UInt32, due: UInt32)] = []
     private var requests = 0
     private var draws: UInt64 = 0
@@ -60,7 +60,7 @@ package final class Simulator: APNsStandIn {
 
     package var onReport: ((String) -> Void)?
 
-    /// Listens at once.
+    /// Starts to listen at once.
     package init(_ options: SimulatorOptions, loop: Loop) throws(LoopError) {
         self.options = options
         self.loop = loop
@@ -101,14 +101,14 @@ package final class Simulator: APNsStandIn {
     package private(set) var port: UInt16
     package var statistics: Statistics { service.statistics }
     package func summary(cpuSeconds: Double) -> String { statistics.summary(cpuSeconds: cpuSeconds) }
-    /// Tokens seen, dead ones included.
+    /// Number of tokens seen, including dead ones.
     package var tokenCount: Int { service.ledger.tokens.count }
 
     private static func publicKey(_ file: String) throws(LoopError) -> ES256PublicKey {
         try ES256PublicKey(pem: String(decoding: readFile(file, max: 65_536), as: UTF8.self), place: file)
     }
 
-    /// What `--error-share` says, for a service that comes and goes.
+    /// Share of requests answered with an error (`--error-share`); tests change it while the simulator runs.
     package var errorShare: Double {
         get { service.behaviour.errorShare }
         set { service.behaviour.errorShare = newValue }
@@ -131,7 +131,7 @@ package final class Simulator: APNsStandIn {
 
     // MARK: - Called by connections
 
-    /// Each connection has its own seed, so that no two answers have one `apns-id`.
+    /// Returns the settings with a seed for this connection, so that no two answers share an `apns-id`.
     func sessionSettings(connection: UInt32) -> Session.Settings {
         var settings = sessionSettings
         settings.seed = mixed(settings.seed ^ UInt64(connection))
@@ -184,7 +184,7 @@ package final class Simulator: APNsStandIn {
         return .answerLater(answer, entry)
     }
 
-    /// How the stream of a request for this token is reset, if it is.
+    /// Draws the reset of a request for this token; `nil` for no reset.
     private func drawReset(of token: ArraySlice<UInt8>) -> SimulatorOptions.Reset.Code? {
         if let said = options.resets.first(where: { $0.covers(token) && drawShare() < $0.share }) { return said.code }
         if options.refuseShare > 0, drawShare() < options.refuseShare { return .refusedStream }
@@ -199,7 +199,7 @@ package final class Simulator: APNsStandIn {
 
     func hasOutput(_ connection: Connection) { withOutput.append(connection) }
 
-    /// The client has been told that the connection ends; it is closed when the client does, or after a while.
+    /// Waits for the client to close a connection whose end was announced, and closes it after a while.
     func awaitFarewell(_ connection: Connection) {
         farewells.append((connection.id, now.sinceStartMilliseconds &+ UInt32(Simulator.farewellMilliseconds)))
         if farewells.count == 1 { farewellTimer?.start(after: .milliseconds(Simulator.farewellMilliseconds)) }
@@ -265,7 +265,7 @@ package final class Simulator: APNsStandIn {
         }
     }
 
-    // MARK: - For what goes by the clock
+    // MARK: - For timed trouble
 
     func listen() throws(LoopError) {
         listener = try TCPListener(loop: loop, host: options.host, port: port) { [unowned self] in accept($0) }
@@ -303,7 +303,7 @@ package final class Simulator: APNsStandIn {
     }
 }
 
-/// The first 64 bits of SHA-256: a token's name wherever it is shown.
+/// Returns the first 64 bits of SHA-256: a token's name in all output.
 private func firstDigestWord(_ bytes: [UInt8]) -> UInt64 {
     sha256(bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
 }

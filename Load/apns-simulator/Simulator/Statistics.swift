@@ -1,29 +1,31 @@
 internal import LoadJSON
 
-/// What the simulator counted. Never holds a token.
+/// Counters of a simulator. Never contain a token.
 package struct Statistics: Sendable {
-    /// Different faults remembered by text; the rest is counted together.
+    /// Most distinct faults counted by text; the rest are counted together.
     private static let payloadFaultsMax = 64
 
     private var answers = [Int](repeating: 0, count: Answer.allCases.count)
     package private(set) var requests = 0
-    /// `BadRequestPayload` refusals by what was wrong.
+    /// `BadRequestPayload` refusals by fault.
     package private(set) var payloadFaults: [String: Int] = [:]
     package internal(set) var connections = 0
-    /// Killed on purpose (`--lose-connections`).
+    /// Connections lost on purpose (`--lose-connections`).
     package internal(set) var connectionsLost = 0
     package internal(set) var goAways = 0
-    /// Closed before they could say anything (`--refuse-connections`), and fallen silent (`--silent-after`).
+    /// Connections closed before the handshake (`--refuse-connections`); `connectionsSilent`
+    /// counts those that fell silent (`--silent-after`).
     package internal(set) var connectionsRefused = 0
     package internal(set) var connectionsSilent = 0
-    /// Take requests and answer none, or all alike (`--wedge-after`).
+    /// Connections that take requests and answer none, or all alike (`--wedge-after`).
     package internal(set) var connectionsWedged = 0
-    /// Streams reset before (`--refuse-share`) and after (`--reset-share`) their request was taken.
+    /// Streams reset before their request was examined (`--refuse-share`); `failedStreams` counts those
+    /// reset after it was accepted (`--reset-share`).
     package internal(set) var refusedStreams = 0
     package internal(set) var failedStreams = 0
     /// Requests whose answer never left.
     package internal(set) var unanswered = 0
-    /// Requests in the busiest second.
+    /// Number of requests in the busiest second.
     package private(set) var peakPerSecond = 0
     private var second: UInt32 = 0
     private var inSecond = 0
@@ -46,7 +48,7 @@ package struct Statistics: Sendable {
         payloadFaults[known ? text : "other faults", default: 0] += 1
     }
 
-    /// One line of `key=value`, for people and for `grep`. Answers that never came are left out.
+    /// One line of `key=value` pairs, for people and for `grep`. Omits answers that never occurred.
     package func summary(cpuSeconds: Double) -> String {
         var parts = ["requests=\(requests)"]
         for answer in Answer.allCases where answer == .accepted || self[answer] > 0 {
@@ -61,7 +63,7 @@ package struct Statistics: Sendable {
         return parts.joined(separator: " ")
     }
 
-    /// The same as the dump's last line has it.
+    /// The counters as the dump's last line has them.
     var json: JSON {
         let byAnswer = Answer.allCases.filter { self[$0] > 0 }
             .map { JSON.Object.Member(key: $0.reason, value: .int(Int64(self[$0]))) }

@@ -15,9 +15,9 @@ extension SimulatorOptions {
         }
 
         package var first: Int
-        /// In the order of their times, the first later than 0.
+        /// Steps in the order of their times; the first is later than 0.
         package var steps: [Step]
-        /// Milliseconds after which it begins anew, later than the last step; `nil`: never.
+        /// Milliseconds after which the schedule starts again, later than the last step; `nil` for never.
         package var round: Int?
 
         package init(_ first: Int, _ steps: [Step] = [], round: Int? = nil) {
@@ -31,7 +31,7 @@ extension SimulatorOptions {
             return steps.last { $0.at <= now }?.value ?? first
         }
 
-        /// When it changes next; `nil`: no more.
+        /// Returns the time of the next change; `nil` if there is none.
         package func change(after now: Int) -> Int? {
             guard let last = steps.last else { return nil }
             guard let round else { return now < last.at ? steps.first { $0.at > now }?.at : nil }
@@ -40,15 +40,15 @@ extension SimulatorOptions {
         }
     }
 
-    /// How long answers wait, milliseconds.
+    /// Delay of answers in milliseconds.
     package enum Latency: Sendable, Equatable {
         case even(ClosedRange<Int>)
-        /// Log-normal: most near the median, one in a hundred beyond `p99`.
+        /// Log-normal distribution: most delays are near the median, one in a hundred exceeds `p99`.
         case skewed(median: Int, p99: Int)
 
         package static let none = Latency.even(0...0)
 
-        /// No answer waits longer.
+        /// Upper limit of the delays.
         var most: Int {
             switch self {
             case .even(let range): range.upperBound
@@ -56,12 +56,12 @@ extension SimulatorOptions {
             }
         }
 
-        /// - Parameter random: gives evenly spread bits.
+        /// - Parameter random: returns uniformly distributed bits.
         func draw(_ random: () -> UInt64) -> Int {
             switch self {
             case .even(let range): return range.lowerBound + Int(random() % UInt64(range.count))
             case .skewed(let median, let p99):
-                // Box and Muller's normal number; 2.326 standard deviations are the 99th percentile.
+                // Normal deviate by Box and Muller; the 99th percentile lies 2.326 standard deviations above the median.
                 let u = (Double(random() >> 11) + 1) * 0x1p-53
                 let v = Double(random() >> 11) * 0x1p-53
                 let normal = (-2 * log(u)).squareRoot() * cos(2 * .pi * v)
@@ -71,12 +71,12 @@ extension SimulatorOptions {
         }
     }
 
-    /// What tokens that begin so are answered.
+    /// Answer to tokens with a given prefix.
     package struct Mix: Sendable, Equatable {
-        /// Hex digits, lower case.
+        /// Prefix of the tokens, in lower-case hex digits.
         package var prefix: String
         package var answer: Answer
-        /// From 0 to 1: of such tokens where the answer is about the token (410, `BadDeviceToken`), else of their requests.
+        /// Share of the tokens, 0–1, for an answer about the token (410, `BadDeviceToken`); share of the requests for any other answer.
         package var share: Double
 
         package init(prefix: String, answer: Answer, share: Double = 1) {
@@ -88,18 +88,18 @@ extension SimulatorOptions {
         func covers(_ token: ArraySlice<UInt8>) -> Bool { begins(token, with: prefix) }
     }
 
-    /// Tokens that begin so have the streams of their requests reset.
+    /// Stream resets for the requests of tokens with a given prefix.
     package struct Reset: Sendable, Equatable {
-        /// Hex digits, lower case.
+        /// Prefix of the tokens, in lower-case hex digits.
         package var prefix: String
         package var code: Code
-        /// Of their requests, from 0 to 1.
+        /// Share of the requests, 0–1.
         package var share: Double
 
         package enum Code: String, Sendable {
-            /// The request was not looked at.
+            /// The request was not examined.
             case refusedStream = "REFUSED_STREAM"
-            /// It was taken.
+            /// The request was accepted.
             case internalError = "INTERNAL_ERROR"
         }
 
@@ -112,13 +112,13 @@ extension SimulatorOptions {
         func covers(_ token: ArraySlice<UInt8>) -> Bool { begins(token, with: prefix) }
     }
 
-    /// A connection that lives, takes requests and PINGs, and is of no use.
+    /// A wedged connection: it stays open, takes requests and PINGs, and never serves a request.
     package struct Wedge: Sendable, Equatable {
-        /// Requests that are answered as ever before.
+        /// Requests that are answered normally before the connection is wedged.
         package var afterRequests: Int
-        /// To all that come; `nil`: none.
+        /// Answer to all later requests; `nil` for no answer.
         package var answer: Answer?
-        /// Of the connections, from 0 to 1.
+        /// Share of the connections, 0–1.
         package var share: Double
 
         package init(afterRequests: Int, answer: Answer? = nil, share: Double = 1) {
@@ -128,11 +128,11 @@ extension SimulatorOptions {
         }
     }
 
-    /// Provider tokens are signed by another key from then on.
+    /// A change of the key that signs provider tokens.
     package struct KeyChange: Sendable, Equatable {
-        /// PEM: the key's public half.
+        /// PEM file with the new key's public half.
         package var file: String
-        /// Since the start.
+        /// Time or number of requests since the start.
         package var after: Stretch
 
         package init(file: String, after: Stretch) {
@@ -155,7 +155,7 @@ private func begins(_ token: ArraySlice<UInt8>, with prefix: String) -> Bool {
 }
 
 extension Answer {
-    /// Whether it says that the token will never work again.
+    /// Is `true` if the answer says that the token will never work again.
     var isFarewell: Bool {
         switch self {
         case .expiredToken, .unregistered, .badDeviceToken, .deviceTokenNotForTopic: true
@@ -164,16 +164,15 @@ extension Answer {
     }
 }
 
-/// How streams of a connection are reset.
+/// Kind of a stream reset.
 enum StreamReset {
-    /// REFUSED_STREAM: the request was not looked at.
+    /// REFUSED_STREAM: the request was not examined.
     case refused
-    /// INTERNAL_ERROR: what became of the request, the client cannot know.
+    /// INTERNAL_ERROR: the client cannot know whether the request was accepted.
     case failed(EntryIndex?)
 }
 
-/// What happens to connections by the clock: stream limits and windows that change, GOAWAYs and losses, slow reading, an
-/// outage.
+/// Timed trouble of connections: changing stream limits and windows, GOAWAYs, lost connections, slow reading and outages.
 extension Simulator {
     static let readingTickMilliseconds = 50
 
@@ -203,12 +202,12 @@ extension Simulator {
         }
     }
 
-    /// What a connection may read between two ticks; `nil`: all there is.
+    /// Bytes that a connection may read between two ticks; `nil` for no limit.
     var bytesPerTick: Int? {
         options.readBytesPerSecond.map { max(1, $0 * Self.readingTickMilliseconds / 1000) }
     }
 
-    /// To one of the connections that carry requests, drawn.
+    /// Calls `body` at each interval with one of the connections that carry requests, drawn at random.
     private func every(_ interval: Int, _ body: @escaping (Connection) -> Void) {
         repeating(interval) { [unowned self] in
             let candidates = connections.values.filter { $0.hasCarriedRequests && !$0.isLost }.sorted { $0.id < $1.id }
@@ -230,7 +229,7 @@ extension Simulator {
         for connection in connections.values { connection.change(sessionSettings) }
     }
 
-    /// Nobody listens, and all connections are lost, until `comeUp`.
+    /// Closes the port and loses all connections until `comeUp`.
     package func goDown() {
         stopListening()
         for connection in connections.values where !connection.isLost { connection.lose() }

@@ -1,12 +1,12 @@
 package import FanfareLoop
 
-/// Passes connections on to a server as if it were far away.
+/// Relays connections to a server as if the server were far away.
 ///
-/// The bytes are passed on as they are, so what HTTP/2 and TLS do over a distance they do here. A connection's beginning takes TCP's
-/// round trip; each of its directions is a `Way`. Time goes in milliseconds. Confined to its loop's thread.
+/// The bytes pass unchanged, so HTTP/2 and TLS behave as over a distance. Opening a connection takes TCP's round trip; each of its
+/// directions is a `Way`. Time advances in steps of a millisecond. Confined to its loop's thread.
 package final class Relay {
     private static let tick = Duration.milliseconds(1)
-    /// What is due within half a tick is due: so delays are right on average.
+    /// Bytes due within half a tick are delivered, so that delays are right on average.
     private static let earliness: Int64 = 500_000
 
     private let options: RelayOptions
@@ -19,12 +19,13 @@ package final class Relay {
     private var isTicking = false
     private var passages: [Passage] = []
 
-    /// Connections accepted and passed on, those that were closed at once, and bytes passed on.
+    /// Connections accepted and relayed; `turnedAway` counts connections closed at once, `bytes` the bytes relayed.
     package private(set) var accepted = 0
     package private(set) var turnedAway = 0
     package private(set) var bytes = 0
 
-    /// Listens at once.
+    /// Starts to listen at once.
+    ///
     /// - Parameter now: monotonic nanoseconds.
     package init(
         _ options: RelayOptions, loop: Loop, now: @escaping () -> Int64 = Clock.monotonicNanoseconds
@@ -47,7 +48,7 @@ package final class Relay {
 
     package var port: UInt16 { listener?.port ?? 0 }
 
-    /// Ends all connections; nothing that is on its way arrives.
+    /// Ends all connections; bytes on their way are lost.
     package func close() {
         listener?.close()
         timer?.close()
@@ -78,7 +79,7 @@ package final class Relay {
         timer?.stop()
     }
 
-    /// A client's connection, and the one to the server that belongs to it.
+    /// A client's connection and the connection to the server that belongs to it.
     private final class Passage {
         private let there: Direction
         private let back: Direction
@@ -88,13 +89,13 @@ package final class Relay {
         init(from client: TCPStream, to server: TCPStream, _ way: Way.Options, seed: UInt64, since now: Int64) {
             there = Direction(from: client, to: server, Way(way, seed: 2 &* seed))
             back = Direction(from: server, to: client, Way(way, seed: 2 &* seed &+ 1))
-            // A client may write from when TCP's handshake is done, which on this side of the distance took no time.
+            // A client may write as soon as TCP's handshake is done, which took no time on this side of the distance.
             opensAt = now + way.roundTrip
         }
 
         var hasEnded: Bool { there.hasEnded && back.hasEnded }
 
-        /// - Returns: bytes that have arrived.
+        /// - Returns: number of bytes that have arrived.
         func move(at now: Int64) -> Int {
             if !isOpen, now >= opensAt {
                 isOpen = true
@@ -111,20 +112,20 @@ package final class Relay {
         }
     }
 
-    /// Bytes on their way from one end to the other.
+    /// Bytes on their way from one end of a connection to the other.
     private final class Direction {
-        /// While the far end's socket has so much to take, what is on its way stays there.
+        /// Most bytes waiting in the far end's socket; beyond that, arrived bytes stay in the way.
         private static let unsentBytesMax = 1 << 20
 
         private let near: TCPStream
         private let far: TCPStream
         private var way: Way
-        /// Since the last move.
+        /// Bytes read since the last move.
         private var read: [[UInt8]] = []
         private var isPaused = true
-        /// No more will come; what is on its way still arrives.
+        /// Is `true` when no more bytes will come; those on their way still arrive.
         private var nearHasEnded = false
-        /// The far end has ended, too.
+        /// Is `true` when the far end has ended, too.
         private(set) var hasEnded = false
 
         init(from near: TCPStream, to far: TCPStream, _ way: Way) {
@@ -156,7 +157,7 @@ package final class Relay {
                     return far.writeQueueBytes < Direction.unsentBytesMax
                 }
             }
-            // Not over yet: what was written just now leaves at the end of the loop's turn.
+            // The far end is not closed yet: bytes written just now leave at the end of the loop's turn.
             if nearHasEnded, way.count == 0 { far.finish() }
             if far.isClosed {
                 hasEnded = true

@@ -1,11 +1,11 @@
-/// How far away a server is made to look.
+/// Options of a relay: addresses, simulated distance and limits.
 package struct RelayOptions: Sendable {
     package struct Place: Sendable, Equatable {
         package var host: String
         package var port: UInt16
     }
 
-    /// Port 0 takes a free one.
+    /// Address to listen on; port 0 takes a free one.
     package var listen = Place(host: "127.0.0.1", port: 0)
     package var target = Place(host: "127.0.0.1", port: 0)
     package var roundTripMilliseconds = 0.0
@@ -13,7 +13,7 @@ package struct RelayOptions: Sendable {
     package var bytesPerSecond: Int?
     package var lossShare = 0.0
     package var slowStart = SlowStart.always
-    /// At a time; further ones are closed at once.
+    /// Most connections at a time; further ones are closed at once.
     package var connectionsMax = Int.max
     package var seed: UInt64 = 1
 
@@ -26,7 +26,7 @@ package struct RelayOptions: Sendable {
     }
 }
 
-/// A command line that makes no sense: what, and what would.
+/// A fault in the command line: what was given, and what would be right.
 package struct UsageError: Error, CustomStringConvertible {
     package let description: String
 }
@@ -58,7 +58,7 @@ extension RelayOptions {
 
         """
 
-    /// Reads the command line without the program's name.
+    /// Reads the command line, without the program's name.
     package init(arguments: [String]) throws(UsageError) {
         var rest = arguments[...]
         var given: Set<String> = []

@@ -1,47 +1,47 @@
 import FanfareModel
 
-/// One direction of a connection over a distance: bytes enter it at one end and come out at the other after a while.
+/// One direction of a connection over a distance: bytes enter at one end and leave at the other after a delay.
 ///
-/// It behaves as a TCP connection over such a distance does to the programs at its ends. As many bytes as TCP's congestion window
-/// has room for depart at once; their acknowledgement comes a round trip later and makes the window larger by as much (RFC 5681 §3.1, "slow
-/// start"), and idleness makes it small again. A loss is a stall: what was lost, and all behind it, comes a round trip later.
+/// To the programs at its ends it behaves like TCP over that distance. Bytes depart at once while TCP's congestion window has room; their
+/// acknowledgement comes a round trip later and enlarges the window by as many bytes (RFC 5681 §3.1, "slow start"), and idleness shrinks it
+/// again. A loss is a stall: the lost bytes, and all bytes behind them, come a round trip later.
 ///
-/// Times are monotonic nanoseconds and come in from outside.
+/// Times are monotonic nanoseconds and are passed in.
 struct Way {
     struct Options: Sendable, Equatable {
-        /// Nanoseconds that everything takes, and up to how many more.
+        /// Delay of all bytes in nanoseconds; `jitter` is the most that is added to it.
         var delay: Int64 = 0
         var jitter: Int64 = 0
-        /// `nil`: as many as come.
+        /// Bandwidth; `nil` for no limit.
         var bytesPerSecond: Int?
-        /// Share of segments that are lost.
+        /// Share of segments that are lost, 0–1.
         var lossShare = 0.0
         var slowStart = SlowStart.always
 
         var roundTrip: Int64 { 2 * delay }
     }
 
-    /// What an Ethernet frame carries.
+    /// Payload of an Ethernet frame.
     static let segmentBytes = 1460
-    /// RFC 6928, and Linux.
+    /// Initial congestion window of RFC 6928 and of Linux.
     static let initialWindow = 10 * segmentBytes
-    /// As far as Linux lets a socket's buffer grow by itself (`tcp_wmem`); no more is between the ends at any time.
+    /// Most bytes between the two ends: the size to which Linux lets a socket's buffer grow by itself (`tcp_wmem`).
     static let bytesMax = 4 << 20
-    /// Idleness after which Linux halves the window is a round trip and this (`tcp_rto_min`), and again each time as long.
+    /// Linux halves the window after an idle time of a round trip plus this margin (`tcp_rto_min`), and again after each further such time.
     static let idleMargin: Int64 = 200_000_000
 
     private let options: Options
     private var random: SplitMix64
     private var window: Int
-    /// Bytes that have departed and are not acknowledged, with the times at which they will be.
+    /// Bytes that have departed and are not acknowledged, with the time of their acknowledgement.
     private var unacknowledged: [(bytes: Int, at: Int64)] = []
     private var inFlight = 0
     private var lastDeparture = Int64.min
-    /// When the last byte that departed has left the near end, by the bandwidth.
+    /// Time at which the last departed byte has left the near end, at the given bandwidth.
     private var isFreeAt = Int64.min
     private var waiting: [ArraySlice<UInt8>] = []
     private var travelling: [(bytes: ArraySlice<UInt8>, due: Int64)] = []
-    /// Bytes that are in it.
+    /// Bytes that have entered and not arrived.
     private(set) var count = 0
 
     init(_ options: Options, seed: UInt64) {
@@ -50,7 +50,7 @@ struct Way {
         window = options.slowStart == .never ? Way.bytesMax : Way.initialWindow
     }
 
-    /// The near end is read no further; what it has read may still enter.
+    /// Is `true` when the near end must not be read further; bytes it has already read may still enter.
     var isFull: Bool { count >= Way.bytesMax }
 
     mutating func enter(_ bytes: [UInt8], at now: Int64) {
@@ -60,7 +60,7 @@ struct Way {
         depart(at: now)
     }
 
-    /// Hands out what has arrived, in the order in which it entered, while `take` wants more.
+    /// Delivers arrived bytes in the order in which they entered, until `take` returns `false`.
     mutating func arrive(at now: Int64, _ take: (ArraySlice<UInt8>) -> Bool) {
         depart(at: now)
         var taken = 0
@@ -92,7 +92,7 @@ struct Way {
         var due = leaves + options.delay
         if options.jitter > 0 { due += Int64.random(in: 0...options.jitter, using: &random) }
         if isLost(bytes.count) { due += options.roundTrip }
-        // TCP hands out nothing before what was sent before it.
+        // TCP delivers no bytes before the bytes that were sent earlier.
         due = max(due, travelling.last?.due ?? due)
         travelling.append((bytes, due))
         unacknowledged.append((bytes.count, due + options.delay))
@@ -120,7 +120,7 @@ struct Way {
         }
         unacknowledged.removeFirst(acknowledged)
         guard options.slowStart == .always, unacknowledged.isEmpty, lastDeparture > .min else { return }
-        // RFC 5681 §4.1, as Linux does it (`tcp_slow_start_after_idle`).
+        // Shrinks the window after idleness (RFC 5681 §4.1), as Linux does (`tcp_slow_start_after_idle`).
         let pause = options.roundTrip + Way.idleMargin
         while now - lastDeparture >= pause, window > Way.initialWindow {
             window = max(window / 2, Way.initialWindow)
@@ -129,11 +129,11 @@ struct Way {
     }
 }
 
-/// When a connection has a small congestion window.
+/// Times at which a connection has a small congestion window.
 package enum SlowStart: String, Sendable {
-    /// At the beginning and after idleness: Linux unless it is told otherwise.
+    /// At the beginning and after idleness: Linux by default.
     case always = "on"
-    /// At the beginning: Linux with `net.ipv4.tcp_slow_start_after_idle=0`.
+    /// At the beginning only: Linux with `net.ipv4.tcp_slow_start_after_idle=0`.
     case first
     case never = "off"
 }

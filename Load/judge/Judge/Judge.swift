@@ -1,18 +1,18 @@
 package import LoadJSON
 
-/// Reads a simulator's dump line by line and says whether every promise about deliveries was kept.
+/// Reads a simulator's dump line by line and decides whether every promise about deliveries was kept.
 ///
-/// What it knows comes from outside the engine's delivery path: what a server accepted (the dump) and what the decision
-/// core says it published (the states file).
+/// Its sources lie outside the engine's delivery path: the pushes that a server accepted (the dump) and the versions that
+/// the decision core published (the states file).
 package struct Judge {
     package struct Expectations: Sendable {
-        /// Topics per lineup; `nil` when each token follows one topic.
+        /// Topics per lineup; `nil` if each token follows one topic.
         package var lineups: Int?
-        /// Tokens that must be in the dump, dead ones included.
+        /// Number of tokens that must be in the dump, including dead ones.
         package var tokens: Int?
-        /// Distinct states that the median live token must have accepted.
+        /// Least number of distinct states accepted by the median live token.
         package var distinctStates: Int?
-        /// Starts that one device may have accepted: of so many activities.
+        /// Most starts that one device may have accepted: the number of its activities.
         package var startsPerToken = 1
 
         package init(lineups: Int? = nil, tokens: Int? = nil, distinctStates: Int? = nil) {
@@ -22,7 +22,7 @@ package struct Judge {
         }
     }
 
-    /// One accepted push, as a token's line lists it.
+    /// One accepted push from a token's line.
     private struct Entry {
         let arrival: Int64
         let state: String?
@@ -47,13 +47,13 @@ package struct Judge {
         }
     }
 
-    /// The same state twice in a row, though the first was answered.
+    /// An equal state twice in a row although the first was answered.
     private struct Repeat {
         let token, state: String
         let arrivals: ClosedRange<Int64>
     }
 
-    /// Milliseconds between the first activity of a sweep and the last, of those whose pushes are not lost.
+    /// Longest sweep in milliseconds, from the first activity to the last, of activities whose pushes are not lost.
     private static let sweepMax: Int64 = 1000
 
     private let book: TopicBook
@@ -61,7 +61,7 @@ package struct Judge {
     private var readings: [String: TopicBook.Reading] = [:]
     private var alertTitles: [String: String] = [:]
     private var distinct: [Int] = []
-    /// When a state was accepted again by tokens that had another one between: the first time and the last.
+    /// Time range in which tokens accepted a state again after another one in between, by state.
     private var returns: [String: ClosedRange<Int64>] = [:]
     private var repeats: [Repeat] = []
     private var hasCounters = false
@@ -74,7 +74,7 @@ package struct Judge {
         verdict.lineups = expectations.lineups
     }
 
-    /// The next line of the dump. Lines of unknown type are left to later formats.
+    /// Reads the next line of the dump. Ignores lines of unknown type, for later formats.
     package mutating func read(_ line: JSON) throws(InputError) {
         switch line["type"]?.stringValue {
         case "state":
@@ -101,7 +101,7 @@ package struct Judge {
         }
     }
 
-    /// After the last line.
+    /// Returns the verdict. To be called after the last line.
     package mutating func finish() -> Verdict {
         judgeRepeats()
         if !hasCounters { verdict.add(.incompleteDump, token: "", "the line with the counters is missing: cut off?") }
@@ -153,7 +153,8 @@ package struct Judge {
         checkTopics(token, entries)
     }
 
-    /// A second start is a second card, above all when the first one's answer was lost: the sender did not know, and had to wait.
+    /// Checks that a device has no more starts than activities: an additional start is an additional card. When the answer to a start was
+    /// lost, the sender did not know its outcome and had to wait instead.
     private mutating func checkStarts(_ token: String, _ entries: [Entry]) {
         verdict.startTokens += 1
         let starts = entries.filter { $0.event == "s" }
@@ -192,7 +193,7 @@ package struct Judge {
         }
     }
 
-    /// A shoot-out whose first and third kick the same player misses shows one state, another, and the first again.
+    /// Notes states that return after another one, such as in a shoot-out in which one player misses the first and the third kick.
     private mutating func noteReturns(_ entries: [Entry]) {
         var seen: Set<String> = []
         var last: String?
@@ -207,8 +208,8 @@ package struct Judge {
         }
     }
 
-    /// What lay between a state and its return may have been lost with a connection before the server read it. The sender does not
-    /// know that, and the phone may show either: it has to say what is true now.
+    /// Judges repeats. The state between a state and its return may have been lost with a connection before the server read it. The sender
+    /// cannot know that, and the phone may show either, so the sender must send the state that is true now.
     private mutating func judgeRepeats() {
         for found in repeats {
             if let again = returns[found.state],
@@ -225,7 +226,8 @@ package struct Judge {
         repeats = []
     }
 
-    /// A version that is sent again, because its answer never came, goes without its alert: its `highlight` may be another.
+    /// Is `true` if two states are one version. A version sent again because its answer was
+    /// lost has no alert, so its `highlight` may differ.
     private func areOneVersion(_ a: String, _ b: String) -> Bool {
         readings[a]?.hashButHighlight == readings[b]?.hashButHighlight
     }
@@ -243,7 +245,7 @@ package struct Judge {
     }
 
     private mutating func checkTopics(_ token: String, _ entries: [Entry]) {
-        // An end without a state keeps the last one on the card.
+        // An end without a state keeps the last state on the card.
         guard let last = entries.last(where: { $0.state != nil }), let hash = last.state, let reading = readings[hash]
         else {
             verdict.add(.neverReached, token: token, "nothing accepted")
@@ -287,7 +289,7 @@ package struct Judge {
         for entry in entries { all.formUnion(entry.state.flatMap { readings[$0]?.topics } ?? []) }
         let shown = last.topics ?? []
         let count = shown.count + last.more
-        // What is over goes when it is dismissed; anything else stays.
+        // A topic that has ended leaves when it is dismissed; every other topic stays.
         let isCut = book.allPublished && count != size && count + book.ended < size
         if all.count > size || count > size || isCut
             || !all.subtracting(shown).allSatisfy({ book.topics[$0].ended || last.more > 0 })

@@ -1,19 +1,19 @@
 package import LoadJSON
 
-/// A file that is not what it should be: where, and what was expected.
+/// An input file in a wrong format: the place, and what was expected.
 package struct InputError: Error, CustomStringConvertible {
     package let description: String
 }
 
-/// What `fanfare replay --states FILE` says about one topic.
+/// A topic's line in the output of `fanfare replay --states FILE`.
 package struct TopicRecord: Sendable {
     package let id: String
     package let ended: Bool
-    /// All facts, sent or not.
+    /// Content state with all facts, sent or not.
     package let state: JSON
-    /// The last version sent; `nil` when there was none.
+    /// Last version sent; `nil` without one.
     package let published: JSON?
-    /// `compactLeading`, `compactTrailing` and `minimal` of that version, as a lineup shows it.
+    /// The members `compactLeading`, `compactTrailing` and `minimal` of that version, as a lineup shows them.
     package let short: JSON?
 
     package init(id: String, ended: Bool, state: JSON, published: JSON?, short: JSON? = nil) {
@@ -37,22 +37,22 @@ package struct TopicRecord: Sendable {
 
 /// Tells which topics a content state can belong to, and whether it is the newest of them.
 ///
-/// A dump knows no topics, only what phones were shown. A state names its topic by `home` and `away` (football); where it
-/// has no such pair (transit), it belongs to the topics whose published state it equals, and an older one to any.
+/// A dump contains no topics, only the states that phones were shown. A football state names its topic by `home` and `away`. Without that
+/// pair (transit), a state belongs to the topics whose published state it equals, and an older state may belong to any topic.
 struct TopicBook {
-    /// What a content state in the dump means; worked out once per distinct state.
+    /// Meaning of a content state in the dump, determined once per distinct state.
     struct Reading {
-        /// Topics the state can belong to; in a lineup, those it shows. `nil`: any.
+        /// Topics that the state can belong to, or that a lineup shows; `nil` for any.
         var topics: Set<Int>?
         /// Topics whose newest state this is.
         var newest: Set<Int> = []
-        /// As `newest`, but for `highlight`, which follows the alert that a push carries.
+        /// Topics whose newest state this is apart from `highlight`, which follows the alert of a push.
         var newestButHighlight: Set<Int> = []
-        /// Equal for states that differ in nothing but `highlight`. (A hash: enough of them would not fit.)
+        /// Hash of the state without `highlight`. A hash, because that many states would not fit into memory.
         var hashButHighlight = 0
-        /// Topics a lineup has and has no room to show.
+        /// Number of the lineup's topics that found no room.
         var more = 0
-        /// Why it is no state at all.
+        /// Reason why the state is invalid; `nil` for a valid state.
         var fault: String?
     }
 
@@ -89,10 +89,10 @@ struct TopicBook {
         }
     }
 
-    /// Whether every topic was published: then a lineup shows all of its own.
+    /// Is `true` if every topic was published; a lineup then shows all of its topics.
     var allPublished: Bool { topics.allSatisfy { $0.published != nil } }
 
-    /// How many topics are over.
+    /// Number of topics that have ended.
     var ended: Int { topics.count { $0.ended } }
 
     func read(_ state: JSON) -> Reading {
@@ -112,7 +112,7 @@ struct TopicBook {
         return reading
     }
 
-    /// A lineup shows each topic in short, and one of them whole.
+    /// Reads a lineup's state, which shows each topic in short and one of them whole.
     func readLineup(_ state: JSON) -> Reading {
         var reading = Reading()
         var shown: [Int] = []

@@ -1,12 +1,12 @@
 package import LoadJSON
 
-/// A promise that was broken, as the verdict names it.
+/// A broken promise, by its name in the verdict.
 package enum Violation: String, CaseIterable, Sendable {
     /// The last accepted state of a live token is not what its topic published last.
     case stale
     /// A live token that was tried and never accepted anything.
     case neverReached
-    /// The same state twice in a row, though the sender had an answer to the first.
+    /// An equal state twice in a row, although the sender had an answer to the first.
     case repeated
     /// A stamp lower than the one before.
     case stampBack
@@ -14,7 +14,7 @@ package enum Violation: String, CaseIterable, Sendable {
     case stampNotRaised
     /// One alert twice for one token.
     case alertTwice
-    /// Something after an accepted end.
+    /// A push after an accepted end.
     case afterEnd
     /// The topic has ended and the token never accepted an end.
     case endMissing
@@ -24,46 +24,46 @@ package enum Violation: String, CaseIterable, Sendable {
     case unknownState
     /// More starts for a device than it has activities.
     case startTwice
-    /// Something else than a start to a start token.
+    /// A push to a start token that is not a start.
     case startMixed
-    /// Not the number of tokens that was expected.
+    /// A number of tokens other than expected.
     case tokenCount
-    /// The median token saw fewer distinct states than was asked for.
+    /// Fewer distinct states than expected, accepted by the median token.
     case fewStates
-    /// The simulator could not record everything, or the dump's end is missing.
+    /// The simulator could not record everything, or the dump ends early.
     case incompleteDump
 }
 
-/// What the judge says.
+/// The judge's result.
 package struct Verdict: Sendable {
-    /// Examples kept of each violation.
+    /// Most examples kept per violation.
     static let examplesMax = 5
 
     package struct Example: Sendable, Equatable {
         package let violation: Violation
-        /// The dump's name of the token; empty where it is about the whole run.
+        /// Name of the token in the dump; empty for a violation of the whole run.
         package let token: String
         package let detail: String
     }
 
     package internal(set) var topics = 0
-    /// Topics per lineup; `nil` when each token follows one topic.
+    /// Topics per lineup; `nil` if each token follows one topic.
     package internal(set) var lineups: Int?
     package internal(set) var liveTokens = 0
     package internal(set) var deadTokens = 0
-    /// Start tokens that accepted something, and the starts.
+    /// Start tokens that accepted something; `starts` counts the starts.
     package internal(set) var startTokens = 0
     package internal(set) var starts = 0
     package internal(set) var accepted = 0
     /// Accepted pushes whose answer never left.
     package internal(set) var unanswered = 0
     package internal(set) var alerts = 0
-    /// States that followed the very same state after an unanswered push: allowed, and never more than `unanswered`.
+    /// States equal to the one before after an unanswered push: allowed, and never more than `unanswered`.
     package internal(set) var allowedRepeats = 0
-    /// States that followed the very same state while others were shown another one between: what was lost before the server read it
-    /// looks like that. Never more than the sender calls uncertain.
+    /// States equal to the one before while other tokens were shown another one in between: a state lost before the server read it looks
+    /// like that. Never more than the sender counts as uncertain.
     package internal(set) var repeatsOfReturned = 0
-    /// Distinct states that a live token accepted: least, median, most.
+    /// Least, median and most distinct states that a live token accepted.
     package internal(set) var distinctStates = (least: 0, median: 0, most: 0)
     package private(set) var violations: [Violation: Int] = [:]
     package private(set) var examples: [Example] = []
@@ -94,7 +94,7 @@ package struct Verdict: Sendable {
                 "least": .int(Int64(distinctStates.least)), "median": .int(Int64(distinctStates.median)),
                 "most": .int(Int64(distinctStates.most)),
             ],
-            // No key comes twice: the cases' names are distinct.
+            // The cases' names are distinct, so no key occurs twice.
             "violations": JSON.Object(counts).map(JSON.object) ?? .null,
             "examples": .array(
                 examples.map {

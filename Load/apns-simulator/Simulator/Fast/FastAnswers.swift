@@ -1,34 +1,35 @@
 internal import FanfareHTTP2
 
-/// What a fast session answers: at once, when the simulated round trip is over, or when the client's window has room for the
-/// reason. Owned by its session.
+/// Answers of a fast session: given at once, after the simulated round trip, or when the client's window
+/// has room for the reason. Owned by its session.
 struct FastAnswers: ~Copyable {
     private struct Waiting {
         let stream: UInt32
         let answer: Answer
-        /// Milliseconds on the session's clock.
+        /// Due time in milliseconds on the session's clock.
         let due: UInt32
     }
 
     private let latencyMilliseconds: UInt32
     private let deadSince: Int64
-    /// By due time; those before `waitingFrom` have been given.
+    /// Answers by due time; those before `waitingFrom` have been given.
     private var waiting: [Waiting] = []
     private var waitingFrom = 0
-    /// Those whose body the client's window has no room for.
+    /// Answers whose body does not fit into the client's window.
     private var blocked: [(stream: UInt32, answer: Answer)] = []
     private var sendWindow = FlowControl.defaultWindow
     var peerInitialWindow = FlowControl.defaultWindow
-    /// The client's decoder allows less than HTTP/2's default and must be told that we use no table at all (RFC 7541 §4.2).
+    /// Is `true` while the client's decoder, which allows less than HTTP/2's default table, has not
+    /// been told that no table is used (RFC 7541 §4.2).
     var owesSizeUpdate = false
 
-    /// - Parameter deadSince: milliseconds; the time in a 410.
+    /// - Parameter deadSince: time in a 410 answer, in milliseconds.
     init(latencyMilliseconds: UInt32, deadSince: Int64) {
         self.latencyMilliseconds = latencyMilliseconds
         self.deadSince = deadSince
     }
 
-    /// Answers that are decided and not given.
+    /// Number of answers decided and not yet given.
     var toCome: Int { waiting.count - waitingFrom + blocked.count }
     var isWaiting: Bool { waiting.count > waitingFrom }
 
@@ -41,26 +42,26 @@ struct FastAnswers: ~Copyable {
         }
     }
 
-    /// Gives the answers whose time has come.
+    /// Gives the answers that are due.
     mutating func giveDue(at now: UInt32, into output: inout OutputBuffer) {
         while waitingFrom < waiting.count, waiting[waitingFrom].due <= now {
             give(waiting[waitingFrom].answer, to: waiting[waitingFrom].stream, into: &output)
             waitingFrom += 1
         }
-        // What was given goes when it is at least half: each answer is moved once on average.
+        // Given answers are removed when they are at least half, so each answer is moved once on average.
         if 2 * waitingFrom >= waiting.count {
             waiting.removeFirst(waitingFrom)
             waitingFrom = 0
         }
     }
 
-    /// Takes the client's WINDOW_UPDATE for the connection; `false` when the window overflows.
+    /// Takes the client's WINDOW_UPDATE for the connection. Returns `false` if the window overflows.
     mutating func widen(by increment: Int) -> Bool {
         sendWindow += increment
         return sendWindow <= FlowControl.windowMax
     }
 
-    /// Gives what a window held back, as far as it goes now.
+    /// Gives the answers that the window held back, as far as it has room now.
     mutating func giveBlocked(into output: inout OutputBuffer) {
         guard !blocked.isEmpty else { return }
         let answers = blocked
@@ -68,8 +69,8 @@ struct FastAnswers: ~Copyable {
         for (stream, answer) in answers { give(answer, to: stream, into: &output) }
     }
 
-    /// The client wants no answer on this stream any more. Rare, and bounded by the streams that may be open.
-    /// - Returns: how many answers are not given for it.
+    /// Drops the answers to a stream that the client has reset. Rare, and bounded by the streams that may be open.
+    /// - Returns: number of answers dropped.
     mutating func drop(_ stream: UInt32) -> Int {
         let before = toCome
         guard before > 0 else { return 0 }
@@ -89,7 +90,7 @@ struct FastAnswers: ~Copyable {
 
     private mutating func refuse(_ answer: Answer, _ stream: UInt32, into output: inout OutputBuffer) {
         let body = answer.body(deadSince: deadSince)
-        // A window that will never be large enough: the status has to do.
+        // A window that can never hold the body gets the status alone.
         let isMute = peerInitialWindow < body.count
         guard isMute || body.count <= sendWindow else { return blocked.append((stream, answer)) }
         let status = answer.statusText

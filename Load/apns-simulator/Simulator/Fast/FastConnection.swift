@@ -2,7 +2,7 @@ internal import FanfareLoop
 
 /// One client's connection to a fast simulator. Confined to the simulator's loop.
 final class FastConnection {
-    /// A client that does not read its answers is not read from either.
+    /// Most unread answer bytes: a client that does not read its answers is not read from either.
     private static let unreadBytesMax = 1 << 20
 
     let id: UInt32
@@ -45,7 +45,7 @@ final class FastConnection {
         listOutput()
     }
 
-    /// Gives answers whose time has come. Returns whether more wait.
+    /// Gives the answers that are due. Returns `true` if more wait.
     func answerWaiting(at now: UInt32) -> Bool {
         guard session.isWaiting, !session.isClosed else { return false }
         session.answerWaiting(at: now)
@@ -59,7 +59,7 @@ final class FastConnection {
         simulator.hasOutput(self)
     }
 
-    /// Once per turn, when something was read or an answer's time had come.
+    /// Writes the session's output. Called once per turn if bytes were read or an answer was due.
     func writeOutput() {
         isListed = false
         guard isReady, !isEnding, !stream.isClosed else { return }

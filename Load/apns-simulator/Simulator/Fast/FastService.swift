@@ -1,10 +1,10 @@
-/// What a fast simulator says to requests, and what it counts. Confined to the simulator's loop.
+/// Answers and counters of a fast simulator. Confined to the simulator's loop.
 final class FastService {
     private let behaviour: Behaviour
     private let hasDead: Bool
     private(set) var statistics = Statistics()
     private(set) var tokens = TokenCounts()
-    /// Of accepted pushes, not yet counted: looked up together, the many cache misses of a large table overlap.
+    /// Fingerprints of accepted pushes that are not yet counted. Looked up together, their cache misses in a large table overlap.
     private var accepted: [UInt64] = []
     /// Seconds since the start, read once for many requests.
     var second: UInt32 = 0
@@ -16,8 +16,8 @@ final class FastService {
     }
 
     /// - Parameters:
-    ///   - token: its fingerprint.
-    ///   - refusal: what is wrong with the head.
+    ///   - token: the token's fingerprint.
+    ///   - refusal: the head's fault, if any.
     func answer(token: UInt64, refusal: Answer?, bodyBytes: Int) -> Answer {
         let answer = decide(token, refusal, bodyBytes)
         statistics.count(answer, second: second)
@@ -33,7 +33,7 @@ final class FastService {
         return .accepted
     }
 
-    /// Counts what was accepted since the last call.
+    /// Counts the pushes accepted since the last call.
     func countAccepted() {
         tokens.count(accepted)
         accepted.removeAll(keepingCapacity: true)
@@ -43,18 +43,18 @@ final class FastService {
     func countUnanswered(_ count: Int) { statistics.unanswered += count }
 }
 
-/// How many pushes each token accepted: 16 bytes per place, at most half of them taken. One million tokens are 32 MB.
+/// Number of accepted pushes per token: 16 bytes per place, at most half of the places taken. One million tokens take 32 MB.
 struct TokenCounts {
     private struct Place {
-        /// The token's fingerprint; a place is free while its count is 0.
+        /// The token's fingerprint; a place with a `count` of 0 is free.
         var token: UInt64 = 0
         var count: UInt64 = 0
     }
 
-    /// 16 M tokens, 512 MB; pushes to further ones are only counted together.
+    /// Most tokens counted one by one: 16 M, which take 512 MB. Pushes to further tokens are counted together.
     private static let tokensMax = 1 << 24
 
-    /// Open addressing, linear probing.
+    /// Hash table with open addressing and linear probing.
     private var places = [Place](repeating: Place(), count: 1 << 10)
     private(set) var tokens = 0
 
@@ -73,7 +73,7 @@ struct TokenCounts {
 
     subscript(token: UInt64) -> Int { Int(places[place(of: token)].count) }
 
-    /// The fewest and the most pushes that one token accepted; `nil` when none did.
+    /// The fewest and the most pushes that one token accepted; `nil` without any.
     var range: ClosedRange<Int>? {
         var counts = places.lazy.filter { $0.count > 0 }.map { Int($0.count) }.makeIterator()
         guard let first = counts.next() else { return nil }

@@ -1,47 +1,47 @@
 internal import FanfareHTTP2
 
-/// One connection's HTTP/2 server for load: bytes in, requests to the service, bytes out. It reads everything a client may
-/// send, decodes every header block, keeps the windows, and does nothing else per request. Knows nothing of sockets.
+/// One connection's HTTP/2 server for load: bytes in, requests to the service, bytes out. It reads everything that a client may send,
+/// decodes every header block, keeps the windows, and does nothing else per request. Knows nothing of sockets.
 ///
 /// Confined to the simulator's loop.
 final class FastSession {
     struct Settings {
         /// SETTINGS_MAX_CONCURRENT_STREAMS.
         var streamsMax = 1000
-        /// An answer waits so long.
+        /// Delay of each answer.
         var latencyMilliseconds: UInt32 = 0
-        /// Of the whole connection, from 65,535 bytes. All streams' bodies fit the usual one many times over, so no client ever waits
-        /// for it.
+        /// Window of the connection, at least 65,535 bytes. The default holds the bodies of all
+        /// streams many times over, so no client waits for it.
         var window = 1 << 24
-        /// Milliseconds; the time in a 410.
+        /// Time in a 410 answer, in milliseconds.
         var deadSince: Int64 = 0
     }
 
-    /// A request whose end has not come.
+    /// A request whose end has not arrived.
     private struct Request {
         let stream: UInt32
-        /// The token's fingerprint.
+        /// Fingerprint of the token.
         let token: UInt64
         let refusal: Answer?
         var bodyBytes = 0
-        /// What the stream's window lacks.
+        /// Bytes used of the stream's window.
         var windowUsed = 0
     }
 
     private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     private static let headerListMax = 8000
-    /// Of one header block, however many frames it comes in.
+    /// Most bytes of one header block, over all its frames.
     private static let headerBlockMax = 16_384
-    /// Kinds of requests that are remembered; the oldest makes room.
+    /// Number of header blocks remembered; the oldest is evicted.
     private static let knownHeadersMax = 8
 
     private let settings: Settings
     private let service: FastService
     private var decoder = HeaderDecoder(tableCapacity: HPACK.defaultTableSize, listLimit: FastSession.headerListMax)
-    /// The decoder's; asking it copies it.
+    /// Generation of the decoder's table, copied because reading it copies the decoder.
     private var tableGeneration: UInt64 = 0
     private var knownHeaders: [KnownHeaders] = []
-    /// The one that fitted last: it is asked first.
+    /// Index of the block that matched last, which is tried first.
     private var lastKnown = 0
     private var path: [UInt8] = []
     private var token = [UInt8](repeating: 0, count: DevicePath.tokenBytesMax)
@@ -49,15 +49,15 @@ final class FastSession {
     private var prefaceBytesRead = 0
     private var settingsReceived = false
     private(set) var isClosed = false
-    /// The beginning of a frame whose rest has not come.
+    /// Beginning of a frame whose rest has not arrived.
     private var partialFrame: [UInt8] = []
-    /// The header block that CONTINUATION frames go on with.
+    /// Header block that CONTINUATION frames continue.
     private var partialBlock: (stream: UInt32, endsStream: Bool, bytes: [UInt8])?
 
     private var highestStream: UInt32 = 0
-    /// The request that came last. Bodies follow their heads, so the next DATA frame is nearly always its.
+    /// The latest request. Bodies follow their heads, so the next DATA frame nearly always belongs to it.
     private var current: Request?
-    /// Others that have begun: their client waits for a window, or writes them side by side.
+    /// Further open requests, of a client that waits for a window or writes requests side by side.
     private var others: [UInt32: Request] = [:]
     private var answers: FastAnswers
 
@@ -78,11 +78,11 @@ final class FastSession {
         }
     }
 
-    /// Requests that have begun and are not answered.
+    /// Number of requests that have begun and are not answered.
     private var openStreams: Int { (current == nil ? 0 : 1) + others.count + answers.toCome }
-    /// Answers that are decided and not given.
+    /// Number of answers decided and not yet given.
     var answersToCome: Int { answers.toCome }
-    /// Whether answers wait for their time.
+    /// Is `true` while answers are delayed.
     var isWaiting: Bool { answers.isWaiting }
 
     func takeOutput(_ body: (UnsafeRawBufferPointer) -> Void) {
@@ -91,9 +91,9 @@ final class FastSession {
         output.take(output.count)
     }
 
-    /// Takes bytes from the connection, cut anywhere. Ignored once closed.
+    /// Takes bytes from the connection, in pieces of any size. Does nothing once closed.
     /// - Parameter now: milliseconds; never goes back.
-    /// - Returns: what the client did wrong; then the output ends in a GOAWAY, and the connection is to be closed behind it.
+    /// - Returns: the client's fault, if any; the output then ends with a GOAWAY, and the connection is to be closed behind it.
     func receive(_ bytes: UnsafeRawBufferPointer, at now: UInt32) -> String? {
         guard !isClosed else { return nil }
         do throws(ConnectionError) {
@@ -107,7 +107,7 @@ final class FastSession {
         }
     }
 
-    /// Gives the answers whose time has come.
+    /// Gives the answers that are due.
     func answerWaiting(at now: UInt32) { answers.giveDue(at: now, into: &output) }
 
     // MARK: - Frames
@@ -121,7 +121,7 @@ final class FastSession {
                 try check(header)
                 needed += header.length
                 if partialFrame.count == needed {
-                    // Moved out while it is read, and back for its storage.
+                    // The frame is moved out while it is read, and moved back to reuse its storage.
                     var frame: [UInt8] = []
                     swap(&frame, &partialFrame)
                     try process(header, frame.span.extracting(FrameHeader.count..<needed), now)
@@ -149,7 +149,7 @@ final class FastSession {
     private static func header(_ frame: [UInt8]) -> FrameHeader { FrameHeader(frame.span) }
     private func keep(_ bytes: Span<UInt8>) { bytes.withUnsafeBufferPointer { partialFrame.append(contentsOf: $0) } }
 
-    /// Returns how many bytes of the input belong to the preface (RFC 9113 §3.4).
+    /// Returns the number of input bytes that belong to the preface (RFC 9113 §3.4).
     private func readPreface(_ input: Span<UInt8>) throws(ConnectionError) -> Int {
         var position = 0
         while prefaceBytesRead < FastSession.preface.count, position < input.count {
@@ -191,7 +191,7 @@ final class FastSession {
         case FrameType.ping: try receivePing(header, payload)
         case FrameType.pushPromise:
             throw ConnectionError(code: .protocolError, text: "PUSH_PROMISE from a client")
-        // PRIORITY, GOAWAY, and what is unknown, change nothing.
+        // PRIORITY, GOAWAY and unknown frames change nothing.
         default: break
         }
     }
@@ -236,7 +236,7 @@ final class FastSession {
         }
         partialBlock = nil
         payload.withUnsafeBufferPointer { block.bytes.append(contentsOf: $0) }
-        // Empty ones would go on for ever.
+        // Empty frames could continue for ever.
         try require(
             !payload.isEmpty && block.bytes.count <= FastSession.headerBlockMax || header.has(FrameFlag.endHeaders),
             .enhanceYourCalm, "header block over \(FastSession.headerBlockMax) bytes, or an empty CONTINUATION")
@@ -247,14 +247,14 @@ final class FastSession {
         try receiveBlock(block.bytes.span, stream: block.stream, endsStream: block.endsStream, now)
     }
 
-    /// A head, or the trailers of a request.
+    /// Takes the head or the trailers of a request.
     private func receiveBlock(
         _ block: Span<UInt8>, stream: UInt32, endsStream: Bool, _ now: UInt32
     ) throws(ConnectionError) {
         guard stream > highestStream else {
             try decode(block)
             guard let request = take(stream) else {
-                // Reset, or refused: the block was on its way.
+                // The stream was reset or refused while the block was on its way.
                 return
             }
             try require(endsStream, .protocolError, "trailers that do not end stream \(stream)")
@@ -279,7 +279,7 @@ final class FastSession {
         current = request
     }
 
-    /// What a head asks for, and what else is wrong with it; `nil` when it is no request at all.
+    /// Returns the path of a head and its other fault, if any; `nil` if the block is not a request.
     private func readHead(_ block: Span<UInt8>) throws(ConnectionError) -> (DevicePath, refusal: Answer?)? {
         for attempt in 0..<knownHeaders.count {
             let index = attempt == 0 ? lastKnown : attempt <= lastKnown ? attempt - 1 : attempt
@@ -314,7 +314,7 @@ final class FastSession {
         return path.withUnsafeBytes { DevicePath.read($0, into: &token) }
     }
 
-    /// The same from the decoded list.
+    /// Reads path and fault from the decoded list.
     private func readFields() -> (DevicePath, refusal: Answer?)? {
         guard !decoder.list.isOverLimit else { return nil }
         var found: DevicePath?
@@ -340,13 +340,13 @@ final class FastSession {
         receiveWindow -= header.length
         try require(receiveWindow >= 0, .flowControlError, "\(header.length) bytes of DATA overrun the window")
         let count = try unpadded(header, payload).count
-        // None: reset, refused or answered; this was on its way.
+        // Without a request, the stream was reset, refused or answered while this frame was on its way.
         guard var request = take(header.stream) else { return }
         request.bodyBytes += count
         guard !header.has(FrameFlag.endStream) else { return finish(request, now) }
         request.windowUsed += header.length
         if request.windowUsed > FlowControl.defaultWindow / 2 {
-            // A body of that size is refused, but its client may want to send it to the end.
+            // A body of this size is refused, but its client may want to send it to the end.
             output.appendWindowUpdate(request.windowUsed, stream: header.stream)
             request.windowUsed = 0
         }
@@ -354,14 +354,14 @@ final class FastSession {
         current = request
     }
 
-    /// What was used of the connection's window comes back with each read, so that a client has the whole window for each round trip.
+    /// Returns the used part of the connection's window with each read, so that a client has the whole window for each round trip.
     private func returnWindow() {
         guard receiveWindow < settings.window else { return }
         output.appendWindowUpdate(settings.window - receiveWindow, stream: 0)
         receiveWindow = settings.window
     }
 
-    /// The frame's content without padding (RFC 9113 §6.1).
+    /// Returns the range of the frame's content without padding (RFC 9113 §6.1).
     private func unpadded(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) -> Range<Int> {
         guard header.has(FrameFlag.padded) else { return 0..<payload.count }
         guard payload.count > 0, Int(payload[0]) < payload.count else {
@@ -370,7 +370,7 @@ final class FastSession {
         return 1..<payload.count - Int(payload[0])
     }
 
-    /// Takes a request that has begun out of the books.
+    /// Removes and returns an open request; `nil` if the stream has none.
     private func take(_ stream: UInt32) -> Request? {
         if let request = current, request.stream == stream {
             current = nil
@@ -410,7 +410,7 @@ final class FastSession {
 
     private func receiveWindowUpdate(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
         try require(header.length == 4, .frameSizeError, "WINDOW_UPDATE of \(header.length) bytes")
-        // A stream's window is used for one short body, which its initial size has room for.
+        // A stream's window is used for one short body, which fits into its initial size.
         guard header.stream == 0 else { return try requireBegun(header) }
         let increment = Int(payload.bigEndian32(at: 0) & UInt32(FlowControl.windowMax))
         try require(increment > 0, .protocolError, "WINDOW_UPDATE of 0 bytes")

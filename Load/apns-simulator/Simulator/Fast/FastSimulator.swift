@@ -1,11 +1,11 @@
 package import FanfareLoop
 
-/// The simulator for load: it answers a million requests a second and more on one core, because it reads HTTP/2 with Fanfare's
-/// own codec and checks next to nothing. For everything else there is `Simulator`.
+/// The simulator for load: it answers more than a million requests a second on one core, because it reads HTTP/2 with Fanfare's own codec
+/// and checks next to nothing. `Simulator` is for everything else.
 ///
 /// Confined to its loop's thread.
 package final class FastSimulator: APNsStandIn {
-    /// A connection that was ended waits so long for the client to notice.
+    /// Time that an ended connection waits for the client to close.
     private static let farewell = Duration.seconds(2)
     private static let reportsMax = 20
 
@@ -26,7 +26,7 @@ package final class FastSimulator: APNsStandIn {
 
     package var onReport: ((String) -> Void)?
 
-    /// Listens at once.
+    /// Starts to listen at once.
     package init(_ options: SimulatorOptions, loop: Loop) throws(LoopError) {
         self.loop = loop
         context = try TLSContext.server(certificateFile: options.certificateFile, keyFile: options.keyFile)
@@ -43,7 +43,7 @@ package final class FastSimulator: APNsStandIn {
     package var port: UInt16 { listener?.port ?? 0 }
     package var statistics: Statistics { service.statistics }
 
-    /// One line of `key=value`, as `Statistics` has it, and how many pushes how many tokens accepted.
+    /// One line of `key=value` pairs: those of `Statistics`, the number of tokens, and their least and most accepted pushes.
     package func summary(cpuSeconds: Double) -> String {
         service.countAccepted()
         var line = statistics.summary(cpuSeconds: cpuSeconds) + " tokens=\(service.tokens.tokens)"
@@ -63,7 +63,7 @@ package final class FastSimulator: APNsStandIn {
 
     // MARK: - Called by connections
 
-    /// Milliseconds since the start.
+    /// Reads the clock. Returns milliseconds since the start.
     func readClock() -> UInt32 {
         let milliseconds = (Clock.monotonicNanoseconds() - startedNanoseconds) / 1_000_000
         service.second = UInt32(truncatingIfNeeded: milliseconds / 1000)
@@ -78,7 +78,7 @@ package final class FastSimulator: APNsStandIn {
         answerTimer?.start(after: .milliseconds(1), repeating: .milliseconds(1))
     }
 
-    /// The client has been told that the connection ends; it is closed when the client does, or after a while.
+    /// Waits for the client to close a connection whose end was announced, and closes it after a while.
     func awaitFarewell(_ connection: FastConnection) {
         let id = connection.id
         let timer = LoopTimer(loop: loop) { [unowned self] in connections[id]?.close() }

@@ -4,10 +4,10 @@ internal import FanfareHTTP2
 internal import Glibc
 #endif
 
-/// A header block that was decoded in full once. The requests of a client differ in little but their path: a block that is
-/// equal byte for byte before and behind the path's string, with the same dynamic table, means the same fields.
+/// A header block that was fully decoded once. A client's requests differ in little but their path: a block that is equal byte for byte
+/// before and after the path's string, with the same dynamic table, has the same fields.
 struct KnownHeaders {
-    /// A string as it stands in a block.
+    /// Position of a string in a block.
     struct Literal {
         let range: Range<Int>
         let isHuffman: Bool
@@ -16,13 +16,13 @@ struct KnownHeaders {
     private let before: [UInt8]
     private let behind: [UInt8]
     private let generation: UInt64
-    /// What is wrong with the fields apart from the path.
+    /// Fault of the fields apart from the path.
     let refusal: Answer?
 
     /// - Parameters:
-    ///   - block: as it was just decoded without an error, which changed nothing in the dynamic table.
-    ///   - generation: of that table.
-    /// - Returns: `nil` for a block that adds to the table, or whose path is in it: such a block is decoded each time.
+    ///   - block: a block that was just decoded without an error and without a change to the dynamic table.
+    ///   - generation: generation of the dynamic table.
+    /// - Returns: `nil` for a block that adds to the table or whose path is in it; such a block is decoded each time.
     init?(_ block: Span<UInt8>, generation: UInt64, refusal: Answer?) {
         guard let path = try? KnownHeaders.findPath(in: block) else { return nil }
         before = KnownHeaders.bytes(block.extracting(..<path.lengthAt))
@@ -31,7 +31,7 @@ struct KnownHeaders {
         self.refusal = refusal
     }
 
-    /// Where the path stands in a block that means the same otherwise; `nil` when it does not.
+    /// Returns the position of the path in a block whose other fields are equal; `nil` if they differ.
     func path(in block: Span<UInt8>, generation: UInt64) -> Literal? {
         guard generation == self.generation, block.count > before.count + behind.count,
             KnownHeaders.areEqual(block.extracting(..<before.count), before)
@@ -45,7 +45,7 @@ struct KnownHeaders {
         return Literal(range: range, isHuffman: isHuffman)
     }
 
-    /// Walks over the representations (RFC 7541 §6): where the length of the path's string stands, and where the string ends.
+    /// Walks over the representations (RFC 7541 §6) to find the length field of the path's string and the string's end.
     private static func findPath(in block: Span<UInt8>) throws(HPACKError) -> (lengthAt: Int, end: Int)? {
         var cursor = BlockCursor()
         var found: (lengthAt: Int, end: Int)?
@@ -55,13 +55,13 @@ struct KnownHeaders {
                 _ = try cursor.integer(prefix: 7, of: block)
                 continue
             }
-            // Literals with incremental indexing, and size updates.
+            // Literals with incremental indexing and size updates are not supported.
             guard first & 0x60 == 0 else { return nil }
             let name = try cursor.integer(prefix: 4, of: block)
             if name == 0 { _ = try cursor.skip(cursor.integer(prefix: 7, of: block), of: block) }
             let lengthAt = cursor.position
             _ = try cursor.skip(cursor.integer(prefix: 7, of: block), of: block)
-            // `:path` in the static table (RFC 7541 Appendix A).
+            // Indexes 4 and 5 are `:path` in the static table (RFC 7541 Appendix A).
             if name == 4 || name == 5 {
                 guard found == nil else { return nil }
                 found = (lengthAt, cursor.position)
