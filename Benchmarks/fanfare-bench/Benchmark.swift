@@ -1,14 +1,14 @@
 import CFanfareBench
 
-/// A benchmark as C sees it: a function and what it is about.
+/// A benchmark for the C harness: a function and its context.
 final class Benchmark {
     private let run: () -> bench_result
 
     private init(_ run: @escaping () -> bench_result) { self.run = run }
 
-    /// Names have parts with `/` between them; the last part is who does it.
+    /// Registers a benchmark. Parts of a name are separated by `/`; the last part names the implementation.
     static func register(_ name: String, checksum: UInt64, _ run: @escaping () -> bench_result) {
-        // Registered for as long as the process lives, so nothing gives the retain back.
+        // A benchmark stays registered for as long as the process lives, so the retain is never balanced.
         let context = Unmanaged.passRetained(Benchmark(run)).toOpaque()
         bench_register(
             name,
@@ -19,14 +19,14 @@ final class Benchmark {
     }
 }
 
-/// Threads that begin together, each a closure that returns its checksum.
+/// Runs threads that begin together; each is a closure that returns its checksum.
 enum Race {
     private final class Part: Sendable {
         let body: @Sendable () -> UInt64
         init(_ body: @escaping @Sendable () -> UInt64) { self.body = body }
     }
 
-    /// Producers take turns on the processors from the first on; the consumer has the last.
+    /// Distributes the producers over the processors from the first on; the consumer has the last.
     static func run(
         producers: [@Sendable () -> UInt64], consumer: @escaping @Sendable () -> UInt64, _ work: bench_queue_work
     ) -> bench_result {
@@ -35,7 +35,7 @@ enum Race {
         }
     }
 
-    /// - Parameter processor: on which each of them runs.
+    /// - Parameter processor: returns the processor on which a thread runs.
     static func run(
         _ bodies: [@Sendable () -> UInt64], items: Int64, processor: (_ index: Int) -> Int32
     ) -> bench_result {
@@ -48,7 +48,7 @@ enum Race {
                 },
                 context: Unmanaged.passUnretained(part).toOpaque(), cpu: processor(index))
         }
-        // The race has ended when the call returns; until then the parts must stay.
+        // The race has ended when the call returns; the parts must live until then.
         return withExtendedLifetime(parts) { bench_race(roles, Int32(roles.count), items) }
     }
 }

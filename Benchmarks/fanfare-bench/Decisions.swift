@@ -5,14 +5,14 @@ import FanfareFeeds
 import FanfareModel
 import Glibc
 
-/// Whole feeds through decoder and decision core, on one processor, with nobody to push to.
+/// Whole feeds through decoder and decision core on one processor, without a fan-out.
 enum Decisions {
-    /// Prints one JSON object: by feed, events per second of processor time and allocations per event, decoded alone, and decided
-    /// as well. Recorded feeds only where `FANFARE_FEEDS` says where they are.
+    /// Prints one JSON object: for each feed, events per second of processor time and allocations per event, for decoding alone and for
+    /// decoding and deciding. Includes recorded feeds only if `FANFARE_FEEDS` names their folder.
     ///
     /// - Parameters:
-    ///   - events: at least so many of each feed, which is read again and again.
-    ///   - only: one of these feeds; `nil`: all.
+    ///   - events: least number of events of each feed, which is read repeatedly.
+    ///   - only: the one feed to run; `nil` for all.
     static func report(events: Int, only: String?) {
         var lines: [String] = []
         func isWanted(_ name: String) -> Bool { only == nil || only == name }
@@ -30,7 +30,7 @@ enum Decisions {
     }
 
     private static func line(_ name: String, _ paths: [String], _ events: Int) -> String {
-        // Once unmeasured: files come from memory after that.
+        // The first pass is not measured; later passes read the files from the page cache.
         _ = pass(paths, decides: true)
         let (decoded, decided) = (measure(paths, events, decides: false), measure(paths, events, decides: true))
         return """
@@ -51,10 +51,10 @@ enum Decisions {
         return (perSecond, (each * 10).rounded() / 10)
     }
 
-    /// - Returns: events and rejections.
+    /// - Returns: number of events and rejections.
     private static func pass(_ paths: [String], decides: Bool) -> Int {
         var feed: Feed
-        // A benchmark without its feed has nothing to say, and nobody to say it to but whoever started it.
+        // A benchmark without its feed cannot report anything but this error.
         do { feed = try Feed(paths: paths) } catch { fatalError("fanfare-bench: \(error)") }
         var core = DecisionCore()
         var decisions: [Decision] = []
@@ -79,7 +79,7 @@ enum Decisions {
     }
 }
 
-/// A generated feed as a file of its own, gone with this.
+/// A generated feed in a temporary file, which is deleted with this object.
 private final class NativeFile {
     let path: String
 
@@ -87,7 +87,7 @@ private final class NativeFile {
         var name = Array("\(P_tmpdir)/fanfare-bench-XXXXXX.ndjson".utf8CString)
         let descriptor = mkstemps(&name, 7)
         guard descriptor >= 0, let file = fdopen(descriptor, "w") else {
-            // Where the feed cannot be written there is nothing to measure.
+            // Without the file there is nothing to measure.
             fatalError("fanfare-bench: no file for the feed in \(P_tmpdir): \(String(cString: strerror(errno)))")
         }
         path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

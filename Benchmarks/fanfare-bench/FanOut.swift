@@ -1,8 +1,8 @@
 import CFanfareBench
 
-/// Sweeps and publishing over one shard.
+/// Sweeps and publications on one shard.
 enum FanOut {
-    /// Timed together: one publication is shorter than the clock's own cost.
+    /// Publications timed together, because one takes less time than reading the clock.
     private static let publicationsPerRun = 64
 
     static func register(activities: Int) {
@@ -14,7 +14,7 @@ enum FanOut {
                 fleet.churnHalf(seed: 1)
                 return fleet
             }
-            // As many pushes per run whatever the size.
+            // All sizes make the same number of pushes per run.
             let sweeps = activities / size
             Benchmark.register("sweep/\(size)/fresh", checksum: 0) { sweep(fresh.value, times: sweeps) }
             Benchmark.register("sweep/\(size)/churned", checksum: 0) { sweep(churned.value, times: sweeps) }
@@ -24,7 +24,7 @@ enum FanOut {
         Benchmark.register("publish/1", checksum: 0) { publish(alone.value) }
     }
 
-    /// Publishes and brings everybody to the new version; the checksum is what the tokens read are off by.
+    /// Publishes and brings all members to the new version. The checksum is the sum of the token bytes read, minus the expected sum.
     private static func sweep(_ fleet: Fleet, times: Int) -> bench_result {
         var pushes = 0
         var sum: UInt64 = 0
@@ -41,7 +41,7 @@ enum FanOut {
             seconds: seconds, items: Int64(pushes), checksum: sum &- fleet.tokenSum &* UInt64(times))
     }
 
-    /// Publications in a row to an audience that was up to date; making them is not timed, bringing them out neither.
+    /// Times consecutive publications to an audience that was up to date. Neither making nor sending them is timed.
     private static func publish(_ fleet: Fleet) -> bench_result {
         let publications = (0..<publicationsPerRun).map { _ in fleet.nextPublication() }
         let seconds = timed { for publication in publications { fleet.publish(publication) } }
@@ -51,8 +51,8 @@ enum FanOut {
             seconds: seconds, items: Int64(publications.count), checksum: swept.sum &- fleet.tokenSum)
     }
 
-    /// Of the time that a timed part takes, how much longer it is made: shows what a comparison sees. Set once, before anything is
-    /// timed or another thread has begun.
+    /// Share by which timed parts are made slower, to show which differences a comparison detects. Set once, before
+    /// anything is timed and before another thread starts.
     nonisolated(unsafe) static var slower = 0.0
 
     static func timed(_ body: () -> Void) -> Double {
@@ -65,7 +65,7 @@ enum FanOut {
     }
 }
 
-/// Made when first asked for, so that a filtered run does not load what it does not use.
+/// A value made at its first use, so that a filtered run does not load fleets that it does not use.
 final class Lazy<Value> {
     private var make: (() -> Value)?
     lazy var value: Value = {

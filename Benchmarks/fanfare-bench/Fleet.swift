@@ -1,11 +1,11 @@
 import FanfareFanOut
 import FanfareModel
 
-/// One shard with activities that all follow one topic, and a transport that discards: reads every token byte and reports
-/// every push accepted by the normal path.
+/// One shard whose activities all follow one topic, and a transport that discards pushes: it reads every token byte and reports every push
+/// as accepted in the normal way.
 final class Fleet {
     let activities: Int
-    /// Bytes of all members' tokens together, and their sum: what a sweep must have read.
+    /// Bytes of all members' tokens; `tokenSum` is their sum. A sweep must read exactly these.
     private(set) var tokenBytes = 0
     private(set) var tokenSum: UInt64 = 0
     private let shard = Shard()
@@ -15,12 +15,12 @@ final class Fleet {
     private var completions: [Completion] = []
     private var feedbackIn: RingProducer<ShardFeedback>
     private var feedbackOut: RingConsumer<ShardFeedback>
-    /// A second passes with each publication, so that its stamp is due; sweeps are timed from outside.
+    /// Current moment. A second passes with each publication, so that its stamp is due; sweeps are timed by the caller.
     private var moment = Moment(wallMilliseconds: 1_800_000_000_000, monotonicNanoseconds: 1_000_000_000)
 
     private static let batchMax = 1024
 
-    /// Freshly loaded: slots, tokens and the audience's order all run the same way.
+    /// Loads the activities in order: slots, tokens and the audience have the same order.
     init(activities: Int) {
         self.activities = activities
         let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
@@ -32,8 +32,8 @@ final class Fleet {
         _ = sweep()
     }
 
-    /// A random half leaves in random order, and as many new ones follow: slots, tokens and the audience's order no longer run
-    /// the same way.
+    /// Removes a random half in random order and adds as many new members, so that slots, tokens
+    /// and the audience no longer have the same order.
     func churnHalf(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let leaving = (0..<UInt64(activities)).shuffled(using: &random).prefix(activities / 2)
@@ -43,9 +43,9 @@ final class Fleet {
             tokenSum &-= token.sum
             shard.apply(.unfollow(ActivityID(number.mixed)), at: moment)
         }
-        _ = sweep()  // their private ends; the slots are free after that
+        _ = sweep()  // sends the private ends, which frees the slots
         for number in leaving { follow(number + UInt64(activities)) }
-        _ = sweep()  // the joiners' first push
+        _ = sweep()  // sends the joiners' first push
     }
 
     private func follow(_ number: UInt64) {
@@ -55,7 +55,7 @@ final class Fleet {
         shard.apply(.follow(ActivityID(number.mixed), .topic(topic), token: token), at: moment)
     }
 
-    /// Nine of ten have 80 bytes, the others 54: both lengths have been seen.
+    /// Makes a token: nine of ten have 80 bytes, the others 54, because both lengths have been seen.
     static func token(_ number: UInt64) -> [UInt8] {
         var random = SplitMix64(seed: number)
         let count = random.next() % 10 == 0 ? 54 : 80
@@ -82,8 +82,8 @@ final class Fleet {
         shard.apply(.publish(publication), at: moment)
     }
 
-    /// Pulls and completes until nobody is owed anything.
-    /// - Returns: pushes made, and the sum of their tokens' bytes.
+    /// Pulls and completes until no push is pending.
+    /// - Returns: number of pushes, and the sum of their tokens' bytes.
     func sweep() -> (pushes: Int, sum: UInt64) {
         var pushes = 0
         var sum: UInt64 = 0
@@ -104,7 +104,7 @@ final class Fleet {
         return (pushes, sum)
     }
 
-    /// The core's part: takes what the shard reports and does nothing with it.
+    /// Does the core's part: drains the feedback and ignores it.
     private func hearFeedback() {
         while shard.sendFeedback(to: &feedbackIn) { _ = feedbackOut.drain(limit: 1024) { _ in } }
     }

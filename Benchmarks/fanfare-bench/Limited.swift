@@ -2,8 +2,8 @@ import CFanfareBench
 import FanfareFanOut
 import FanfareModel
 
-/// One shard behind a transport that takes so many pushes a second and answers a millisecond later. In virtual time: this shows
-/// in which order the scheduler serves, and nothing of how fast this machine is.
+/// One shard in front of a transport that takes a limited number of pushes a second and answers a millisecond later, in virtual time. Shows
+/// the order in which the scheduler serves, not the speed of the machine.
 private final class LimitedShard {
     let shard = Shard()
     /// Monotonic nanoseconds of the virtual clock.
@@ -11,9 +11,9 @@ private final class LimitedShard {
 
     private let perSecond: Int
     private var batch = DeliveryBatch()
-    /// Pushes that the transport could take, in pushes times ticks per second.
+    /// Pushes that the transport can still take, multiplied by the ticks per second.
     private var credit = 0
-    /// What comes back in this tick and in the following ones.
+    /// Completions due in this tick and in the following ones.
     private var flying: [[Completion]]
     private var ticks = 0
     private var feedbackIn: RingProducer<ShardFeedback>
@@ -42,7 +42,7 @@ private final class LimitedShard {
         }
     }
 
-    /// A tick passes: what was sent ten ticks ago is accepted, and what there is room for is taken.
+    /// Advances a tick: pushes sent ten ticks ago are accepted, and new ones are taken up to the limit.
     func tick(_ taken: (Delivery, Payload) -> Void) {
         now += 1_000_000_000 / Int64(LimitedShard.ticksPerSecond)
         ticks += 1
@@ -75,15 +75,15 @@ private func publication(_ serial: UInt64, _ topic: TopicID, alert: Bool = false
             staleAfter: nil, dismissAfter: nil))
 }
 
-/// Small audiences with alerts beside a large one that is swept all the time, 500,000 pushes a second taken.
+/// Small audiences with alerts beside a large audience that is swept all the time, at 500,000 pushes a second.
 enum Fairness {
     private static let perSecond = 500_000
     private static let membersEach: UInt64 = 100
 
-    /// Prints one JSON object: milliseconds from an alert's publication to each of its pushes.
+    /// Prints one JSON object: milliseconds from the publication of an alert to each of its pushes.
     static func report(activities: Int) {
         let limited = LimitedShard(perSecond: perSecond)
-        // A thousand for ten million: one alert every 20 ms of the large sweep.
+        // A thousand audiences for ten million activities: one alert for every 20 ms of the large sweep.
         let audiences = max(10, activities / 10_000)
         let large = TopicID("large")
         limited.shard.reserve(activities: activities + audiences * Int(membersEach))
@@ -116,7 +116,7 @@ enum Fairness {
         }
         let wanted = audiences * Int(membersEach)
         guard milliseconds.count == wanted, others > wanted else {
-            // An engine that breaks its promise has no figure.
+            // An engine that loses alerts must not report a latency.
             fatalError("\(milliseconds.count) alerts of \(wanted) came out, beside \(others) other pushes")
         }
         milliseconds.sort()
@@ -125,14 +125,14 @@ enum Fairness {
     }
 }
 
-/// A new version every 100 ms for an audience whose sweep takes 20 s, for a minute.
+/// A new version every 100 ms for a minute, for an audience whose sweep takes 20 s.
 enum Overload {
-    /// So that a sweep takes as long whatever the size; ten million at 500,000 a second.
+    /// Seconds of a sweep at any size: ten million activities at 500,000 a second.
     private static let sweepSeconds = 20
     private static let seconds = 60
 
-    /// Prints one JSON object: the longest that an activity waited for its next version, in sweeps, and the growth of the process
-    /// between the end of the first sweep and that of the last. Nobody may get a version twice.
+    /// Prints one JSON object: the longest time that an activity waited for its next version, in sweeps, and the growth of the process
+    /// between the end of the first sweep and that of the last. No activity may get a version twice.
     static func report(activities: Int) {
         let limited = LimitedShard(perSecond: activities / sweepSeconds)
         let topic = TopicID("match")
@@ -157,7 +157,7 @@ enum Overload {
                 }
                 let slot = Int(delivery.slot.rawValue)
                 guard version > versions[slot] else {
-                    // Likewise: what is measured would not be what is promised.
+                    // A figure is meaningless if an activity got an older version or the same again.
                     fatalError("activity \(slot) had version \(versions[slot]) and got \(version)")
                 }
                 versions[slot] = version

@@ -3,15 +3,15 @@ import FanfareFanOut
 import FanfareModel
 import Glibc
 
-/// Different lineups of five topics each, with one activity each: nothing is shared but what the topics have encoded.
+/// Different lineups of five topics with one activity each, so that lineups share only the encoded topics.
 enum Lineups {
     private static let topics = 100
     private static let size = 5
     private static let batchMax = 1024
     private static let rounds = 5
 
-    /// Prints one JSON object: payloads composed, pushes handed out and lineups woken per second of processor time, and bytes per
-    /// lineup, loaded and while each of them is to be woken.
+    /// Prints one JSON object: payloads composed, pushes pulled and lineups woken per second of processor time, and bytes per lineup, after
+    /// loading and while each lineup has a pending wake-up.
     static func report(lineups: Int) {
         let before = bench_resident_bytes()
         var fleet = LineupFleet(lineups: lineups, topics: topics, size: size)
@@ -28,7 +28,7 @@ enum Lineups {
         var bytesWaiting = bytes
         var wakingSeconds = 0.0
         for _ in 0..<rounds {
-            // With the spotlight at rest elsewhere, the goal's dwell time ends in every lineup, at one moment.
+            // The spotlight rests elsewhere, so the end of the goal's dwell time wakes every lineup at the same moment.
             pushes = fleet.publishAndSweep(fleet.nextGoal(importance: 10), batchMax: batchMax)
             precondition(pushes == lineups, "a goal made \(pushes) pushes to \(lineups) lineups")
             bytesWaiting = max(bytesWaiting, (bench_resident_bytes() - before) / Int64(lineups))
@@ -48,7 +48,7 @@ enum Lineups {
             """)
     }
 
-    /// The join alone: the content states of as many lineups, one after the other.
+    /// Composes the content states of the lineups one after the other, and nothing else.
     private static func composed(count: Int) -> Int {
         let publications = (0..<topics).map {
             LineupTopic(LineupFleet.publication(topic: $0, score: 1, serial: UInt64($0) + 1))
@@ -129,14 +129,15 @@ private struct LineupFleet: ~Copyable {
             staleAfter: .seconds(3600), dismissAfter: nil)
     }
 
-    /// - Parameter importance: the other topics' is 50, and of equals the first in the lineup is where the spotlight rests: this one.
+    /// - Parameter importance: importance of this topic; the others have 50. With 50 the spotlight rests on
+    ///   this one, because it is first in the lineup.
     mutating func nextGoal(importance: Int = 50) -> Publication {
         score += 1
         serial += 1
         return LineupFleet.publication(topic: 0, score: score, serial: serial, importance: importance)
     }
 
-    /// - Returns: pushes handed out and answered.
+    /// - Returns: number of pushes, all of them answered.
     mutating func publishAndSweep(_ publication: Publication, batchMax: Int) -> Int {
         pass(seconds: 3)
         shard.apply(.publish(publication), at: moment)
@@ -150,14 +151,14 @@ private struct LineupFleet: ~Copyable {
         moment.monotonicNanoseconds += seconds * 1_000_000_000
     }
 
-    /// Whatever is due by now, without a push.
+    /// Runs all due timers without a push.
     mutating func wake() {
         while let due = shard.nextDue, due <= moment.monotonicNanoseconds {
             shard.pull(limit: 0, at: moment, into: &batch)
         }
     }
 
-    /// - Returns: pushes handed out and answered.
+    /// - Returns: number of pushes, all of them answered.
     mutating func sweep(batchMax: Int) -> Int {
         var pushes = 0
         while true {

@@ -1,6 +1,6 @@
 import CFanfareBench
 
-/// Memory of a shard's activities as the system sees it. In a process of its own, whose heap holds nothing else.
+/// Memory of a shard's activities as the system reports it. Runs in a process of its own, whose heap holds nothing else.
 enum Memory {
     /// Prints one JSON object; all figures are bytes of the whole process except `token_bytes`.
     static func report(activities: Int) {

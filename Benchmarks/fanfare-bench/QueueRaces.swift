@@ -1,7 +1,7 @@
 import CFanfareBench
 import FanfareFanOut
 
-/// Our queues' loops: what peers.cpp does with the peers, line for line.
+/// The loops over Fanfare's queues, equal line for line to those over the peers in peers.cpp.
 enum QueueRaces {
     static let ringCapacity = 1 << 14
     static let batch = 64
@@ -24,7 +24,7 @@ enum QueueRaces {
         }
         for producers in [1, 2, 4] {
             for bytes in [8, 64] {
-                // Every producer sends as many.
+                // Every producer sends the same number of items.
                 let work = work(items: items / 8 * 4, producers: producers, bytes: bytes, batch: 1, processors: 2)
                 let name = "mailbox/\(producers)P/\(bytes)B"
                 let sum = expectedSum(work)
@@ -44,7 +44,7 @@ enum QueueRaces {
             batch: Int32(batch), processors: Int32(processors))
     }
 
-    /// Of items 0, 1, 2, ..., each as many numbers as it has words.
+    /// Checksum of the items 0, 1, 2, …: item i holds the numbers i, i + 1, …, one per word.
     private static func expectedSum(_ work: bench_queue_work) -> UInt64 {
         let items = UInt64(work.items)
         let words = UInt64(work.item_bytes / 8)
@@ -52,7 +52,7 @@ enum QueueRaces {
     }
 }
 
-/// What goes through a queue: numbers that count up from the first.
+/// An item of a queue: numbers that count up from the first.
 protocol BenchItem: BitwiseCopyable, Sendable {
     init(first: UInt64)
     var sum: UInt64 { get }

@@ -3,12 +3,12 @@ import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
 
-/// The same subscribers on one shard and on two, each on a processor of its own, and apart from that what the core spends for
-/// them: it decides, and hands each publication to every shard.
+/// The same subscribers on one shard and on two, each on a processor of its own; and, measured separately, the core's work for them: it
+/// decides, and passes each publication to every shard.
 enum Shards {
     private static let sweepsPerRun = 4
     private static let eventsPerRun = 4096
-    /// Publications that wait in a ring, at most.
+    /// Most publications that wait in a ring.
     private static let ringCapacity = 256
 
     static func register(activities: Int) {
@@ -19,10 +19,10 @@ enum Shards {
         }
     }
 
-    /// Every shard brings its own to each version; the run ends with the last of them.
+    /// Each shard sweeps its members for each version; the run ends with the last shard.
     private static func sweep(_ fleets: [Fleet]) -> bench_result {
         let bodies = fleets.map { fleet -> @Sendable () -> UInt64 in
-            // Used by its thread until the race has ended, and by no other meanwhile.
+            // Only its thread uses the fleet until the race has ended.
             nonisolated(unsafe) let fleet = fleet
             return {
                 var missing: UInt64 = 0
@@ -38,7 +38,7 @@ enum Shards {
         return Race.run(bodies, items: Int64(pushes)) { Int32($0) }
     }
 
-    /// Publications that the core decides and hands over in a second, with nobody else on its processor.
+    /// Measures the publications per second that the core decides and passes on, with its processor to itself.
     private static func core(shards: Int) -> bench_result {
         var core = DecisionCore()
         var decisions: [Decision] = []
@@ -46,7 +46,7 @@ enum Shards {
         var handed = 0
         var seconds = 0.0
         for first in stride(from: 0, to: eventsPerRun, by: ringCapacity) {
-            // Each topic has one every 2.5 s, more than its minimum interval, so that each one is published.
+            // Each topic has an event every 2.5 s, more than its minimum interval, so each event is published.
             let events = (first..<first + ringCapacity).map { number in
                 FeedEvent(
                     topic: TopicID("match/\(number % 10)"), topicKind: .generic,

@@ -1,19 +1,19 @@
 // Google Benchmark's program, with our own options in front of its own:
 //   --items=N        items through each queue and run (4000000)
 //   --activities=N   largest audience of sweeps and publishing, and all activities of the shards (1000000)
-//   --slower=N       makes sweeps and publishing so many per cent slower: shows whether a comparison sees that
+//   --slower=N       makes sweeps and publishing N per cent slower, to show whether a comparison detects it
 //   --memory=N       instead: loads N activities and prints the process's memory
-//   --fairness=N     instead: alerts of small audiences beside a sweep of N, and prints how long they took
-//   --overload=N     instead: more versions than a sweep of N can bring, and prints what that did
-//   --decisions=N    instead: N events of each feed and more through decoder and decision core, and prints their rates
-//   --feed=NAME      of these feeds only this one (native/orders), for a profile
-//   --lineups=N      instead: N different lineups of five topics, and prints their memory and what payloads cost
-// `Benchmarks/bench` is how people run it.
+//   --fairness=N     instead: sends alerts to small audiences beside a sweep of N and prints their latency
+//   --overload=N     instead: publishes more versions than a sweep of N can send and prints the effect
+//   --decisions=N    instead: runs N events or more of each feed through decoder and decision core and prints the rates
+//   --feed=NAME      runs only this feed of `--decisions` (native/orders), for a profile
+//   --lineups=N      instead: makes N different lineups of five topics and prints their memory and the cost of payloads
+// `Benchmarks/bench` is the script that runs it.
 
 import CFanfareBench
 import Glibc
 
-/// Takes an option of ours out of the arguments. Sizes are at least 2,000, so that every share of it is one.
+/// Takes one of our options out of the arguments. Sizes are at least 2,000, so that each share of them is at least one.
 func takeOption(_ name: String, atLeast least: Int = 2000, from arguments: inout [String]) -> Int? {
     let prefix = "--\(name)="
     guard let index = arguments.firstIndex(where: { $0.hasPrefix(prefix) }) else { return nil }
@@ -36,7 +36,7 @@ func takeFeed(from arguments: inout [String]) -> String? {
 var arguments = CommandLine.arguments
 let items = takeOption("items", from: &arguments) ?? 4_000_000
 let activities = takeOption("activities", from: &arguments) ?? 1_000_000
-// Nothing is timed before this is set.
+// Set before anything is timed.
 FanOut.slower = Double(takeOption("slower", atLeast: 1, from: &arguments) ?? 0) / 100
 let feed = takeFeed(from: &arguments)
 if let activities = takeOption("memory", from: &arguments) {

@@ -15,7 +15,7 @@
 using Clock = std::chrono::steady_clock;
 
 void bench_register(const char *name, bench_run run, void *context, uint64_t expected_checksum) {
-    // One iteration is one run: repetitions, which the library shuffles over all benchmarks, do the rest.
+    // One iteration is one run; the library repeats it and shuffles the repetitions of all benchmarks.
     benchmark::RegisterBenchmark(name, [=](benchmark::State &state) {
         int64_t items = 0;
         for (auto _ : state) {
@@ -54,7 +54,7 @@ bench_result bench_race(const bench_role *roles, int count, int64_t items) {
             cpu_set_t set;
             CPU_ZERO(&set);
             CPU_SET(roles[index].cpu, &set);
-            // A machine with fewer processors, or a container that forbids it: unpinned, still right.
+            // Pinning fails on a machine with fewer processors or in a container that forbids it; the result is right without it.
             pthread_setaffinity_np(pthread_self(), sizeof set, &set);
             ready.fetch_add(1);
             while (!go.load(std::memory_order_acquire)) sched_yield();

@@ -1,4 +1,4 @@
-// The peers' loops: what QueueRaces.swift does with our queues, line for line.
+// The loops over the peers, equal line for line to those over Fanfare's queues in QueueRaces.swift.
 
 #include "bench.h"
 
@@ -13,7 +13,7 @@
 
 namespace {
 
-/// `words` numbers that count up from the first; summed by the consumer, so that every byte is written and read.
+/// `words` numbers that count up from the first. The consumer sums them, so that every byte is written and read.
 template <size_t words> struct Item {
     std::array<uint64_t, words> values;
     explicit Item(uint64_t first) {
@@ -31,7 +31,7 @@ constexpr size_t batch_max = 256;
 
 template <typename T> struct BoostSPSC {
     boost::lockfree::spsc_queue<T> queue;
-    // Boost keeps one slot free and makes room for it itself.
+    // Boost adds the slot that it keeps free.
     explicit BoostSPSC(bench_queue_work work) : queue(work.capacity) {}
     struct Producer {
         BoostSPSC &shared;
@@ -50,7 +50,7 @@ template <typename T> struct ReaderWriterQueue {
     explicit ReaderWriterQueue(bench_queue_work work) : queue(work.capacity) {}
     struct Producer {
         ReaderWriterQueue &shared;
-        // `try_`: never allocates, so it is bounded like the others.
+        // `try_enqueue` never allocates, so the queue is bounded like the others.
         bool push(const T &item) { return shared.queue.try_enqueue(item); }
         size_t push(const T *, size_t) { return 0; }  // has no batch call
     };
@@ -64,8 +64,8 @@ template <typename T> struct ReaderWriterQueue {
 template <typename T> struct ConcurrentQueue {
     moodycamel::ConcurrentQueue<T> queue;
     explicit ConcurrentQueue(bench_queue_work work) : queue(work.capacity, work.producers, 0) {}
-    // Its fastest way: a token per thread. It grows: a producer keeps the blocks it ever took, so with `try_enqueue` a fast one
-    // could take all there are and leave the other waiting for ever.
+    // One token per thread is its fastest way. The queue grows, because a producer keeps all blocks that it ever took: with `try_enqueue` a
+    // fast producer could take all blocks and block the other for ever.
     struct Producer {
         ConcurrentQueue &shared;
         moodycamel::ProducerToken token{shared.queue};

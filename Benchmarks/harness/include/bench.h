@@ -1,7 +1,6 @@
 #pragma once
 
-// What Swift and C++ share. Only whole loops cross this border: a call per queue operation would cost more than the
-// operation.
+// Interface between Swift and C++. Only whole loops cross it, because a call per queue operation would cost more than the operation.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,22 +10,22 @@ extern "C" {
 #endif
 
 typedef struct {
-    /// Of the measured part alone; what prepares it does not count. At most 0: the run failed.
+    /// Seconds of the measured part without its preparation; 0 or less for a failed run.
     double seconds;
-    /// Moved, pushed or published in that time.
+    /// Items moved, pushed or published in that time.
     int64_t items;
-    /// Of what came out, for `bench_register`'s comparison: nothing is optimised away or lost.
+    /// Checksum of the output, which `bench_register` compares, so that nothing is optimised away or lost.
     uint64_t checksum;
 } bench_result;
 
 /// One run of a benchmark, called on the main thread.
 typedef bench_result (*bench_run)(void *context);
 
-/// Adds a benchmark; `bench_main` repeats and interleaves it with the others. A checksum other than the expected one is an
-/// error. The context must live as long as the process.
+/// Adds a benchmark; `bench_main` repeats it, interleaved with the others. A checksum other than the expected one is an error. The context
+/// must live as long as the process.
 void bench_register(const char *name, bench_run run, void *context, uint64_t expected_checksum);
 
-/// Google Benchmark's command line; runs what has been registered. 0 when everything ran.
+/// Parses Google Benchmark's command line and runs the registered benchmarks. Returns 0 if all of them ran.
 int bench_main(int argc, char **argv);
 
 /// One thread's part in a race.
@@ -37,29 +36,29 @@ typedef struct {
     int cpu;
 } bench_role;
 
-/// Runs every role on a thread of its own, pinned to its processor, begins them together and waits for the last.
+/// Runs each role on a thread of its own, pinned to its processor. Begins them together and waits for the last.
 bench_result bench_race(const bench_role *roles, int count, int64_t items);
 
-/// The work of one benchmark of a queue, the same for every queue.
+/// Work of one queue benchmark, equal for every queue.
 typedef struct {
     int64_t items;
-    /// Slots of a bounded queue; initial room of one that grows.
+    /// Slots of a bounded queue; initial capacity of one that grows.
     int64_t capacity;
     int producers;
     /// Bytes per item: 8 or 64.
     int item_bytes;
     /// Items per call; 1 is the plain call.
     int batch;
-    /// Processors, 1 or 2. The consumer has the last one, producers take turns from the first.
+    /// Number of processors, 1 or 2. The consumer has the last one; producers are distributed from the first on.
     int processors;
 } bench_queue_work;
 
 static inline int bench_producer_cpu(bench_queue_work work, int producer) { return producer % work.processors; }
 static inline int bench_consumer_cpu(bench_queue_work work) { return work.processors - 1; }
-/// Some thread may need the processor that this one spins on.
+/// Returns true if another thread may need the processor that this one spins on.
 static inline bool bench_must_yield(bench_queue_work work) { return work.producers + 1 > work.processors; }
 
-/// What every loop does when its queue is full or empty.
+/// Lets another thread run; `bench_wait` calls it while a queue is full or empty and a thread may need the processor.
 void bench_yield(void);
 static inline void bench_wait(bool must_yield) {
     if (must_yield) {
@@ -73,12 +72,12 @@ static inline void bench_wait(bool must_yield) {
     }
 }
 
-/// The peers. Their producers send first, first + 1, ... as `bench_race`'s checksum expects.
+/// Register the peers. Their producers send first, first + 1, ... as `bench_race`'s checksum expects.
 void bench_register_boost_spsc(const char *name, bench_queue_work work, uint64_t expected_checksum);
 void bench_register_reader_writer_queue(const char *name, bench_queue_work work, uint64_t expected_checksum);
 void bench_register_concurrent_queue(const char *name, bench_queue_work work, uint64_t expected_checksum);
 
-/// Bytes of the process in memory now, and the most there have been; 0 where the system does not tell.
+/// Bytes of the process in memory now, and their maximum so far; 0 if the system does not report them.
 int64_t bench_resident_bytes(void);
 int64_t bench_peak_resident_bytes(void);
 
