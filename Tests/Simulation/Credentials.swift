@@ -1,11 +1,11 @@
 import FanfareAPNs
 import FanfareModel
 
-/// A node's JWTs. The service judges them by its own clock, which is right, and bears an hour; what it accepts and refuses shows the
-/// engine which time to go by. The JWTs are the engine's own; what is done with them here, its connections do. Where there are any, no
-/// key is revoked: the service says the same of such a key and of a time to come.
+/// A node's JWTs. The service judges them by its own clock, which is right, and tolerates an hour; its answers show the engine which time
+/// is right. The JWTs are the engine's own; this type handles them as the engine's connections do. No key is revoked in worlds with
+/// credentials, because the service gives the same answer for a revoked key and for a time in the future.
 struct Credentials {
-    /// What a push carries, and why it is refused, where it is.
+    /// JWT of a push, and the reason for its refusal, if any.
     struct JWT {
         let serial: UInt64
         var fault: ProviderToken.Refusal?
@@ -13,21 +13,22 @@ struct Credentials {
 
     private let token: ProviderToken
     private var acceptedSerial: UInt64 = 0
-    /// What the clocks follow.
+    /// Wall time at monotonic zero as proven by the service, which the clocks follow.
     private(set) var provenOrigin: Int64?
-    /// The service has shown which time is right.
+    /// Is `true` once the service has proven a time.
     private(set) var hasBeenAccepted = false
-    /// The clock has been right since then, monotonic nanoseconds.
+    /// Monotonic time in nanoseconds since which the clock is right; `nil` while it is wrong.
     private var isRightSince: Int64?
-    /// Refused for its time since then, though the engine could know better.
+    /// Monotonic time since which JWTs are refused for their time although the engine could know the right one.
     private var isWrongSince: Int64?
-    /// How often the engine has looked at its clock since then, once a step.
+    /// Number of times that the engine has read its clock since then, once a step.
     private var looks = 0
 
-    /// From the first refusal to the right time: a clock that is put right is doubted for five seconds, and a probe waits for ten.
+    /// Longest time from the first refusal to the right time, in nanoseconds: a corrected clock is
+    /// doubted for five seconds, and a probe waits for ten.
     private static let patience: Int64 = 15_000_000_000
-    /// What one ill server says is not believed at once: a time that was accepted before is given up after the tenth refusal, and a pool
-    /// looks once a second meanwhile. A world's step may take ten.
+    /// Most readings before the right time. One faulty server is not believed at once: a time accepted before is given up after the tenth
+    /// refusal, and meanwhile a pool checks once a second. A world's step may take ten.
     private static let looksMax = 20
 
     init(at moment: Moment) {
@@ -49,7 +50,7 @@ struct Credentials {
         return jwt
     }
 
-    /// What is waited for may go at once.
+    /// Is `true` if another time can be tried at once.
     func knowsAnotherTime(at moment: Moment) -> Bool { token.knowsAnotherTime(at: moment) }
 
     mutating func note(isClockRight: Bool, at now: Int64) {
@@ -67,7 +68,7 @@ struct Credentials {
         if let origin = token.provenOrigin { provenOrigin = origin }
     }
 
-    /// - Returns: whether there is another one to try.
+    /// - Returns: `true` if there is another JWT to try.
     mutating func refused(_ jwt: JWT, as refusal: ProviderToken.Refusal, at moment: Moment) -> Bool {
         acceptedSerial = 0
         let now = moment.monotonicNanoseconds
@@ -79,7 +80,7 @@ struct Credentials {
         return remedy.map { $0 != .none } ?? false
     }
 
-    /// Of a push that leaves.
+    /// Judges the JWT of a push that leaves.
     func judge(_ jwt: JWT, at now: Int64) -> String? {
         guard jwt.fault != nil, let isWrongSince, now - isWrongSince > Credentials.patience,
             looks > Credentials.looksMax

@@ -1,22 +1,21 @@
-/// The dead-token guard as operators are told of it: when more than half of the answers of late speak of dead tokens, nobody is
-/// removed any more; whoever would have been is held, and tried again ten seconds after the first, so many at a time, in the order in
-/// which they came.
-/// When it is fewer than a quarter, or when told that the tokens did die, all goes on as before.
+/// The dead-token guard from an operator's view. When more than half of the recent answers report dead tokens, activities are no longer
+/// removed but held; ten seconds after the first one was held, a limited number at a time is tried again, in the order in which they came.
+/// When the share falls below a quarter, or an operator confirms the dead answers, removal resumes.
 struct DeadTokenJudge {
     private(set) var isShut = false
     private var isOverruled = false
     private var answers = 0
     private var dead = 0
     private let remembered: ClosedRange<Int>
-    /// How often operators are to be told.
+    /// Number of alarms that operators must get; `resumptions` likewise.
     private(set) var alarms = 0
     private(set) var resumptions = 0
-    /// Monotonic nanoseconds; `nil` while nobody is held.
+    /// Monotonic nanoseconds; `nil` while no activity is held.
     private var heldUntil: Int64?
-    /// Phones, and the token that looks dead.
+    /// Held phones, with the token that looks dead.
     private var held: [(phone: Int, token: [UInt8])] = []
     private let probes: Int
-    /// Of somebody nobody can say whether the shard still had it when it was its turn: nor can they say whose turn it was since.
+    /// Is `true` if it was unknown whether the shard still held a phone at its turn: the order of the later ones is then unknown, too.
     private(set) var isInDoubt = false
 
     enum Stay { case stays, hasGone, mayHaveGone }
@@ -53,7 +52,7 @@ struct DeadTokenJudge {
         heldUntil = heldUntil ?? now + 10_000_000_000
     }
 
-    /// - Returns: those who are held and may go on.
+    /// - Returns: phones that are released and may be served again.
     mutating func release(at now: Int64, stay: (_ phone: Int, _ token: [UInt8]) -> Stay) -> [Int] {
         guard let until = heldUntil, until <= now else { return [] }
         held.removeAll { stay($0.phone, $0.token) == .hasGone }

@@ -1,17 +1,17 @@
 import FanfareFanOut
 import FanfareModel
 
-/// Watches that alerts go before silent updates of other audiences, but for the share that keeps those from starving.
+/// Checks that alerts go before silent updates of other audiences, apart from the share that keeps those from starving.
 ///
-/// For 256 pushes of the first lane the lower ones may have 64 + 16 (`Lanes.weights`), and an audience that has begun its
-/// quantum of 32 finishes it. So the balance rises with each silent push that goes while somebody elsewhere awaits an alert,
-/// falls in that proportion with each push that brings one, and never exceeds one round.
+/// For 256 pushes of the first lane the lower lanes may have 64 + 16 (`Lanes.weights`), and an audience that has begun its quantum of 32
+/// finishes it. The balance therefore rises with each silent push while another audience awaits an alert, falls in that proportion with
+/// each push that carries one, and never exceeds one round.
 struct LaneJudge {
     private static let perSilent = 256
     private static let perAlert = 64 + 16
     private static let balanceMax = (64 + 16 + 32) * perSilent
     private var balance = 0
-    /// Private ends that may go in a row while somebody awaits an alert, be there as many of them as may.
+    /// Most private ends in a row while another audience awaits an alert.
     private static let endsMax = 64
     private var ends = 0
 
@@ -38,15 +38,15 @@ extension World {
             if phone.awaitsAlert { node.lanes.alert() }
             return nil
         }
-        // It goes with its audience's alert, which its subscriber does not want, or has had too many of.
+        // The push goes with the alert of its audience, which its subscriber does not want or has had too often.
         if phone.awaitsAlert { return nil }
         var isAwaitedElsewhere = false
         for other in phones where other.awaitsAlert && !other.isGone && !other.isExpired && nodes[other.node] === node {
-            // Its own audience has the first lane, and this one is a joiner that stands among those who wait.
+            // The other phone's audience is in the first lane, and this phone is a joiner among its members.
             if other.served == phone.served, payload.event == .update { return nil }
-            // The system has ended the card; the one that renews it waits for its start, and nobody has been told of either yet.
+            // The system has ended the card, and the start of its successor is pending; neither has been reported.
             if age(of: other) >= lifetime { continue }
-            // It may be gathering others.
+            // A lineup may be gathering further alerts.
             if case .lineup = other.served, options.lineupRules.gather > .zero { continue }
             isAwaitedElsewhere = true
         }

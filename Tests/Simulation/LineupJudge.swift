@@ -4,7 +4,7 @@ import FanfareLineup
 import FanfareModel
 import Foundation
 
-/// A football match as an app declares it: what a lineup's spotlight and a publication are read as here.
+/// A football match as an app declares it, to read a lineup's spotlight and a publication.
 struct Match: TopicContentState {
     var home: String?
     var away: String?
@@ -21,30 +21,30 @@ struct Match: TopicContentState {
 
     init?(_ publication: Publication, highlighting highlight: String? = nil) {
         guard var match = try? JSONDecoder().decode(Match.self, from: Data(publication.state.bytes)) else { return nil }
-        // A state that highlights nothing goes on to do so: what the alert is about may be of another turn.
+        // A state without a highlight stays so, because the alert may be of another turn.
         if match.highlight != nil { match.highlight = highlight ?? match.highlight }
         self = match
     }
 }
 
-/// What a lineup's members may be shown: written apart from the engine, on the types that apps use.
+/// Checks what a lineup's members may be shown, written independently of the engine on the types that apps use.
 extension World {
-    /// A version of a topic that a shard has been told of.
+    /// A version of a topic that was sent to a shard.
     struct Told {
         let publication: Publication
-        /// Monotonic nanoseconds.
+        /// Time in monotonic nanoseconds.
         let at: Int64
-        /// Comes out at once, and takes along what waited.
+        /// Is `true` if the version is sent at once, together with everything that waited.
         var isUrgent: Bool {
             publication.alert != nil || publication.event == .update && publication.priority == .immediate
         }
     }
 
-    /// The interval within which changes that are not urgent may wait, and the dwell of the spotlight.
+    /// Longest wait of changes that are not urgent, in nanoseconds; `dwell` is that of the spotlight.
     private var interval: Int64 { nanoseconds(options.lineupRules.minimumInterval) }
     private var dwell: Int64 { nanoseconds(options.lineupRules.dwell) }
     private func nanoseconds(_ duration: Duration) -> Int64 { duration.milliseconds * 1_000_000 }
-    /// What `SimulatedFeed.rules` leave of a push.
+    /// Largest state that `SimulatedFeed.rules` allow.
     private static let bytesMax = TopicRules.pushBytesMax - TopicRules.attributesReserveRange.upperBound
 
     func judge(
@@ -92,9 +92,9 @@ extension World {
         return nil
     }
 
-    /// Two alerts are not closer than the rules gather them, unless the first was still on its way when the second came, no other
-    /// topic was live that could have added to it. Told of those who have their lineup to themselves: of
-    /// others, somebody may have waited for the first.
+    /// Checks that alerts are gathered: two alerts are no closer than `gather`, unless the first push was in flight when
+    /// the second alert came, or no other topic was live. Judges only worlds with one activity, because another member of
+    /// the lineup may have waited for the first alert.
     func judgeGathering(_ payload: Payload, lineup topics: [TopicID], to phone: Phone, from node: Node) -> String? {
         let gather = nanoseconds(options.lineupRules.gather)
         guard options.activitiesMax == 1, payload.event == .update, payload.alert != nil, phone.lastAlertStandsAlone,
@@ -109,7 +109,7 @@ extension World {
         return "an alert right after another, and nothing gathered them (M1)"
     }
 
-    /// Before that moment, and whatever it was told then.
+    /// Is `true` if the topic was live before that moment and in everything sent at it.
     private func wasLive(_ topic: TopicID, at time: Int64, _ node: Node) -> Bool {
         let told = node.told[topic] ?? []
         return told.contains { $0.at < time }
@@ -117,8 +117,8 @@ extension World {
                 .allSatisfy { $0.publication.event == .update && $0.publication.prominence.hasBegun }
     }
 
-    /// When everything published had come out before the last push, only the rotation can have asked for this one: it is silent, at
-    /// priority 5, within a budget, and there is something live.
+    /// Checks a push after everything published had been sent with the one before: only the rotation can have caused it, so it must be
+    /// silent, at priority 5 and within a budget, and a topic must be live.
     func judgeRotation(_ payload: Payload, lineup topics: [TopicID], to index: Int, from node: Node) -> String? {
         let phone = phones[index]
         let newest = topics.compactMap { node.told[$0]?.last?.at }.max() ?? 0
@@ -137,19 +137,19 @@ extension World {
         return nil
     }
 
-    /// The newest version of a topic, and those before it while what came since may wait.
+    /// Returns the newest version of a topic, and earlier ones while all later ones may wait.
     func acceptable(_ topic: TopicID, _ node: Node) -> [Publication] {
         var result: [Publication] = []
         for told in (node.told[topic] ?? []).reversed() {
             result.append(told.publication)
             if told.isUrgent || told.at + interval <= moment.monotonicNanoseconds { break }
         }
-        // The core has forgotten it, and perhaps the shard has not.
+        // The core has forgotten the topic, the shard perhaps not.
         if result.isEmpty, let last = node.last(of: topic) { result.append(last) }
         return result
     }
 
-    /// It is gone, or was until something came that may wait.
+    /// Is `true` if the topic is gone, or was gone until a version came that may wait.
     private func mayBeGone(_ topic: TopicID, _ node: Node) -> Bool {
         node.mayBeUnknown.contains(topic) || hasJustBegun(topic, node)
             || acceptable(topic, node).contains { publication in
@@ -160,7 +160,7 @@ extension World {
             }
     }
 
-    /// All that has been told of it may wait: the version that is sent may be older.
+    /// Is `true` if every version of the topic may still wait, so that the pushed version may be older.
     private func hasJustBegun(_ topic: TopicID, _ node: Node) -> Bool {
         node.told[topic]?.allSatisfy { !$0.isUrgent && $0.at + interval > moment.monotonicNanoseconds } ?? false
     }
@@ -170,8 +170,8 @@ extension World {
             .max { $0.publication.serial < $1.publication.serial }
     }
 
-    /// Something as weighty has happened in another topic since, though its alert may have been demoted; or something weightier
-    /// before, with which it was gathered.
+    /// Is `true` if something as weighty has happened since in another topic, even with a demoted alert, or
+    /// something weightier was gathered with the alert.
     private func isOutweighed(_ alert: Told, _ topics: [TopicID], _ node: Node) -> Bool {
         let gather = nanoseconds(options.lineupRules.gather)
         return topics.contains { topic in
@@ -184,13 +184,13 @@ extension World {
         }
     }
 
-    /// It was over, and is dismissed.
+    /// Is `true` if the topic was over and is dismissed.
     func isGone(_ topic: TopicID, _ node: Node) -> Bool {
         guard let ended = node.endedAt[topic], let shown = node.latest[topic]?.dismissAfter else { return false }
         return ended + shown.milliseconds * 1_000_000 <= moment.monotonicNanoseconds
     }
 
-    /// Once everything has settled: what is shown is the newest of every topic.
+    /// Checks after settling that each row shows the newest version of its topic.
     func stale(
         _ accepted: [UInt8], lineup topics: [TopicID], versions: [TopicID: [Publication]], node: Node
     ) -> String? {
@@ -219,16 +219,16 @@ extension World {
 }
 
 extension LineupContentState<Match> {
-    /// What a payload shows; `nil` where it is no lineup.
+    /// Reads a payload; `nil` if it is not a lineup.
     init?(_ payload: Payload) {
         guard let content = try? JSONDecoder().decode(Self.self, from: Data(payload.state)) else { return nil }
         self = content
     }
 
-    /// The topic in the spotlight.
+    /// Topic in the spotlight.
     var lit: TopicID? { spotlight.map { TopicID(topics[$0.index].id) } }
 
-    /// The alert on board chooses what is highlighted.
+    /// Copy without the highlight, which follows the alert of the push.
     var withoutHighlight: Self {
         var copy = self
         copy.highlight = nil
@@ -240,7 +240,7 @@ extension LineupContentState<Match> {
 }
 
 extension Publication {
-    /// Whether a lineup's row is this version: `HOM 2`, `1 AWA`, `2–1`, made from its state and not by the engine's words.
+    /// Is `true` if a lineup's row shows this version: `HOM 2`, `1 AWA`, `2–1`, made from the state and not by the engine's short forms.
     fileprivate func isIn(_ row: LineupContentState<Match>.Topic) -> Bool {
         guard let match = Match(self) else { return false }
         return row.compactLeading == "HOM \(match.homeScore)" && row.compactTrailing == "\(match.awayScore) AWA"

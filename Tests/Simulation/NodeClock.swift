@@ -1,20 +1,20 @@
 import FanfareModel
 
-/// A node's wall clock, which somebody sets wrong now and then, and what the engine believes of it. Phones and the service have
-/// clocks of their own, which are right: a phone drops what is stamped too long before its time, or too far ahead of it.
+/// A node's wall clock, which is set wrong now and then, and the engine's estimate of it. Phones and the service have right clocks of their
+/// own: a phone drops stamps that are too old or too far ahead.
 struct NodeClock {
-    /// What the node's threads use.
+    /// Moment that the node's threads use.
     private(set) var moment: Moment
-    /// Nanoseconds that the wall clock is ahead, and the monotonic clock at which it is put right.
+    /// Nanoseconds by which the wall clock is ahead, and the monotonic time at which it is put right.
     private var error: (nanoseconds: Int64, until: Int64)?
     private var estimate: WallEstimate
     private var isWrongFromStart = false
-    /// What the service has shown; `nil` where it says nothing of clocks.
+    /// Wall time at monotonic zero as proven by the service; `nil` if the service proves no time.
     var provenOrigin: Int64?
 
     private static let second: Int64 = 1_000_000_000
 
-    /// - Parameter error: the clock is wrong from the start, by so much, for so long; seconds.
+    /// - Parameter error: seconds by which the clock is wrong from the start, and the seconds for which it is.
     init(at truth: Moment, error: (seconds: Int64, lasts: Int64)? = nil) {
         let ahead = (error?.seconds ?? 0) * 1000
         estimate = WallEstimate(
@@ -27,10 +27,10 @@ struct NodeClock {
         read(at: truth)
     }
 
-    /// What was wrong from the start is put right.
+    /// Puts a clock right that was wrong from the start.
     mutating func mend() { if isWrongFromStart { error = nil } }
 
-    /// As it is set.
+    /// Is `true` while the machine's clock is right, whatever the engine believes.
     var isRight: Bool { error == nil }
     var isAhead: Bool { error.map { $0.nanoseconds > 0 } ?? false }
     var isBack: Bool { error.map { $0.nanoseconds < 0 } ?? false }
@@ -42,15 +42,15 @@ struct NodeClock {
             monotonicNanoseconds: truth.monotonicNanoseconds, provenOrigin: provenOrigin)
     }
 
-    /// The clock is set, and put right minutes later.
+    /// Sets the clock wrong; it is put right minutes later.
     ///
-    /// - Parameter daysLast: seconds at most for which it is wrong by days. Before the service has shown which time is right
-    ///   nobody can tell those from the truth.
+    /// - Parameter daysLast: most seconds for which it is wrong by days. Before the service has proven a time, an
+    ///   error of days cannot be told from the truth.
     mutating func set(at truth: Moment, daysLast: Int64, using random: inout SplitMix64) {
         func seconds(_ range: ClosedRange<Int64>) -> Int64 {
             Int64.random(in: range.lowerBound * NodeClock.second...range.upperBound * NodeClock.second, using: &random)
         }
-        // As long as it has never been right, nobody can tell a wrong time from it.
+        // A clock that has never been right cannot be told from a right one.
         let isBelieved = abs(moment.wallMilliseconds - truth.wallMilliseconds) < 1000
         guard error == nil, isBelieved || !isWrongFromStart else { return }
         isWrongFromStart = false

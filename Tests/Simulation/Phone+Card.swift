@@ -2,20 +2,20 @@ import FanfareFanOut
 import FanfareModel
 
 extension Phone {
-    /// How the card of an activity that pushes make appear has come along.
+    /// Progress of a card that a push starts.
     struct Card {
         let name: String
         let edition: Int
-        /// The phone whose card goes when this one's token has registered: the same phone's, in truth.
+        /// Index of the phone whose card this one replaces once its token has registered: in truth, the same phone.
         let renews: Int?
-        /// A start is on its way, or was taken, or nobody knows: there may not be another one.
+        /// Is `true` while a start is in flight, accepted or of unknown outcome: a second start is then a violation.
         var isOut = false
-        /// It is on the screen.
+        /// Is `true` when the card is on the screen.
         var hasArrived = false
-        /// Its token has been sent, and has reached the shard.
+        /// Is `true` when the app has sent the card's token; `isRegistered` when the token has reached the shard.
         var isReported = false
         var isRegistered = false
-        /// How often its start was put off for its own sake.
+        /// Number of times that the start was put off because of its own errors.
         fileprivate(set) var putOffs = 0
         fileprivate var lastOutage: Int?
 
@@ -26,7 +26,7 @@ extension Phone {
         }
     }
 
-    /// Whether pushes to an update token can come.
+    /// Is `true` if pushes can go to an update token.
     var hasToken: Bool { card?.isRegistered ?? true }
 
     mutating func sentStart(arrives: Bool, at now: Int64) {
@@ -35,16 +35,16 @@ extension Phone {
         beganAt = now
     }
 
-    /// It has come to nothing on its way.
+    /// Notes that the start was lost on its way.
     mutating func lostStart() { card?.hasArrived = false }
 
-    /// A start that was certainly not taken is followed by another one, or by none.
+    /// Takes the answer to a start. A start that was certainly not taken may be followed by another one.
     ///
-    /// - Parameter outage: of the service, which is what it has met: the number of it.
+    /// - Parameter outage: number of the service's outage that the start met, if any.
     mutating func answeredStart(_ outcome: DeliveryOutcome, outage: Int?) {
         if outcome != .accepted, outcome != .unknown { card?.isOut = false }
         guard outcome == .throttled || outcome == .serviceError else { return }
-        // Of an outage one answer may be its own.
+        // One answer of an outage may count as the start's own error.
         if outage == nil || outage != card?.lastOutage { card?.putOffs += 1 }
         if let outage { card?.lastOutage = outage }
     }
@@ -61,20 +61,20 @@ extension World {
     func age(of phone: Phone) -> Int64 { moment.monotonicNanoseconds - phone.beganAt }
     var lifetime: Int64 { options.lifetime.milliseconds * 1_000_000 }
 
-    /// A start for this card may have arrived, and its token has not: the card that it renews must stay.
+    /// Returns a phone that renews this one and has no token yet. Its start may have arrived, so the renewed card must stay.
     func successor(of index: Int) -> Int? {
         phones.firstIndex { $0.card?.renews == index && !$0.hasToken && !$0.isGone && $0.served != nil }
     }
 
-    /// It takes another card's place, or another one its, and that is not over: the start, all that the old card gets until the new one's
-    /// token has come, its end then, and the first state of the new one.
+    /// Is `true` during a hand-over, for either card: from the successor's start, through the old card's pushes until the successor's token
+    /// and the old card's end, to the first state of the new card.
     func isHandedOver(_ index: Int) -> Bool {
         if let old = phones[index].card?.renews { return !phones[index].hasToken || !phones[old].isGone }
         return phones[index].isReplaced || successor(of: index) != nil
     }
 
-    /// The engine is about to end it, or has: what comes from outside would meet it half gone, and nobody can say when. A card
-    /// whose successor is on its way is left as it is, and then its name means that one.
+    /// Is `true` if the engine is about to end the card for its age, or has ended it: a command would meet it at an unknown point. A card
+    /// whose successor is being started is exempt, because its name then means the successor.
     func isTooOld(_ index: Int) -> Bool {
         if phones[index].isReplaced { return false }
         if let successor = successor(of: index), phones[successor].card?.isOut == true { return false }
@@ -85,7 +85,8 @@ extension World {
         audience.topics.allSatisfy { node.newest($0, for: phone)?.event == .end }
     }
 
-    /// In a lineup the last end may wait for the interval; and one of what the shard does not know any more waits for that.
+    /// Is `true` if the audience is over and the shard must know it. In a lineup, the last end may wait for the interval, and a topic that
+    /// the shard may have forgotten does not count.
     private func isSeenToBeOver(_ audience: AudienceKey, for phone: Phone, node: Node) -> Bool {
         guard isOver(audience, for: phone, node: node) else { return false }
         guard case .lineup(let topics, _) = audience else { return true }
@@ -94,7 +95,8 @@ extension World {
         }
     }
 
-    /// What the core has forgotten was over. Whether a shard still knows that, and ends a lineup of it, nobody can say from outside.
+    /// Is `true` if a lineup may be over. Topics that the core forgot were over, but from outside it is unknown if
+    /// the shard still knows that and ends the lineup.
     private func mayBeOver(_ audience: AudienceKey, for phone: Phone, node: Node) -> Bool {
         guard case .lineup(let topics, _) = audience else { return false }
         return topics.allSatisfy { topic in
@@ -102,7 +104,7 @@ extension World {
         }
     }
 
-    /// Who follows something without having a card of it.
+    /// Starts a card for a person who follows something without having a card of it.
     func start() {
         guard phones.count(where: \.isLive) < options.activitiesMax else { return }
         let former = options.reusesIDs && random.chance(0.4) ? forgottenCard() : nil
@@ -119,9 +121,9 @@ extension World {
         send(.start(request, phone.audience), to: phone.node)
     }
 
-    /// A device gets another start token while a start to the one before is on its way.
+    /// Replaces a device's start token while a start to the old one is in flight.
     ///
-    /// - Returns: whether there was such a start.
+    /// - Returns: `true` if there was such a start.
     func replaceStartToken() -> Bool {
         let starting = nodes.flatMap(\.flying).filter { $0.payload.event == .start }.map(\.phone)
         guard
@@ -136,9 +138,9 @@ extension World {
         return true
     }
 
-    /// The shard is told of another start token for a card whose start is on its way.
+    /// Sends the shard another start token for a card whose start is in flight.
     ///
-    /// - Returns: whether it is. Of a start that has been answered meanwhile nobody can say what has become.
+    /// - Returns: `true` if the shard may be told. The result of a start answered in the meantime is unknown.
     func startsGo(to request: StartRequest, _ audience: AudienceKey, from node: Node) -> Bool {
         guard let index = phones.lastIndex(where: { $0.card != nil && $0.hasUsed(request.token) }),
             !phones[index].hasToken, let named = named(ActivityID(hashing: request.activity)),
@@ -159,12 +161,12 @@ extension World {
         return true
     }
 
-    /// Somebody's first card, which is gone like all that came after it under its name.
+    /// Returns a first card that is gone, together with all later cards of its name.
     private func forgottenCard() -> Int? {
         var isFree: [Substring: Bool] = [:]
         for phone in phones {
             guard let name = phone.card?.name.split(separator: "~")[0] else { continue }
-            // Of one that the shard may have been about to renew it may still start the next one.
+            // The shard may still start the successor of a card that it was about to renew.
             isFree[name] = isFree[name] != false && phone.isForgotten && (!options.renews || !isOldEnough(phone))
         }
         return phones.indices.filter {
@@ -173,7 +175,7 @@ extension World {
         }.randomElement(using: &random)
     }
 
-    /// A card that was renewed, and that somebody has let go of while it has not gone: the first of its names, by which the app knows it.
+    /// Returns the first name of a renewed card that was let go of and is not gone yet; the app knows the card by that name.
     func freedName(on node: Int) -> String? {
         phones.compactMap { phone -> String? in
             guard let card = phone.card, card.edition > 1, phone.node == node, phone.hasToken, phone.hasLeft,
@@ -184,12 +186,12 @@ extension World {
         }.randomElement(using: &random)
     }
 
-    /// Another card, which the app has made itself, has the name of one that was started.
+    /// Is `true` if a card made by the app has the name of a started one.
     private func isTakenByFollowing(_ id: ActivityID) -> Bool {
         phones.contains { $0.card == nil && $0.id == id && !$0.isForgotten }
     }
 
-    /// The person follows something else, by the name of a card that is on its way out.
+    /// Follows something else under the name of a card that is being ended.
     func followAgain(by name: String, on node: Int) {
         var phone = Phone(
             id: ActivityID(hashing: name), node: node, audience: randomAudience(), subscriber: Subscriber(),
@@ -200,16 +202,16 @@ extension World {
             .follow(phone.id, phone.audience, token: phone.token, preferences: phone.subscriber.preferences), to: node)
     }
 
-    /// To be renewed.
+    /// Is `true` if the card is old enough to be renewed.
     private func isOldEnough(_ phone: Phone) -> Bool { age(of: phone) >= lifetime / 16 * 15 - 1_000_000_000 }
 
-    /// Whether the phone's card is the next one after this one.
+    /// Is `true` if the phone's card is the successor of the old phone's.
     private func renews(_ old: Phone, by phone: Phone) -> Bool {
         guard let index = phone.card?.renews else { return false }
         return phones[index].id == old.id && phones[index].firstToken == old.firstToken
     }
 
-    /// The app reports a card's update token. Some never do: the person has not allowed it.
+    /// Reports a card's update token. Some apps never do, because the person has not allowed it.
     func report() {
         let waiting = phones.indices.filter {
             phones[$0].card?.hasArrived == true && phones[$0].card?.isReported == false
@@ -221,7 +223,7 @@ extension World {
         send(.follow(phones[index].id, phones[index].audience, token: phones[index].token), to: phones[index].node)
     }
 
-    /// The phone that a start is meant for, by the name in its attributes. A renewal makes it.
+    /// Returns the phone that a start is meant for, by the name in its attributes; makes the phone if the start is a renewal.
     func phone(startedBy payload: Payload, to token: [UInt8]) -> Int? {
         let attributes = String(decoding: payload.start?.attributes ?? [], as: UTF8.self)
         guard let name = attributes.split(separator: "\"").dropFirst(3).first.map(String.init) else { return nil }
@@ -252,9 +254,9 @@ extension World {
         return judgeState(of: payload, shown: served, for: phone, from: node)
     }
 
-    /// What goes on ends for its age alone, and not while its successor has no token.
+    /// Checks an end: a card of a topic that goes on ends only for its age, and not while its successor has no token.
     func judgeEnd(of index: Int, served: AudienceKey, from node: Node) -> String? {
-        // It is the end of what it showed when another card took its name.
+        // A nameless phone gets the end of what it showed when another card took its name.
         if isOver(served, for: phones[index], node: node) || phones[index].isNameless { return nil }
         if mayBeOver(served, for: phones[index], node: node) { return nil }
         if let successor = successor(of: index), phones[successor].card?.isOut == true {
@@ -263,27 +265,27 @@ extension World {
         return isAlmostOver(phones[index]) ? nil : "it ends though it goes on (L1)"
     }
 
-    /// Once the system has ended the card of somebody who left, nobody tries to tell of its end any more.
+    /// Is `true` when the system has ended the card of a person who left: its end is no longer sent.
     func isLetGo(_ phone: Phone) -> Bool { age(of: phone) >= lifetime - 1_000_000_000 }
 
-    /// The system has ended its card, and no start of the next one was taken: what has become of it is told when one has been.
+    /// Is `true` when the system has ended the card and no start of its successor was taken: the outcome is reported once one has been.
     func isBetweenCards(_ phone: Phone) -> Bool {
         guard options.renews, phone.card != nil, isLetGo(phone) else { return false }
         return !phones.contains { $0.card?.isOut == true && renews(phone, by: $0) }
     }
 
-    /// The system has ended it, and the person has let go of the card that was to take its place: nobody is told of either.
+    /// Is `true` when the system has ended the card and the person has let go of its successor: neither is reported.
     func isOutlivedAndLetGo(_ phone: Phone) -> Bool {
         guard options.renews, age(of: phone) >= lifetime - 1_000_000_000 else { return false }
         return phones.contains { $0.hasLeft && renews(phone, by: $0) }
     }
 
-    /// Its time has come, or will within the second that the engine counts in.
+    /// Is `true` if the engine may end the card for its age now or within the second in which it counts.
     func isAlmostOver(_ phone: Phone) -> Bool { age(of: phone) >= lifetime / 48 * 47 - 1_000_000_000 }
 
-    /// The shard is told of a card's token.
+    /// Sends the shard a card's token.
     ///
-    /// - Returns: whether it is. What is late is not sent at all: alerts must not grow stale, nor the activity too old.
+    /// - Returns: `true` if the shard may be told. A late token is not sent at all: alerts must not grow stale, nor the activity too old.
     func register(_ index: Int, _ token: [UInt8]) -> Bool {
         guard !phones[index].isGone, !isTooOld(index), age(of: phones[index]) < 60_000_000_000 else { return false }
         phones[index].registered(token, at: moment.monotonicNanoseconds)
@@ -291,7 +293,7 @@ extension World {
         let isThere = !phones[old].isExpired && !isLetGo(phones[old])
         phones[index].takesOver(from: phones[old], isThere: isThere)
         phones[old].isReplaced = true
-        // What is being ended goes with that.
+        // A card that is being ended is already leaving.
         if phones[old].served != nil, !phones[old].isGone, !phones[old].isEnding {
             phones[old].hasLeft = true
             join(old, nil)
@@ -299,7 +301,7 @@ extension World {
         return true
     }
 
-    /// Whom a command means by this name: a renewed activity keeps those it had.
+    /// Returns the phone that a command means by this name: a renewed activity keeps its earlier names.
     func named(_ id: ActivityID) -> Int? {
         guard
             var index = phones.lastIndex(where: { $0.id == id && $0.isIntroduced && !$0.isNameless })
@@ -313,19 +315,19 @@ extension World {
         return index
     }
 
-    /// One of a card's names.
+    /// Returns one of the card's names at random.
     func anyName(of index: Int) -> ActivityID {
         guard let card = phones[index].card, random.chance(0.5) else { return phones[index].id }
-        // Those in between are forgotten some time.
+        // The names in between are forgotten after some time.
         let editions = [1, max(1, card.edition - 1), card.edition]
         let edition = editions[Int.random(in: 0..<editions.count, using: &random)]
         return ActivityID(
             hashing: StartRequest.name(String(card.name.split(separator: "~")[0]), edition: edition))
     }
 
-    /// Of those that had a name one after the other the last about whom this can be said.
+    /// Is `true` for the latest phone of a name that the fate can concern.
     func isMeant(_ phone: Phone, by fate: ActivityFate) -> Bool {
-        // Nothing that was not started is renewed.
+        // Only a started activity is renewed.
         if case .renewed = fate { return phone.card != nil }
         if phone.card != nil
             || phones.lastIndex(where: { $0.id == phone.id }) == phones.firstIndex(where: { $0.id == phone.id })
@@ -336,7 +338,7 @@ extension World {
         return phone.isIntroduced && !phone.isNameless
     }
 
-    /// - Returns: what is wrong with what the shard says has become of an activity.
+    /// - Returns: the fault in a fate reported by the shard; `nil` if it is right.
     func judgeFate(_ fate: ActivityFate, of index: Int) -> String? {
         switch fate {
         case .expired: return isAlmostOver(phones[index]) ? nil : "it has expired, they say, and has not (L1)"
@@ -354,16 +356,16 @@ extension World {
             return phones[index].hasToken ? "it has not started, they say, and has a token (L7)" : nil
         case .ended, .notEnded: return nil
         case .refused(let refusal):
-            // A command may meet an activity that has gone meanwhile.
+            // The activity may have gone before a command reached it.
             return refusal == .unknownActivity ? nil : "what was asked for it was refused: \(refusal)"
         }
     }
 
-    /// - Returns: whether the shard is told.
+    /// - Returns: `true` if the shard may be told.
     func join(_ id: ActivityID, _ audience: AudienceKey?) -> Bool {
         guard let index = named(id) else { return false }
         guard !isTooOld(index) else {
-            // It stays, unless the shard has heard before that it leaves.
+            // The card stays, unless the shard has already heard that it leaves.
             if phones[index].served != nil { phones[index].hasLeft = false }
             return false
         }
@@ -377,7 +379,7 @@ extension World {
 
     private func leave(_ index: Int) {
         phones[index].hasLeft = true
-        // Without a start there is nothing to end.
+        // A card that was never started needs no end.
         if !phones[index].hasToken, phones[index].card?.isOut == false { phones[index].isGone = true }
     }
 }

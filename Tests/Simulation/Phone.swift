@@ -2,121 +2,122 @@ import FanfareFanOut
 import FanfareLineup
 import FanfareModel
 
-/// One activity as the world sees it: what was sent to it, and what that was allowed to be.
+/// One activity as the world sees it: the pushes sent to it, and the bounds of what they may contain.
 struct Phone {
     let id: ActivityID
     let node: Int
-    /// What the person chose last, and what the shard has been told of so far (`nil` before, and after an unfollow).
+    /// Audience that the person chose last; `served` is the one that the shard knows (`nil` before the follow and after an unfollow).
     var audience: AudienceKey
     private(set) var served: AudienceKey?
-    /// What it showed when it left: its card, if there is one, does so until its end.
+    /// Audience served before it left. Its card, if there is one, shows that until its end.
     private(set) var left: AudienceKey?
-    /// Of the topic that it follows, where that is not a lineup.
+    /// Turn of the topic that it follows; unused for a lineup.
     private(set) var turn = 0
-    /// The app's current token, the one the shard knows, and every one it ever had.
+    /// The app's current token; `servedToken` is the one that the shard knows, `tokens` has all it ever had.
     private(set) var token: [UInt8]
     private(set) var servedToken: [UInt8]
     private var tokens: [[UInt8]]
-    /// Its first one: of a card that pushes make appear, and of those that renew it, what its starts go to.
+    /// Its first token: the target of the starts of this card and of those that renew it.
     var firstToken: [UInt8] { tokens[0] }
-    /// What starts of its card, and of the next one, are to go to by now, as the shard knows it.
+    /// Target of later starts of its card and of the successor, as the shard knows it.
     var startToken: [UInt8]
-    /// `nil`: the app has started the activity itself.
+    /// The card of an activity started by a push; `nil` if the app started the activity.
     var card: Card?
-    /// When it appeared, as the shard knows it; monotonic nanoseconds.
+    /// Time at which the card appeared, as the shard knows it; monotonic nanoseconds.
     var beganAt: Int64 = 0
     var isExpired = false
-    /// Its name means the next card of the same person, which may still be to come.
+    /// Is `true` if its name means the successor, whose card may still be pending.
     var isReplaced = false
-    /// It ended before the system's eight hours were over: nobody wants the next card.
+    /// Is `true` if it ended before the system's eight hours were over: a successor is then unwanted.
     var isEndedEarly = false
     var hasLeft = false
     var isDead = false
     var deathReports = 0
-    /// The shard has let it go, and is to say so once.
+    /// Is `true` if the shard has removed it and must report that once.
     private(set) var isRemoved = false
-    /// Its token was answered as dead while too many were.
+    /// Is `true` if its token was answered as dead while the guard was shut.
     var isHeld = false
-    /// The shard knows it: it was followed, or is to be started.
+    /// Is `true` if the shard knows the phone: it was followed, or is to be started.
     var isIntroduced = false
-    /// Another card has its name since it was told to leave.
+    /// Is `true` if another card has its name since it was told to leave.
     private(set) var isNameless = false
-    /// Of cards that had this one's name before.
+    /// Is `true` if earlier cards had its name.
     var hasUsedName = false
-    /// It is gone, and the core has heard all that the shard had to say of it: its name is free.
+    /// Is `true` if it is gone and the core has heard everything about it, so that its name is free.
     var isForgotten = false
-    /// It got a new token while the guard was shut.
+    /// Is `true` if it got a new token while the guard was shut.
     var wasHeld = false
-    /// The service has refused the newest state for good: there is nothing to be done before a newer one has come.
+    /// Serial of the newest state, if the service has refused it for good: no push is due before a newer state.
     private(set) var refusedSerial: UInt64?
-    /// The newest one that was.
+    /// Serial of the newest state that was ever refused.
     private(set) var lastRefused: UInt64 = 0
     private(set) var refusedState: [UInt8]?
-    /// What was sent last is owed to it once more, whatever the answer.
+    /// Is `true` if the state sent last is pending once more, whatever the answer.
     private var isOwedAgain = false
-    /// Newest publication of what it shows when the last push that was accepted left.
+    /// Newest publication of its audience when the last accepted push left.
     private(set) var acceptedSerial: UInt64 = 0
 
-    /// What is wrong with its token.
+    /// Fault of its token.
     var sickness: Sickness?
-    /// When a push to it last met a trouble of its own, monotonic nanoseconds.
+    /// Time of the last trouble of a push to it, in monotonic nanoseconds.
     private(set) var troubledAt: Int64 = 0
-    /// It is not its first one.
+    /// Is `true` if the token is not its first one.
     private(set) var hasNewToken = false
-    /// Its own trouble keeps it waiting until then, at least.
+    /// Time until which its own trouble delays it, at least.
     var waitsUntil: Int64 = 0
 
-    /// Pushes on their way; more than one is a violation.
+    /// Number of its pushes in flight; more than one is a violation.
     var flying = 0
     var lastStamp: Int64 = 0
     var lastState: [UInt8] = []
-    /// Whether the last push may be repeated as it was: it was not accepted, or nobody knows.
+    /// Is `true` if the last push may be repeated unchanged: it was not accepted, or its outcome is unknown.
     var lastMayRepeat = true
-    /// State of the last accepted push, and what the card shows.
+    /// State of the last accepted push; `shown` is the state on the card.
     var accepted: [UInt8]?
     var shown: [UInt8]?
     var hasEnded = false
     private(set) var isEnding = false
-    /// The service has certainly taken an end, or its token is dead: nothing may follow.
+    /// Is `true` when the service has certainly taken an end, or the token is dead: nothing may follow.
     var isGone = false
-    /// Newest publication of what it shows, when the last push was sent.
+    /// Newest publication of its audience when the last push was sent.
     var lastSerial: UInt64 = 0
-    /// When that was, monotonic nanoseconds, when the last answer came, and what it showed if it was a lineup.
+    /// Time of the last push in monotonic nanoseconds; `answeredAt` is the time of the last answer,
+    /// `lastLineup` the lineup that the push showed.
     private(set) var lastSentAt: Int64 = 0
     private(set) var answeredAt: Int64 = 0
     private(set) var lastLineup: LineupContentState<Match>?
-    /// Whether it had an alert, and none has come since while it was on its way.
+    /// Is `true` if the last push had an alert and no alert was published while it was in flight.
     private(set) var lastAlertStandsAlone = false
-    /// When it came to what it shows, and pushes since for which nothing but the rotation can have asked.
+    /// Time at which it joined its audience; `rotationPushes` counts pushes since then that only the rotation can have caused.
     private(set) var joinedAt: Int64 = 0
-    /// How often it has come to something.
+    /// Number of times that it has joined an audience.
     private(set) var joins = 0
-    /// Since when what is published waits for it: not while its card has no token.
+    /// Time since which publications wait for it; a card without a token is not a member.
     private(set) var memberSince: Int64 = 0
     var rotationPushes: Int64 = 0
     var alertsTried: Set<AlertText> = []
-    /// Alerts published since this phone showed their topic that have not had their chance yet, and those whose chance is on its
-    /// way; the oldest first.
+    /// Alerts published since this phone shows their topic that have not been tried, oldest first;
+    /// `missedInFlight` has those of the push in flight.
     private(set) var missed: [Missed] = []
     private var missedInFlight: [Missed] = []
     struct Missed {
         let topic: TopicID
         let alert: Alert
-        /// Monotonic nanoseconds.
+        /// Time at which the alert is stale, in monotonic nanoseconds.
         let staleAt: Int64
         var isRevoked = false
-        /// There was a moment at which it might not be given, and no push was needed without it.
+        /// Is `true` if the alert could not be given at some moment and no push was due without it.
         var mayBeSettled = false
     }
-    /// An alert was published while nothing kept this phone from having it at once: the sweep will come with it.
+    /// Is `true` if an alert was published while nothing kept the phone from getting it at once: the sweep will bring it.
     private(set) var awaitsAlert = false
     private var isThrottled = false
-    /// What the person wants, as far as the shard has been told, and what is left of the activity's limits.
+    /// Preferences as far as the shard knows them; `limits`, `budget` and `alertBucket` are the activity's limits and what is left of them.
     private(set) var subscriber: Subscriber
     let limits: ActivityLimits
     private(set) var budget = PhoneBucket()
     private(set) var alertBucket = PhoneBucket()
-    /// Before the last push.
+    /// Budget before the last push; `alertBucketBefore` likewise.
     private var budgetBefore = PhoneBucket()
     private var alertBucketBefore = PhoneBucket()
 
@@ -139,7 +140,7 @@ struct Phone {
         tokens = [token]
     }
 
-    /// The same person's next card.
+    /// Makes the successor of a card.
     init(renewing old: Phone, id: ActivityID) {
         self.id = id
         node = old.node
@@ -164,7 +165,7 @@ struct Phone {
         tokens.append(token)
     }
 
-    /// The shard has the new token. What held the old one holds it no more.
+    /// Notes that the shard has the new token, which frees the phone from the trouble of the old one.
     mutating func serves(_ token: [UInt8]) {
         if token != servedToken {
             (isHeld, waitsUntil, troubledAt, sickness) = (false, 0, 0, nil)
@@ -175,13 +176,13 @@ struct Phone {
 
     func hasUsed(_ token: [UInt8]) -> Bool { tokens.contains(token) }
 
-    /// The shard has been told whose member this phone is.
+    /// Notes that the shard knows the phone's new audience.
     ///
     /// - Parameters:
-    ///   - turn: of the topic that it follows.
-    ///   - isWaited: there is nothing to be seen of it yet.
+    ///   - turn: turn of the topic that it follows.
+    ///   - isWaited: `true` if nothing is published for the audience yet.
     mutating func joined(_ audience: AudienceKey?, turn: Int, isWaited: Bool, at now: Int64) {
-        // With its end on the way, an activity does not move; but it leaves.
+        // An activity whose end is in flight does not move; but it leaves.
         guard !isGone, !isEnding || audience == nil, served != audience else { return }
         if audience == nil { left = served }
         served = audience
@@ -192,12 +193,12 @@ struct Phone {
         isOwedWhatItRefused()
         rotationPushes = 0
         lastLineup = nil
-        // The person changed something, and gets one push for it even where the content happens to be the same.
+        // The person changed something, so one push is allowed even if the content is the same.
         lastMayRepeat = true
-        // What it missed of a topic that it shows as before is still to come; but a card without a token takes nothing along.
+        // Alerts missed of a topic that stays are still due; but a card without a token takes none along.
         var shown = hasToken ? Set(audience?.topics ?? []) : []
         if isWaited {
-            // Nothing has been missed of what is yet to come. A lineup may be there already, with members of whom nobody can say.
+            // A joiner has missed nothing of a topic yet to come. A lineup may exist already, with members whose state is unknown.
             if case .topic = audience { shown = [] }
             forgiveMissed()
         }
@@ -212,12 +213,12 @@ struct Phone {
         awaitsAlert = false
     }
 
-    /// Devices drop what was stamped half a minute before their own time, and what is eight hours ahead of it.
+    /// Is `true` if a device takes the stamp: devices drop stamps that are half a minute old or eight hours ahead.
     static func takes(_ stamp: Int64, at truth: Moment) -> Bool {
         stamp > truth.wallSeconds - 30 && stamp <= truth.wallSeconds + 8 * 3600
     }
 
-    /// It gets the newest state once more, whatever becomes of what is on its way.
+    /// Makes the newest state due once more, whatever the answer to the push in flight.
     mutating func isOwedWhatItRefused() {
         refusedSerial = nil
         isOwedAgain = flying > 0
@@ -229,7 +230,7 @@ struct Phone {
 
     func stillMissed(at now: Int64) -> [Missed] { missed.filter { !$0.isRevoked && now < $0.staleAt } }
 
-    /// What it missed may have been settled silently.
+    /// Marks missed alerts as possibly settled without a push.
     mutating func noteSettled() { for index in missed.indices { missed[index].mayBeSettled = true } }
 
     mutating func noteAlert(of publication: Publication, at now: Int64) {
@@ -242,8 +243,8 @@ struct Phone {
         if flying == 0, !isThrottled, hasToken { awaitsAlert = true }
     }
 
-    /// Eight of each class are kept for whoever missed them, the newest, whatever their topics are. More may be: what an activity
-    /// brings along is kept beside what its audience keeps.
+    /// Marks the oldest alerts as optional. The newest eight of each class are kept, whatever their topics; more may be, because alerts
+    /// that an activity carries along are kept in addition to its audience's.
     private mutating func excuseOldest(_ class: AlertClass) {
         var excess = (missedInFlight + missed).count { $0.alert.class == `class` } - 8
         for list in [\Phone.missedInFlight, \Phone.missed] {
@@ -255,7 +256,7 @@ struct Phone {
         }
     }
 
-    /// Somebody follows under its name with another card: it is still to be ended, under its own token.
+    /// Notes that another card has its name: it is still to be ended under its own token.
     mutating func partsFromName() {
         isNameless = true
         missed.removeAll()
@@ -263,9 +264,9 @@ struct Phone {
         awaitsAlert = false
     }
 
-    /// It takes the place of a card that shows the same: what that has told of, or is telling of, is not told again.
+    /// Takes over from a card that shows the same: alerts that the old card was given, or is being given, are not repeated.
     ///
-    /// - Parameter isThere: that card certainly is, and nobody has let go of it.
+    /// - Parameter isThere: `true` if the old card certainly exists and was not let go of.
     mutating func takesOver(from old: Phone, isThere: Bool) {
         guard served == old.served, turn == old.turn else { return }
         alertsTried.formUnion(old.alertsTried)
@@ -273,12 +274,12 @@ struct Phone {
             let lacked = old.missed.first { $0.alert.text == missed[index].alert.text }
             if lacked.map(\.mayBeSettled) ?? true { missed[index].mayBeSettled = true }
         }
-        // What that has not been told of, this one is.
+        // The successor gets the alerts that the old card has not been given.
         guard !old.isGone, !old.isEnding else { return }
         var lacked = old.missed.filter { lacked in !missed.contains { $0.alert.text == lacked.alert.text } }
         if !isThere { for index in lacked.indices { lacked[index].mayBeSettled = true } }
         missed = lacked + missed
-        // It gets a push for that, even where it shows what it showed.
+        // The successor gets a push for those alerts even if it shows the same as before.
         if !lacked.isEmpty { lastMayRepeat = true }
     }
 
@@ -308,7 +309,7 @@ struct Phone {
         if payload.alert != nil, payload.event != .start {
             alertBucket.take(limits.alerts, at: payload.stamp, atLeast: 0)
         }
-        // What it drops for its stamp it does not compare with.
+        // A push that the phone drops for its stamp does not count for the order of stamps.
         if Phone.takes(payload.stamp, at: moment) { lastStamp = payload.stamp }
         lastState = payload.state
         lastAlertStandsAlone = payload.alert != nil && payload.event == .update
@@ -339,7 +340,7 @@ struct Phone {
             if flight.arrives, flight.payload.event == .end { hasEnded = true }
         case .deadToken:
             lastMayRepeat = true
-            // A dead answer for a token that has been replaced says nothing about the new one.
+            // A dead answer for a replaced token says nothing about the new one.
             if flight.token == servedToken, !isHeld {
                 isGone = true
                 isRemoved = true
@@ -352,19 +353,19 @@ struct Phone {
             isThrottled = flight.outcome != .notProcessed
             untry(flight)
         case .refused where flight.payload.event == .end && (served == nil || isNameless):
-            // It stays on the phone until the system ends it.
+            // The card stays on the phone until the system removes it.
             isGone = true
         case .refused:
             if !isOwedAgain { refusedSerial = lastSerial }
             lastRefused = max(lastRefused, lastSerial)
             refusedState = flight.payload.state
-            // Not before there is something newer; but that may look the same.
+            // No push is due before a newer state, which may look the same.
             lastMayRepeat = true
             notCharged(for: flight)
         }
     }
 
-    /// Of what was certainly not processed the phone knows nothing.
+    /// Returns what the push took of budget and alerts. A push that was certainly not processed is unknown to the phone.
     private mutating func notCharged(for flight: World.Flight) {
         alertBucket = alertBucketBefore
         guard flight.isTaken else {
@@ -374,7 +375,7 @@ struct Phone {
         if flight.payload.priority == .immediate, flight.payload.event == .update { budget.giveBack(budgetSize) }
     }
 
-    /// The service certainly did not process it, so its alert may be tried again.
+    /// Makes the alerts of a push available again, because the service certainly did not process it.
     private mutating func untry(_ flight: World.Flight) {
         missed = missedInFlight + missed
         missedInFlight.removeAll()

@@ -1,16 +1,18 @@
 import FanfareFanOut
 import FanfareModel
 
-/// A node's way to the service, and what is wrong with it.
+/// A node's connection to the push service, and its current faults.
 struct Service {
-    /// The team's key is not accepted until then, monotonic nanoseconds: nothing is processed.
+    /// Monotonic nanoseconds until which the team's key is refused and nothing is processed.
     private var revokedUntil: Int64?
-    /// A connection on which everything is answered 5xx, until it is replaced: the activities that it carries, and answers left.
+    /// A wedged connection, which answers every push with 5xx until it is replaced: a salt that
+    /// selects its activities, and the answers left.
     private var wedge: (salt: UInt64, answersLeft: Int)?
-    /// After an answer that speaks of the service, one push at a time is tried, the next one then. As the transport does it.
+    /// Time of the next probe after an answer that accuses the service: until an answer clears the service, one
+    /// push at a time is sent, as the transport does.
     private var probesAt: Int64?
 
-    /// Everything is answered 5xx until then; and how many such outages there were.
+    /// Monotonic nanoseconds until which every push is answered with 5xx; `outages` is the number of such outages so far.
     private var failsUntil: Int64?
     private(set) var outages = 0
 
@@ -26,21 +28,21 @@ struct Service {
 
     func fails(at now: Int64) -> Bool { failsUntil.map { $0 > now } ?? false }
 
-    /// - Parameter phone: counted from 1. Not by its id, which is a keyed hash where it is a card's, and so another one in every
-    ///   process.
-    /// - Returns: whether a push to it meets the connection that is stuck.
+    /// - Parameter phone: number of the phone, from 1. The id would not do: that of a card is a
+    ///   keyed hash, which differs between processes.
+    /// - Returns: `true` if a push to the phone meets the wedged connection.
     mutating func wedges(_ phone: Int) -> Bool {
         guard let (salt, left) = wedge, (UInt64(phone) ^ salt).mixed % 2 == 0 else { return false }
         wedge = left > 1 ? (salt, left - 1) : nil
         return true
     }
 
-    /// Of no use to anybody before people or time have mended it.
+    /// Notes that the service refuses every push until its fault is mended; probes wait ten seconds.
     mutating func refusesAll(at now: Int64) { probesAt = now + 10_000_000_000 }
-    /// What was wrong may be mended.
+    /// Allows a probe at once, because the fault may be mended.
     mutating func tryNow(at now: Int64) { probesAt = probesAt.map { min($0, now) } }
 
-    /// - Returns: how many pushes may leave now, if the connections have room for so many.
+    /// - Returns: number of pushes that may leave now, if the connections have room for `room`.
     func limit(_ room: Int, flying: Int, at now: Int64) -> Int {
         guard let probesAt else { return room }
         return flying == 0 && probesAt <= now ? min(1, room) : 0
@@ -57,5 +59,5 @@ struct Service {
     }
 }
 
-/// What is wrong with one token, for good or until it is mended.
+/// Fault of one token, for good or until it is mended.
 enum Sickness { case fails, isSilent }

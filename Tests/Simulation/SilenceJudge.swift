@@ -1,8 +1,8 @@
 import FanfareDecisions
 import FanfareModel
 
-/// What is known of silence from outside: which topics go on, and when each was heard last. No topic ends by its silence before the
-/// rules allow it, and none goes on for longer.
+/// Judges ends by silence from outside: it knows which topics go on and when each was heard last. No topic may end by its silence before
+/// the rules allow it, and none may go on for longer.
 struct SilenceJudge {
     private struct Life {
         var heardAt: FeedTime
@@ -12,7 +12,7 @@ struct SilenceJudge {
     private var lives: [TopicID: Life] = [:]
     private let endsAfterSilence: Duration
     private let beginsWithin: Duration
-    /// What has happened last may wait for so long until it is shown, and silence is counted from there.
+    /// Longest delay of a shown change; silence is counted from the moment it is shown.
     private let minimumInterval: Duration
 
     init(_ rules: TopicRules) {
@@ -20,7 +20,7 @@ struct SilenceJudge {
         minimumInterval = rules.minimumInterval
     }
 
-    /// A match begins with its first period, or goes on where it was.
+    /// Notes an event. A match begins with its first period, or goes on where it was.
     mutating func heard(_ event: FeedEvent, at now: FeedTime) {
         guard event.lifecycle != .end else { return lives[event.topic] = nil }
         let hasBegun = lives[event.topic]?.hasBegun ?? false
@@ -29,12 +29,12 @@ struct SilenceJudge {
 
     func isAwaited(_ topic: TopicID) -> Bool { lives[topic] != nil }
 
-    /// Milliseconds since it was heard last; `nil`: it is over.
+    /// Milliseconds since the topic was heard last; `nil` if it is over.
     func silence(of topic: TopicID, at now: FeedTime) -> Int64? {
         lives[topic].map { (now - $0.heardAt).milliseconds }
     }
 
-    /// A topic has ended, and its feed has not said so.
+    /// Judges the end of a topic whose feed has not ended it.
     mutating func lapsed(_ topic: TopicID, at now: FeedTime) -> String? {
         guard let life = lives.removeValue(forKey: topic) else { return "\(topic) ends twice" }
         guard now < life.heardAt + limit(of: life) else { return nil }

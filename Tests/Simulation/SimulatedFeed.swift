@@ -2,8 +2,8 @@ import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
 
-/// Football matches that are played at random and decided by the real decision core: goals and their cancellations, cards,
-/// full time. A match that has ended makes room for the next one.
+/// Football matches that are played at random and decided by the real decision core: goals and their cancellations, cards, full time. A
+/// match that has ended makes room for the next one.
 struct SimulatedFeed {
     private var core: DecisionCore
     private var decisions: [Decision] = []
@@ -14,33 +14,34 @@ struct SimulatedFeed {
     private var comebacks = 0
     /// Matches that have teams and have not been kicked off.
     private var early: Set<TopicID> = []
-    /// Matches that have ended, the newest last; and those of all that the core has forgotten since, or that came back.
+    /// Matches that have ended, the newest last; `forgotten`, `reopened` and `reborn` have those that the core forgot, that came back
+    /// before that, and that came back after it.
     private var over: [TopicID] = []
     private var forgotten: Set<TopicID> = []
     private(set) var reopened: Set<TopicID> = []
     private(set) var reborn: Set<TopicID> = []
-    /// Those that were published and not forgotten since.
+    /// Topics that were published and not forgotten since.
     private(set) var kept: Set<TopicID> = []
-    /// Publications that an event out of its order has led to.
+    /// Publications caused by an event out of order.
     private(set) var disordered: Set<UInt64> = []
     private var isDisordered = false
     private let disorders: Bool
     private let beginsAfresh: Bool
-    /// When the feed has said so, of matches that are over.
+    /// Time of the feed's end event, for matches that are over.
     private var endedAt: [TopicID: FeedTime] = [:]
     private var random: SplitMix64
-    /// Nothing is said of a topic before that time; of what has ended by its silence nothing more.
+    /// Time before which no event of a topic comes; a topic that ended by its silence stays silent.
     private var silentUntil: [TopicID: FeedTime] = [:]
     private let silences: Bool
     private var silence: SplitMix64
     private var silenceJudge: SilenceJudge
     private var falsehood: String?
     private(set) var now = FeedTime(seconds: 1_800_000_000)
-    /// Which alert a text belongs to: player names are unique, so texts are. And the text of a line that names one of several.
+    /// Alerts by their text, which is unique because player names are; `lines` has the text of each line that names one of several.
     private(set) var alerts: [AlertText: (topic: TopicID, alert: Alert)] = [:]
     private var lines: [String: AlertText] = [:]
 
-    /// The alerts that a push names, the leading one first; `nil` when it says something else.
+    /// Returns the alerts that a push names, the leading one first; `nil` for an unknown text.
     func told(by text: AlertText) -> [AlertText]? {
         if alerts[text] != nil { return [text] }
         var lines = text.body.description.split(separator: "\n").map(String.init)
@@ -50,7 +51,7 @@ struct SimulatedFeed {
         return alerts[lead] != nil && beside.count == lines.count ? [lead] + beside : nil
     }
 
-    /// Matches that are over are soon dismissed, and a push has little room: a lineup of many does not fit.
+    /// Rules in which a match is soon dismissed and a push has little room, so that a large lineup does not fit.
     private static func football(_ options: World.Options) -> TopicRules {
         var football = TopicRules.football
         football.renews = options.renews
@@ -80,10 +81,10 @@ struct SimulatedFeed {
         }
     }
 
-    /// Log time goes on; what waited for its interval comes out.
+    /// Advances log time; changes that waited for their interval are published.
     mutating func pass(milliseconds: Int64) -> [ShardCommand] {
         let end = now + .milliseconds(milliseconds)
-        // From one deadline to the next, so that each end is seen at its time.
+        // Advances from one deadline to the next, so that each end is seen at its time.
         while let deadline = core.nextDeadline, deadline <= end {
             advance(to: max(now, deadline))
             guard core.nextDeadline == deadline, deadline <= now else { continue }
@@ -94,7 +95,7 @@ struct SimulatedFeed {
         if falsehood == nil { falsehood = silenceJudge.overdue(at: now) }
         if silences {
             for index in topics.indices where !isSilent(index) {
-                // Nothing has happened, as most of what a feed says.
+                // Most events of a feed change nothing.
                 if silenceJudge.silence(of: topics[index], at: now) ?? 0 > 20_000 { apply(index, "clock", .nothing) }
             }
         }
@@ -111,7 +112,7 @@ struct SimulatedFeed {
         }
     }
 
-    /// Now and then one of the feeds falls silent, for a while or for too long; and what has ended by that makes room.
+    /// Silences a feed now and then, for a while or for too long. A topic that has ended by its silence makes room for a new one.
     mutating func fallSilent() -> [ShardCommand] {
         guard silences else { return [] }
         for index in topics.indices where !silenceJudge.isAwaited(topics[index]) {
@@ -130,14 +131,14 @@ struct SimulatedFeed {
     /// Milliseconds until the decision core's next deadline.
     var untilDeadline: Int64? { core.nextDeadline.map { max(0, ($0 - now).milliseconds) } }
 
-    /// Whatever was due until now has happened.
+    /// Checks that no timer is overdue.
     func violatedInvariant() -> String? {
         if let falsehood { return falsehood }
         guard let deadline = core.nextDeadline, deadline <= now else { return nil }
         return "a timer of \(deadline) has not fired at \(now)"
     }
 
-    /// When nothing waits for its interval any more, what is published of a running match is what its facts say.
+    /// Checks that the published state of each running match equals its facts once nothing waits for its interval.
     func pendingChange() -> String? {
         for topic in topics {
             guard let view = core.topic(topic) else { continue }
@@ -164,7 +165,7 @@ struct SimulatedFeed {
         return commands()
     }
 
-    /// In several matches at once.
+    /// Scores in several matches at once.
     mutating func goals(using random: inout SplitMix64) -> [ShardCommand] {
         (0..<Int.random(in: 2...4, using: &random)).flatMap { _ in goal(using: &random) }
     }
@@ -179,7 +180,7 @@ struct SimulatedFeed {
     mutating func end(using random: inout SplitMix64) -> [ShardCommand] {
         let index = Int.random(in: 0..<topics.count, using: &random)
         guard !isSilent(index) else { return [] }
-        // Of some nobody says that they are over.
+        // Some matches end without an event.
         if !disorders || !random.chance(0.1) {
             fact(index, "period", ["period": "FT"])
             apply(index, "end", .nothing, lifecycle: .end)
@@ -190,7 +191,7 @@ struct SimulatedFeed {
         return commands()
     }
 
-    /// A match that was over goes on, in the place of another one, of which nothing is heard any more.
+    /// Reopens a match that was over, in place of another one, whose feed then falls silent.
     mutating func reopen(using random: inout SplitMix64) -> [ShardCommand] {
         guard let topic = over.suffix(8).randomElement(using: &random) else { return [] }
         over.removeAll { $0 == topic }
@@ -199,14 +200,14 @@ struct SimulatedFeed {
         topics[index] = topic
         goals[index] = []
         silentUntil[topic] = nil
-        // By another name, or what is said of it would be said twice.
+        // A new name makes its texts unique again.
         comebacks += 1
         begin(index, "\(topic.rawValue.drop { $0 != "/" }.dropFirst()), again \(comebacks)", lifecycle: .start)
         endAgain(index)
         return commands()
     }
 
-    /// The end of the turn before is delivered once more.
+    /// Delivers the end of the turn before once more.
     private mutating func endAgain(_ index: Int) {
         guard disorders, beginsAfresh, let ended = endedAt[topics[index]], random.chance(0.5),
             now - ended > TopicRules.football.lateAfter
@@ -232,7 +233,7 @@ struct SimulatedFeed {
         let teams: JSONObject = ["home": .string("Home \(name)"), "away": .string("Away \(name)")]
         fact(index, "teams", teams, lifecycle: lifecycle)
         if silences, lifecycle == nil, silence.chance(0.3) {
-            // Nothing more is said of it before its kick-off, and of some that never comes, or too late.
+            // No event of this match comes before its kick-off, and some matches never kick off, or too late.
             early.insert(topics[index])
             silentUntil[topics[index]] = now + .milliseconds(Int64.random(in: 1...400_000, using: &silence))
         } else if disorders, lifecycle == nil, random.chance(0.2) {
@@ -242,7 +243,7 @@ struct SimulatedFeed {
         }
     }
 
-    /// Whichever something happens in has been kicked off by then. `nil`: nothing is said of it.
+    /// Returns a match for an event, kicked off if necessary; `nil` if the drawn feed is silent.
     private mutating func running(using random: inout SplitMix64) -> Int? {
         let index = Int.random(in: 0..<topics.count, using: &random)
         guard !isSilent(index) else { return nil }
@@ -250,7 +251,7 @@ struct SimulatedFeed {
         return index
     }
 
-    /// When something is said to have happened: mostly now, else some milliseconds or minutes before, or still to come.
+    /// Draws the time of an event: mostly now, otherwise some milliseconds or minutes before or after.
     private mutating func time(of kind: String) -> FeedTime {
         guard disorders, kind != "teams", kind != "period" else { return now }
         let milliseconds: Int64

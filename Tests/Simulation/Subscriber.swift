@@ -1,10 +1,10 @@
 import FanfareFanOut
 import FanfareModel
 
-/// What a person of the world wants, and what the activity's limits leave: written apart from the engine, by the clock on the wall
-/// and with the words of the rules (A2, A5, and the budget for priority 10).
+/// A person's preferences and the activity's limits, written independently of the engine: by the wall clock and in the terms of the rules
+/// (A2, A5, and the budget for priority 10).
 struct Subscriber {
-    /// Local minutes of the day; the person's clock is ahead of UTC by `offset`.
+    /// Quiet hours in local minutes of the day; the person's clock is ahead of UTC by `offset` minutes.
     struct Quiet {
         let from: Int
         let until: Int
@@ -16,7 +16,7 @@ struct Subscriber {
     var quiet: Quiet?
     var frequentUpdates = false
 
-    /// Somebody with wishes of their own; quiet hours begin or end within minutes, so that worlds see both.
+    /// Draws preferences. Quiet hours begin or end within minutes, so that worlds see both.
     init(atMinute utc: Int, using random: inout SplitMix64) {
         mask = [.all, .all, .essential, .none].randomElement(using: &random)!
         frequentUpdates = random.chance(0.3)
@@ -51,19 +51,19 @@ struct Subscriber {
     }
 }
 
-/// A bucket as a phone's owner would count it: how long it takes to be full again.
+/// A token bucket counted independently of the engine: by the time until it is full again.
 struct PhoneBucket {
     private var seconds = 0.0
     private var asOf: Int64 = 0
 
-    /// Tokens at a time in Unix seconds, which never goes back.
+    /// Returns the tokens at a time in Unix seconds, which never goes back.
     private func tokens(_ size: TokenBucket.Size, at now: Int64) -> Double {
         let left = max(0, seconds - Double(now - asOf))
         return Double(size.burst) - left / (Double(size.refill.milliseconds) / 1000)
     }
 
     func has(_ size: TokenBucket.Size, at now: Int64, loan: Int = 0) -> Bool {
-        // A little less than one is one: thirds do not add up.
+        // The margin allows for thirds, which do not add up exactly.
         tokens(size, at: now) + Double(loan) > 1 - 1e-6
     }
 
@@ -73,14 +73,14 @@ struct PhoneBucket {
         asOf = now
     }
 
-    /// What was taken last has been of no use.
+    /// Returns the token taken last.
     mutating func giveBack(_ size: TokenBucket.Size) {
         seconds = max(0, seconds - Double(size.refill.milliseconds) / 1000)
     }
 }
 
 extension World {
-    /// Whether the phone may be given this alert in an update, or an end, with this stamp.
+    /// Is `true` if an update or an end with this stamp may carry the alert.
     private func mayAlert(_ alert: AlertClass, _ phone: Phone, stamp: Int64, isEnd: Bool = false) -> Bool {
         guard phone.subscriber.wants(alert, at: nodes[phone.node].clock.moment) else { return false }
         if alert == .ordinary, !phone.alertBucket.has(phone.limits.alerts, at: stamp) { return false }
@@ -89,7 +89,7 @@ extension World {
                 phone.budgetSize, at: stamp, loan: alert == .essential ? phone.limits.essentialLoan : 0)
     }
 
-    /// Before a pull. Whoever was sent something before the node's clock was put right may not have taken it, and gets it again.
+    /// To be called before a pull. After a clock step, a push sent before may not have been taken, so it may be repeated.
     func noteClockStep(of node: Node) {
         guard !node.shard.isHeldUp, node.stampEpoch != node.clock.moment.stampEpoch else { return }
         node.stampEpoch = node.clock.moment.stampEpoch
@@ -100,7 +100,7 @@ extension World {
         }
     }
 
-    /// Before a pull. Who may be given no alert now, and shows the newest state already, is settled without a push.
+    /// To be called before a pull. A phone that may be given no alert now and has the newest state is settled without a push.
     func noteSettled(by node: Node) {
         let now = moment.monotonicNanoseconds
         for index in phones.indices
@@ -115,7 +115,7 @@ extension World {
         }
     }
 
-    /// Of those that it missed, the newest of the highest class rides, unless the subscriber or the limits are against it.
+    /// Checks alert and priority: the newest missed alert of the highest class rides unless preferences or limits forbid it.
     func judgeAttention(of payload: Payload, for phone: Phone, from node: Node) -> String? {
         if phone.isNameless { return nil }
         let isEnd = payload.event == .end
@@ -146,7 +146,7 @@ extension World {
 }
 
 extension ActivityLimits {
-    /// So little that every world comes to the end of it, and so short that it comes back.
+    /// Limits so small that every world exhausts them, and refilled so fast that they recover.
     static let tight: ActivityLimits = {
         var limits = ActivityLimits()
         limits.immediate = TokenBucket.Size(burst: 3, refill: .seconds(20))

@@ -1,4 +1,4 @@
-/// What goes wrong in a world.
+/// A kind of trouble in a world.
 package enum Trouble: String, CaseIterable, Sendable {
     // Answers.
     case deadToken = "dead token"
@@ -12,14 +12,14 @@ package enum Trouble: String, CaseIterable, Sendable {
     case outage = "service fails"
     case revokedKey = "revoked key"
     case wrongEnvironment = "wrong environment"
-    // What a push leaves amid.
+    // Circumstances in which a push leaves.
     case clockAhead = "clock ahead"
     case clockBack = "clock back"
     case shutGuard = "shut guard"
     case massUnfollow = "mass unfollow"
     case fullRing = "full ring"
     case lostToken = "token never comes"
-    // What the activity or its topic has behind it.
+    // History of the activity or its topic.
     case reusedID = "reused id"
     case reRegistered = "re-registered while shut"
     case disorderedEvent = "event out of order"
@@ -27,13 +27,13 @@ package enum Trouble: String, CaseIterable, Sendable {
     case reborn = "forgotten topic begun"
 }
 
-/// What a trouble may meet.
+/// A kind of push that a trouble can meet.
 package enum Meeting: String, CaseIterable, Sendable {
     case goal, end, start
     case handOver = "hand-over"
 }
 
-/// How often each trouble has met each of them: a trouble that meets nothing proves nothing.
+/// Counts how often each trouble has met each kind of push: a trouble that meets nothing proves nothing.
 package struct TroublesMet: Sendable {
     private var counts = Array(repeating: 0, count: Trouble.allCases.count * Meeting.allCases.count)
 
@@ -45,7 +45,7 @@ package struct TroublesMet: Sendable {
         for index in a.counts.indices { a.counts[index] += b.counts[index] }
     }
 
-    /// Lines of equal columns.
+    /// The counts as lines of equal columns.
     package var table: String {
         func cell(_ text: String) -> String { String(repeating: " ", count: max(1, 12 - text.count)) + text }
         let width = Trouble.allCases.map(\.rawValue.count).max() ?? 0

@@ -3,7 +3,7 @@ import FanfareLineup
 import FanfareModel
 
 extension World {
-    /// Everything that can be said of a push at the moment it is handed out. Numbers are the design's invariants.
+    /// Checks everything that can be said of a push when it is pulled. Numbers in the texts are the design's invariants.
     func judge(_ payload: Payload, to index: Int, token: [UInt8], from node: Node) -> String? {
         let phone = phones[index]
         pushesSeen += 1
@@ -11,12 +11,12 @@ extension World {
         if phone.isGone { return "a push after its end (3)" }
         if phone.isHeld { return "a push to somebody who is held" }
         if token != phone.servedToken { return "a push to a token that was replaced before" }
-        // Where APNs accepts nothing, no phone drops anything.
+        // Phones drop nothing that APNs has not accepted.
         let isUnseen = node.service.isRevoked(at: moment.monotonicNanoseconds) || node.jwt?.fault != nil
         if let jwt = node.jwt, let violation = node.credentials?.judge(jwt, at: moment.monotonicNanoseconds) {
             return violation
         }
-        // Devices drop what is stamped more than eight hours ahead: what they had dropped they do not compare with.
+        // Devices drop stamps more than eight hours ahead; dropped pushes do not count for the order.
         if payload.stamp < phone.lastStamp { return "stamp \(payload.stamp) after \(phone.lastStamp) (2)" }
         if !isUnseen, !Phone.takes(payload.stamp, at: moment) {
             return "stamp \(payload.stamp) at \(moment.wallSeconds), which phones drop (12)"
@@ -33,7 +33,7 @@ extension World {
         {
             return "what was refused is sent again"
         }
-        // A push that is on its way at the limit is waited for.
+        // A push that is in flight at the age limit delays the end.
         let outlived = moment.monotonicNanoseconds - max(phone.beganAt + lifetime, phone.answeredAt)
         if outlived > 15_000_000_000, payload.event == .update {
             return "it has outlived its limit (L1)"
@@ -52,7 +52,7 @@ extension World {
                 isExpiring = isAlmostOver(phone)
             }
             if payload.event == .end, payload.state.isEmpty {
-                // For its age, and there has never been anything to show.
+                // An end for the age of a card that never had a state.
                 guard !node.hasNews(for: phone), isUnseen || payload.dismissalDate ?? .max < moment.wallSeconds else {
                     return "an end without a state"
                 }
@@ -76,8 +76,8 @@ extension World {
         return phone.served == nil ? nil : judgeAttention(of: payload, for: phone, from: node)
     }
 
-    /// Of what the activity missed, the newest of the highest class leads; in a lineup it is named together with the newest of
-    /// each other topic.
+    /// Checks which alerts a push names: the newest of the highest class among the missed ones leads; a lineup's
+    /// push also names the newest of each other topic.
     private func judge(_ text: AlertText, to phone: Phone) -> String? {
         guard let told = feed.told(by: text) else { return "alert \(text) of nothing (4)" }
         for text in told {
@@ -99,7 +99,7 @@ extension World {
         return nil
     }
 
-    /// Whether the payload is the version that was sent last. A lineup's version may be older than what was published last.
+    /// Is `true` if the payload is the version sent last. A lineup's version may be older than the last publication.
     private func isRepeat(_ payload: Payload, to phone: Phone, from node: Node) -> Bool {
         if case .lineup = phone.served {
             return LineupContentState<Match>(payload)?.withoutHighlight == phone.lastLineup?.withoutHighlight
@@ -111,7 +111,7 @@ extension World {
         phone.served?.topics.compactMap { node.newest($0, for: phone)?.serial }.max() ?? 0
     }
 
-    /// What an audience's members must be shown by this shard now: written apart from the engine, as plainly as possible.
+    /// Checks the state against the newest one for members of the audience, written independently of the engine and as plainly as possible.
     func judgeState(
         of payload: Payload, shown audience: AudienceKey, for phone: Phone, from node: Node
     ) -> String? {
@@ -129,14 +129,14 @@ extension World {
         }
     }
 
-    /// By a name that is another card's now nobody is told of it. A renewed card that has lost its first name may still be told of by the
-    /// one that it has alone.
+    /// Returns how many death reports a removed phone must have. A nameless phone has none, because its name means another card; a renewed
+    /// card that has lost its first name may still be reported under the name that it alone has.
     private func deathReportsExpected(of phone: Phone) -> ClosedRange<Int> {
         guard phone.isNameless else { return 1...1 }
         return phone.card == nil || phones.count { $0.id == phone.id } > 1 ? 0...0 : 0...1
     }
 
-    /// What must hold once the feed is quiet and the network has answered everything.
+    /// Checks what must hold once the feed is quiet and all pushes are answered.
     func globallyViolated() -> String? {
         if let lost = feed.pendingChange() { return lost }
         for phone in phones
@@ -147,7 +147,7 @@ extension World {
                 }
                 continue
             }
-            // Who leaves with an end on the way stays where it was, until that end has been taken or there is no card any more.
+            // A phone that left with an end in flight stays where it was until the end is taken or the card is gone.
             if phone.hasLeft, isLetGo(phone) { continue }
             guard let served = phone.served else {
                 return "activity \(phone.id.rawValue) left and was never ended (3)"
@@ -157,19 +157,19 @@ extension World {
             if phone.accepted == nil, phone.refusedSerial == nil {
                 return "activity \(phone.id.rawValue) never got a state (1)"
             }
-            // What was refused is owed to nobody before something newer has come.
+            // A refused state is not due again before a newer one.
             if phone.refusedSerial != nil { continue }
             for state in [phone.accepted, phone.shown].compactMap(\.self) {
                 if let violation = stale(state, of: phone, beside: served, node: node) {
                     return "activity \(phone.id.rawValue) shows \(violation) (1)"
                 }
             }
-            // Silenced, it may have gone without a push, where the newest state was on the phone already.
+            // A silenced phone may have been settled without a push if it had the newest state.
             if let lost = phone.stillMissed(at: moment.monotonicNanoseconds).last(where: { !$0.mayBeSettled }) {
                 return "activity \(phone.id.rawValue) never got alert \(lost.alert.text.title) (4)"
             }
         }
-        // Nobody is told of the start of a card that has been given up meanwhile.
+        // The start of a card that was let go of in the meantime is not reported.
         for phone in phones
         where (phone.isRemoved || phone.isDead && phone.isGone) && phone.isIntroduced
             && !deathReportsExpected(of: phone).contains(phone.deathReports) && (phone.hasToken || !phone.hasLeft)
@@ -193,7 +193,7 @@ extension World {
         return nil
     }
 
-    /// A shard keeps topics that the core keeps, and those that somebody looks at.
+    /// Checks the shard's topics: it keeps those that the core keeps and those that a phone shows.
     private func grown(_ node: Node) -> String? {
         var kept = feed.kept
         for phone in phones where nodes[phone.node] === node && !phone.isGone && !(phone.isExpired && isLetGo(phone)) {
@@ -203,14 +203,14 @@ extension World {
         return "\(node.shard.topicCount) topics are kept, and \(kept.count) are any use"
     }
 
-    /// Publications that somebody lacks for good whose followers they are, and those of which a lineup may have been refused
-    /// something: each may have been complete before, or not.
+    /// Returns the publications that some follower lacks for good, and those of which a lineup may have been refused a
+    /// part; the latter may have been complete before.
     private func refused(by node: Node) -> (lacked: Set<UInt64>, doubtful: Set<UInt64>) {
         var (lacked, doubtful): (Set<UInt64>, Set<UInt64>) = ([], [])
         for phone in phones where nodes[phone.node] === node && !phone.isGone && !isOutlivedAndLetGo(phone) {
             guard let serial = phone.refusedSerial, let served = phone.served else { continue }
-            // Of what had come before it, a member that is new may get the rest without anybody's waiting for that; nor does anybody
-            // wait for what is shown again because a clock was wrong.
+            // A new member may get the rest of earlier publications without delaying them; a state shown
+            // again because of a wrong clock delays none either.
             if case .topic = served, !phone.isExpired, let at = node.published[serial]?.at, phone.memberSince < at,
                 phone.acceptedSerial < serial
             {
@@ -223,14 +223,14 @@ extension World {
         return (lacked, doubtful.subtracting(lacked))
     }
 
-    /// The accepted state must be the newest version; which key is highlighted is the alert's choice.
+    /// Checks that the accepted state is the newest version, apart from the highlighted key, which follows the alert.
     func stale(_ accepted: [UInt8], of phone: Phone, beside audience: AudienceKey, node: Node) -> String? {
         var newest: [TopicID: [Publication]] = [:]
         for topic in audience.topics { newest[topic] = node.newest(topic, for: phone).map { [$0] } }
         return stale(accepted, beside: audience, versions: newest, node: node)
     }
 
-    /// - Parameter versions: of each topic those of which one is to be shown, the newest last.
+    /// - Parameter versions: acceptable versions of each topic, the newest last.
     func stale(
         _ accepted: [UInt8], beside audience: AudienceKey, versions: [TopicID: [Publication]], node: Node
     ) -> String? {

@@ -2,20 +2,21 @@ import FanfareFanOut
 import FanfareModel
 
 extension World {
-    /// One shard with its two rings, and the pushes it has on the network.
+    /// One shard with its two rings, and its pushes in flight.
     final class Node {
         let index: Int
         let shard: Shard
         var clock: NodeClock
-        /// Of the last pull.
+        /// Stamp epoch of the clock at the last pull.
         var stampEpoch: UInt32 = 0
         var service = Service()
         var credentials: Credentials?
-        /// Of what leaves now.
+        /// JWT of the pushes that leave now.
         var jwt: Credentials.JWT?
-        /// What found the ring of commands full: while anything waits here, the core takes nothing new.
+        /// Commands that found the ring full. The core takes no new events while any wait here.
         var backlog: [ShardCommand] = []
-        /// Taken from the ring, not yet carried out; the versions among them by serial, and how many questions had been taken before.
+        /// Commands taken from the ring and not yet applied; `waitingVersions` has their versions by
+        /// serial, with the number of questions taken before.
         var waiting = CommandQueue()
         var waitingVersions: [UInt64: (version: Publication, questions: Int)] = [:]
         var questionsTaken = 0
@@ -24,38 +25,38 @@ extension World {
         var sendFeedback: RingProducer<ShardFeedback>
         var feedback: RingConsumer<ShardFeedback>
         var flying: [Flight] = []
-        /// Answers of the past that will come again.
+        /// Completions of removed activities, to be delivered once more.
         var echoes: [Completion] = []
         var lanes = LaneJudge()
-        /// Newest publication per topic that this shard has been told of, and alerts it was told to revoke.
+        /// Newest publication per topic that was sent to this shard; `revoked` has the causes of revoked alerts.
         var latest: [TopicID: Publication] = [:]
-        /// Per topic everything it was told, and when the topic ended.
+        /// All versions sent to this shard per topic; `endedAt` has the time of the topic's end.
         var told: [TopicID: [Told]] = [:]
         var endedAt: [TopicID: Int64] = [:]
-        /// The turn of each topic's id that was published last, and what was published last of each turn.
+        /// Turn of each topic's id that was published last; `lastOfTurn` has the last publication of each turn.
         var turns: [TopicID: Int] = [:]
         var lastOfTurn: [Turn: Publication] = [:]
-        /// Those of them that the core publishes no more, and somebody still looks at.
+        /// Topics that the core has forgotten and a phone still shows.
         var forgotten: Set<TopicID> = []
-        /// Of those the ones that nobody may have looked at for a moment, so that the shard may have forgotten them, too.
+        /// Topics of `forgotten` that no phone may have shown for a moment, so that the shard may have forgotten them, too.
         var mayBeUnknown: Set<TopicID> = []
-        /// Lineups that somebody has had, and since when.
+        /// Lineups that phones show, with the time of their first member.
         var lineups: [AudienceKey: Int64] = [:]
-        /// Of those the ones in which nothing has been published since they began.
+        /// Lineups in which nothing has been published since they began.
         var waitingLineups: Set<AudienceKey> = []
         var deadTokens: DeadTokenJudge
-        /// Told of dead tokens, and that they are few again.
+        /// Number of reports that too many tokens are dead; `resumptionsHeard` counts the reports that the guard has opened again.
         var alarmsHeard = 0
         var resumptionsHeard = 0
         var revoked: Set<String> = []
-        /// Questions whether all is quiet: how many there were, up to which they are answered, and who lacked what when the shard got
-        /// each of the others.
+        /// Number of questions whether the shard is quiet, the last one answered, and what phones
+        /// lacked when the shard got each of the others.
         var asked: UInt64 = 0
         var answered: UInt64 = 0
         var questions: [UInt64: [Lack]] = [:]
         var completed: [UInt64: Int] = [:]
         var overtaken: Set<UInt64> = []
-        /// Of which topic each was, and when it was told of it, monotonic nanoseconds.
+        /// Topic of each publication, and the monotonic time in nanoseconds at which the shard got it.
         var published: [UInt64: (topic: TopicID, at: Int64)] = [:]
 
         init(_ index: Int, _ options: Options, at moment: Moment) {
@@ -64,7 +65,7 @@ extension World {
             if options.provesTime {
                 credentials = Credentials(at: clock.moment)
             } else if let error = options.clockError, abs(error.seconds) > 3600 {
-                // A JWT by such a clock is none, until the engine goes by the right time again.
+                // A JWT by such a clock is invalid until the engine's clock is right again.
                 service.revokeKey(until: moment.monotonicNanoseconds + (error.lasts + 20) * 1_000_000_000)
             }
             deadTokens = DeadTokenJudge(remembering: options.deadTokenAnswers, probes: options.deadTokenProbes)
@@ -84,7 +85,7 @@ extension World {
             if !backlog.isEmpty || !sendCommands.tryPush(command) { backlog.append(command) }
         }
 
-        /// - Returns: whether anything went.
+        /// - Returns: `true` if a command was sent.
         func flush() -> Bool {
             var sent = 0
             while sent < backlog.count, sendCommands.tryPush(backlog[sent]) { sent += 1 }
@@ -96,16 +97,16 @@ extension World {
     struct Flight {
         let delivery: Delivery
         let payload: Payload
-        /// The alerts it names.
+        /// Texts of the alerts that the push names.
         let told: [AlertText]
         let phone: Int
         let token: [UInt8]
         var outcome: DeliveryOutcome
         var arrives: Bool
         var jwt: Credentials.JWT?
-        /// By the phone's own clock it is neither of long ago nor of tomorrow.
+        /// Is `true` if the phone does not drop the push for a stamp too old or too far ahead of its own clock.
         let isTaken: Bool
-        /// What it has met.
+        /// Trouble that the push met.
         let trouble: Trouble?
     }
 }

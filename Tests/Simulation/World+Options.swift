@@ -3,78 +3,79 @@ import FanfareFanOut
 import FanfareModel
 
 extension World {
-    /// How large a world is, what happens in it, and how often it goes wrong.
+    /// Size of a world, its events, and the frequency of its troubles.
     package struct Options: Sendable {
         package var shards = 2
         package var activitiesMax = 24
         package var topics = 3
         package var lineups = true
-        /// Chances per push.
+        /// Chance per push that its token is dead; likewise for the following four outcomes.
         package var dead = 0.02
         package var throttled = 0.03
         package var notProcessed = 0.05
         package var unknown = 0.05
         package var refused = 0.0
-        /// Somebody sets the nodes' clocks; tokens and connections are answered 5xx, or not at all; keys are revoked and mended; many
-        /// come, leave or wish for silence at once.
+        /// Sets the nodes' clocks. `sickens` makes tokens and connections answer 5xx or not at all, `revokesKeys` revokes and mends keys,
+        /// and `hasCrowds` lets many people come, leave or mute alerts at once.
         package var stepsClocks = true
         package var sickens = true
-        /// The service judges JWTs by their time, so that the engine can know a wrong clock, and clocks are wrong by days for minutes.
+        /// Lets the service judge JWTs by their time, so that the engine can know a wrong clock; clocks are then wrong by days for minutes.
         package var provesTime = false
         package var revokesKeys = true
         package var hasCrowds = true
-        /// Ids are used again for other cards.
+        /// Uses ids again for other cards.
         package var reusesIDs = false
-        /// Events come out of order, or from the future; topics begin long before their kick-off, or never end.
+        /// Delivers events out of order or from the future; topics begin long before their kick-off, or never end.
         package var disordersEvents = false
-        /// Feeds fall silent, and topics begin minutes before their first event of play, or never do.
+        /// Silences feeds; topics begin minutes before their first event of play, or never.
         package var silences = false
         var reopens = Reopening.never
-        /// Of topics whose end has been dismissed.
+        /// Time after a topic's dismissal until it is forgotten.
         package var forgetAfter = Duration.seconds(4 * 3600)
-        /// Who follows something mostly does so without having a card of it, and cards are renewed all the time.
+        /// Lets most people follow without a card, so that pushes start the cards, and renews cards all the time.
         package var handsOver = false
         package var starts = true
-        /// An answer that comes once more after its activity has gone.
+        /// Chance that an answer comes once more after its activity has gone.
         package var echo = 0.05
-        /// Pushes that may be on their way at once, per shard.
+        /// Most pushes in flight per shard.
         package var window = 4
-        /// Capacities of the rings between core and shards, powers of two, and what a shard holds back before it is held up.
+        /// Capacity of the ring from core to shard, a power of two; `feedbackMax` is that of the other ring, `feedbackHeldMax` the facts
+        /// that a shard holds before it stops.
         package var commandsMax = 64
         package var feedbackMax = 64
-        /// Commands that a shard takes from its ring before they are carried out.
+        /// Most commands that a shard takes from its ring before it applies them.
         package var waitingMax = 64
         package var feedbackHeldMax = 64
-        /// Publications per audience whose completion is told apart.
+        /// Publications per audience whose completion is tracked one by one.
         package var openMax = 64
-        /// Of each activity.
+        /// Limits of each activity.
         var limits = ActivityLimits()
         var lineupRules = LineupRules()
-        /// Of an activity, and whether it is renewed then.
+        /// Lifetime of an activity; `renews` renews it at its end.
         package var lifetime = Duration.seconds(8 * 3600)
         package var renews = false
-        /// How many the dead-token guard waits for, and how many it remembers. With few of them, the environment is a wrong one
-        /// now and then.
+        /// Answers that the dead-token guard waits for, and answers that it remembers. With few
+        /// of them, the environment is wrong now and then.
         var deadTokenAnswers = 100...1000
         /// Held activities that are tried at a time.
         package var deadTokenProbes = 100
-        /// Seconds by which the engine's clock is wrong when it begins, and for which it is. Within the hour that APNs bears it must be
-        /// ahead: of a clock that is late by that much nobody can know. Stamps go on from where a clock was that is put right, so together
-        /// with what it is set back by later (`NodeClock.set`) it is less than the seven hours that they may be ahead.
+        /// Seconds by which the engine's clock is wrong at the start, and for how many. Within the hour that APNs tolerates the clock must
+        /// be ahead, because a clock that is late by less cannot be detected. After a correction, stamps go on from the wrong time, so this
+        /// error and later ones (`NodeClock.set`) together are less than the seven hours that stamps may be ahead.
         package var clockError: (seconds: Int64, lasts: Int64)?
-        /// Every token looks dead now and then, where that can be told from tokens that are.
+        /// Is `true` if every token looks dead now and then; requires options in which that can be told from tokens that are dead.
         var isMisconfigurable: Bool { deadTokenAnswers.lowerBound < 100 }
         package init() {}
 
-        /// Troubles that a world may be told not to have. Each of them is in some worlds only: the seed says in which.
+        /// Troubles that a world can be told not to have. Each is in some worlds only, selected by the seed.
         package enum Extra: String, CaseIterable, Sendable {
             case refusals, ids, order, comebacks, forgetting, silence, clocks
-            /// Lineups, starts and old age where every token looks dead now and then.
+            /// Lineups, starts and old age in worlds where every token looks dead now and then.
             case environments
             case handOvers = "hand-overs"
         }
 
-        /// A world of the seed's own kind. Of every size: the smallest make the rarest meetings.
+        /// Makes the options of the seed's own world. Sizes vary widely, because the smallest worlds have the rarest coincidences.
         package init(varying seed: UInt64, having extras: Set<Extra> = Set(Extra.allCases)) {
             func pick<Value>(_ values: [Value], _ salt: UInt64) -> Value {
                 values[Int((seed &+ salt << 32).mixed % UInt64(values.count))]

@@ -1,24 +1,24 @@
 import FanfareFanOut
 import FanfareModel
 
-/// Somebody asks a node's shard whether everybody has what was published before. The answer may take its time, but whoever lacked
-/// something when the shard was asked has it by then, or is gone, or looks elsewhere, or was refused it for good.
+/// Questions to a node's shard whether all phones have what was published before. The answer may take time, but a phone that lacked
+/// something when the shard was asked then has it, is gone, shows something else, or was refused it for good.
 extension World {
-    /// What somebody lacks when a question reaches the shard.
+    /// A push that a phone lacks when a question reaches the shard.
     struct Lack {
         enum Thing {
             /// A private end.
             case end
             case start
-            /// What its topics are at, and the newest serial among them.
+            /// The newest serial of its topics, and their publications.
             case state(UInt64, [TopicID: Publication])
         }
 
         let phone: Int
         let thing: Thing
-        /// How often it had changed what it shows.
+        /// Number of times that the phone had joined an audience.
         let joins: Int
-        /// The newest, if it was refused that.
+        /// Serial of the newest state if it was refused; `nil` otherwise.
         let refused: UInt64?
     }
 
@@ -27,7 +27,7 @@ extension World {
         node.send(.reportQuiet(node.asked))
     }
 
-    /// The question has reached the shard.
+    /// Notes what each phone lacks when the question reaches the shard.
     func noteQuestion(_ number: UInt64, to node: Node) {
         var lacks: [Lack] = []
         for (index, phone) in phones.enumerated()
@@ -56,9 +56,9 @@ extension World {
         return .state(newestSerial(for: phone, node: node), newest)
     }
 
-    /// The core hears that everybody has what came before this question, and before those that were asked earlier.
+    /// Judges the shard's answer that all phones have what came before this question and before earlier ones.
     ///
-    /// - Returns: what is wrong with that.
+    /// - Returns: the fault of the answer; `nil` if it is right.
     func judgeAnswer(to number: UInt64, isComplete: Bool, from node: Node) -> String? {
         guard number > node.answered, number <= node.asked else {
             return "question \(number) is answered out of its turn"
@@ -86,7 +86,7 @@ extension World {
         if phone.isGone || phone.isExpired || isLetGo(phone) { return nil }
         switch lack.thing {
         case .end:
-            // Who came back before the end had left may have left again since.
+            // A phone that came back before its end was sent may have left again since.
             guard phone.joins == lack.joins else { return nil }
             return phone.served == nil || phone.isNameless ? "left and was not ended" : nil
         case .start:
@@ -96,7 +96,7 @@ extension World {
             guard phone.joins == lack.joins, !phone.isNameless,
                 max(phone.acceptedSerial, phone.lastRefused) < serial
             else { return nil }
-            // The newest versions may look like what it has, or was refused.
+            // The newest versions may look like the state that it has or was refused.
             guard let served = phone.served else { return nil }
             var versions: [TopicID: [Publication]] = [:]
             for (topic, version) in newest {
@@ -110,9 +110,9 @@ extension World {
         }
     }
 
-    /// A version is left out of a shard's commands for a newer one behind it.
+    /// Judges the omission of a version from a shard's commands in favour of a newer one behind it.
     ///
-    /// - Returns: what is wrong with that.
+    /// - Returns: the fault of the omission; `nil` if it is right.
     func judgeOvertaking(of serial: UInt64, by command: ShardCommand, at node: Node) -> String? {
         guard let (old, questions) = node.waitingVersions.removeValue(forKey: serial) else {
             return "publication \(serial) is overtaken and did not wait"

@@ -1,14 +1,14 @@
 import FanfareFanOut
 import FanfareModel
 
-/// Troubles that come over a node or its people, and are gone when the world goes quiet.
+/// Troubles of a node or its people, which end when the world goes quiet.
 extension World {
-    /// Something goes wrong, or several people do the same at once.
+    /// Makes a trouble, or lets several people do the same at once.
     func makeTrouble() {
         let node = nodes.randomElement(using: &random)!
         let now = moment.monotonicNanoseconds
         let live = phones.indices.filter { phones[$0].isLive && nodes[phones[$0].node] === node }
-        // Where cards are renewed few are held for long.
+        // Renewed cards are seldom held for long.
         if options.handsOver, node.deadTokens.isShut, random.chance(0.3) { reRegisterHeld(live, at: node) }
         switch Int.random(in: 0..<10, using: &random) {
         case 0:
@@ -18,7 +18,7 @@ extension World {
             }
         case 1:
             guard options.sickens else { break }
-            // A card that is renewed is soon rid of its token.
+            // A renewed card soon gets a new token, so more tokens must fall sick.
             for _ in 0..<(options.handsOver ? 4 : 1) {
                 guard let index = live.randomElement(using: &random) else { break }
                 phones[index].sickness = [.fails, .isSilent, nil].randomElement(using: &random)!
@@ -33,7 +33,7 @@ extension World {
                 for index in node.flying.indices {
                     let (payload, phone) = (node.flying[index].payload, node.flying[index].phone)
                     if payload.event == .start {
-                        // The card has been seen.
+                        // A card that was seen cannot be lost.
                         guard phones[phone].card?.isReported == false else { continue }
                         phones[phone].lostStart()
                     }
@@ -62,7 +62,7 @@ extension World {
             }
         default:
             if node.deadTokens.isShut { reRegisterHeld(live, at: node) }
-            // Everybody logs in again: nothing comes of it, but commands.
+            // Every app registers again; nothing changes, but there are many commands.
             if options.hasCrowds, random.chance(0.1) {
                 for index in live where phones[index].card == nil { reRegister(index) }
             }
@@ -76,7 +76,7 @@ extension World {
         }
     }
 
-    /// With a new token, one way or the other.
+    /// Registers the activity again, mostly with a new token.
     private func reRegister(_ index: Int) {
         guard phones[index].card == nil, phones[index].isIntroduced, random.chance(0.5) else {
             if phones[index].hasToken { rotateToken(of: index) }
@@ -86,7 +86,7 @@ extension World {
         send(.follow(phones[index].id, phones[index].audience, token: phones[index].token), to: phones[index].node)
     }
 
-    /// What goes wrong with a push that leaves now.
+    /// Draws the outcome of a push that leaves now.
     func fate(of index: Int, from node: Node) -> Fate {
         let phone = phones[index]
         if node.service.isRevoked(at: moment.monotonicNanoseconds) {
@@ -123,7 +123,7 @@ extension World {
         }
     }
 
-    /// What a trouble meets that meets this push.
+    /// Returns the kind of this push for the count of troubles.
     private func meeting(of payload: Payload, to index: Int) -> Meeting? {
         if isHandedOver(index) { return .handOver }
         return switch payload.event {
@@ -133,7 +133,7 @@ extension World {
         }
     }
 
-    /// Counts what this push has met.
+    /// Counts the troubles that this push has met.
     func note(_ payload: Payload, to index: Int, _ fate: Fate, from node: Node) {
         guard let meeting = meeting(of: payload, to: index) else { return }
         if let trouble = fate.trouble { troublesMet.note(trouble, meeting) }
@@ -161,9 +161,9 @@ extension World {
         if topics.contains(where: feed.reborn.contains) { troublesMet.note(.reborn, meeting) }
     }
 
-    /// Whom nothing of its own keeps from being served, and who lacks something all the same, though the feed has been quiet for
-    /// longer than anybody has to wait: it waits for another's trouble, or for a clock.
-    /// Whoever has had no trouble, or a new token since, has to wait for nothing.
+    /// Finds a phone that lacks something although nothing of its own delays it, and the feed has been quiet for longer
+    /// than any wait: it waits for another phone's trouble or for a clock. A phone without trouble, or without trouble
+    /// since its new token, has nothing to wait for.
     func neglected() -> String? {
         for phone in phones
         where !phone.isGone && !phone.isExpired && !isBetweenCards(phone)
@@ -192,7 +192,7 @@ extension World {
         return nil
     }
 
-    /// Whoever got a new token and has had no trouble with it has what there is, where nobody else has any.
+    /// Finds a phone with a new token and without trouble since that lacks something, on a node without other trouble.
     func neglectedWithNewToken() -> String? {
         let sick = Set(phones.lazy.filter { $0.sickness != nil && !$0.isGone && !$0.isExpired }.map(\.node))
         for phone in phones where phone.hasNewToken && !phone.isGone && !phone.isExpired && phone.hasToken {
@@ -209,6 +209,6 @@ extension World {
         return nil
     }
 
-    /// A token's own wait is 64 seconds at most, and half as much.
+    /// Longest wait of a token after its own trouble: 64 seconds and half as much, in nanoseconds, with a margin.
     static let patience: Int64 = 110_000_000_000
 }

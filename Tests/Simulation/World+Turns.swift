@@ -1,7 +1,7 @@
 import FanfareModel
 
-/// An id may come again: for what comes under it after a topic that is over, because its rules begin it afresh or the core has forgotten
-/// it. Each time is a turn of its own. Who follows a turn sees nothing of the next one; who follows when it is over waits for that.
+/// An id may come again after its topic is over, because the rules begin it afresh or the core has forgotten it. Each use is a turn. A
+/// phone that follows a turn sees nothing of the next one; a phone that follows after its end waits for the next.
 extension World.Node {
     struct Turn: Hashable {
         let topic: TopicID
@@ -12,7 +12,7 @@ extension World.Node {
         latest[topic].map { $0.freesID || forgotten.contains(topic) } ?? false
     }
 
-    /// Which turn whoever follows the topic from now on is to see.
+    /// Returns the turn that a new follower of the topic sees.
     func turn(of topic: TopicID) -> Int { turns[topic, default: 0] + (isOver(topic) ? 1 : 0) }
 
     func note(_ publication: Publication, at now: Int64) {
@@ -29,19 +29,19 @@ extension World.Node {
         waitingLineups = waitingLineups.filter { !$0.topics.contains(topic) }
     }
 
-    /// Nobody looks at what the core has forgotten.
+    /// Drops a forgotten topic that no phone shows.
     func drop(_ topic: TopicID) {
         turns[topic] = turn(of: topic)
         (latest[topic], told[topic], endedAt[topic]) = (nil, nil, nil)
     }
 
-    /// What was published last of it, be it forgotten.
+    /// Returns the last publication of the topic, even if it was forgotten.
     func last(of topic: TopicID) -> Publication? {
         guard let turn = turns[topic] else { return nil }
         return lastOfTurn[Turn(topic: topic, number: turn)] ?? lastOfTurn[Turn(topic: topic, number: turn - 1)]
     }
 
-    /// What the phone is to see of a topic.
+    /// Returns the newest publication of a topic that the phone is to see.
     func newest(_ topic: TopicID, for phone: Phone) -> Publication? {
         switch phone.served {
         case .topic: lastOfTurn[Turn(topic: topic, number: phone.turn)]
@@ -49,7 +49,7 @@ extension World.Node {
         }
     }
 
-    /// There is something that the phone is to see.
+    /// Is `true` if there is something that the phone is to see.
     func hasNews(for phone: Phone) -> Bool {
         guard let served = phone.served, !waitingLineups.contains(served) else { return false }
         if case .lineup(let topics, _) = served {
@@ -58,7 +58,7 @@ extension World.Node {
         return served.topics.contains { newest($0, for: phone) != nil }
     }
 
-    /// Whether what is published of a topic now is meant for the phone.
+    /// Is `true` if new publications of the topic are meant for the phone.
     func shows(_ topic: TopicID, to phone: Phone) -> Bool {
         switch phone.served {
         case .topic(topic): phone.turn == turns[topic]
@@ -67,15 +67,15 @@ extension World.Node {
         }
     }
 
-    /// Whoever has nothing but topics that are over from now on waits for what comes under their ids; in a lineup, where nobody else
-    /// has that already.
+    /// Is `true` if members of the audience wait for something new because all its topics are over. A lineup
+    /// with earlier members keeps its state instead.
     func isWaited(_ audience: AudienceKey) -> Bool {
         guard lineups[audience] == nil else { return waitingLineups.contains(audience) }
         return audience.topics.allSatisfy(isOver)
             || audience.topics.allSatisfy { forgotten.contains($0) || latest[$0] == nil }
     }
 
-    /// Somebody is the first to have this lineup.
+    /// Notes the first member of a lineup.
     func begin(_ lineup: AudienceKey, at now: Int64) {
         if isWaited(lineup) { waitingLineups.insert(lineup) }
         lineups[lineup] = now

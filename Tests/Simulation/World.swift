@@ -3,12 +3,12 @@ import FanfareFanOut
 import FanfareModel
 
 /// Feed, decision core, shards and a network of phones in one thread, driven by one seed. Every random choice comes from the seed, so a
-/// failure is replayed by its number.
+/// failure is reproduced by its number.
 ///
-/// Each step does one small thing (an update arrives, somebody follows, a push comes back, a second passes) and then asks
-/// whether everything that must hold still does. Worlds are small, so that rare meetings are common.
+/// Each step does one small thing (an update arrives, a person follows, a push comes back, a second passes) and then checks every invariant
+/// that holds at all times. Worlds are small, so that rare coincidences are common.
 package final class World {
-    /// What the world does next; the weights make quiet spells and storms both happen.
+    /// Next thing that a world does; the weights make both quiet spells and storms.
     enum Action: CaseIterable {
         case card, goal, goals, cancelGoal, endMatch, reopen, follow, start, report, unfollow, move, rotateToken,
             prefer,
@@ -37,27 +37,27 @@ package final class World {
     var nodes: [Node] = []
     var feed: SimulatedFeed
     var phones: [Phone] = []
-    /// Every token looks dead.
+    /// Is `true` while every token looks dead.
     var isMisconfigured = false
-    /// Whose preferences a command brings.
+    /// Subscribers by the preferences in their commands.
     private var wishes: [Preferences: Subscriber] = [:]
     package private(set) var steps = 0
-    /// Pushes judged so far: a world in which nothing happens proves nothing.
+    /// Number of pushes judged: a world in which nothing happens proves nothing.
     package internal(set) var pushesSeen = 0
     package internal(set) var alertsSeen = 0
-    /// Pushes that nothing but a lineup's rotation asked for.
+    /// Number of pushes caused only by a lineup's rotation.
     package internal(set) var rotationsSeen = 0
-    /// Of alerts, those that name what happened in several topics.
+    /// Number of alerts that name events of several topics.
     package internal(set) var joinedAlertsSeen = 0
-    /// Starts among the pushes, and of those the renewals.
+    /// Number of starts among the pushes; `renewalsSeen` is the number of renewals among the starts.
     package internal(set) var startsSeen = 0
     package internal(set) var renewalsSeen = 0
     package internal(set) var troublesMet = TroublesMet()
-    /// Of all pushes and answers, and their moments: the same for a seed in every process.
+    /// Hash of all pushes, answers and their moments; equal for a seed in every process.
     package private(set) var digest: UInt64 = 0
-    /// Takes a line for each thing that happens, for whoever looks for the cause of a violation.
+    /// Takes a line for everything that happens, to find the cause of a violation.
     package var onHappening: ((String) -> Void)?
-    /// What a shard has said, or left out, and was wrong.
+    /// A wrong or missing statement of a shard.
     private var falsehood: String?
 
     package init(seed: UInt64, options: Options = Options()) {
@@ -68,12 +68,12 @@ package final class World {
         broadcast(feed.start())
     }
 
-    /// - Returns: what did not hold, or `nil` after `steps` steps and a final calm in which everything settled.
+    /// - Returns: a violation, or `nil` after `count` steps and a final calm in which everything settled.
     package func run(steps count: Int) -> String? {
         for _ in 0..<count {
             steps += 1
             if let violation = step() ?? locallyViolated() { return "step \(steps): \(violation)" }
-            // Now and then the world goes quiet and the global invariants are asked for.
+            // Now and then the world goes quiet, and the global invariants are checked.
             if random.chance(0.002), let violation = calm() { return "calm after step \(steps): \(violation)" }
         }
         return calm().map { "calm after step \(steps): \($0)" }
@@ -93,7 +93,7 @@ package final class World {
         case .card, .goal, .goals, .cancelGoal, .endMatch, .reopen, .follow, .start, .report, .unfollow, .move,
             .rotateToken,
             .prefer, .trouble, .ask:
-            // What comes from outside is refused while the core has no room to pass it on.
+            // Outside events are refused while the core has no room to pass them on.
             guard nodes.allSatisfy(\.backlog.isEmpty) else { return nil }
         case .reconfigure, .deliverCommand, .pull, .complete, .hear, .passTime: break
         }
@@ -132,9 +132,9 @@ package final class World {
         case .complete: complete(nodes.randomElement(using: &random)!)
         case .hear: _ = hear(nodes.randomElement(using: &random)!, limit: Int.random(in: 1...8, using: &random))
         case .passTime:
-            // Now and then to the very moment at which something is due; never so far that alerts grow stale.
+            // Some steps go exactly to the next deadline; none is so long that alerts grow stale.
             let due = random.chance(0.2) ? feed.untilDeadline : nil
-            // Where lives or silences are short, it is in more of a hurry, so that many come to their end.
+            // Steps are longer where lifetimes or silences are short, so that many of them end.
             let longest: Int64 = options.lifetime < .seconds(3600) || options.silences ? 6000 : 3000
             broadcast(feed.fallSilent())
             pass(milliseconds: due.map { min($0, longest) } ?? Int64.random(in: 1...longest, using: &random))
@@ -158,9 +158,9 @@ package final class World {
         return .topic(ids[0])
     }
 
-    /// Of the day, UTC.
+    /// Current minute of the day, UTC.
     private var minute: Int { Int(moment.wallSeconds / 60 % 1440) }
-    /// Something else, or the same lineup with a topic more or less, in another order, or with another favourite.
+    /// Returns another audience, or the same lineup with a topic more or less, in another order, or with another favourite.
     private func nextAudience(after key: AudienceKey) -> AudienceKey {
         guard case .lineup(var topics, let favourite) = key, random.chance(0.7) else { return randomAudience() }
         switch Int.random(in: 0..<4, using: &random) {
@@ -182,7 +182,7 @@ package final class World {
     }
 
     func unfollow(_ index: Int) {
-        // Cards that are renewed are to be there when that happens.
+        // Cards that are to be renewed must not leave too often.
         if options.handsOver, random.chance(0.7) { return }
         let name = anyName(of: index)
         phones[named(name) ?? index].hasLeft = true
@@ -207,7 +207,7 @@ package final class World {
         }
         let former = options.reusesIDs && random.chance(0.4) ? leaver(of: node) : nil
         if let former, !phones[former].isGone, random.chance(0.4) {
-            // The person has thought better of it, and the card is still there.
+            // The person changes their mind while the card is still there.
             send(.follow(phones[former].id, randomAudience(), token: phones[former].token), to: node)
             return
         }
@@ -220,7 +220,7 @@ package final class World {
         send(.follow(phone.id, phone.audience, token: phone.token, preferences: subscriber.preferences), to: node)
     }
 
-    /// Somebody whose name may be another card's by now, because the shard has been told to end this one, or it is gone.
+    /// Returns a phone whose name may pass to another card, because the shard was told to end this one, or it is gone.
     private func leaver(of node: Int) -> Int? {
         phones.indices.filter {
             phones[$0].node == node && phones[$0].card == nil && !phones[$0].isNameless && !phones[$0].isExpired
@@ -229,18 +229,18 @@ package final class World {
         }.randomElement(using: &random)
     }
 
-    /// The shard is told that somebody follows who has no card, or one that the app has started.
+    /// Sends the shard a follow, of an activity without a card or of one that the app has started.
     ///
-    /// - Returns: whether it is.
+    /// - Returns: `true` if the shard may be told.
     private func followed(_ index: Int, _ audience: AudienceKey, _ token: [UInt8]) -> Bool {
         let now = moment.monotonicNanoseconds
-        // Of a card that is gone, or about to go, no app says this.
+        // No app follows with a card that is gone or about to go.
         guard !phones[index].isGone else { return false }
         if phones[index].isIntroduced {
             guard !phones[index].isNameless, !isTooOld(index) else { return false }
             guard !isEnding(index, named: audience) || token == phones[index].servedToken else { return false }
             if phones[index].served == nil, !phones[index].isEnding {
-                // An unfollow is taken back by the card that it was of.
+                // An unfollow can be taken back only by the same card.
                 guard token == phones[index].servedToken else { return false }
                 phones[index].audience = audience
                 phones[index].hasLeft = false
@@ -256,7 +256,7 @@ package final class World {
             }
             phones[former].partsFromName()
         }
-        // A card that was renewed may lack its end, too.
+        // A renewed card may lack its end, too.
         for before in phones.indices.prefix(index)
         where phones[before].id == phones[index].id && phones[before].isReplaced && !phones[before].isGone {
             phones[before].partsFromName()
@@ -267,7 +267,7 @@ package final class World {
         return true
     }
 
-    /// It is on its way out, or lacks only the end of what was before under the id that it is to follow.
+    /// Is `true` if the phone is being ended, or lacks only the end of the former turn under the id that it is to follow.
     func isEnding(_ index: Int, named audience: AudienceKey) -> Bool {
         let phone = phones[index]
         if phone.isEnding { return true }
@@ -275,7 +275,7 @@ package final class World {
         return phone.turn < nodes[phone.node].turn(of: topic)
     }
 
-    /// The shard is told what the phone shows from now on.
+    /// Notes that the shard knows what the phone shows from now on.
     func join(_ index: Int, _ audience: AudienceKey?) {
         let node = nodes[phones[index].node]
         var turn = 0
@@ -284,7 +284,7 @@ package final class World {
             audience, turn: turn, isWaited: audience.map(node.isWaited) == true, at: moment.monotonicNanoseconds)
     }
 
-    /// - Returns: whether there was one, and the shard in a state to take it.
+    /// - Returns: `true` if a command was waiting and the shard could take it.
     private func deliverCommand(to node: Node) -> Bool {
         guard !node.shard.isHeldUp else { return false }
         takeCommands(of: node)
@@ -329,7 +329,7 @@ package final class World {
         case .unfollow(let id): guard join(id, nil) else { return true }
         case .replaceToken(let id, let token):
             if let index = phones.lastIndex(where: { $0.id == id && $0.hasUsed(token) }) {
-                // Whoever has the name by now has another card.
+                // The name may mean another card by now.
                 guard index == phones.lastIndex(where: { $0.id == id && $0.isIntroduced && !$0.isNameless }) else {
                     return true
                 }
@@ -352,7 +352,7 @@ package final class World {
         return true
     }
 
-    /// Some of those that have come, as far as there is room.
+    /// Takes waiting commands from the ring, as far as there is room.
     private func takeCommands(of node: Node) {
         let room = options.waitingMax - node.waiting.count
         guard room > 0 else { return }
@@ -377,8 +377,8 @@ package final class World {
         }
     }
 
-    /// When the last one has left a lineup, the next one finds it new. Who has no token, or expires within the second that the engine
-    /// counts in, may have.
+    /// Forgets lineups without members; the next member finds them new. A member without a token, or one that expires within the second in
+    /// which the engine counts, may or may not keep its lineup.
     private func forgetEmptyLineups(of node: Node) {
         let served = Set(
             phones.lazy.filter {
@@ -390,12 +390,12 @@ package final class World {
                 phones.lazy.filter { self.nodes[$0.node] === node && !$0.isGone }.compactMap(\.served))
         }
         guard !node.forgotten.isEmpty else { return }
-        // What the core has forgotten is remembered for those who look at it.
+        // The shard remembers a topic that the core has forgotten while a phone shows it.
         var (looked, surely): (Set<TopicID>, Set<TopicID>) = ([], [])
         for phone in phones where nodes[phone.node] === node && !phone.isGone {
             for topic in phone.served?.topics ?? [] where node.shows(topic, to: phone) {
                 looked.insert(topic)
-                // Without a token it may have been given up already, and an old one has gone, and nobody has heard it.
+                // A start may have been given up and an old card may have gone without a report yet.
                 if phone.hasToken, !phone.isExpired, !isLetGo(phone) { surely.insert(topic) }
             }
         }
@@ -409,7 +409,7 @@ package final class World {
         nodes[phones[phone].node] === node && phones[phone].served != nil && !phones[phone].isGone
     }
 
-    /// The node looks at its clock, and makes a JWT of that.
+    /// Reads the node's clock, from which its next JWT is made.
     private func readTime(of node: Node) {
         guard node.credentials != nil else { return }
         let now = moment.monotonicNanoseconds
@@ -419,7 +419,7 @@ package final class World {
         if node.credentials?.knowsAnotherTime(at: node.clock.moment) == true { node.service.tryNow(at: now) }
     }
 
-    /// What the answer says of the node's JWT.
+    /// Judges the node's JWT by the answer.
     private func judgeTime(by flight: Flight, of node: Node) {
         guard let jwt = flight.jwt else { return }
         if let fault = jwt.fault {
@@ -493,7 +493,7 @@ package final class World {
         guard !node.flying.isEmpty else { return }
         var flight = node.flying.remove(at: Int.random(in: 0..<node.flying.count, using: &random))
         digest(UInt64(flight.phone))
-        // A token that was replaced while its push was on the way may be dead by now.
+        // A token that was replaced during its push may be dead by now.
         let isStart = flight.payload.event == .start
         let wasSeen = isStart && phones[flight.phone].card?.isReported == true
         if flight.token != phones[flight.phone].servedToken, flight.outcome == .accepted, !wasSeen, random.chance(0.5) {
@@ -514,7 +514,7 @@ package final class World {
             node.deadTokens.answered(dead: false)
         } else if flight.outcome == .deadToken, flight.token == phones[flight.phone].servedToken {
             node.deadTokens.answered(dead: true)
-            // Of what is ended for its age nobody can say from outside that it is on its way out, and so to go.
+            // From outside it is unknown whether a card that is ended for its age is already leaving and is to be removed.
             let mayGo = flight.payload.event == .end && isAlmostOver(phones[flight.phone])
             isHeld =
                 node.deadTokens.isShut && phones[flight.phone].served != nil && !phones[flight.phone].isNameless
@@ -523,7 +523,7 @@ package final class World {
         }
         node.service.answered(flight.outcome, at: moment.monotonicNanoseconds)
         judgeTime(by: flight, of: node)
-        // Whether the hand was the first to end it, or its topic's end, nobody can say from outside.
+        // From outside it is unknown whether the age scan or the topic's end ended the card first.
         if flight.outcome == .refused, flight.payload.event == .end, isAlmostOver(phones[flight.phone]) {
             phones[flight.phone].isExpired = true
         }
@@ -548,15 +548,15 @@ package final class World {
         for number in numbers + [UInt64(moment.monotonicNanoseconds)] { digest = (digest ^ number).mixed }
     }
 
-    /// The shard ends its turn.
+    /// Ends the shard's turn.
     ///
-    /// - Returns: whether it had anything to tell, and room for it.
+    /// - Returns: `true` if the shard had feedback to send, and room for it.
     @discardableResult
     private func tell(_ node: Node) -> Bool { node.shard.sendFeedback(to: &node.sendFeedback) }
 
-    /// The core takes what a shard has told, and passes on what waited for room.
+    /// Drains a shard's feedback in the core, and sends the commands that waited for room.
     ///
-    /// - Returns: whether there was anything.
+    /// - Returns: `true` if there was any.
     private func hear(_ node: Node, limit: Int) -> Bool {
         var heard = 0
         while heard < limit, let fact = node.feedback.pop() {
@@ -581,7 +581,7 @@ package final class World {
                 case .expired: phones[index].isExpired = true
                 case .renewed:
                     phones[index].isReplaced = true
-                    // Otherwise it has left for its successor, and still gets its end.
+                    // Otherwise the card has left for its successor and still gets its end.
                     let lasted = phones[index].joinedAt - phones[index].beganAt
                     if phones[index].served != nil || lasted >= lifetime - 1_000_000_000 {
                         phones[index].isExpired = true
@@ -598,7 +598,7 @@ package final class World {
             }
         }
         if !tell(node), heard < limit {
-            // Neither the ring nor the shard keeps anything back.
+            // Neither the ring nor the shard holds further feedback.
             for index in phones.indices where phones[index].isGone && nodes[phones[index].node] === node {
                 phones[index].isForgotten = true
             }
@@ -606,7 +606,7 @@ package final class World {
         return node.flush() || heard > 0
     }
 
-    /// - Returns: whether anything was published meanwhile.
+    /// - Returns: `true` if anything was published in the meantime.
     @discardableResult
     private func pass(milliseconds: Int64) -> Bool {
         let commands = feed.pass(milliseconds: milliseconds)
@@ -619,10 +619,10 @@ package final class World {
 
     // MARK: Calm
 
-    /// No new events; the network behaves. Everything must settle.
+    /// Stops events and trouble. Everything must settle.
     private func calm() -> String? {
         for node in nodes { node.clock.mend() }
-        // Nothing waits for its interval any more, and a clock that has just been put right is believed.
+        // Nothing waits for its interval after that, and a corrected clock is believed.
         pass(milliseconds: 2000)
         pass(milliseconds: 8000)
         isMisconfigured = false
@@ -630,7 +630,7 @@ package final class World {
             node.service.mend()
             if random.chance(0.5) { ask(node) }
         }
-        // Those who are sick for good stay so, until everybody else has had what there is.
+        // Tokens that are sick for good stay so until all other phones have the newest state.
         var quietSince = moment.monotonicNanoseconds
         for index in phones.indices
         where phones[index].sickness != nil && phones[index].isLive && phones[index].hasToken {
@@ -638,8 +638,8 @@ package final class World {
         }
         var looksForRenewed = true
         for round in 0..<20_000 {
-            // Some worlds have nobody left who could show that tokens are alive; and of a token that is sick besides nobody knows
-            // that it is dead, until it is mended.
+            // Some worlds have no phone left that could show that tokens are alive; and a token that is also
+            // sick is not known to be dead before it is mended.
             if round % 200 == 199 {
                 for node in nodes where node.deadTokens.isShut { node.send(.trustDeadAnswers) }
             }
@@ -655,7 +655,7 @@ package final class World {
             }
             for node in nodes {
                 while deliverCommand(to: node) || hear(node, limit: .max) {}
-                // As much as can leave at once, and what its answers ask for.
+                // Sends as much as can leave at once, and everything that the answers make due.
                 for _ in 0..<1000 {
                     if let violation = pull(node) ?? locallyViolated() { return violation }
                     if node.flying.isEmpty { break }
@@ -665,7 +665,7 @@ package final class World {
                 busy = busy || !node.shard.isQuiet || !node.backlog.isEmpty
             }
             if !busy { return globallyViolated() }
-            // Somebody's silence has come to its end.
+            // A feed's silence may have ended a topic.
             if pass(milliseconds: 500) { quietSince = moment.monotonicNanoseconds }
         }
         return "nothing settles: \(nodes.map { $0.shard.statistics.owed }) pushes are still owed"
@@ -679,7 +679,7 @@ package final class World {
 }
 
 extension ShardCommand {
-    /// Without what is as long as it is dull.
+    /// Description without long and uninteresting parts.
     fileprivate var summary: String {
         switch self {
         case .publish(let publication):
