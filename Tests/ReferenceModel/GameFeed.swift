@@ -1,16 +1,16 @@
 package import FanfareDecisions
 package import FanfareModel
 
-/// A feed of one made-up game, from a seed: duplicates, events that are late by milliseconds or minutes, or dated far ahead,
-/// retractions before and after their fact, bursts, clocks that jump, numbers that begin anew, operators who step in, ends in the
-/// middle of it all, silence, and what comes after it.
+/// The feed of one made-up game, generated from a seed: duplicates, events that are late by milliseconds or minutes or dated far ahead,
+/// retractions before and after their fact, bursts, clock jumps, sequence numbers that restart, operators' orders, ends at any time,
+/// silence, and events after the end.
 package struct GameFeed: Sendable {
     package struct Arrival: Sendable, CustomStringConvertible {
         package var now: Int64
         package var at: Int64
-        /// Of the event; facts have one of their own.
+        /// Id of the event; facts have an id of their own.
         package var id: String?
-        /// By an operator.
+        /// Is `true` for an operator's correction.
         package var isCorrection = false
         package var what: What
 
@@ -29,7 +29,7 @@ package struct GameFeed: Sendable {
         case operation(FeedEvent.Operation, Scope)
     }
 
-    /// For whom an operator's order was given.
+    /// Scope of an operator's order.
     package enum Scope: CaseIterable, Sendable {
         case topic
         case kind
@@ -37,27 +37,27 @@ package struct GameFeed: Sendable {
     }
 
     package enum Kind: String, CaseIterable, Sendable {
-        /// Essential, with an essential alert.
+        /// An essential fact with an essential alert.
         case goal
-        /// Not essential, with an ordinary alert.
+        /// A fact that is not essential, with an ordinary alert.
         case red
-        /// Silent.
+        /// A silent fact.
         case card
-        /// Not worth an update of its own when it is more than 5 s late.
+        /// A fact that is not worth an update of its own when it is more than 5 s late.
         case shot
     }
 
     package enum Key: String, CaseIterable, Sendable {
         case note
-        /// Ignored.
+        /// A field without a visible effect.
         case clock
-        /// In steps of 5, moving when 4 away.
+        /// A field shown in steps of 5, which moves when it is 4 away.
         case minutes
     }
 
     package static let topic = TopicID("game/1")
     package static let kind = TopicKind("game")
-    /// Log time zero.
+    /// Log time of the feed's start.
     package static let zero = FeedTime(seconds: 1_600_000_000)
     package static let minimumInterval: Int64 = 2000
     package static let droppableAfter: Int64 = 5000
@@ -67,14 +67,14 @@ package struct GameFeed: Sendable {
     package static let behindMax: Int64 = 120_000
     package static let lagTolerance: Int64 = 90_000
     package static let lagSpan: Int64 = 60_000
-    /// Once there are minutes the game has begun.
+    /// Silence after which the game ends once it has begun, which means that it has minutes; `beginsWithin` is the limit before that.
     package static let endsAfterSilence: Int64 = 40_000
     package static let beginsWithin: Int64 = 100_000
     package static let dismissal: Int64 = 5000
     package static let forgetAfter: Int64 = 10_000
     package static let goalBucket = (burst: 2, refill: Int64(10_000))
     package static let redBucket = (burst: 3, refill: Int64(25_000))
-    /// Smaller and quicker than the one before, so that either can be the one that is empty.
+    /// Smaller and faster than `redBucket`, so that either can be the empty one.
     package static let ordinaryBucket = (burst: 2, refill: Int64(10_000))
     package static let reserve = (burst: 1, refill: Int64(30_000))
 
@@ -85,9 +85,9 @@ package struct GameFeed: Sendable {
         var random = SplitMix64(seed: seed)
         func number(_ bound: Int) -> Int { Int(random.next().multipliedFullWidth(by: UInt64(bound)).high) }
         reopens = Reopening.allCases[number(3)]
-        // A burst, a busy minute, long enough to fall silent, or to be forgotten.
+        // Length of the feed: a burst, a busy minute, long enough to end by silence, or to be forgotten.
         let spread = [3000, 20_000, 150_000, 600_000][number(4)]
-        // Half of the clocks are coarse: there things happen at once, and at the very end of an interval.
+        // Half of the feeds have coarse clocks: their events fall on the same moment, or on the very end of an interval.
         let step = [1, 500][number(2)]
         func time(_ bound: Int) -> Int { number(bound) / step * step }
         let isNumbered = number(2) == 0
@@ -118,7 +118,7 @@ package struct GameFeed: Sendable {
             case 18: what = .start
             default: what = .pass
             }
-            // Most arrive when they happen; some clocks are wrong.
+            // Most events arrive when they happen; some clocks are wrong.
             let delay =
                 [0, 0, 0, 0, 0, number(3)][number(6)]
                 + (number(10) < 6 ? 0 : time(spread) - (number(8) == 0 ? spread / 2 : 0))
@@ -128,7 +128,7 @@ package struct GameFeed: Sendable {
             case .start, .end, .pass, .operation: isCorrection = false
             }
             let now = max(0, at + Int64(delay))
-            // Few are dated so far ahead that it cannot be true, or nearly so.
+            // A few events are dated so far ahead that it cannot be true, or nearly so.
             let isAhead = number(12) == 0
             let arrival = Arrival(
                 now: now, at: isAhead ? now + GameFeed.aheadMax - 1000 + Int64(time(3000)) : at,
@@ -178,7 +178,7 @@ package struct GameFeed: Sendable {
         return Rules(kinds: [kind: game], other: .generic)
     }()
 
-    /// As the engine takes it.
+    /// Returns the arrival as an event for the engine.
     package func event(_ arrival: Arrival) -> FeedEvent {
         let at = GameFeed.zero + .milliseconds(arrival.at)
         var event = FeedEvent(

@@ -3,7 +3,7 @@ import FanfareModel
 
 /// Plays a feed to the decision core and to the model.
 package enum Judgement {
-    /// Where they part; `nil` when they agree on every version people saw, and on the state that is left.
+    /// Returns the first difference; `nil` if both agree on every version that people saw and on the final state.
     package static func of(_ feed: GameFeed) -> String? {
         var core = DecisionCore(rules: feed.rules)
         var decisions: [Decision] = []
@@ -48,7 +48,7 @@ package enum Judgement {
         var state: [UInt8] = []
         core.topic(GameFeed.topic)?.state.write(to: &state)
         let final = String(decoding: state, as: UTF8.self)
-        // Of a topic that is not known, or not any more, there is none.
+        // An unknown or forgotten topic has no state.
         let expected = model.finalState ?? ""
         if final != expected { return "final state \(final), expected \(expected)" }
         if forgotten != model.forgotten { return "forgotten at \(forgotten), expected \(model.forgotten)" }
@@ -56,7 +56,7 @@ package enum Judgement {
         return nil
     }
 
-    /// The smallest feed that can be had by leaving out arrivals and is judged just as wrong, and what is wrong with it.
+    /// Leaves out arrivals while the feed is still judged wrong. Returns the smallest such feed and its fault.
     package static func shrink(_ feed: GameFeed) -> (feed: GameFeed, fault: String)? {
         guard var fault = of(feed) else { return nil }
         var smallest = feed
@@ -79,7 +79,7 @@ package enum Judgement {
         }
     }
 
-    /// Judges the feeds of these seeds; the first that fails, shrunk, as a text with its seed.
+    /// Judges the feeds of these seeds. Returns the first fault with its seed and its shrunk feed.
     package static func firstFault(seeds: Range<UInt64>) -> String? {
         for seed in seeds {
             guard let (feed, fault) = shrink(GameFeed(seed: seed)) else { continue }

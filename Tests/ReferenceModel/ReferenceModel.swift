@@ -1,16 +1,16 @@
 import FanfareDecisions
 import FanfareModel
 
-/// What people must see of a `GameFeed`, worked out again as simply as possible: nothing is kept up to date, everything is
-/// counted anew from all that has arrived. It shares no code with the decision core, and no idea of how that does it.
+/// Versions that people must see of a `GameFeed`, worked out as simply as possible: nothing is updated, everything is computed anew from
+/// all arrivals. Shares neither code nor method with the decision core.
 package struct ReferenceModel {
-    /// A version as people get it.
+    /// A version as people see it.
     package struct Version: Equatable, CustomStringConvertible {
         /// Log time in milliseconds.
         package var at: Int64
         package var state: String
         package var ends: Bool
-        /// Cause of the alert it carries.
+        /// Cause of the alert that it carries.
         package var alert: String?
 
         package init(at: Int64, state: String, ends: Bool, alert: String?) {
@@ -24,43 +24,43 @@ package struct ReferenceModel {
     }
 
     package private(set) var versions: [Version] = []
-    /// Facts whose alert was granted and whose withdrawal came after that.
+    /// Facts whose alert was granted and that were withdrawn afterwards.
     package private(set) var revoked: [String] = []
-    /// When the game was forgotten.
+    /// Times at which the game was forgotten.
     package private(set) var forgotten: [Int64] = []
-    /// Of all that arrived, also after the end; `nil` where there is no game, or none any more.
+    /// State of all arrivals, including those after the end; `nil` before the game and after it was forgotten.
     package var finalState: String? { life.map { text($0.state) } }
 
     private typealias Kind = GameFeed.Kind
     private typealias Key = GameFeed.Key
 
-    /// From the first that is heard of the game until it is forgotten, or begun afresh.
+    /// One life of the game: from its first arrival until it is forgotten or begun afresh.
     private struct Life {
-        // All that has arrived and counts.
+        // Arrivals that count.
         var facts: [(id: String, kind: Kind)] = []
         var withdrawn: Set<String> = []
         var fields: [Key: Int64] = [:]
         var seenEvents: Set<String> = []
         var newestAt: Int64 = .min
-        /// Of each event that was no older than those before: how far it was behind log time, and when it came.
+        /// Lag behind log time and time of arrival, for each event that was no older than the events before it.
         var lags: [(lag: Int64, at: Int64)] = []
-        /// Its start's time, where nothing had been heard before that.
+        /// Time of the start, if the start was the first arrival.
         var turnBeganAt: Int64?
-        /// Patches that were taken, those refused since whose times were newer all the same, and the newest time of the numbers
-        /// before the present ones.
+        /// Patches that were taken. `doubts` has the refused ones since then whose times were newer nevertheless; `formerAt` is the newest
+        /// time of the numbering before the present one.
         var patches: [(seq: UInt64?, at: Int64)] = []
         var doubts: [(seq: UInt64, at: Int64, key: Key, value: Int64?)] = []
         var formerAt: Int64?
 
-        // What people see.
+        // State that people see.
         var shown: [String: Int64]?
         var shownAt: Int64 = 0
         var ended = false
         var mayReopen = false
         var waitsUntil: Int64?
-        /// When silence has been long enough to end it, or memory to forget it.
+        /// Time at which silence ends the game, or at which it is forgotten.
         var lapsesAt: Int64 = 0
-        /// Something was kept from being shown first.
+        /// Is `true` if a pause held back the first version.
         var startsOnResume = false
         var alerted: Set<String> = []
         var buckets: [String: (milliseconds: Int64, at: Int64)] = [:]
@@ -74,7 +74,7 @@ package struct ReferenceModel {
             return state
         }
 
-        /// The one with which all later ones are compared, until there is a greater one, or a minute has gone.
+        /// Lag with which later ones are compared: the greatest of the last minute.
         var greatestLag: Int64? {
             var greatest = lags.first
             for next in lags.dropFirst() {
@@ -89,10 +89,10 @@ package struct ReferenceModel {
 
     private let reopens: Reopening
     private var life: Life?
-    /// By an operator: for whom the order was given.
+    /// Scopes of the operator's orders in force.
     private var paused: Set<GameFeed.Scope> = []
     private var muted: Set<GameFeed.Scope> = []
-    /// Orders that are not for this game alone.
+    /// Ids of orders that are not for this game alone.
     private var seenOrders: Set<String> = []
 
     package init(_ feed: GameFeed) {
@@ -119,7 +119,7 @@ package struct ReferenceModel {
             if let id = arrival.id, !seenOrders.insert(id).inserted { return }
             return operate(operation, scope, at: arrival.now)
         }
-        // Nobody hears of it, and it begins nothing.
+        // The arrival belongs to a turn before: it has no effect and begins no game.
         if life == nil, isOfBefore(arrival, at: arrival.at, Life()) { return }
         var game = life ?? Life()
         life = nil
@@ -142,14 +142,14 @@ package struct ReferenceModel {
             if let id = arrival.id { game.seenEvents.insert(id) }
             return
         }
-        // A start from before what has been heard is the old one's, sent again.
+        // A start older than the latest arrivals is the former turn's, delivered again.
         let isLate = game.newestAt != .min && at < game.newestAt - GameFeed.lateAfter
         if game.ended, isStart, reopens == .afresh, !isLate { game = Life() }
         if isOfBefore(arrival, at: at, game) { return }
         if isStart, reopens == .afresh, game.newestAt == .min, game.shown == nil { game.turnBeganAt = min(at, now) }
         let before = game.state
         let age = max(0, game.newestAt == .min ? 0 : game.newestAt - at)
-        // Of what nothing was heard before, and of what is caught up, log time alone says how long ago it happened.
+        // For the first arrival and for a backlog, log time alone tells how long ago the event happened.
         let isFirst = game.newestAt == .min && game.shown == nil
         let isBacklog =
             isFirst
@@ -196,10 +196,10 @@ package struct ReferenceModel {
                 }
             }
             if isOld, !arrival.isCorrection {
-                // A patch with a known number is a duplicate, and tells nothing of time; an old one does.
+                // A patch with a known number is a duplicate and has no effect on the newest time; an old patch has.
                 counts = !(seq != nil && seq == newestSeq)
             } else {
-                // A correction leaves the feed's own order alone.
+                // A correction does not affect the feed's own order.
                 if !arrival.isCorrection {
                     game.patches.append((seq, at))
                     game.doubts = []
@@ -248,8 +248,8 @@ package struct ReferenceModel {
         }
     }
 
-    /// What is older than the turn's start is the turn's before, unless its number says otherwise; and an end of long ago, the first that
-    /// is heard, is that of what nobody has seen.
+    /// Is `true` for an arrival of the turn before: one older than the turn's start, unless its number is newer; and an old end as the
+    /// first arrival, which ends something that was never shown.
     private func isOfBefore(_ arrival: GameFeed.Arrival, at: Int64, _ game: Life) -> Bool {
         if arrival.isCorrection { return false }
         var isNewByNumber = false
@@ -304,7 +304,7 @@ package struct ReferenceModel {
     ) {
         let wasPaused = !paused.isEmpty
         order(operation, scope)
-        // An order for all is for those that run.
+        // An order for all topics affects only those that have not ended.
         if game.ended, scope != .topic { return }
         switch operation {
         case .mute, .unmute, .pause: break
@@ -348,7 +348,7 @@ package struct ReferenceModel {
                 life = nil
                 if game.ended || game.shown == nil {
                     forgotten.append(due)
-                    // Orders for this game alone go with it.
+                    // Orders for this game alone are forgotten with it.
                     paused.remove(.topic)
                     muted.remove(.topic)
                 } else {

@@ -1,17 +1,17 @@
 import FanfareFanOut
 import FanfareModel
 
-/// A Live Activity as its phone has it. The phone's clock is right.
+/// A Live Activity on its phone, whose clock is right.
 struct Card {
     enum Health {
         case well
-        /// Its token is answered as dead.
+        /// The token is answered as dead.
         case dead
-        /// Its token is answered 503 for good.
+        /// The token is answered with 503 for good.
         case sick
     }
 
-    /// An alert that was published while the card showed its topic, and that the card has not been sent yet.
+    /// An alert that was published while the card showed its topic, and that has not been sent to the card.
     struct Missed {
         let alert: Alert
         let at: SeasonTime
@@ -23,29 +23,29 @@ struct Card {
     let audience: AudienceKey
     let health: Health
     var beganAt: SeasonTime
-    /// Whoever has the card renewed when it grows old.
+    /// Person whose card is renewed when it grows old; `nil` for a card that is not renewed.
     var person: Int?
-    /// The name of the card that this one is to replace.
+    /// Name of the card that this one is to replace.
     var renews: String?
-    /// The app has told the engine its token.
+    /// Is `true` when the app has reported the card's token.
     var isRegistered = true
     var leftAt: SeasonTime?
-    /// The card that renews it has told its token.
+    /// Is `true` when the successor's token has been reported.
     var isReplaced = false
-    /// The engine has said what became of it: once.
+    /// Is `true` when the engine has reported the card's fate, which it does once.
     var isToldOf = false
-    /// Its last push was not taken, for a reason of its own: it is tried again some seconds later.
+    /// Time at which the last push failed for a reason of its own; it is retried some seconds later.
     var troubledAt: SeasonTime?
     var stamp: Int64 = 0
-    /// What it shows: of the last push that has arrived.
+    /// State of the last push that arrived.
     var state: [UInt8] = []
     var missed: [Missed] = []
 
     var isRenewed: Bool { person != nil }
 
-    /// The system ends every card then; the engine may take one lap of its hand longer to notice.
+    /// Age at which the system has ended every card; includes the time of one lap of the engine's age scan.
     static let lifetime = Duration.seconds(8 * 3600 + 600)
-    /// The engine ends a card of this age, or renews it before, give or take the second it counts in.
+    /// Age at which the engine ends a card, reduced by the second in which it counts; `renewAge` is that for renewals.
     private static let endAge = Duration.seconds(8 * 3600 - 601)
     private static let renewAge = Duration.seconds(7 * 3600 + 1799)
 
@@ -53,7 +53,7 @@ struct Card {
     func isOld(at now: SeasonTime) -> Bool { now - beganAt >= Card.endAge }
     func mayBeRenewed(at now: SeasonTime) -> Bool { now - beganAt >= Card.renewAge }
 
-    /// People with renewed cards sleep from nine in the evening to seven, by the clock on their wall, and hear essential alerts only.
+    /// Is `true` in the quiet hours of people with renewed cards: from 21:00 to 7:00 local time they get essential alerts only.
     func isQuiet(at now: SeasonTime) -> Bool {
         guard isRenewed else { return false }
         let minute = (now.ofDay / 60_000 + Int64(Troubles.utcOffset(at: now))) % 1440
@@ -65,7 +65,7 @@ struct Card {
             quietHours: Preferences.QuietHours(from: 21 * 60, until: 7 * 60, utcOffset: Troubles.utcOffset(at: now)))
     }
 
-    /// Of the alerts that it missed and may have now: the newest of the highest class.
+    /// Missed alert that is due now: the newest of the highest class.
     func alertDue(at now: SeasonTime) -> Alert? {
         var due: Alert?
         for missed in missed where missed.isFresh(at: now) && !isSilenced(missed.alert, at: now) {
@@ -79,13 +79,13 @@ struct Card {
 
     // MARK: Judging
 
-    /// - Parameter newest: of the card's topic; `nil` where the card shows a lineup.
-    /// - Returns: what is wrong with a push to this card, or `nil`.
+    /// - Parameter newest: newest publication of the card's topic; `nil` if the card shows a lineup.
+    /// - Returns: the fault of a push to this card, or `nil`.
     func judge(_ payload: Payload, newest: Publication?, at now: SeasonTime) -> String? {
-        // Nothing reaches it, the end of its topic neither: it is tried until the system has ended the card.
+        // No push reaches a sick card, not even its end: it is retried until the system has ended the card.
         guard health != .sick else { return nil }
         guard isRegistered else { return "a push to a card whose token nobody knows" }
-        // Phones drop what is stamped half a minute before their time, or more than eight hours ahead of it.
+        // Phones drop stamps that are half a minute old or more than eight hours ahead.
         guard (-30...8 * 3600).contains(payload.stamp - now.unixSeconds) else {
             return "its phone drops a push stamped \(payload.stamp - now.unixSeconds) s from now"
         }
@@ -101,7 +101,7 @@ struct Card {
         }
         guard case .topic = audience else { return nil }
         guard let newest else { return "a push of a topic that was forgotten" }
-        // Who is old gets updates until the engine's hand has come by.
+        // An old card gets updates until the age scan reaches it.
         guard (payload.event == .end) == (newest.event == .end) || payload.event == .end && isOld(at: now) else {
             return "its topic's newest version is \(newest.event), and the push is \(payload.event)"
         }

@@ -1,30 +1,30 @@
 import FanfareModel
 
-/// What the feeds say on one day: the same every day, but for names. So whatever stands at six in the morning of one day stands there
-/// at six of every other, unless something grows.
+/// Events of the feeds on one day, equal every day but for names. All counts at six in the morning are
+/// therefore equal every day, unless something grows.
 struct DayPlan {
     enum Kind { case order, trip, match }
 
     struct Happening {
         /// Milliseconds after midnight.
         let at: Int64
-        /// Number of the topic among the day's.
+        /// Number of the topic among the day's topics.
         let topic: UInt32
         let step: UInt8
     }
 
-    /// Events of each topic.
+    /// Number of events per topic.
     static let steps = 12
     private static let lastStep = steps - 1
-    /// In the order of time, from seven in the morning until before midnight.
+    /// Events in the order of time, from seven in the morning until before midnight.
     let happenings: [Happening]
 
-    /// - Parameter topics: of the day.
+    /// - Parameter topics: number of topics of the day.
     init(topics: Int, using random: inout SplitMix64) {
         var happenings: [Happening] = []
         happenings.reserveCapacity(topics * DayPlan.steps)
         for topic in 0..<topics {
-            // The last card to appear does so before 21:30, and has outlived its eight hours before six.
+            // The last card appears before 21:30, and its eight hours end before six.
             var at = Int64.random(in: 7 * SeasonTime.perHour..<20 * SeasonTime.perHour, using: &random)
             for step in 0..<DayPlan.steps {
                 happenings.append(Happening(at: at, topic: UInt32(topic), step: UInt8(step)))
@@ -37,7 +37,7 @@ struct DayPlan {
 
     static func kind(_ topic: UInt32) -> Kind { topic % 10 < 7 ? .order : topic % 10 < 9 ? .trip : .match }
 
-    /// One in ten is the same every day: its id is used again when the topic of the day before has been forgotten.
+    /// Returns the topic's id. One in ten is the same every day: it is used again after the topic of the day before was forgotten.
     static func id(day: Int, _ topic: UInt32) -> TopicID {
         switch kind(topic) {
         case .order: TopicID(topic % 10 == 2 && !isEndless(topic) ? "order/desk-\(topic)" : "order/\(day)-\(topic)")
@@ -46,9 +46,9 @@ struct DayPlan {
         }
     }
 
-    /// Of one topic in a hundred the feed never says that it is over.
+    /// Is `true` for one topic in a hundred, which the feed never ends.
     static func isEndless(_ topic: UInt32) -> Bool { (topic / 10 + topic) % 100 == 7 }
-    /// Of one match in two a goal is taken back.
+    /// Is `true` for one match in two, in which a goal is withdrawn.
     private static func isReviewed(_ topic: UInt32) -> Bool { topic % 20 == 19 }
 
     static func event(day: Int, _ happening: Happening, at: FeedTime) -> FeedEvent {
@@ -73,7 +73,7 @@ struct DayPlan {
             event.change = .patch(["status": .string(status), "stopsBefore": .int(Int64(steps - step))])
         case .trip:
             event.topicKind = .transit
-            // A train that is near its last stop has arrived when two polls lack it.
+            // A train near its last stop has arrived when two polls lack it.
             if step >= lastStep - 1, !isEndless(topic) {
                 fact("absent", [:])
             } else {
@@ -104,7 +104,7 @@ struct DayPlan {
         return event
     }
 
-    /// Whether people are to be alerted: counted by hand, apart from the rules.
+    /// Is `true` if the event must alert people; written independently of the rules.
     static func alerts(_ happening: Happening) -> Bool {
         let (topic, step) = (happening.topic, Int(happening.step))
         return switch kind(topic) {

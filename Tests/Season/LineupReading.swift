@@ -2,14 +2,14 @@ import FanfareLineup
 import FanfareModel
 import Foundation
 
-/// A table of the league as an app declares it: what the season's lineups show.
+/// A league table as an app declares it, shown by the season's lineups.
 private struct Table: TopicContentState {
     var status: String
 }
 
 /// Reads lineups as an app does.
 enum LineupReading {
-    /// - Returns: what is not the newest of the topics in a lineup's state, or `nil`.
+    /// - Returns: the first difference between a lineup's state and the newest versions of its topics, or `nil`.
     static func staleness(ofLineup state: [UInt8], showing newest: [Publication]) -> String? {
         guard let lineup = try? JSONDecoder().decode(LineupContentState<Table>.self, from: Data(state)) else {
             return "no lineup: \(String(decoding: state, as: UTF8.self))"

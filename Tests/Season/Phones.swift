@@ -1,47 +1,47 @@
 import FanfareFanOut
 import FanfareModel
 
-/// All cards of the season, and what the service answers to a push for one of them. Judges each push, and whether everybody has what
-/// everybody should have.
+/// All cards of the season, and the service's answers to pushes for them. Judges each push, and at
+/// times whether every card has what it should have.
 struct Phones {
-    /// Told of alerts, once for each card that showed the topic when one was published.
+    /// Counts of alerts, once for each card that showed the topic at the alert's publication.
     struct AlertCounts {
         var heard = 0
-        /// A newer or weightier one came instead, or it was too old, after a trouble of the service.
+        /// Alerts replaced by a newer or weightier one, or stale after a trouble of the service.
         var overtaken = 0
-        /// The person slept.
+        /// Alerts silenced by quiet hours.
         var silenced = 0
-        /// Sent on a connection that broke.
+        /// Alerts sent on a connection that broke.
         var uncertain = 0
-        /// The fact was withdrawn, or the card went, before its push.
+        /// Alerts whose fact was withdrawn, or whose card went, before the push.
         var dropped = 0
     }
 
-    /// Topic and cards that show it.
+    /// A topic's newest publication and the cards that show it.
     private struct Following {
         var newest: Publication?
         var tokens: [UInt64] = []
     }
 
-    /// A card that went when it was old.
+    /// A card that went because of its age.
     private struct Gone {
         let card: Card
-        /// Nobody has asked for that: the engine says what has become of it, by the morning.
+        /// Is `true` if no command asked for its end, so that the engine must report its fate by the morning.
         let isToBeTold: Bool
     }
 
-    /// By update token.
+    /// Cards by update token.
     private var cards: [UInt64: Card] = [:]
     private var tokens: [ActivityID: UInt64] = [:]
     private var followings: [TopicID: Following] = [:]
-    /// Those of which the engine has said nothing yet.
+    /// Cards that went and whose fate the engine has not reported.
     private var gone: [ActivityID: Gone] = [:]
     private var tokensGiven: UInt64 = 0
-    /// Starts that are to come, by the activity's name.
+    /// Audiences of pending starts, by the activity's name.
     private var expected: [String: AudienceKey] = [:]
-    /// What apps will report of cards that have been started, in the order of time.
+    /// Pending reports of the tokens of started cards, in the order of time.
     private var reports: [(at: SeasonTime, token: UInt64)] = []
-    /// Answered as dead, and not yet reported by the engine.
+    /// Activities whose token was answered as dead, and whose death the engine has not reported.
     private(set) var deaths: Set<ActivityID> = []
     private(set) var violation: String?
     private(set) var pushes = 0
@@ -51,12 +51,12 @@ struct Phones {
     private(set) var alerts = AlertCounts()
 
     var count: Int { cards.count }
-    /// A new card's token is still to come.
+    /// Is `true` while a new card's token is pending.
     var awaitsRenewal: Bool { cards.values.contains { $0.renews != nil && !$0.isRegistered } }
-    /// Names of all cards that nobody has left, in the order in which they came.
+    /// Names of all cards that have not been left, in the order in which they came.
     var names: [String] { cards.filter { $0.value.leftAt == nil }.sorted { $0.key < $1.key }.map(\.value.name) }
     func isRenewed(_ name: String) -> Bool { card(named: name)?.isRenewed ?? false }
-    /// Those who have a card, or have been told of none that is over.
+    /// People who have a card, or whose last card's end has not been reported.
     var people: Set<Int> { Set(cards.values.compactMap(\.person) + gone.values.compactMap(\.card.person)) }
     func card(named name: String) -> Card? { tokens[ActivityID(hashing: name)].flatMap { cards[$0] } }
 
@@ -80,7 +80,7 @@ struct Phones {
         return Phones.bytes(tokensGiven)
     }
 
-    /// - Parameter isAsked: somebody has asked for that, or its topic has ended, or its token was reported dead.
+    /// - Parameter isAsked: `true` if the end was asked for, its topic has ended, or its token was reported dead.
     private mutating func remove(_ token: UInt64, isAsked: Bool, at now: SeasonTime) {
         guard let card = cards.removeValue(forKey: token) else { return }
         if card.isOld(at: now) || card.isReplaced, !card.isToldOf {
@@ -96,9 +96,9 @@ struct Phones {
         }
     }
 
-    /// The app gets another token for its card.
+    /// Replaces the token of a card.
     ///
-    /// - Returns: `nil` where there is no such card, or its first token is still to come.
+    /// - Returns: the new token; `nil` without such a card, or before its first token.
     mutating func rotateToken(of name: String) -> [UInt8]? {
         let id = ActivityID(hashing: name)
         guard let old = tokens[id], let card = cards[old], card.isRegistered, card.leftAt == nil else { return nil }
@@ -113,9 +113,9 @@ struct Phones {
         return Phones.bytes(tokensGiven)
     }
 
-    /// The person wants the card no more.
+    /// Ends a card at the person's wish.
     ///
-    /// - Returns: whether there was one, or one to come.
+    /// - Returns: `true` if there was a card or a pending start.
     mutating func leave(_ name: String, at now: SeasonTime) -> Bool {
         if expected.removeValue(forKey: name) != nil { return true }
         guard let token = tokens[ActivityID(hashing: name)], cards[token]?.leftAt == nil else { return false }
@@ -129,7 +129,7 @@ struct Phones {
         cards[token]?.missed = []
     }
 
-    /// A push is to make the card appear.
+    /// Notes a pending start.
     ///
     /// - Returns: the device's start token.
     mutating func expect(_ name: String, _ audience: AudienceKey) -> [UInt8] {
@@ -219,7 +219,7 @@ struct Phones {
             }
             arrive(payload, at: token)
         case .unknown:
-            // An alert is sent at most once, and nobody may know whether it was heard.
+            // An alert is sent at most once, and its delivery is unknown.
             alerts.uncertain += card.missed.count
             cards[token]?.missed = []
             if token % 2 == 0, payload.event == .update { arrive(payload, at: token) }
@@ -287,7 +287,7 @@ struct Phones {
         return (card(named: old) ?? gone[ActivityID(hashing: old)]?.card).map { (old, $0) }
     }
 
-    /// The card is on the screen. Its app reports the token some seconds later; some apps never do.
+    /// Puts the card on the screen. Its app reports the token some seconds later; some apps never do.
     private mutating func appear(
         _ name: String, _ audience: AudienceKey, person: Int?, renewing old: String?, _ payload: Payload,
         at now: SeasonTime
@@ -299,7 +299,7 @@ struct Phones {
 
     var nextReport: SeasonTime? { reports.first?.at }
 
-    /// The app reports the token of a card that was started.
+    /// Returns the next report of a started card's token that is due.
     mutating func takeReport(at now: SeasonTime) -> (id: ActivityID, audience: AudienceKey, token: [UInt8])? {
         while let (at, token) = reports.first, at <= now {
             reports.removeFirst()
@@ -338,7 +338,7 @@ struct Phones {
                 fail("\(card.name) is renewed by \(next.name) and no other")
             }
         case .notStarted(.gaveUp), .notStarted(.over):
-            // What nobody could be told of in time.
+            // A start given up because its topic was over or unavailable for too long.
             if let name = expected.keys.first(where: { ActivityID(hashing: $0) == id }) { expected[name] = nil }
             if !Troubles.delayed(from: now + .seconds(-3600), to: now) { fail("a card was not started: \(fate)") }
             if tokens[id] != nil { fail("a card was not started, they say, and is there: \(fate)") }
@@ -347,7 +347,7 @@ struct Phones {
         }
     }
 
-    /// The engine says what has become of a card.
+    /// Notes that the engine has reported a card's fate.
     private mutating func takeUntold(_ id: ActivityID) -> Card? {
         if let gone = gone.removeValue(forKey: id) { return gone.card }
         guard let token = tokens[id], let card = cards[token], !card.isToldOf else {
@@ -358,22 +358,22 @@ struct Phones {
         return card
     }
 
-    /// The card on the screen that renews this one.
+    /// Returns the card on the screen that renews this one.
     private func next(after old: Card) -> Card? {
         let parts = old.name.split(separator: "~")
         let edition = parts.count == 2 ? Int(parts[1]) ?? 1 : 1
         return card(named: StartRequest.name(String(parts[0]), edition: edition + 1))
     }
 
-    /// - Returns: how many cards have gone for their age, and nobody was told.
+    /// - Returns: number of cards that went for their age without a report.
     mutating func takeGone() -> Int {
         defer { gone = [:] }
         return gone.values.count(where: \.isToBeTold)
     }
 
-    // MARK: Everybody
+    // MARK: All cards
 
-    /// The system has ended what is eight hours old.
+    /// Removes cards whose time the system has ended.
     mutating func endOld(at now: SeasonTime) {
         for (token, card) in cards where card.hasEnded(at: now) {
             if card.health == .well, card.isRegistered, !Troubles.delayed(from: now + .seconds(-3600), to: now) {
@@ -383,7 +383,7 @@ struct Phones {
         }
     }
 
-    /// What must hold when the service has been well for some time, and nothing has happened for some seconds.
+    /// Checks what must hold when the service has been well for some time and nothing has happened for some seconds.
     mutating func judgeAll(at now: SeasonTime) {
         for card in cards.values where card.health == .well && card.isRegistered {
             if let troubledAt = card.troubledAt, now < troubledAt + .seconds(10) { continue }
@@ -405,7 +405,7 @@ struct Phones {
         guard case .topic = card.audience else {
             return LineupReading.staleness(ofLineup: card.state, showing: newest)
         }
-        // Which key is highlighted is the alert's choice.
+        // The highlighted key depends on the alert.
         func plain(_ state: [UInt8]) -> String {
             String(decoding: state, as: UTF8.self).replacing(/"highlight":"[^"]*"/, with: "")
         }

@@ -3,36 +3,36 @@ import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
 
-/// Days and weeks of an engine's life in virtual time: decision core, shard and phones on one thread. Topics come by the hundred
-/// thousand and go, people follow and leave, cards are renewed, and once a week everything goes wrong. At six in the morning what
-/// lives is counted, and the bytes that it takes.
+/// Days and weeks of an engine's life in virtual time: decision core, shard and phones on one thread. Topics come and go by
+/// the hundred thousand, people follow and leave, cards are renewed, and once a week everything goes wrong. At six each
+/// morning the living objects and their bytes are counted.
 final class Season {
     struct Options {
         var days = 30
         var topicsPerDay = 100_000
         var seed: UInt64 = 1
-        /// Bytes that are lost with each topic: shows that a season finds a leak.
+        /// Bytes leaked with each topic, to show that a season finds a leak.
         var leak = 0
     }
 
-    /// What lives at six in the morning.
+    /// Numbers of living objects at six in the morning.
     struct Tables: Equatable {
-        /// Of the decision core, and of the shard.
+        /// Topics of the decision core; `topicsInShard` counts the shard's.
         var topics = 0
         var topicsInShard = 0
         var activities = 0
-        /// Of those, the ones without an update token.
+        /// Activities without an update token.
         var tokenless = 0
         var phones = 0
     }
 
     struct Morning {
         var tables: Tables
-        /// Held by the engine and the phones.
+        /// Bytes held by the engine and the phones.
         var bytes: Int
     }
 
-    /// At six of the morning after each day.
+    /// Counts at six in the morning after each day.
     private(set) var mornings: [Morning] = []
     private(set) var events = 0
     private(set) var follows = 0
@@ -41,7 +41,7 @@ final class Season {
 
     private let options: Options
     private let plan: DayPlan
-    /// Held before there was an engine.
+    /// Bytes held before the engine was made.
     private let bytesBefore: Int
     private var core: DecisionCore
     private var decisions: [Decision] = []
@@ -51,19 +51,19 @@ final class Season {
     private var feedbackOut: RingConsumer<ShardFeedback>
     private var batch = DeliveryBatch()
     private var completions: [Completion] = []
-    /// Publications whose completion the shard has not told.
+    /// Publications whose completion the shard has not reported.
     private var open: Set<UInt64> = []
     private var violation: String?
 
     private var now = SeasonTime(day: 0, hour: 5, minute: 59)
     private var clock: WallEstimate
     private var moment: Moment
-    /// While the service fails: the next push is tried then.
+    /// Time of the next push while the service fails.
     private var triesAt = SeasonTime(milliseconds: 0)
 
     /// Topics that go on for the whole season.
     private static let tables = (0..<5).map { TopicID("table/\($0)") }
-    /// People who have their cards renewed, and how many cards each of them has had to begin.
+    /// Number of cards that each person with renewed cards has begun.
     private var people: [Int]
 
     init(_ options: Options) {
@@ -84,8 +84,8 @@ final class Season {
             wallMilliseconds: now.unixMilliseconds, monotonicNanoseconds: now.milliseconds * 1_000_000)
     }
 
-    /// - Parameter onMorning: told of each day when it is over.
-    /// - Returns: what did not hold, or `nil`.
+    /// - Parameter onMorning: called after each day.
+    /// - Returns: the first violation, or `nil`.
     func run(onMorning: (_ day: Int, Morning) -> Void) -> String? {
         beginTables()
         for day in 0..<options.days {
@@ -97,7 +97,7 @@ final class Season {
         return grown()
     }
 
-    /// What has grown since the third day, or `nil`.
+    /// Returns what has grown since the third day, or `nil`.
     private func grown() -> String? {
         guard mornings.count > 3, let last = mornings.last else { return nil }
         let early = mornings[2]
@@ -112,12 +112,12 @@ final class Season {
 
     private func fail(_ problem: String?) { if violation == nil { violation = problem } }
 
-    /// A table has room for the busiest of all days: of few topics that is more than a hundredth, and comes and goes.
+    /// Tolerance for a hash table, whose capacity follows the busiest day. With few topics that is more than a hundredth of all bytes.
     private static let tableBytes = 128 << 10
 
     // MARK: A day
 
-    /// From six in the morning to six.
+    /// Plays a day, from six in the morning to six.
     private func play(_ day: Int) {
         var happenings = plan.happenings[...]
         for hour: Int64 in 6..<30 {
@@ -142,7 +142,7 @@ final class Season {
         }
     }
 
-    /// Everybody is judged, the tables have news, and what stands in the calendar happens.
+    /// Judges all cards, updates the tables and does what the calendar says for the hour.
     private func beginHour() {
         phones.endOld(at: now)
         if !Troubles.delayed(from: now, to: now) { phones.judgeAll(at: now) }
@@ -165,7 +165,7 @@ final class Season {
         serve()
     }
 
-    /// Apps report new tokens of cards that are there for long.
+    /// Replaces the tokens of renewed cards.
     private func rotateTokens() {
         for name in phones.names where phones.isRenewed(name) {
             guard let token = phones.rotateToken(of: name) else { continue }
@@ -177,7 +177,7 @@ final class Season {
 
     private func name(of person: Int) -> String { "person \(person)/\(people[person])" }
 
-    /// The person begins a card, which is to be renewed.
+    /// Begins a card that is to be renewed.
     private func beginCard(of person: Int) {
         people[person] += 1
         follows += 1
@@ -203,7 +203,7 @@ final class Season {
         shard.apply(.unfollow(ActivityID(hashing: name)), at: moment)
     }
 
-    /// One follower is there before the topic, one comes later, for some by a push; one of ten leaves before the end.
+    /// Lets people follow: one before the topic exists, one later and sometimes by a push; one in ten leaves before the end.
     private func take(_ happening: DayPlan.Happening, of day: Int) {
         let number = happening.topic
         let audience = AudienceKey.topic(DayPlan.id(day: day, number))
@@ -233,7 +233,7 @@ final class Season {
 
     // MARK: Deciding
 
-    /// - Parameter alerts: whether people are to be alerted.
+    /// - Parameter alerts: `true` if the event must alert people.
     private func apply(_ event: FeedEvent, alerts: Bool = false) {
         events += 1
         core.advance(to: log, into: &decisions)
@@ -269,10 +269,10 @@ final class Season {
 
     // MARK: Time
 
-    /// Log time goes with the monotonic clock.
+    /// Log time, which follows the monotonic clock.
     private var log: FeedTime { FeedTime(milliseconds: now.unixMilliseconds) }
 
-    /// Time goes on to that moment, by way of whatever is due before.
+    /// Advances time to `end`, stopping at everything that is due before.
     private func pass(to end: SeasonTime) {
         while now < end, violation == nil {
             var next = end
@@ -281,8 +281,8 @@ final class Season {
                 next = min(next, now + .nanoseconds(due - moment.monotonicNanoseconds + 999_999))
             }
             if let report = phones.nextReport { next = min(next, report) }
-            // A clock that is wrong is read while it is, and a service that fails is asked again; but nobody is woken each millisecond
-            // for what cannot be sent.
+            // A wrong clock is read every second while it is wrong, and a failing service is tried every second; shorter steps would only
+            // wake the shard for pushes that cannot be sent.
             let second = min(end, now + .seconds(1))
             if Troubles.isBad(now.day) { next = min(next, second) }
             if Troubles.service(at: now) != .well { next = max(next, second) }
@@ -353,7 +353,7 @@ final class Season {
         case .deadToken(let id): phones.hearDeath(of: id)
         case .fate(let id, let fate): phones.hear(fate, of: id, at: now)
         case .report(let line):
-            // Those of sick tokens.
+            // Reports of sick tokens are expected.
             if !line.contains("ends have not arrived") { fail(line) }
         case .disposition, .quiet, .counted, .fresh, .ready: break
         }
@@ -361,9 +361,9 @@ final class Season {
 
     // MARK: The morning
 
-    /// - Returns: `nil` after a violation.
+    /// - Returns: the counts; `nil` after a violation.
     private func morning() -> Morning? {
-        // A card that is being renewed is two; so is what waits for the answer to it.
+        // A card that is being renewed counts twice, and so does one whose renewal is not answered.
         let latest = now + .seconds(600)
         while now < latest, violation == nil, !shard.isQuiet || phones.awaitsRenewal { pass(to: now + .seconds(1)) }
         fail(phones.violation)

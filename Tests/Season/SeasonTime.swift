@@ -1,18 +1,18 @@
 import FanfareModel
 
-/// A moment of the season: true time, which no machine's clock changes.
+/// A moment of the season: true time, which no change of a machine's clock affects.
 struct SeasonTime: Comparable {
-    /// Since the first day's midnight, UTC.
+    /// Milliseconds since the first day's midnight, UTC.
     var milliseconds: Int64
 
     static let perDay: Int64 = 86_400_000
     static let perHour: Int64 = 3_600_000
-    /// 2026-10-23, Unix milliseconds: Europe's clocks go back in the third night.
+    /// 2026-10-23 in Unix milliseconds: Europe's clocks go back in the third night.
     private static let begins: Int64 = 1_792_713_600_000
 
     init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-    /// - Parameter day: counts from 0.
+    /// - Parameter day: number of the day, from 0.
     init(day: Int, hour: Int64, minute: Int64 = 0) {
         milliseconds = Int64(day) * SeasonTime.perDay + hour * SeasonTime.perHour + minute * 60_000
     }

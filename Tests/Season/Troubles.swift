@@ -1,20 +1,20 @@
-/// What goes wrong, and when: on the second day and each seventh after it, while topics live.
+/// Troubles by time: on the second day and each seventh after it, while topics live.
 enum Troubles {
     static func isBad(_ day: Int) -> Bool { day % 7 == 1 }
 
-    /// How the service answers.
+    /// Behaviour of the service.
     enum Service {
         case well
-        /// Connections break: whether a push has arrived is never known.
+        /// Connections break: the outcome of each push stays unknown.
         case breaking
-        /// Nobody answers, and no name is found: nothing leaves.
+        /// No name is resolved and no connection is answered: no push leaves.
         case unreachable
-        /// The team's old key is revoked, and the new one is not there yet: what is tried comes back unprocessed.
+        /// The team's old key is revoked and the new one is missing: pushes come back unprocessed.
         case keyRevoked
-        /// What is tried is answered 503.
+        /// Pushes are answered with 503.
         case down
 
-        /// One push at a time is tried while the service fails, so often.
+        /// Time between two tries of a failing service, with one push each.
         var retries: Duration {
             switch self {
             case .well, .breaking, .unreachable: .zero
@@ -35,10 +35,10 @@ enum Troubles {
         }
     }
 
-    /// Whoever was made to wait by a service that failed has been served by so much later.
+    /// Longest time until all pushes delayed by a failing service have been served.
     static let wakeOfTrouble = Duration.seconds(600)
 
-    /// Whether the service, or the wake of its trouble, has kept a push waiting between two moments.
+    /// Is `true` if the service, or the wake of its trouble, may have delayed a push between two moments.
     static func delayed(from start: SeasonTime, to end: SeasonTime) -> Bool {
         var time = start + (.zero - wakeOfTrouble)
         while time < end {
@@ -48,7 +48,7 @@ enum Troubles {
         return service(at: end) != .well
     }
 
-    /// How far the machine's wall clock is from the truth.
+    /// Error of the machine's wall clock.
     static func clockError(at time: SeasonTime) -> Duration {
         guard isBad(time.day) else { return .zero }
         return switch time.ofDay {
@@ -60,10 +60,10 @@ enum Troubles {
         }
     }
 
-    /// An update of the app makes everybody leave who has no card that is renewed.
+    /// Is `true` when an update of the app makes all people leave who have no renewed card.
     static func makesAllLeave(at time: SeasonTime) -> Bool { isBad(time.day) && time.ofDay == hour(19) }
 
-    /// Minutes that Central Europe's clocks are ahead of UTC.
+    /// Minutes by which Central Europe's clocks are ahead of UTC.
     static func utcOffset(at time: SeasonTime) -> Int { time < endOfSummerTime ? 120 : 60 }
     static let endOfSummerTime = SeasonTime(day: 2, hour: 1)
 

@@ -1,6 +1,6 @@
 import Foundation
 
-// Plays a season in virtual time, and says what has grown in it.
+// Plays a season in virtual time and prints what has grown in it.
 
 let usage = """
     usage: fanfare-season [--days N] [--topics N] [--seed N] [--leak BYTES]
@@ -18,7 +18,7 @@ func refuse(_ problem: String) -> Never {
     exit(2)
 }
 
-/// At once, also into a pipe: a season takes minutes.
+/// Writes the line at once, even into a pipe, because a season takes minutes.
 func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
 var options = Season.Options()
@@ -40,7 +40,7 @@ while let option = arguments.popFirst() {
     default: options.leak = value
     }
 }
-// Of fewer than three days nothing can be compared with anything.
+// The third day is compared with the last one, so at least four are needed.
 if options.days < 4 { refuse("--days is at least 4") }
 if options.topicsPerDay < 1 { refuse("--topics is at least 1") }
 

@@ -1,7 +1,7 @@
 import Glibc
 import ReferenceModel
 
-// `fanfare-model [SEEDS [FIRST]]`: random feeds to the decision core and to the reference model. Exit status 1 when they part.
+// `fanfare-model [SEEDS [FIRST]]`: plays random feeds to the decision core and to the reference model. Exits with 1 when they differ.
 let arguments = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
 let count = arguments.first ?? 10_000
 let first = arguments.count > 1 ? arguments[1] : 1
