@@ -70,7 +70,7 @@ final class OutputFile: Sendable {
             self.init(descriptor: STDOUT_FILENO, name: "standard output", capacity: capacity)
             return
         }
-        // With O_APPEND the file has no hole when another program truncates it during the run, as log rotation does.
+        // O_APPEND avoids a hole in the file when another program truncates it during the run, as log rotation does.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             throw UsageError("\(option) \(path): cannot be written: \(String(cString: strerror(errno)))")

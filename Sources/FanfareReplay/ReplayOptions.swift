@@ -105,7 +105,7 @@ package struct ReplaySummary: Sendable {
     package var updates = 0
     package var alertsGranted = 0
     package var alertsDemoted = 0
-    /// What the decisions amount to, compared with a push for every event; `nil` unless `countsWhatIf` is set.
+    /// Figures of the decisions, compared with a push for every event; `nil` unless `countsWhatIf` is set.
     package var whatIf: DecisionTally.Figures?
     package var counts = ShardCounts()
     package var fates = Fates()

@@ -1,6 +1,6 @@
 /// The dead-token guard from an operator's view. When more than half of the recent answers report dead tokens, activities are no longer
 /// removed but held; ten seconds after the first one was held, a limited number at a time is tried again, in the order in which they came.
-/// When the share falls below a quarter, or an operator confirms the dead answers, removal resumes.
+/// Removal resumes when the share falls below a quarter or an operator confirms the dead answers.
 struct DeadTokenJudge {
     private(set) var isShut = false
     private var isOverruled = false

@@ -17,7 +17,7 @@ struct Phone {
     private(set) var token: [UInt8]
     private(set) var servedToken: [UInt8]
     private var tokens: [[UInt8]]
-    /// Its first token: the target of the starts of this card and of those that renew it.
+    /// First token that it had: the target of the starts of this card and of those that renew it.
     var firstToken: [UInt8] { tokens[0] }
     /// Target of later starts of its card and of the successor, as the shard knows it.
     var startToken: [UInt8]
