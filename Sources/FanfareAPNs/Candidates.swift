@@ -7,7 +7,8 @@ protocol Candidate: AnyObject {
 /// Connections that may have room.
 ///
 /// All others had none when they were asked, and what makes room on a connection, an answer, a window, a sign of life or a written byte,
-/// happens on that connection, which is added then: a turn asks no other one, however many there are.
+/// happens on that connection, which is added then: a turn asks no other one, however many there are. Far smaller bodies make room in
+/// all windows.
 struct Candidates<Member: Candidate> {
     /// Those whose turn is longest ago come first.
     private(set) var members: [Member] = []

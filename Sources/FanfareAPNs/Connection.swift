@@ -185,7 +185,7 @@ final class Connection: Candidate {
         stream.onReady = nil
         stream.onRead = { [unowned self] in self.received($0) }
         stream.onClose = { [unowned self] in self.streamClosed($0) }
-        stream.onDrain = { [unowned self] in self.pool.connectionHasRoom(self) }
+        stream.onDrain = { [unowned self] in self.pool.drained(self) }
         self.stream = stream
         pool.opened(self)
         // Before anybody needs the connection it tells how far away the peer is.
@@ -487,13 +487,13 @@ final class Connection: Candidate {
             return end(.lost("\(pool.configuration.endpoint): the server went silent"), at: moment)
         }
         askForSignOfLife(at: moment.monotonicNanoseconds)
-        flush()
     }
 
     func askForSignOfLife(at now: Int64) {
         guard pingedAt == nil else { return }
         pingedAt = now
         if session.ping() { timedPing = now }
+        flush()
     }
 
     private func timePong(at now: Int64) {

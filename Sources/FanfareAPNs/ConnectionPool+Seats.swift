@@ -60,7 +60,8 @@ extension ConnectionPool {
     /// Something has happened on the connection, so that it may have room now.
     func mayHaveRoom(_ connection: Connection) { candidates.add(connection) }
 
-    func connectionHasRoom(_ connection: Connection) {
+    /// What it had to write has left.
+    func drained(_ connection: Connection) {
         candidates.add(connection)
         guard sourceMayHaveWork, !isClosing else { return }
         turn(at: now())

@@ -196,7 +196,6 @@ package final class ConnectionPool: Transport {
             wasCutShort = pulls > ConnectionPool.pullsPerTurnMax
         } while !wasCutShort && pull(at: moment)
         complete(at: moment)
-        for index in seats.indices { seats[index].connection?.flush() }
         // What has nothing in flight is not full: it waits for a sign of life.
         let isIdle = inFlight == 0 && mayGrow(at: moment.monotonicNanoseconds)
         if !sourceMayHaveWork || isClosing || isIdle { load.hadRoom = true }
@@ -251,7 +250,9 @@ package final class ConnectionPool: Transport {
                 continue
             }
             // Windows that were too small for a body may hold a far smaller one.
-            if body.count < bodyBytes / 2 { for seat in seats { seat.connection.map { candidates.add($0) } } }
+            if body.count < bodyBytes / 2 {
+                for case let connection? in seats.lazy.map(\.connection) { candidates.add(connection) }
+            }
             bodyBytes = body.count
             bodyBytesUsual += (body.count - bodyBytesUsual) / 8
             let form = requestFields.form(of: payload, body: body, authorization: authorization)

@@ -35,9 +35,9 @@ public struct Rules: Sendable {
         /// Topic kinds for which an operator's orders stand; orders for further ones are rejected.
         public var orderedKindsMax = 256
         /// Bytes of a topic's id, 512 at most; events with longer ones are rejected.
-        public var topicIDBytesMax = 512 {
+        public var topicIDBytesMax = TopicID.bytesMax {
             // Shards take none that are longer.
-            didSet { topicIDBytesMax = min(topicIDBytesMax, 512) }
+            didSet { topicIDBytesMax = min(topicIDBytesMax, TopicID.bytesMax) }
         }
         /// Event ids remembered per topic to know duplicates by; then the oldest is forgotten. A recorded football match
         /// has 2,000. At most 64 bytes each.

@@ -6,6 +6,8 @@ internal import Glibc
 ///
 /// Not `Synchronization.Mutex`: ThreadSanitizer does not see through its futex on Linux and would report races that are
 /// none; it knows pthread's mutex. For what is touched once per batch or less, never per push.
+///
+/// Unchecked because the compiler cannot know that the mutex guards the value.
 package final class Locked<Value>: @unchecked Sendable {
     // A stable address, which pthread demands and a stored property does not promise.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

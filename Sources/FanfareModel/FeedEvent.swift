@@ -3,6 +3,9 @@
 public struct TopicID: Hashable, Sendable, CustomStringConvertible {
     /// The id as the feed, the decision log and rules files spell it.
     public let rawValue: String
+    /// Bytes of UTF-8 that rules may allow an id, and that commands may name a topic by.
+    package static let bytesMax = 512
+
     /// Any text will do here. The engine rejects events of a topic whose id is longer than
     /// `Rules.Limits.topicIDBytesMax`.
     public init(_ rawValue: String) { self.rawValue = rawValue }

@@ -2,7 +2,7 @@ internal import CFanfareOpenSSL
 
 /// What many TLS connections have in common: whom to trust, or who we are. Offers and accepts TLS 1.2 and later, ALPN `h2`.
 ///
-/// Read only after it was made, so loops on several threads may share one.
+/// Read only after it was made, so loops on several threads may share one; unchecked because the compiler knows nothing of a C pointer.
 package final class TLSContext: @unchecked Sendable {
     /// Owned. OpenSSL counts its references with atomics and locks what connections change in it.
     let raw: OpaquePointer
