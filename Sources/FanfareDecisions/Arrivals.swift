@@ -3,7 +3,7 @@ import FanfareModel
 /// Record of a topic's arrivals: ids of its events, newest event time, usual gap between events, and lag behind log time.
 struct Arrivals: Sendable {
     private var recentIDs: RecentIDs
-    /// Greatest event time so far, capped at log time. An event that is older by more than the rules' tolerance is late.
+    /// Greatest event time so far, each capped at its arrival. An event that is older by more than the rules' tolerance is late.
     private(set) var newestAt: FeedTime?
     private var lag = FeedLag()
     /// Event time of the start that began the topic's current turn, if the topic's rules reopen it afresh.

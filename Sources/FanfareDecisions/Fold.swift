@@ -2,7 +2,7 @@ import FanfareModel
 
 /// Effect of an event's change on the state.
 enum Folded {
-    /// No change to fold; has a reason if one was expected.
+    /// Nothing to fold, with a reason if a change was to be expected.
     case nothing(String?)
     /// A patch that repeats known values.
     case confirmed
@@ -116,8 +116,8 @@ struct Fold: Sendable {
 
     /// Lays a change over the state.
     ///
-    /// - Returns: the size in bytes of a state that would be too large. The change is then undone, or the overlay would grow
-    ///   without bound.
+    /// - Returns: the size in bytes of a state that would be too large; `nil` if it fits. A change that makes it too large is
+    ///   undone, or the overlay would grow without bound.
     private mutating func put(_ change: FeedEvent.Change) -> Int? {
         let (overlayBefore, hiddenBefore, stateBefore) = (overlay, hidden, state)
         switch change {

@@ -12,7 +12,7 @@ struct News {
     var reason = "visible change"
     /// Publishes the news regardless of the minimum interval.
     var mustPass = false
-    /// Is `true` when nothing of the topic was heard or shown before the event, or while its feed catches up with log time.
+    /// Is `true` when nothing of the topic was received or shown before the event, or while its feed catches up with log time.
     var isBacklog = false
 
     var cause: String { event.cause }

@@ -51,7 +51,7 @@ public struct Rules: Sendable {
         public var earlyRetractionsMax = 4096
         /// Canonical bytes of one fact's values; larger ones are rejected.
         public var factBytesMax = 1024
-        /// Canonical bytes of a content state, unless its topic's `attributesReserve` leaves fewer. Patches that would exceed it
+        /// Canonical bytes of a content state, unless its topic's `attributesReserve` leaves fewer. Changes that would exceed it
         /// are rejected.
         public var stateBytesMax = EncodedState.bytesMax
         /// Bytes of an alert's title, body and sound together, in the JSON of a push; longer alerts are demoted. Together with the

@@ -51,7 +51,7 @@ extension Topic {
     /// forgive a missed goal that was entered a minute after the next pass.
     ///
     /// The first event of a topic has no other event to be compared with. If it is older by log time than an alert stays fresh, it
-    /// is of a forgotten topic, corrected the morning after, or repeated after a restart; events that follow are as old.
+    /// belongs to a forgotten topic, corrects it the morning after, or is repeated after a restart; the events that follow are as old.
     private func isTooLate(_ news: News, for rule: AlertRule?, now: FeedTime) -> Bool {
         let governing = rule ?? rules.requestedAlerts
         if news.isBacklog, now > news.event.at, now - news.event.at > governing.freshFor { return true }

@@ -42,7 +42,7 @@ extension Topic {
     /// Is `true` if the topic's lapse forgets it instead of ending it, because it has ended or was never shown.
     var isForgottenAtLapse: Bool { shown.ended || shown.state == nil }
 
-    /// Returns the record of the topic's being forgotten.
+    /// Returns the record that says that the topic is forgotten, and why.
     ///
     /// - Parameter reason: text of the record; `nil` if the topic's lapse has come.
     func obituary(now: FeedTime, reason: String?) -> DecisionRecord {

@@ -11,7 +11,7 @@ extension Topic {
     }
 
     /// Recognises events of the previous turn, delivered again or late: they do not concern the followers of this one. Nor does an
-    /// old end of a topic with reused ids of which nothing else is known: it ended an earlier turn.
+    /// old end of a topic that reuses its id, if nothing else of the topic is known: it ended an earlier turn.
     ///
     /// - Returns: the reason why the event changes nothing; `nil` if it may change something.
     func reasonOfBefore(_ event: FeedEvent, now: FeedTime) -> String? {

@@ -27,10 +27,10 @@ public struct TopicRules: Sendable {
     public var staleAfter: StaleAfter
     /// Time for which the card stays after the topic's end.
     public var dismissal: Dismissal
-    /// Silence of its feed after which a topic that has begun ends, with its newest state: a dead feed must not leave cards on
+    /// Silence of the feed after which a topic that has begun ends, with its newest state: a dead feed must not leave cards on
     /// phones for ever (rule L1).
     public var endsAfterSilence: Duration
-    /// Silence of its feed after which a topic that has not begun ends. Line-ups come hours before a kick-off, and a fixture is
+    /// Silence of the feed after which a topic that has not begun ends. Line-ups come hours before a kick-off, and a fixture is
     /// known for days.
     public var beginsWithin: Duration
     /// Time for which a topic is remembered after its end was dismissed. Late events are recognised until then; afterwards its id

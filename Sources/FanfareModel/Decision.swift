@@ -26,9 +26,9 @@ public struct DecisionRecord: Sendable, Equatable {
 
     /// Origin of the decision: an event that arrived, or a timer that acted.
     public var origin: Origin
-    /// Topic of the event or timer; `nil` for an input too damaged to tell.
+    /// Topic of the event or timer; `nil` for an input without a valid one.
     public var topic: TopicID?
-    /// Event time; `nil` for a timer, and for an input without a readable time.
+    /// Event time; `nil` for a timer, and for an input without a plausible time.
     public var at: FeedTime?
     /// Log time of the decision; never goes back from one record to the next.
     public var now: FeedTime

@@ -47,7 +47,7 @@ struct DFLMatch {
     /// Names and sides of the players, by person id.
     private(set) var players: [String: (name: String, side: Side?)] = [:]
 
-    /// Returns `nil` if the document is not match information.
+    /// Reads match information; `nil` if the document is something else.
     init?(_ bytes: [UInt8]) {
         let reader = MatchReader()
         _ = reader.read(bytes)

@@ -101,7 +101,8 @@ struct WyscoutDocument {
         return nil
     }
 
-    /// Decodes literal `\u00fc` text, as which names have non-ASCII letters: a second round of JSON's escapes. Other text stays unchanged.
+    /// Decodes the literal `\u00fc` text by which names spell non-ASCII letters: a second round of JSON's escapes. Other text stays
+    /// unchanged.
     static func unescaped(_ text: String) -> String {
         guard text.contains("\\u") else { return text }
         var units: [UInt16] = []

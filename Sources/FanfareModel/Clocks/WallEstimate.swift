@@ -15,11 +15,12 @@
 ///
 /// Confined to the thread that reads the clocks; each has its own.
 package struct WallEstimate: Sendable {
-    /// Smallest step that is doubted; less than a stamp may be behind a phone's time.
+    /// Smallest step that is doubted, below the half minute by which a stamp may be behind a phone's time.
     static let stepMin = Duration.seconds(25)
     /// Time that a step must last to count; a clock that is set wrongly and corrected is corrected within it.
     package static let doubtFor = Duration.seconds(5)
-    /// Largest leap of the time of stamps: half the lead that phones accept, so stamps of a clock that is corrected later still count.
+    /// Largest leap of the time of stamps: half the lead that phones accept, so phones still accept the stamps of a clock that is
+    /// corrected later.
     package static let leapMax = Duration.seconds(4 * 3600)
     /// Largest lead of the time of stamps: what phones accept, less the lead that stamps of an activity with a state a second have.
     package static let leadMax = Duration.seconds(7 * 3600)

@@ -9,7 +9,7 @@ public struct LineupRules: Sendable, Hashable {
     /// Minimum time between changes that are not essential, whichever topics they are of (rule U5). Essential changes do not wait.
     public var minimumInterval: Duration
     /// Time for which an alert waits for others while another topic of the lineup is live; one push then names them all. Zero: each
-    /// alert leaves at once, and a push names only those that come before it has left.
+    /// alert leaves at once, and a push combines only those that come before it has left.
     public var gather: Duration
     /// Bucket of pushes for which rotation is the only reason. They are silent, at priority 5.
     public var rotationPushes: TokenBucket.Size
