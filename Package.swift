@@ -74,49 +74,71 @@ var targets: [Target] = [
     .target(
         name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/Simulation",
         swiftSettings: swift),
-    .testTarget(name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: swift),
-    .testTarget(name: "FanfareModelTests", dependencies: ["FanfareModel"], swiftSettings: swift),
     .testTarget(
-        name: "FanfareDecisionsTests", dependencies: ["FanfareModel", "FanfareDecisions"], swiftSettings: swift),
+        name: "SimulationTests", dependencies: ["Simulation"], path: "Tests/System/SimulationTests",
+        swiftSettings: swift),
+    .testTarget(
+        name: "FanfareModelTests", dependencies: ["FanfareModel"], path: "Tests/Unit/FanfareModelTests",
+        swiftSettings: swift),
+    .testTarget(
+        name: "FanfareDecisionsTests", dependencies: ["FanfareModel", "FanfareDecisions"],
+        path: "Tests/Unit/FanfareDecisionsTests", swiftSettings: swift),
     // In `Decided` a shard gets what a decision core has said.
-    .testTarget(name: "FanfareFanOutTests", dependencies: stages(), swiftSettings: swift),
+    .testTarget(
+        name: "FanfareFanOutTests", dependencies: stages(), path: "Tests/Unit/FanfareFanOutTests", swiftSettings: swift),
     .testTarget(
         name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareModel", "FanfareFanOut"],
+        path: "Tests/Unit/FanfareLineupTests",
         swiftSettings: swift),
     .target(
-        name: "EngineTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"], path: "Tests/EngineSupport",
+        name: "EngineTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"],
+        path: "Tests/Support/EngineTestSupport",
         swiftSettings: swift),
     .testTarget(
         name: "FanfareTests", dependencies: stages("Fanfare", "FanfareFeeds", "FanfareLoop", "EngineTestSupport"),
+        path: "Tests/Unit/FanfareTests",
         swiftSettings: swift),
     .testTarget(
         name: "FanfareReplayTests",
         dependencies: stages("FanfareReplay", "Fanfare", "FanfareFeeds", "FanfareLoop", "EngineTestSupport"),
+        path: "Tests/Unit/FanfareReplayTests",
         swiftSettings: swift),
     .testTarget(
         name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop"],
+        path: "Tests/Unit/FanfareAPNsTests",
         swiftSettings: swift),
     .testTarget(
         name: "FanfareFeedsTests", dependencies: ["FanfareFeeds", "FanfareModel", "FanfareDecisions"],
+        path: "Tests/Unit/FanfareFeedsTests",
         swiftSettings: swift),
     .testTarget(
         name: "FanfareRulesTests", dependencies: ["FanfareRules", "FanfareFeeds", "FanfareModel", "FanfareDecisions"],
+        path: "Tests/Unit/FanfareRulesTests",
         swiftSettings: swift),
     // What people must see of a feed, worked out again as simply as possible, and a program that compares.
     .target(
-        name: "ReferenceModel", dependencies: ["FanfareModel", "FanfareDecisions"], path: "Tests/ReferenceModel",
+        name: "ReferenceModel", dependencies: ["FanfareModel", "FanfareDecisions"],
+        path: "Tests/Differential/ReferenceModel",
         exclude: ["Runner"], swiftSettings: swift),
-    .testTarget(name: "ReferenceModelTests", dependencies: ["ReferenceModel"], swiftSettings: swift),
     .testTarget(
-        name: "TruthTests", dependencies: ["FanfareFeeds", "FanfareModel", "FanfareDecisions"], swiftSettings: swift),
+        name: "ReferenceModelTests", dependencies: ["ReferenceModel"], path: "Tests/Differential/ReferenceModelTests",
+        swiftSettings: swift),
+    .testTarget(
+        name: "TruthTests", dependencies: ["FanfareFeeds", "FanfareModel", "FanfareDecisions"],
+        path: "Tests/Differential/TruthTests", swiftSettings: swift),
     .target(
-        name: "HTTP2TestSupport", dependencies: ["FanfareHTTP2"], path: "Tests/HTTP2Support", swiftSettings: swift),
+        name: "HTTP2TestSupport", dependencies: ["FanfareHTTP2"], path: "Tests/Support/HTTP2TestSupport",
+        swiftSettings: swift),
     .testTarget(
         name: "FanfareHTTP2Tests", dependencies: ["FanfareHTTP2", "FanfareModel", "HTTP2TestSupport"],
+        path: "Tests/Unit/FanfareHTTP2Tests",
         swiftSettings: swift),
-    .testTarget(name: "FanfareLoopTests", dependencies: ["FanfareLoop"], swiftSettings: swift),
+    .testTarget(
+        name: "FanfareLoopTests", dependencies: ["FanfareLoop"], path: "Tests/Unit/FanfareLoopTests",
+        swiftSettings: swift),
     .testTarget(
         name: "FanfareCLITests", dependencies: stages("FanfareCLI", "FanfareReplay", "Fanfare", "FanfareFeeds"),
+        path: "Tests/Unit/FanfareCLITests",
         exclude: ["Storyboards"], swiftSettings: swift),
 ]
 
@@ -127,7 +149,8 @@ if development || fuzzing {
             name: "FuzzSubjects",
             dependencies: ["FanfareHTTP2", "FanfareAPNs", "FanfareFeeds", "FanfareModel", "CFanfareNghttp2"],
             path: "Tests/Fuzz/Subjects", swiftSettings: swift),
-        .testTarget(name: "FuzzTests", dependencies: ["FuzzSubjects"], swiftSettings: swift),
+        .testTarget(
+            name: "FuzzTests", dependencies: ["FuzzSubjects"], path: "Tests/Fuzz/FuzzTests", swiftSettings: swift),
     ]
 }
 
@@ -172,7 +195,8 @@ if development {
             name: "apns-distance", dependencies: ["Distance", "FanfareLoop"], path: "Load/distance",
             exclude: ["Distance"], swiftSettings: swift),
         .testTarget(
-            name: "DistanceTests", dependencies: ["Distance", "FanfareModel", "FanfareLoop"], swiftSettings: swift),
+            name: "DistanceTests", dependencies: ["Distance", "FanfareModel", "FanfareLoop"],
+            path: "Tests/Unit/DistanceTests", swiftSettings: swift),
         // `make bench-apns`: our client alone, and the floor under any client.
         .executableTarget(
             name: "apns-load",
@@ -192,7 +216,7 @@ if development {
             name: "fanfare-season", dependencies: stages("FanfareLineup", "CountAllocations"), path: "Tests/Season",
             swiftSettings: swift),
         .executableTarget(
-            name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/ReferenceModel/Runner",
+            name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/Differential/ReferenceModel/Runner",
             swiftSettings: swift),
         .testTarget(
             name: "ApnsSimulatorTests",
@@ -200,25 +224,29 @@ if development {
                 "APNsSimulator", "FanfareHTTP2", "FanfareLoop", "LoadJSON", "apns-simulator", "apns-load", "apns-floor",
                 "delivery-judge",
             ],
+            path: "Tests/System/ApnsSimulatorTests",
             exclude: ["client.py"], swiftSettings: swift),
         .testTarget(
-            name: "DeliveryJudgeTests", dependencies: ["DeliveryJudge", "LoadJSON"], swiftSettings: swift),
-        .testTarget(name: "EndToEndTests", swiftSettings: swift),
+            name: "DeliveryJudgeTests", dependencies: ["DeliveryJudge", "LoadJSON"],
+            path: "Tests/Unit/DeliveryJudgeTests", swiftSettings: swift),
+        .testTarget(name: "EndToEndTests", path: "Tests/System/EndToEndTests", swiftSettings: swift),
         .testTarget(
             name: "FanfareHTTP2OracleTests",
             dependencies: ["FanfareHTTP2", "FanfareModel", "HTTP2TestSupport", "FuzzSubjects", "CFanfareNghttp2"],
+            path: "Tests/Differential/FanfareHTTP2OracleTests",
             swiftSettings: swift),
         .testTarget(
             name: "FanfareAPNsPeerTests",
             dependencies: stages(
                 "Fanfare", "FanfareReplay", "FanfareAPNs", "FanfareFeeds", "FanfareLoop", "APNsSimulator",
                 "CountAllocations", "DeliveryJudge", "LoadJSON"),
+            path: "Tests/System/FanfareAPNsPeerTests",
             exclude: ["strict_server.py", "Storyboards"], swiftSettings: swift),
     ]
 }
 
 if development || benchmarks {
-    targets.append(.target(name: "CountAllocations", path: "Tests/CountAllocations"))
+    targets.append(.target(name: "CountAllocations", path: "Tests/Support/CountAllocations"))
 }
 
 if benchmarks {

@@ -19,7 +19,7 @@ package final class EngineCore {
     /// Waits until the shards have ended, which have been told to, and hands over what they had still to tell.
     private let join: ((ShardFeedback, _ shard: Int) -> Void) -> Void
     private var figures: ShardFigures
-    private var publications = OpenPublications()
+    private var publications = ShardCompletions()
     private var questions = DispositionQuestions()
     private var settling: SettleQueue
 

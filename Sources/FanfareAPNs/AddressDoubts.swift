@@ -1,19 +1,20 @@
 import FanfareLoop
 
-/// Addresses whose connections open well and then fail whoever relies on them, as behind a tunnel that lets only small packets through: for
-/// ten minutes they are tried behind others of their family, and a family of nothing else behind the other one. How addresses race says
-/// nothing of that (RFC 8305 §8).
+/// Addresses whose connections open and then fail under load, for example behind a tunnel that lets only small packets
+/// through. The dialer tries them behind the other addresses of their family for ten minutes, and a family without any other
+/// address behind the other family. The race of RFC 8305 (§8) does not detect them.
 ///
-/// It takes two connections one after the other: a line that was cut for a moment fails all that there were, and none that opens later.
+/// An address is in doubt after two connections failed, the second opened after the first had failed: a brief line failure
+/// ends all open connections, but none that opens later.
 ///
 /// All times are monotonic nanoseconds.
 struct AddressDoubts {
     static let duration: Int64 = 600 * 1_000_000_000
-    /// More than a host has.
+    /// Maximum number of addresses: more than a host has.
     static let most = 64
 
     private struct Doubt {
-        /// Of the first of the two.
+        /// Time at which the first connection failed.
         let failedAt: Int64
         var ends: Int64
         var isCertain = false
@@ -21,7 +22,7 @@ struct AddressDoubts {
 
     private var doubts: [SocketAddress: Doubt] = [:]
 
-    /// A connection to this address had to be replaced, or fell silent with requests in flight.
+    /// Records that a connection to this address had to be replaced, or fell silent with requests in flight.
     mutating func note(_ address: SocketAddress, openedAt: Int64, at now: Int64) {
         doubts = doubts.filter { now < $0.value.ends }
         if let doubt = doubts[address] {
@@ -33,7 +34,7 @@ struct AddressDoubts {
         }
     }
 
-    /// A connection to this address has carried pushes well.
+    /// Clears the address after a connection to it has carried pushes well.
     mutating func forget(_ address: SocketAddress) { doubts[address] = nil }
 
     func isInDoubt(_ address: SocketAddress, at now: Int64) -> Bool {

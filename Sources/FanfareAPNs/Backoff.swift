@@ -1,5 +1,5 @@
-/// How long to wait before trying again: doubling from `first` to `most`, each wait drawn from its upper half, so that
-/// many clients which lost their connections at the same moment do not come back at the same moment.
+/// Wait before the next attempt. Its ceiling doubles from `first` to `most`, and each wait is drawn from the ceiling's upper
+/// half, so that many clients that lost their connections together do not return together.
 package struct Backoff: Sendable {
     package let first: Duration
     package let most: Duration
@@ -11,15 +11,15 @@ package struct Backoff: Sendable {
         self.most = most
     }
 
-    /// The next wait.
+    /// Returns the next wait.
     package mutating func next(using random: inout some RandomNumberGenerator) -> Duration {
         var ceiling = first
-        // Never doubles past `most`, so that no count of attempts overflows.
+        // The ceiling never doubles past `most`, so no number of attempts overflows.
         for _ in 0..<attempts where ceiling < most { ceiling = min(ceiling * 2, most) }
         attempts += 1
         return ceiling * Double.random(in: 0.5...1, using: &random)
     }
 
-    /// It worked: the next failure starts from `first` again.
+    /// Resets the backoff after a success: the next failure waits `first` again.
     package mutating func reset() { attempts = 0 }
 }

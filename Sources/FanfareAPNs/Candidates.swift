@@ -1,18 +1,19 @@
-/// Who can be among `Candidates`; of one list only, for the life of both.
+/// Member of at most one `Candidates` list in its life.
 protocol Candidate: AnyObject {
-    /// Whether it is among them. Theirs alone.
+    /// `true` while the list contains the member. Set by `Candidates` only.
     var isCandidate: Bool { get set }
 }
 
 /// Connections that may have room.
 ///
-/// All others had none when they were asked, and what makes room on a connection, an answer, a window, a sign of life or a written byte,
-/// happens on that connection, which is added then: a turn asks no other one, however many there are.
+/// All other connections had none when they were last checked. An answer, a window, a sign of life or a written byte makes room
+/// on a connection, and that event adds the connection here; so a turn checks no other connection, however many there are.
+/// Far smaller bodies make room in all windows.
 struct Candidates<Member: Candidate> {
-    /// Those whose turn is longest ago come first.
+    /// Members, least recently used first.
     private(set) var members: [Member] = []
 
-    /// Something has happened on it.
+    /// Adds a member on which an event has occurred.
     mutating func add(_ member: Member) {
         guard !member.isCandidate else { return }
         member.isCandidate = true
@@ -25,17 +26,17 @@ struct Candidates<Member: Candidate> {
         members.removeAll { $0 === member }
     }
 
-    /// It has had its turn.
+    /// Moves a member to the end after its use.
     mutating func moveToEnd(_ member: Member) {
         guard members.last !== member, let index = members.firstIndex(where: { $0 === member }) else { return }
         members.remove(at: index)
         members.append(member)
     }
 
-    /// The one that is next. Those that have no room are candidates no more.
+    /// Returns the member to use next, and removes members without room.
     ///
-    /// - Parameter offer: offers a candidate under this index, unless it has no room.
-    /// - Returns: it, and its room.
+    /// - Parameter offer: offers a candidate under this index, or returns `false` if it has no room.
+    /// - Returns: the member and its room.
     mutating func next(_ offer: (Member, _ index: Int, inout NextConnection) -> Bool) -> (Member, room: Int)? {
         var next = NextConnection()
         var kept = 0

@@ -3,39 +3,39 @@ import FanfareHTTP2
 import FanfareLoop
 import FanfareModel
 
-/// One connection to APNs: TCP and TLS as the dialer found them, HTTP/2, and the requests in flight on it.
+/// One connection to APNs: the TCP and TLS connection that the dialer opened, HTTP/2, and the requests in flight on it.
 ///
-/// It tells its pool of each request's end exactly once, and of its own end exactly once. Nothing here waits for anything:
-/// what takes time has a deadline, and `tick` is called no later than `nextDeadline`.
+/// A connection reports the end of each request exactly once to its pool, and its own end exactly once. It never blocks:
+/// every operation has a deadline, and the pool calls `tick` no later than `nextDeadline`.
 final class Connection: Candidate {
     enum Ending {
-        /// It never got as far as HTTP/2.
+        /// The connection never reached HTTP/2.
         case notOpened(String)
-        /// The same because this process may open no more files.
+        /// The connection never reached HTTP/2, because this process may open no more files.
         case outOfFiles(String)
-        /// It was open and broke, or went silent.
+        /// The connection was open and broke or fell silent.
         case lost(String)
-        /// It had been told, or had decided, to take no more requests, and has no more in flight.
+        /// The connection took no more requests, because the peer or the pool ended it, and has none in flight.
         case drained
     }
 
     private enum Phase {
-        /// Until the peer's first SETTINGS are there, from one address or another.
+        /// Waits for the peer's first SETTINGS from one of the addresses.
         case dialing
         case open
-        /// No new requests; those in flight go on.
+        /// Takes no new requests; requests in flight continue.
         case draining
-        /// Said goodbye; waits for the peer to close.
+        /// Has sent GOAWAY and waits for the peer to close.
         case leaving
         case ended
     }
 
     static let farewellTimeout = Duration.seconds(1)
-    /// Unsent bytes above which the peer, or the network, is slower than we are: no more until they have left.
+    /// Unsent bytes above which the connection takes no more requests, because the peer or the network is slower than we are.
     static let unsentBytesMax = 512 * 1024
 
-    /// What we owe a peer that asks and does not read: replies, beside requests of which no more are made by then. A pull brings half
-    /// a megabyte of these at most.
+    /// Unsent bytes above which the connection ends, because the peer requests replies and does not read them. No more
+    /// pushes are sent by then; a pull adds half a megabyte at most.
     static let unreadBytesMax = 2 * 1024 * 1024
 
     /// Errors without a good answer between them, after which another connection may do better.
@@ -45,80 +45,81 @@ final class Connection: Candidate {
     private var phase = Phase.dialing
     private var dialer: Dialer?
     private var stream: TLSStream?
-    // No call into these comes back here while it works: checking each access at run time, several for each push, could never
-    // fail.
+    // Calls into these never re-enter this object, so run-time exclusivity checks, several per push, could never fail.
     @exclusivity(unchecked) private var session: ClientSession
     @exclusivity(unchecked) private var events = EventBatch()
     @exclusivity(unchecked) private var requests = RequestTable()
 
-    /// The session writes in its pool's memory until that has been flushed.
+    /// `true` while the session writes in its pool's memory, until the output is flushed.
     private var writesInPoolMemory = false
 
-    /// Monotonic nanoseconds, as all times here. Of the farewell.
+    /// Deadline of the goodbye, in monotonic nanoseconds like all times of this class.
     private var phaseEnds = Int64.max
     private(set) var lastHeard: Int64 = 0
-    /// Since when there have been requests in flight without a break. Silence means something from then on.
+    /// Start of the current period with requests in flight. Silence counts from then on.
     private var busySince: Int64 = 0
-    /// Nanoseconds of silence after which nothing is known of the peer.
+    /// Nanoseconds of silence after which the peer may be gone.
     private let silenceMax: Int64
     private let pongMax: Int64
     private let idleMax: Int64
     private let answerMax: Int64
-    /// When it was asked for a sign of life; `nil` once anything has been heard.
+    /// Time at which a sign of life was last requested; `nil` once any bytes have arrived.
     private var pingedAt: Int64?
-    /// When the oldest request may be too old. Early when that one has been answered since; then the sweep finds nothing.
+    /// Deadline of the oldest request; may be early after that request was answered, and the check then finds nothing.
     private var requestsDue = Int64.max
 
-    /// Of the quickest answer's time: so long an answer may take.
+    /// Limit of an answer's time, as a multiple of the quickest answer's time.
     private static let queueFactor: Int64 = 4
-    /// Of a request's usual time, however slow the peer is: meanwhile its activity gets nothing newer.
+    /// Limit of an answer's time, as a multiple of the request timeout, however slow the peer is, because the activity gets
+    /// nothing newer meanwhile.
     private static let patienceFactor: Int64 = 3
 
     @exclusivity(unchecked) var isCandidate = false
-    /// Names this connection for the life of its pool.
+    /// Number of this connection, unique for the life of its pool.
     let serial: UInt64
-    /// 5xx answers, resets and timeouts since the last good answer, but for those that only say something about their activity.
+    /// 5xx answers, resets and timeouts since the last good answer, except those that are evidence about their activity alone.
     private(set) var errorsInARow = 0
     var isInDoubt: Bool { errorsInARow >= Connection.errorsInARowMax }
-    /// When the peer has allowed no streams for too long; `.max` while it allows some.
+    /// Deadline of a peer that allows no streams; `.max` while it allows some.
     private var noStreamsEnds = Int64.max
     private(set) var roundTrip = RoundTrip(memory: .seconds(10))
-    /// The same of the last moments, of answers to pushes alone, queues and all.
+    /// Round trip of the last moments, of answers to pushes alone, including all queues.
     private(set) var pace = RoundTrip(memory: .seconds(1))
-    /// Requests that the peer has allowed at once, at most.
+    /// Largest number of concurrent requests that the peer has allowed.
     private var streamsMost = 0
-    /// What it allows now, and when it last came to allow fewer than before.
+    /// Number of concurrent requests that the peer allows now.
     private var streamsLast = 0
+    /// Time at which the peer last lowered its number of concurrent requests.
     private var cutAt: Int64?
-    /// What a peer has kept to for longer is how it is today.
+    /// Nanoseconds after which a lowered number of requests counts as normal.
     private static let cutTime: Int64 = 60 * 1_000_000_000
-    /// When the PING left whose answer is awaited; kept when anything else is heard.
+    /// Time at which the unanswered PING was sent; kept when other bytes arrive.
     private var timedPing: Int64?
-    /// How its answers come beside those of the others.
+    /// Answer times of this connection, compared with the others'.
     var slowness = Slowness()
     var isSlow: Bool { slowness.isSlow }
-    /// Its peer has refused a JWT as too old, and there was no other one.
+    /// `true` once the peer has refused a JWT as too old and there was no other one.
     var hasSeenExpiredJWT = false
-    /// A push with our JWT has been processed.
+    /// `true` once a push with our JWT has been processed.
     private(set) var isProved = false
-    /// Pushes that were processed.
+    /// Number of processed pushes.
     private(set) var answers = 0
-    /// Of those, the ones after which an activity gets nothing more.
+    /// Answers of this connection, and how many of them were final for their activities.
     @exclusivity(unchecked) var finalAnswers = FinalAnswers()
-    /// When the last of them were.
+    /// Time of the last processed push.
     private var lastProved: Int64 = 0
-    /// A connection that was lost after so many is replaced at once: one that breaks again and again then costs a handshake
-    /// for a hundred pushes at most, and throughput falls by no more than that.
+    /// Answers after which a lost connection is replaced at once: a connection that breaks again and again then costs at
+    /// most one handshake per hundred pushes, and throughput falls by no more than that.
     private static let worthwhileAnswers = 100
-    /// After so many the next wait for a connection is a short one again. Not after one: a server that takes one push from each
-    /// connection and ends it would be dialled as fast as it answers, which APNs takes for an attack (spec §10).
+    /// Answers after which the seat's next wait is short again. One would not do: a server that takes one push from each
+    /// connection and ends it would be dialled as fast as it answers, which APNs considers an attack (spec §10).
     private static let provingAnswers = 16
     var wasWorthwhile: Bool { answers >= Connection.worthwhileAnswers }
-    /// Requests are on their way, or were lately.
+    /// Returns `true` if requests are in flight or pushes were processed in the last ten seconds.
     func isBusy(at now: Int64) -> Bool { inFlight > 0 || now - lastProved < 10 * 1_000_000_000 }
     var hasEarnedAnother: Bool { answers >= Replacements.earnedBy }
     private(set) var openedAt: Int64?
-    /// Since it opened.
+    /// Address of the peer, once the connection is open.
     private(set) var address: SocketAddress?
 
     init(pool: ConnectionPool, serial: UInt64) {
@@ -128,24 +129,24 @@ final class Connection: Candidate {
         pongMax = pool.configuration.pingTimeout.nanoseconds
         idleMax = pool.configuration.idlePingAfter.nanoseconds
         answerMax = pool.configuration.requestTimeout.nanoseconds
-        // Nothing is written to this one: the dialer's takes its place.
+        // Placeholder, never written to: the dialer's session replaces it.
         session = ClientSession(configuration: ClientSession.Configuration())
     }
 
-    // A pool that is dropped without being closed must not be called back.
+    // A dropped pool that was not closed must not be called back.
     deinit {
         dialer?.close()
         stream?.close()
     }
 
-    /// It was well and had nothing to do when the peer, or something on the way, ended it, and had been open for longer than a peer takes to
-    /// refuse one.
+    /// `true` if the peer or the network ended this connection while it was healthy and idle, after it had been open for
+    /// longer than a peer takes to refuse one.
     private(set) var wasEndedAtRest = false
 
-    /// Since it opened.
+    /// `true` once bytes have arrived since the connection opened.
     private var hasBeenHeard = false
 
-    /// - Parameter isSilent: it has answered no PING. Who never said more than SETTINGS was never well.
+    /// - Parameter isSilent: `true` if the peer has answered no PING. A peer that sent nothing after its SETTINGS was never healthy.
     private func noteEnd(at now: Int64, isSilent: Bool = false) {
         wasEndedAtRest =
             phase == .open && (hasBeenHeard || !isSilent) && inFlight == 0 && !isInDoubt && session.allowsStreams
@@ -154,7 +155,8 @@ final class Connection: Candidate {
 
     private func isEstablished(at now: Int64) -> Bool { openedAt.map { now - $0 >= silenceMax } ?? false }
 
-    /// Open for longer than anybody waits for a connection: its end has nothing to do with the ends before it, whatever it carried.
+    /// Returns `true` if the connection has been open for longer than the longest wait for a connection: its end is
+    /// unrelated to earlier ends, whatever it carried.
     func hasLasted(at now: Int64) -> Bool {
         openedAt.map { now - $0 >= ConnectionPool.seatWaitMax.nanoseconds } ?? false
     }
@@ -185,13 +187,13 @@ final class Connection: Candidate {
         stream.onReady = nil
         stream.onRead = { [unowned self] in self.received($0) }
         stream.onClose = { [unowned self] in self.streamClosed($0) }
-        stream.onDrain = { [unowned self] in self.pool.connectionHasRoom(self) }
+        stream.onDrain = { [unowned self] in self.pool.drained(self) }
         self.stream = stream
         pool.opened(self)
-        // Before anybody needs the connection it tells how far away the peer is.
+        // The PING measures the peer's round trip before the connection is needed.
         if pool.choosesSize { askForSignOfLife(at: moment.monotonicNanoseconds) }
         noteStreams(at: moment)
-        // A GOAWAY may have come right behind the SETTINGS.
+        // A GOAWAY may have arrived directly after the SETTINGS.
         takeEvents(at: moment)
         pool.turn(at: moment)
         flush()
@@ -199,13 +201,13 @@ final class Connection: Candidate {
 
     // MARK: Requests
 
-    /// How many more requests it takes now. None when nothing has been heard for long: the peer, or a router on the way, may
-    /// have forgotten the connection, and with it all that would be sent. Then it asks for a sign of life, for a round trip.
-    /// - Parameter bodyBytes: the usual size of a body, by which the connection's window is divided.
+    /// Returns the number of requests that the connection takes now. It takes none after a long silence, because the peer or a router
+    /// may have forgotten the connection, and with it all that would be sent; it sends a PING instead and waits for a round trip.
+    /// - Parameter bodyBytes: usual size of a body, by which the connection's window is divided.
     func room(bodyBytes: Int, at now: Int64) -> Int {
         guard phase == .open else { return 0 }
         let inWindow = session.freeWindow / max(1, bodyBytes)
-        // An idle connection always takes one: a peer may open its window no sooner than it is used up.
+        // An idle connection always takes one request, because a peer may open its window only once it is used up.
         let room = min(session.freeStreams, inFlight == 0 ? max(1, inWindow) : inWindow)
         guard room > 0, room >= pullMin(room: room, inWindow: inWindow) else { return 0 }
         guard let stream, stream.writeQueueBytes + session.outputCount < Connection.unsentBytesMax else { return 0 }
@@ -216,9 +218,9 @@ final class Connection: Candidate {
         return room
     }
 
-    /// Requests that a pull is for, at least. Each pull costs records, writes and reads of its own, however little it brings, so that a full
-    /// connection waits until a sixteenth of what it carries is free; a wide one until a few are, for a peer may give its window back long
-    /// before it answers, and then what is in flight says little of what may be.
+    /// Returns the minimum number of requests for which a pull is made. Each pull costs its own records, writes and reads, however
+    /// small it is, so a full connection waits until a sixteenth of its capacity is free. A wide connection waits only until a few
+    /// are free: a peer may return its window long before it answers, and the requests in flight then say little about the capacity.
     private func pullMin(room: Int, inWindow: Int) -> Int {
         let most = inWindow < session.freeStreams ? Connection.pullMinInWindow : Connection.pullMinInStreams
         return min(most, (inFlight + room) / Connection.pullsPerRoundTrip)
@@ -226,30 +228,33 @@ final class Connection: Candidate {
 
     private static let pullsPerRoundTrip = 16
     private static let pullMinInStreams = 16
-    /// Any window has room for so many bodies, however large they are.
+    /// Minimum where the window is the limit: any window has room for this many bodies, however large they are.
     private static let pullMinInWindow = 4
 
-    /// It has not carried enough to take as much as the peer may allow, and what it carries makes it wider.
+    /// `true` while the connection has not carried enough for the peer's full width, and still widens with each answer.
     var isWidening: Bool { session.streamLimit < streamLimitMost }
 
     private var streamLimitMost: Int { min(session.configuration.streamsMax, pool.lifespan.streamsMost) }
 
-    /// Requests that may be in flight on it when it is wide, as far as the peer has told.
+    /// Returns the number of requests that may be in flight on the fully widened connection, as far as the peer has announced it.
     func width(bodyBytes: Int) -> Int {
         let inWindow = (session.freeWindow + inFlight * bodyBytes) / max(1, bodyBytes)
         return max(1, min(streamsAllowed, inWindow))
     }
 
-    /// With token authentication APNs allows one until it has seen a push, and then what it really allows (spec §10).
+    /// Concurrent requests that the peer allows. APNs allows one with token authentication until it has seen a push, and its
+    /// real limit afterwards (spec §10).
     var streamsAllowed: Int { streamsMost > 1 ? streamsMost : session.configuration.streamsMax }
 
-    /// The peer has allowed more a moment ago: it wants us to be slower.
+    /// Returns `true` while the peer allows fewer requests than it did a moment ago: it wants us to be slower.
     func isHeldBack(at now: Int64) -> Bool {
         streamsMost > 1 && streamsLast < streamsMost && cutAt.map { now - $0 < Connection.cutTime } ?? false
     }
 
+    /// Sends deliveries.
+    ///
     /// - Parameter run: deliveries of the batch that carry one payload.
-    /// - Returns: how many of them it took, from the first one on.
+    /// - Returns: the number of deliveries sent, from the first one on.
     func send(
         _ run: Range<Int>, of batch: DeliveryBatch, as form: RequestFields.Form, at now: Int64
     ) -> Int {
@@ -273,16 +278,16 @@ final class Connection: Candidate {
         return run.count
     }
 
-    /// Hands what has been written to TLS; it leaves at the end of the loop's turn.
+    /// Hands the session's output to TLS; it leaves at the end of the loop's turn.
     func flush() {
         guard let stream, session.outputCount > 0 else { return }
         session.withOutput { stream.write($0) }
         session.take(session.outputCount)
-        // Nothing waits in it any more.
+        // No output waits in the borrowed memory now.
         if writesInPoolMemory { exchangeMemory() }
     }
 
-    /// Requests of all connections are written in one memory, which stays in the processor's cache.
+    /// Lends the session the pool's memory: requests of all connections are written in one memory, which stays in the processor's cache.
     private func borrowMemory() {
         if !writesInPoolMemory, session.outputCount == 0 { exchangeMemory() }
     }
@@ -296,7 +301,7 @@ final class Connection: Candidate {
         let moment = pool.now()
         lastHeard = moment.monotonicNanoseconds
         hasBeenHeard = true
-        // Whatever is heard is a sign of life, not the PING's answer alone.
+        // Any received bytes are a sign of life, not the PING's answer alone.
         pingedAt = nil
         session.receive(bytes)
         takeEvents(at: moment)
@@ -332,7 +337,7 @@ final class Connection: Candidate {
                 }
             case .notProcessed(let tag):
                 let request = requests.remove(tag)
-                // While open only RST_STREAM says so; a GOAWAY has made us drain before it gives requests back.
+                // `.notProcessed` comes to an open connection by RST_STREAM only; a GOAWAY drains it before it returns requests.
                 if phase == .open {
                     pool.reset(request, .refusedStream, on: self, at: moment)
                 } else {
@@ -368,9 +373,9 @@ final class Connection: Candidate {
         }
     }
 
-    /// The answer shows that APNs knows who we are and that answers come through. A connection starts with one request, as APNs asks with
-    /// token authentication (spec §10). The first answer makes it as wide as TCP is by then, and each further one wider by one: so both
-    /// double with each round trip, and one that breaks at once takes few outcomes with it.
+    /// Records an answer, which shows that APNs knows our JWT and that answers arrive. A connection starts with one request, as APNs
+    /// requires with token authentication (spec §10). The first answer makes it as wide as TCP's window is by then, and each further
+    /// answer widens it by one: so both double with each round trip, and a connection that breaks at once leaves few outcomes unknown.
     func proved() {
         let most = streamLimitMost
         if session.streamLimit < most {
@@ -387,29 +392,30 @@ final class Connection: Candidate {
         if answers == Connection.provingAnswers { pool.proved(self) }
     }
 
-    /// It has called a token dead, or a request wrong, and another one is asked before that is believed. It may be right, so that it is no
-    /// reason to replace it; but others go before it, or it would be asked again.
+    /// Number of answers in a row that called a token dead or a request wrong, and that another connection must confirm. The
+    /// connection may be right, so it is not replaced; but others are preferred, or the same connection would be asked again.
     private(set) var disbelievedInARow = 0
 
     func disbelieved() { disbelievedInARow += 1 }
 
-    /// A request was answered 5xx, was reset, or has had no answer in time.
+    /// Counts a request that was answered 5xx, was reset, or timed out.
     func erred(_ evidence: Suspects.Evidence) { if evidence != .activity { errorsInARow += 1 } }
 
-    /// Nobody knows what became of the request, and its alert, if it had one, is not sent again. So a connection in doubt risks one
-    /// outcome at a time, however wide it was. A request whose time is over, with no push processed since it was sent, is reason
-    /// enough for doubt: the peer may answer PINGs for ever, and the service behind it nothing.
+    /// Records a request whose outcome is unknown; its alert, if any, is not sent again. A connection in doubt therefore
+    /// risks one outcome at a time, however wide it was. A timed-out request, with no push processed since it was sent, puts
+    /// the connection in doubt at once: the peer may answer PINGs forever while the service behind it answers nothing.
     func lost(_ request: RequestTable.Request, _ evidence: Suspects.Evidence, isOverdue: Bool) {
         if isOverdue, evidence != .activity, lastProved < request.sentAt {
             errorsInARow = max(errorsInARow, Connection.errorsInARowMax)
         }
         guard isInDoubt, session.streamLimit > 1 else { return }
         session.streamLimit = 1
-        // What is in flight still is as good as lost.
+        // Requests that are still in flight are as good as lost.
         pool.lifespan.cutOff(after: answers)
     }
 
-    /// What it answers is the fault of all pushes alike, or its own. Until that is known it is asked one at a time.
+    /// Records a refusal that affects all pushes alike or is this connection's fault. A connection in doubt gets one request
+    /// at a time until the cause is known.
     func refused(_ evidence: Suspects.Evidence) {
         erred(evidence)
         if isInDoubt { session.streamLimit = 1 }
@@ -460,19 +466,21 @@ final class Connection: Candidate {
         }
     }
 
-    /// How long an answer is waited for. Where even the quickest take a good part of the usual time, the peer has a queue, and nobody who
-    /// stands in it is lost.
+    /// Returns the time limit of an answer. It grows when even the quickest answers take a good part of the usual time: the
+    /// peer then has a queue, and requests in the queue are not lost.
     private func patience(at now: Int64) -> Int64 {
         guard queueEnds(at: now) != nil, let least = pace.least else { return answerMax }
         return Connection.patience(usual: answerMax, least: least)
     }
 
-    /// - Parameter least: what the quickest answers take.
+    /// Returns the time limit at a peer with a queue.
+    ///
+    /// - Parameter least: time of the quickest answers.
     static func patience(usual: Int64, least: Int64) -> Int64 {
         max(usual, min(Connection.queueFactor * least, Connection.patienceFactor * usual))
     }
 
-    /// Until when the last answer shows that others come: a connection that falls silent has no queue.
+    /// Returns the time until which the last answer shows that others will come, or `nil`: a connection that falls silent has no queue.
     private func queueEnds(at now: Int64) -> Int64? {
         guard let notedAt = pace.notedAt, let least = pace.least, least > answerMax / Connection.queueFactor,
             now < notedAt + answerMax / 2
@@ -487,13 +495,13 @@ final class Connection: Candidate {
             return end(.lost("\(pool.configuration.endpoint): the server went silent"), at: moment)
         }
         askForSignOfLife(at: moment.monotonicNanoseconds)
-        flush()
     }
 
     func askForSignOfLife(at now: Int64) {
         guard pingedAt == nil else { return }
         pingedAt = now
         if session.ping() { timedPing = now }
+        flush()
     }
 
     private func timePong(at now: Int64) {
@@ -505,7 +513,7 @@ final class Connection: Candidate {
 
     // MARK: End
 
-    /// Takes no more requests, and ends when those in flight have; what is not open yet never will be.
+    /// Stops taking requests, and ends once those in flight have ended; a connection that is not open yet ends at once.
     func drain(at moment: Moment) {
         switch phase {
         case .dialing: end(.drained, at: moment)
@@ -524,20 +532,20 @@ final class Connection: Candidate {
         stream?.finish()
     }
 
-    /// The peer broke the protocol. Requests in flight end now, and nothing more is read; but to close TCP with bytes unread
-    /// would take back the GOAWAY that tells the peer why, so it has a moment to read that.
+    /// Ends the requests in flight and stops reading, after the peer broke the protocol. Closing TCP with unread bytes would
+    /// discard the GOAWAY that tells the peer the reason, so the peer gets a moment to read it.
     private func breakOff(_ ending: Ending, at moment: Moment) {
         flush()
         phase = .leaving
         phaseEnds = moment.monotonicNanoseconds + Connection.farewellTimeout.nanoseconds
         stream?.finish()
         stream?.pauseReading()
-        // What is written may leave yet.
+        // Written bytes may still leave.
         endSession(unsent: 0, at: moment)
         pool.ended(self, ending, at: moment, lingers: true)
     }
 
-    /// Ends at once. Requests in flight are unknown.
+    /// Ends at once; the outcomes of requests in flight are unknown.
     func abort(at moment: Moment) { end(.drained, at: moment) }
 
     private func streamClosed(_ error: LoopError?) {
@@ -550,7 +558,7 @@ final class Connection: Candidate {
         }
     }
 
-    /// From a callback of the loop: the pool has to act on it by itself.
+    /// Ends from a callback of the loop, after which the pool needs a turn of its own.
     private func endOnLoop(_ ending: Ending) {
         let moment = pool.now()
         end(ending, at: moment)

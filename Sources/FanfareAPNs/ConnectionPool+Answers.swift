@@ -2,15 +2,15 @@ import FanfareFanOut
 import FanfareHTTP2
 import FanfareModel
 
-/// What became of requests, and what people are told about it.
+/// Outcomes of requests, and reports to operators.
 extension ConnectionPool {
-    /// Why nothing is being delivered, for whoever decides how long to put up with it.
+    /// Reason why nothing is being delivered; its reader decides how long to tolerate it.
     package struct Trouble: Sendable, Equatable {
         package enum Kind: Sendable { case connection, configuration, service }
         package let kind: Kind
-        /// One line: what, where, what to do.
+        /// One line: the problem, the place, the remedy.
         package let text: String
-        /// Monotonic nanoseconds.
+        /// Start of the trouble, in monotonic nanoseconds.
         package let since: Int64
     }
 
@@ -25,9 +25,9 @@ extension ConnectionPool {
         finish(request, .accepted)
     }
 
-    /// The service works, and knows who we are.
+    /// Records that the service works and accepts our JWT.
     ///
-    /// - Returns: the activity's failure, where that was on one connection.
+    /// - Returns: the activity's earlier failure, if it was on one connection only.
     @discardableResult
     private func answered(_ request: RequestTable.Request) -> Suspects.Failure? {
         gate.answered()
@@ -37,7 +37,7 @@ extension ConnectionPool {
         return failure
     }
 
-    /// Its JWT is good, and so is the time that it says.
+    /// Records that APNs accepts the request's JWT, and with it the JWT's time.
     private func prove(_ request: RequestTable.Request) {
         acceptedTokenSerial = request.tokenSerial
         credentials.accepted(serial: request.tokenSerial)
@@ -61,13 +61,13 @@ extension ConnectionPool {
         finish(request, .unknown)
     }
 
-    /// The request's stream was reset: by the peer, or by us because no answer has come in time. A stream that is refused again is
-    /// its activity's own matter: that one waits.
+    /// Handles a stream that was reset, by the peer or by us after a timeout. Only the activity itself waits if its stream
+    /// is refused again.
     func reset(_ request: RequestTable.Request, _ code: ErrorCode, on connection: Connection, at moment: Moment) {
         let now = moment.monotonicNanoseconds
         let isOverdue = now - request.sentAt >= configuration.requestTimeout.nanoseconds
         var evidence = suspects.fail(request.slot, on: connection.serial)
-        // Where nobody is served, those who are left may all have met two connections that were ill, and this may be the third.
+        // While no push is answered well, the remaining activities may all have met two broken connections, and this may be the third.
         if evidence == .activity, isOverdue, servesNobody(at: now) { evidence = .connection }
         connection.erred(evidence)
         if code == .refusedStream {
@@ -77,19 +77,20 @@ extension ConnectionPool {
             connection.lost(request, evidence, isOverdue: isOverdue)
         }
         let what = isOverdue ? "leaves requests unanswered" : "resets requests (\(code))"
-        // Without a pause, a server that resets everything would be asked again at the speed of the round trip.
+        // Without a pause, a server that resets everything would be asked again once per round trip.
         noteTrouble(evidence, "\(configuration.endpoint) \(what)", at: now)
         doubt(connection, what, at: now)
     }
 
-    /// A push has failed, and the service may be to blame.
+    /// Records a failed push for which the service may be responsible.
     private func noteTrouble(_ evidence: Suspects.Evidence, _ text: String, at now: Int64) {
         let hasClosed = gate.trouble(isEvidence: evidence == .service, at: now, using: &random) != nil
         guard hasClosed && evidence == .service || servesNobody(at: now) else { return }
         trouble(.service, "\(text); pushes wait and go on when it recovers", at: now)
     }
 
-    /// A single activity that fails for good, while no other is due, shows nothing.
+    /// Returns `true` while nothing but failures arrives. A single activity that fails permanently, while no other is due,
+    /// is no evidence.
     private func servesNobody(at now: Int64) -> Bool { suspects.count > 1 && gate.isDrought(at: now) }
 
     func refused(
@@ -100,11 +101,11 @@ extension ConnectionPool {
         let isFirst = statistics.count(status: status, reason: rule.reason)
         let answer = "\(configuration.endpoint) answers \(status) \(rule.reason)"
         switch rule.class {
-        case .accepted: accepted(request, at: moment)  // 200 does not come here
+        case .accepted: accepted(request, at: moment)  // 200 does not reach this method
         case .deadToken, .requestFault:
             connection.finalAnswers.note(isFinal: true)
             if isAlone(connection), !isConfirmed(request, on: connection) {
-                // It is the connection that is ill where another one accepts the push, and not before: of one topic all tokens may be dead.
+                // The connection is broken only if another one accepts the push: all tokens of one topic may really be dead.
                 connection.disbelieved()
                 notProcessed(request, .serviceError)
             } else {
@@ -134,7 +135,7 @@ extension ConnectionPool {
                 stopped("\(answer) to a JWT minted just now: check this machine's clock", at: now)
             }
         case .configurationFault where request.tokenSerial <= formerKeysTokenSerial:
-            // Sent before the key was changed: that one's faults say nothing of this one.
+            // The request was sent before the key changed; its fault says nothing about the current key.
             notProcessed(request)
         case .configurationFault, .stranger:
             if rule.mayBeForTheTime,
@@ -142,7 +143,7 @@ extension ConnectionPool {
             {
                 return notProcessed(request)
             }
-            // Nothing was processed. All that came back is owed again, and the gate sees to it that it does not go at once.
+            // Nothing was processed. The returned activities are behind again, and the gate keeps their pushes from leaving at once.
             let evidence = suspects.fail(request.slot, on: connection.serial)
             let isEvidence = evidence == .service || servesNobody(at: now)
             let isEverybodys = isEvidence || !gate.hasWorked
@@ -151,7 +152,7 @@ extension ConnectionPool {
             } else {
                 notProcessed(request, isEverybodys ? .notProcessed : .serviceError)
             }
-            // It may be one connection that has led to the stranger, or to a server that does not know us.
+            // One connection alone may have reached a stranger, or a server that does not know us.
             if rule.class == .stranger {
                 connection.erred(evidence)
                 doubt(connection, "answers every request \(status)", at: now)
@@ -167,13 +168,13 @@ extension ConnectionPool {
         }
     }
 
-    /// Another connection has said the same of the activity.
+    /// Returns `true` if another connection has answered the same for the activity.
     private func isConfirmed(_ request: RequestTable.Request, on connection: Connection) -> Bool {
         suspects.fail(
             request.slot, on: connection.serial, isDisbelief: true) == .activity
     }
 
-    /// The answer is about the request alone, and the last one to it.
+    /// Ends a request whose answer is final and concerns the request alone.
     private func end(_ request: RequestTable.Request, _ rule: ResponseRule, on connection: Connection) {
         connection.proved()
         if rule.class == .deadToken {
@@ -186,7 +187,8 @@ extension ConnectionPool {
         }
     }
 
-    /// It brings far more final answers than the others. Another one is asked before an activity gets nothing more.
+    /// Returns `true` if the connection has far more final answers than the others. Another connection is then asked before
+    /// an activity gets nothing more.
     private func isAlone(_ connection: Connection) -> Bool {
         guard !connection.finalAnswers.areFew else { return false }
         var others = FinalAnswers()
@@ -196,21 +198,21 @@ extension ConnectionPool {
         return connection.finalAnswers.areTooMany(beside: others)
     }
 
-    /// - Returns: whether nothing is pushed any more.
+    /// - Returns: `true` if the fault stops all pushes.
     private func fault(isEvidence: Bool, on connection: Connection, at now: Int64) -> Bool {
         gate.fault(
             isEvidence: isEvidence, on: connection.serial, of: connectionsOpen, at: now, using: &random)
     }
 
-    /// APNs refuses the request's JWT.
-    /// - Returns: whether there is another one to try; `false` leaves it to people.
+    /// Handles a refusal of the request's JWT.
+    /// - Returns: `true` if there is another JWT to try; `false` leaves the fault to operators.
     private func replaceToken(
         of request: RequestTable.Request, as refusal: ProviderToken.Refusal, on connection: Connection,
         _ answer: String, at moment: Moment
     ) -> Bool {
         acceptedTokenSerial = 0
         defer { proof.origin = credentials.provenOrigin }
-        // Who has mended the key waits for no connection to ask about it.
+        // A repaired key takes effect at once, without waiting for a connection to ask for it.
         let key = credentials.keySerial(at: moment)
         guard key == keySerial else {
             changeKey(to: key, at: moment)
@@ -227,8 +229,8 @@ extension ConnectionPool {
                 report(text, at: moment.monotonicNanoseconds)
                 timeChangedAt = moment.monotonicNanoseconds
             }
-            // Some of APNs' servers go on refusing on a connection that has seen an expired JWT (spec §7), and none wants to see several
-            // in a short time.
+            // Some of APNs' servers keep refusing on a connection that has seen an expired JWT (spec §7), and none accepts
+            // several JWTs in a short time.
             replace(connection, at: moment)
         } catch {
             couldNotSign(error, at: moment.monotonicNanoseconds)
@@ -236,9 +238,9 @@ extension ConnectionPool {
         return true
     }
 
-    /// A JWT is to be used for the first time, and some of APNs' servers would refuse it on a connection that has seen an expired one.
+    /// Replaces connections that have seen an expired JWT, before a new JWT is first used: some of APNs' servers would refuse it there.
     ///
-    /// - Returns: whether there was such a connection.
+    /// - Returns: `true` if there was such a connection.
     func replaceThoseThatSawExpiredJWT(at moment: Moment) -> Bool {
         let old = seats.compactMap(\.connection).filter(\.hasSeenExpiredJWT)
         for connection in old { replace(connection, at: moment) }
@@ -247,14 +249,14 @@ extension ConnectionPool {
 
     // MARK: Connections in doubt
 
-    /// Nothing but errors comes from it, and behind another one may be a server that does better. It stays until the other one may
-    /// be opened: a push may still be tried on it.
+    /// Replaces a connection that brings nothing but errors, because another one may reach a healthier server. It stays
+    /// until the other one may open: a push may still be tried on it.
     private func doubt(_ connection: Connection, _ what: String, at now: Int64) {
         guard connection.isInDoubt, replaceLater(connection, at: now) else { return }
         report("\(configuration.endpoint) \(what) on a connection; it is replaced", at: now)
     }
 
-    /// Another connection has had accepted what failed on this one.
+    /// Handles a push that failed on one connection and was accepted on another.
     private func refute(_ failure: Suspects.Failure, at now: Int64) {
         guard let connection = connection(failure.connection) else { return }
         if failure.isDisbelief { connection.erred(.connection) }
@@ -266,7 +268,7 @@ extension ConnectionPool {
         seats.lazy.compactMap(\.connection).first { $0.serial == serial }
     }
 
-    /// Connections that one after the other are of no use: people hear of it. Each costs a wait longer than the one before.
+    /// Replaces a useless connection. Several in a row are reported to operators, and each costs a longer wait than the one before.
     func replaceInVain(_ connection: Connection, _ why: String, _ kind: Trouble.Kind, at moment: Moment) {
         if isSeated(connection) {
             connectionsInVain += 1
@@ -282,7 +284,7 @@ extension ConnectionPool {
         }
     }
 
-    /// A connection has been open for a while, goes on and takes requests: what others were ended for is over.
+    /// Clears the trouble about useless connections, because one has been open for a while and takes requests.
     func stays() {
         guard trouble?.kind != .configuration else { return }
         connectionsInVain = 0
@@ -290,14 +292,14 @@ extension ConnectionPool {
         troubleInVain = nil
     }
 
-    // MARK: Telling people
+    // MARK: Reports to operators
 
     func couldNotSign(_ error: any Error, at now: Int64) {
         gate.shut(at: now)
         stopped("no JWT could be signed: \(error)", at: now)
     }
 
-    /// Every push would fail alike until a person acts.
+    /// Reports that every push would fail alike until an operator acts.
     private func stopped(_ text: String, at now: Int64) {
         trouble(.configuration, "\(text); pushing has stopped, one is tried each minute", at: now)
     }

@@ -2,12 +2,12 @@ import FanfareHTTP2
 import FanfareLoop
 import FanfareModel
 
-/// Seats and the connections in them: who is dialled, what ends a connection, and when the next one comes.
+/// Seats and their connections: dialling, endings, and replacements.
 extension ConnectionPool {
     func openSeats(at moment: Moment) {
         guard !isClosing else { return }
         var index = 0
-        // A seat whose connection fails at once may be given up.
+        // A seat whose connection fails at once may be removed.
         while index < seats.count {
             let now = moment.monotonicNanoseconds
             if wantsDialing(index, at: now), mayDial(index) { open(index, at: moment) }
@@ -15,21 +15,22 @@ extension ConnectionPool {
         }
     }
 
-    /// Handshakes under way at a time where the app's pools choose how many connections there are, which share four: however many have
-    /// ended together, they come back a few at a time. One that nobody answers is not to hold up all others.
+    /// Maximum number of concurrent handshakes. The app's pools share four if they choose their sizes, so that connections that
+    /// ended together return a few at a time; a pool has two at least, so that one unanswered handshake does not block the others.
     var dialsMax: Int { max(2, 4 / configuration.pools) }
 
-    /// While nobody answers, a few seats ask for all: those that have begun to.
+    /// Returns `true` if the seat may dial now. Only a few seats dial while no connection is open: those that have already begun.
     func mayDial(_ index: Int) -> Bool {
         guard choosesSize else { return true }
         if connectionsOpen > 0 { return seats.count { $0.connection?.isDialing == true } < dialsMax }
         let most = max(2, size.limits.leastHad)
-        // Those that ask go on in order, for as many as may: an outage in which they have ended one after the other leaves many of them.
+        // Seats that have dialled go on in order, up to the maximum: an outage in which connections ended one after the
+        // other leaves many of them.
         let others = seats[index].isAsking ? seats[..<index].count(where: \.isAsking) : seats.count(where: \.isAsking)
         return others < most
     }
 
-    /// Nobody has said how many connections there are.
+    /// `true` if the configuration does not fix the number of connections.
     var choosesSize: Bool { configuration.connections == nil }
 
     func wantsDialing(_ index: Int, at now: Int64) -> Bool {
@@ -49,18 +50,19 @@ extension ConnectionPool {
         connection.open(at: moment.monotonicNanoseconds)
     }
 
-    /// At which a server's certificate is to be valid. A machine that was paused for days goes by a time that nobody can refute without a
-    /// connection: where a certificate is refused, the system's clock has its turns.
+    /// Returns the time at which a server's certificate must be valid. A machine that was suspended for days may use a time that
+    /// nothing can refute without a connection; so half of the handshakes use the system's clock once a certificate has been refused.
     ///
-    /// - Returns: Unix seconds; `nil`: the system's clock.
+    /// - Returns: Unix seconds; `nil` for the system's clock.
     func certificateTime() -> Int64? {
         certificateIsInDoubt && Bool.random(using: &random) ? nil : now().wallSeconds
     }
 
-    /// Something has happened on the connection, so that it may have room now.
+    /// Adds a connection on which an event has occurred, so that it may have room now.
     func mayHaveRoom(_ connection: Connection) { candidates.add(connection) }
 
-    func connectionHasRoom(_ connection: Connection) {
+    /// Handles a connection whose output has left.
+    func drained(_ connection: Connection) {
         candidates.add(connection)
         guard sourceMayHaveWork, !isClosing else { return }
         turn(at: now())
@@ -77,17 +79,17 @@ extension ConnectionPool {
         reviewDue = .min
     }
 
-    /// It has processed so many pushes that whatever comes next is no continuation of old trouble.
+    /// Clears the trouble of the seat, whose connection has processed so many pushes that a later failure is unrelated.
     func proved(_ connection: Connection) {
         if let address = connection.address { addressDoubts.forget(address) }
         guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
         seats[index].forgetTrouble()
     }
 
-    /// - Parameter reason: `nil` for the ordinary end of a connection, which is no news once it has done its work.
+    /// - Parameter reason: `nil` for an ordinary end, which is not reported if the connection was of use.
     func connectionWasToldToGo(_ connection: Connection, _ code: ErrorCode, reason: String?, at moment: Moment) {
         let now = moment.monotonicNanoseconds
-        // Who complains of a quiet one does not mean that there are too many.
+        // A complaint about a quiet connection does not mean that there are too many.
         if code == .enhanceYourCalm, isSeated(connection), connection.isBusy(at: now) {
             size.restrain(at: now, using: &random)
         }
@@ -101,7 +103,7 @@ extension ConnectionPool {
         }
     }
 
-    /// Its SETTINGS have allowed no request for a while.
+    /// Replaces a connection whose SETTINGS have allowed no request for a while.
     func connectionAllowsNothing(_ connection: Connection, at moment: Moment) {
         let what = "\(configuration.endpoint) allows no requests"
         report("\(what) on a connection; it is replaced", at: moment.monotonicNanoseconds)
@@ -110,12 +112,11 @@ extension ConnectionPool {
 
     func isSeated(_ connection: Connection) -> Bool { seats.contains { $0.connection === connection } }
 
-    /// The connection takes no more requests and ends with those in flight; its seat is free for another one, soon if the old one
-    /// was of use.
+    /// Drains a connection and frees its seat for another one, which opens soon if the old one was of use.
     func replace(_ connection: Connection, at moment: Moment) {
         guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
         if connection.wasWorthwhile || connection.hasLasted(at: moment.monotonicNanoseconds) {
-            // A server that goes tells all of its clients, and each of them on all of its connections.
+            // A server that shuts down tells all its clients, and each of them on all its connections.
             vacate(index, for: .nanoseconds(Int64.random(in: 0...spread(of: index), using: &random)), at: moment)
         } else {
             vacate(index, for: nextWait(index, at: moment.monotonicNanoseconds), at: moment)
@@ -123,8 +124,9 @@ extension ConnectionPool {
         leave(connection, at: moment)
     }
 
-    /// Nanoseconds over which connections that were told to go come back: of many, twenty in a second, those of the app's other pools,
-    /// which are told as well, included. People wait for the first ones where none is left: those of all pools come in a third of a second.
+    /// Returns the nanoseconds over which replacements of ended connections spread: twenty per second if there are many,
+    /// including the app's other pools, which lose theirs as well. The first connections come sooner, because pushes wait
+    /// for them if none is left: those of all pools open within a third of a second.
     func spread(of index: Int) -> Int64 {
         guard choosesSize else { return max(250_000_000, 50_000_000 * Int64(seats.count)) }
         let least = size.limits.leastHad
@@ -137,8 +139,8 @@ extension ConnectionPool {
         connection.drain(at: moment)
     }
 
-    /// As `replace`, but the connection keeps its seat until the next one may be opened.
-    /// - Returns: whether it was not in doubt before.
+    /// Replaces a connection like `replace`, but leaves it in its seat until the next one may open.
+    /// - Returns: `true` if the connection was not in doubt before.
     func replaceLater(_ connection: Connection, at now: Int64) -> Bool {
         guard let index = seats.firstIndex(where: { $0.connection === connection }), !seats[index].isInDoubt else {
             return false
@@ -149,7 +151,7 @@ extension ConnectionPool {
         return true
     }
 
-    /// Until the seat's next connection, behind the one that is in it.
+    /// Returns the wait before the seat's next connection.
     func nextWait(_ index: Int, at now: Int64) -> Duration {
         if seats[index].connection?.hasLasted(at: now) == true {
             seats[index].forgetTrouble()
@@ -163,7 +165,7 @@ extension ConnectionPool {
         addressDoubts.note(address, openedAt: openedAt, at: now)
     }
 
-    /// It has answered well after all.
+    /// Clears the doubt about a connection that has answered well after all.
     func trust(_ connection: Connection) {
         guard let index = seats.firstIndex(where: { $0.connection === connection }), seats[index].isInDoubt else {
             return
@@ -172,12 +174,12 @@ extension ConnectionPool {
         seats[index].isInDoubt = false
     }
 
-    /// The connection was in doubt, and is not to be replaced for that any more.
+    /// Gives back the counted replacement of a connection in doubt, which is no longer to be replaced for that.
     func giveBackReplacement(of connection: Connection) {
         if !connection.hasEarnedAnother { replacements.giveBack(pools: configuration.pools) }
     }
 
-    /// - Parameter lingers: it carries nothing any more, but is not closed yet, and ends once more when it is.
+    /// - Parameter lingers: the connection carries nothing any more but is not closed yet; `ended` is called once more when it is.
     func ended(_ connection: Connection, _ ending: Connection.Ending, at moment: Moment, lingers: Bool = false) {
         let now = moment.monotonicNanoseconds
         draining.removeAll { $0 === connection }
@@ -195,7 +197,7 @@ extension ConnectionPool {
                 case .notOpened where !isClosing && takeBack(index): true
                 default: !connection.wasWorthwhile && !isClosing && giveUp(index, at: moment)
                 }
-            // Others may be gone with it.
+            // Other seats may have been removed with it.
             if !isGone, let index = seats.firstIndex(where: { $0.connection === connection }) {
                 vacate(index, for: wait, at: moment)
             }
@@ -213,7 +215,7 @@ extension ConnectionPool {
         }
     }
 
-    /// A connection gives its seat up.
+    /// Records whether a connection that leaves its seat was of use.
     func noteUse(of connection: Connection, at index: Int, now: Int64) {
         if connection.wasWorthwhile || connection.hasLasted(at: now) { seats[index].hasCarried = true }
     }
@@ -222,7 +224,7 @@ extension ConnectionPool {
         if let connection = seats[index].connection {
             noteUse(of: connection, at: index, now: moment.monotonicNanoseconds)
         }
-        // It has been counted when it came to be in doubt.
+        // The replacement was counted when the connection came into doubt.
         if seats[index].isInDoubt, let doubted = seats[index].connection { giveBackReplacement(of: doubted) }
         seats[index].opensAt = replacementOpens(index, after: wait, at: moment.monotonicNanoseconds)
         seats[index].connection = nil
@@ -230,7 +232,9 @@ extension ConnectionPool {
         seats[index].isUntried = false
     }
 
-    /// - Parameter index: of the seat, which still has the connection that is to be replaced.
+    /// Returns the time at which a replacement may open.
+    ///
+    /// - Parameter index: index of the seat, which still holds the connection to be replaced.
     func replacementOpens(_ index: Int, after wait: Duration, at now: Int64) -> Int64 {
         guard choosesSize, seats[index].connection?.hasEarnedAnother != true else { return now + wait.nanoseconds }
         return replacements.next(

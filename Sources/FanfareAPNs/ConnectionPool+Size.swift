@@ -2,48 +2,50 @@ import FanfareFanOut
 import FanfareLoop
 import FanfareModel
 
-/// How many seats there are. `PoolSize` decides; here is what it is told, and what is done about it.
+/// Number of seats. `PoolSize` decides; this extension feeds it measurements and carries out its decisions.
 extension ConnectionPool {
-    /// What was seen between two reviews.
+    /// Load between two reviews.
     struct Load {
-        /// Monotonic nanoseconds, and those of the loop's sleep.
+        /// Start of the period, in monotonic nanoseconds.
         var since: Int64 = 0
+        /// Nanoseconds for which the loop had slept by the start of the period.
         var idle: Int64 = 0
         var answered: UInt64 = 0
         var taken: UInt64 = 0
-        /// Not all connections were full, or nothing was due.
+        /// `true` if not all connections were full, or nothing was due.
         var hadRoom = true
-        /// What they came to.
+        /// Figures of the load up to the last review.
         var figures = TransportFigures()
     }
 
     private static let reviewInterval: Int64 = 250_000_000
-    /// Before the next connection is opened, at most.
+    /// Maximum pause before the next connection is opened, in nanoseconds.
     private static let growthPause: Int64 = 20_000_000
-    /// A peer that does not take a connection so often and for so long, and is heard on another one meanwhile, wants no more. It is
-    /// longer than a dead connection passes for a live one while it is asked.
+    /// Refusals in a row, over at least `refusalTime`, after which a peer that is heard on another connection is assumed to want no more.
     private static let refusalsMax = 3
+    /// Minimum time of refusals in a row, in nanoseconds: longer than a dead connection passes for a live one while a PING is pending.
     private static let refusalTime: Int64 = 10 * 1_000_000_000
-    /// The same of the place of a connection that was of use: what keeps another one away may be on the way, and pass.
+    /// Minimum time of refusals in the seat of a connection that was of use, in nanoseconds: an obstacle on the way may pass.
     private static let returnTime: Int64 = 600 * 1_000_000_000
-    /// Of its time. A thread that sleeps less is what everybody waits for, or the machine is, which does not let it run.
+    /// Share of time asleep below which the shard's thread is the limit, or the machine, which does not run it.
     private static let idleShare = 0.2
-    /// A connection is slow if an answer takes so many times as long as with the others, and so much longer.
+    /// Factor by which a slow connection's answers take longer than those of the others.
     private static let slowFactor: Int64 = 4
+    /// Minimum difference between a slow connection's answers and those of the others, in nanoseconds.
     private static let slowMargin: Int64 = 20_000_000
-    /// Of its answers: a peer that takes fewer pushes than that is what everybody waits for.
+    /// Share of answers that take a push, below which the peer is the limit.
     private static let takenShare = 0.9
-    /// After it a pool is ready though it is not as large as it wants to be.
+    /// Nanoseconds after which a pool is ready even if it is smaller than it should be.
     private static let readyTime: Int64 = 10 * 1_000_000_000
 
-    /// There are as many seats as are wanted, as far as can be known by now.
+    /// `true` if there are as many seats as wanted, as far as is known now.
     var isLargeEnough: Bool {
         if !choosesSize || source.demand == 0 { return true }
         let now = now().monotonicNanoseconds
         return plannedPath != nil && !(size.isGrowing(at: now) && mayGrow(at: now))
     }
 
-    /// Where the service is in trouble, or wants us to be slower, more connections make it worse.
+    /// Returns `true` if the pool may grow. More connections make it worse while the service is in trouble or wants us to be slower.
     func mayGrow(at now: Int64) -> Bool {
         gate.isOpen && trouble == nil && 2 * seats.count { $0.connection?.isHeldBack(at: now) == true } < seats.count
     }
@@ -55,7 +57,7 @@ extension ConnectionPool {
         guard !isClosing else { return }
         judgePace(at: moment)
         let path = path
-        // A queue, ours or the peer's, is no distance.
+        // A path that was measured with a queue, ours or the peer's, does not show the distance.
         if load.hadRoom || plannedPath == nil || path == nil { plannedPath = path }
         size.note(demand: source.demand, at: now)
         size.review(plannedPath, at: now)
@@ -65,8 +67,8 @@ extension ConnectionPool {
         grow(at: now)
     }
 
-    /// One connection begins after the other, and as many handshakes are under way as where connections come back. Far away they would
-    /// take half a minute if each waited for the one before. Where one does not come, or has gone, no more are tried.
+    /// Begins connections one after the other, with as many concurrent handshakes as for replacements: at a great distance, growing
+    /// one handshake at a time would take half a minute. Begins none while another connection has failed to open or has gone.
     private func grow(at now: Int64) {
         let opening = seats.filter { $0.connection?.isOpen != true }
         guard opening.allSatisfy(\.isUntried) else { return }
@@ -82,9 +84,10 @@ extension ConnectionPool {
         }
     }
 
-    /// The peer has not taken one of several that were begun. One of them is enough to find out whether it wants no more.
+    /// Removes the seat of a connection that the peer has not taken, if several were begun. One of them is enough to find
+    /// out whether the peer wants no more.
     ///
-    /// - Returns: whether the seat is gone.
+    /// - Returns: `true` if the seat is gone.
     func takeBack(_ index: Int) -> Bool {
         guard seats[index].isUntried, connectionsOpen > 0,
             seats.contains(where: { !$0.isUntried && $0.connection?.isOpen != true })
@@ -94,13 +97,13 @@ extension ConnectionPool {
         return true
     }
 
-    /// When the next review is due without anything having happened.
+    /// Returns the time of the next review if no event occurs before it.
     func nextReview(at now: Int64) -> Int64? {
         if size.isGrowing(at: now), mayGrow(at: now) { return reviewDue }
         return size.shrinksAt.map { max($0, reviewDue) }
     }
 
-    /// What the middle one of the connections has measured.
+    /// Median of the measurements of the open connections.
     private var path: PoolSize.Path? {
         let known = seats.lazy.compactMap(\.connection).filter(\.isOpen)
         guard let roundTrip = ConnectionPool.middle(known.compactMap(\.roundTrip.least)),
@@ -112,10 +115,10 @@ extension ConnectionPool {
             requestBytes: requestBytes)
     }
 
-    /// Of a push, the usual one.
+    /// Usual size of a push, in bytes.
     private var requestBytes: Int { bodyBytesUsual + RequestBytes.besideBody }
 
-    /// Requests that a connection may have in flight when its first one has been answered: as many as TCP sends by then.
+    /// Requests that a connection may have in flight after its first answer: as many as TCP sends by then.
     var widthAtFirst: Int { max(2, PoolSize.firstRound(requestBytes: requestBytes)) }
 
     private static func middle(_ values: [Int64]) -> Int64? {
@@ -126,7 +129,7 @@ extension ConnectionPool {
         let now = moment.monotonicNanoseconds
         let open = seats.compactMap(\.connection).filter(\.isOpen)
         let known = open.filter { $0.pace.notedAt.map { now - $0 < Slowness.memory } ?? false }
-        // Of two the quicker one is what the other could be.
+        // The quicker one of two connections shows what the other could be.
         let paces = known.compactMap(\.pace.least).sorted()
         let middle = paces.count > 1 ? paces[(paces.count - 1) / 2] : nil
         let limit = middle.map { max($0 * ConnectionPool.slowFactor, $0 + ConnectionPool.slowMargin) }
@@ -154,14 +157,14 @@ extension ConnectionPool {
         let rate = Double(taken - load.taken) / (Double(span) / 1e9)
         load = Load(
             since: now, idle: idle, answered: statistics.answered, taken: taken, hadRoom: false, figures: figures)
-        // While connections still grow wide, what they bring says nothing.
+        // The rate says nothing while connections still widen.
         guard size.isFull(figures.limit, at: now),
             seats.allSatisfy({ $0.connection.map { $0.isOpen && !$0.isWidening } ?? false })
         else { return }
         for _ in 0..<size.fill(rate: rate, at: now, using: &random) { removeSeat(at: moment) }
     }
 
-    /// Pushes that the peer has taken, or has judged the tokens of.
+    /// Pushes that the peer has accepted, or whose tokens it has judged.
     private var taken: UInt64 { statistics.accepted + statistics.dead }
 
     private func limit(_ path: PoolSize.Path?, isBusy: Bool, at now: Int64) -> TransportFigures.Limit {
@@ -176,7 +179,7 @@ extension ConnectionPool {
         return path.map { $0.width < $0.streams } ?? false ? .window : .streams
     }
 
-    /// The one that is worth least.
+    /// Removes the seat that is worth least.
     private func removeSeat(at moment: Moment) {
         let index =
             seats.firstIndex { $0.connection == nil } ?? seats.firstIndex { $0.isInDoubt }
@@ -184,13 +187,13 @@ extension ConnectionPool {
         if let connection = remove(index) { leave(connection, at: moment) }
     }
 
-    /// The seat's connection was not taken, or ended before it was of use. A peer that goes on with the others, and again and again
-    /// not with this one, wants no more than those.
+    /// Removes the seat if the peer repeatedly does not take its connections, or ends them before they are of use, while it
+    /// serves the others: such a peer wants no more than those.
     ///
-    /// - Returns: whether the seat is gone.
+    /// - Returns: `true` if the seat is gone.
     func giveUp(_ index: Int, at moment: Moment) -> Bool {
         let now = moment.monotonicNanoseconds
-        // The end of one that has lasted, or had nothing to do, says nothing of how many there may be.
+        // The end of a connection that has lasted, or was idle, says nothing about the permitted number of connections.
         guard choosesSize, seats[index].connection.map({ $0.hasLasted(at: now) || $0.wasEndedAtRest }) != true else {
             return false
         }
@@ -209,14 +212,14 @@ extension ConnectionPool {
         return true
     }
 
-    /// This process may open no more files, and has connections: for a while they are as many as there are.
+    /// Removes the seat if this process may open no more files and has connections: their present number is the maximum for a while.
     ///
-    /// - Returns: whether the seat is gone.
+    /// - Returns: `true` if the seat is gone.
     func doWithout(_ index: Int, at moment: Moment) -> Bool {
         let now = moment.monotonicNanoseconds
         guard choosesSize, connectionsOpen > 0 else { return false }
         let failed = seats[index].connection
-        // Those that were begun with it would fail alike.
+        // Connections that were begun together with this one would fail alike.
         for other in seats.indices.reversed() where other != index && seats[other].isUntried {
             size.takeBack()
             if let connection = remove(other) { leave(connection, at: moment) }

@@ -3,16 +3,16 @@ import FanfareHTTP2
 package import FanfareLoop
 package import FanfareModel
 
-/// Brings one shard's deliveries to APNs over a few HTTP/2 connections.
+/// Sends one shard's deliveries to APNs over a few HTTP/2 connections.
 ///
-/// It asks its source for work when a connection has room, never because work is waiting, and gives each delivery back as
-/// exactly one completion, all those of a read together. Everything that goes wrong is waited out: connections come back
-/// with growing waits, and `PullGate` stops the asking while APNs is in trouble or we are misconfigured. Nothing is sent
-/// twice by the pool: what to do about an unknown outcome is the source's decision.
+/// The pool pulls work from its source when a connection has room, never because work is waiting. It returns each delivery
+/// as exactly one completion, and all completions of a read together. It waits out every failure: connections return with
+/// growing waits, and `PullGate` stops the pulls while APNs is in trouble or we are misconfigured. The pool sends nothing
+/// twice: the source decides what follows an unknown outcome.
 ///
-/// Confined to its loop's thread. The source outlives the pool, or the pool is closed before the source goes.
+/// Confined to its loop's thread. The source must outlive the pool, or the pool must be closed before the source goes.
 package final class ConnectionPool: Transport {
-    /// Between connections that opened and were of little use, at most.
+    /// Maximum wait between connections that opened and were of little use.
     static let seatWaitMax = Duration.seconds(60)
 
     let loop: Loop
@@ -24,71 +24,73 @@ package final class ConnectionPool: Transport {
     let proof: WallProof
     let onReport: (String) -> Void
     @exclusivity(unchecked) private var requestFields: RequestFields
-    /// Of the key that the connections belong to; 0 before the first push.
+    /// Serial of the key that the connections belong to; 0 before the first push.
     private(set) var keySerial: UInt64 = 0
-    /// Of the JWT sent last, of the one that APNs accepted last since it refused any, and of the newest one, of this key and of the key
-    /// before.
+    /// Serial of the JWT that was sent last.
     private var tokenSerial: UInt64 = 0
+    /// Serial of the JWT that APNs accepted last; 0 after a refusal or a change of JWT.
     @exclusivity(unchecked) var acceptedTokenSerial: UInt64 = 0
-    /// Monotonic nanoseconds; of the moment at which pushes went over to another time. What is sent has to be of a later reading of the
-    /// clocks: stamped by the time before, it would be accepted now, and phones would drop it.
+    /// Time, in monotonic nanoseconds, at which pushes changed to another wall time. Pushes need a later reading of the
+    /// clocks: stamped by the former time, they would now be accepted by APNs and dropped by phones.
     var timeChangedAt = Int64.min
+    /// Serial of the newest JWT.
     private var newestTokenSerial: UInt64 = 0
+    /// Serial of the newest JWT of the previous key.
     private(set) var formerKeysTokenSerial: UInt64 = 0
     var random = SystemRandomNumberGenerator()
-    /// Of the endpoint's host, when a connection to one of them opened last: for times when no name server answers.
+    /// Addresses of the endpoint's host when a connection to one of them last opened; for times when no name server answers.
     var goodAddresses: [SocketAddress] = []
     var addressDoubts = AddressDoubts()
     var reports = ReportLog()
-    /// The last certificate was not valid by the time that was gone by: it may be that one that is wrong, or the machine's clock.
+    /// `true` after a server's certificate was not valid at our time: the certificate may be wrong, or the machine's clock.
     var certificateIsInDoubt = false
 
     var seats: [Seat]
     var size: PoolSize
-    /// What was seen of the load until the last review, and when the next one is due.
+    /// Load since the last review.
     var load = Load()
+    /// Time at which the next review is due, in monotonic nanoseconds.
     var reviewDue = Int64.min
-    /// As it is without a queue.
+    /// Path to the peer without a queue.
     var plannedPath: PoolSize.Path?
     var replacements = Replacements()
     @exclusivity(unchecked) var lifespan = Lifespan()
-    /// Monotonic nanoseconds. Until then it is not ready while it may still grow; set with the first review.
+    /// Time, in monotonic nanoseconds, before which a pool that may still grow is not ready; set by the first review.
     var readyBy: Int64?
-    /// Connections that take no new requests and wait for their last answers, or for the peer's farewell.
+    /// Connections that take no new requests and wait for their last answers, or for the peer's close.
     var draining: [Connection] = []
     @exclusivity(unchecked) var candidates = Candidates<Connection>()
-    /// Connections opened, by which `Suspects` tells them apart.
+    /// Serial of the newest connection; `Suspects` identifies connections by their serials.
     var connectionSerial: UInt64 = 0
     // Unchecked for the reason given in `Connection`.
     @exclusivity(unchecked) var gate = PullGate()
     @exclusivity(unchecked) var suspects = Suspects()
-    /// Ended by the peer before the first answer, or by an answer that asks for another one, since the last push that was answered.
+    /// Connections that the peer ended before the first answer, or by an answer that demands a new one, since the last answered push.
     @exclusivity(unchecked) var connectionsInVain = 0
     static let connectionsInVainMax = 4
-    /// What people were told of connections that the service ended in vain; `nil` once one has stayed.
+    /// Trouble that was reported for connections that the service ended without use; `nil` once one has stayed.
     var troubleInVain: Trouble?
-    /// On all connections.
+    /// Requests in flight on all connections.
     @exclusivity(unchecked) var inFlight = 0
-    /// False from a pull that brought less than was asked for until the source says otherwise, or completions may have
-    /// made more due.
+    /// `false` after a pull that brought less than its limit, until the source announces work or completions may have made more due.
     var sourceMayHaveWork = true
     @exclusivity(unchecked) private var batch = DeliveryBatch()
-    /// Of the connection that writes, or its own while it does.
+    /// Output memory for the connection that writes; holds that connection's own memory meanwhile.
     @exclusivity(unchecked) var requestMemory = OutputBuffer(capacity: 4096)
     @exclusivity(unchecked) var completions: [Completion] = []
     private var completionsSpare: [Completion] = []
     private var isTurning = false
-    /// The last turn ended before the source or the room did.
+    /// `true` if the last turn ended although there was still work and room.
     private var wasCutShort = false
-    /// Of the last body sent, to tell how many a window holds. Bodies of one time are much alike.
+    /// Bytes of the last body sent, from which the bodies per window are estimated. Bodies that are sent together have similar sizes.
     @exclusivity(unchecked) private(set) var bodyBytes = 1024
-    /// The same of many.
+    /// Moving average of the bodies' sizes, in bytes.
     @exclusivity(unchecked) private(set) var bodyBytesUsual = 512
 
     private var timer: LoopTimer?
-    /// When the timer fires. It may fire early, and then finds nothing to do.
+    /// Time at which the timer fires. It may fire early, and then finds nothing to do.
     private var timerDue = Int64.max
-    /// The loop's turn in which the timer came late; it comes again in another one, when what has come meanwhile was read.
+    /// Turn of the loop in which the timer fired late. It fires again in another turn, after the bytes that arrived meanwhile were read.
     private var lateIn: UInt64?
     private static let lateness: Int64 = 50_000_000
     private var onClosed: (() -> Void)?
@@ -96,17 +98,17 @@ package final class ConnectionPool: Transport {
     var isClosing: Bool { closesBy != .max }
 
     @exclusivity(unchecked) package internal(set) var statistics = TransportStatistics()
-    /// `nil` while pushes are accepted, and before anything has gone wrong.
+    /// Current trouble; `nil` while pushes are accepted, and before the first failure.
     @exclusivity(unchecked) package internal(set) var trouble: Trouble?
 
-    /// Opens its connections at once.
+    /// Creates a pool, which opens its connections at once.
     ///
     /// - Parameters:
-    ///   - clock: the same for all that share the credentials, or they take each other's JWTs for wrong.
-    ///   - proof: told which time APNs goes by; what `clock` says may follow it.
-    ///   - onReport: one line for operators, on the loop's thread. Never holds a token or a key; equal lines come once a
-    ///     minute.
-    /// - Throws: `LoopError` for a CA file that cannot be used, `CredentialsFault` for a bundle id that cannot be sent.
+    ///   - clock: reads the clocks; pools that share the credentials must share it, or they take each other's JWTs for wrong.
+    ///   - proof: receives the time that APNs accepts; `clock` may follow it.
+    ///   - onReport: called on the loop's thread with one line for operators. A line never contains a token or a key; equal
+    ///     lines are reported once a minute.
+    /// - Throws: `LoopError` for an unusable CA file, `CredentialsFault` for a bundle id that cannot be sent.
     package init(
         loop: Loop, source: any DeliverySource, credentials: ProviderToken, configuration: Configuration,
         clock: @escaping () -> Moment = ConnectionPool.systemClock, proof: WallProof = WallProof(),
@@ -141,7 +143,7 @@ package final class ConnectionPool: Transport {
 
     func now() -> Moment { clock() }
 
-    /// Open connections that take requests.
+    /// Number of open connections that take requests.
     package var connectionsOpen: Int { seats.count { $0.connection?.isOpen == true } }
 
     // MARK: Transport
@@ -156,7 +158,8 @@ package final class ConnectionPool: Transport {
         return figures
     }
 
-    /// As many connections are open as are wanted; or, after a while, as few as any pool has: nobody waits for the last of many.
+    /// `true` once as many connections are open as wanted; the minimum number is enough after ten seconds, so that nothing
+    /// waits for the last of many.
     package var isReady: Bool {
         if connectionsOpen == seats.count, isLargeEnough { return true }
         guard choosesSize, let readyBy else { return false }
@@ -168,7 +171,7 @@ package final class ConnectionPool: Transport {
         turn(at: clock())
     }
 
-    /// Waits for the answers that are out, at most `drainTimeout`; may call `closed` before it returns.
+    /// Closes the pool once the outstanding answers have arrived, or after `drainTimeout`; may call `closed` before it returns.
     package func close(_ closed: @escaping () -> Void) {
         guard !isClosing else { return }
         onClosed = closed
@@ -180,10 +183,10 @@ package final class ConnectionPool: Transport {
 
     // MARK: The turn
 
-    /// Gives completions back, asks for work while there is room for it, and sends it. Every event that may have changed
-    /// anything ends here.
+    /// Returns completions, pulls work while there is room for it, and sends it. Every event that may have changed anything
+    /// ends in a turn.
     func turn(at moment: Moment) {
-        // What `source` does in here may call back.
+        // `source` may call back during the turn.
         guard !isTurning else { return }
         isTurning = true
         gate.pass(to: moment.monotonicNanoseconds)
@@ -196,8 +199,7 @@ package final class ConnectionPool: Transport {
             wasCutShort = pulls > ConnectionPool.pullsPerTurnMax
         } while !wasCutShort && pull(at: moment)
         complete(at: moment)
-        for index in seats.indices { seats[index].connection?.flush() }
-        // What has nothing in flight is not full: it waits for a sign of life.
+        // A pool with nothing in flight is not full; its connections wait for a sign of life.
         let isIdle = inFlight == 0 && mayGrow(at: moment.monotonicNanoseconds)
         if !sourceMayHaveWork || isClosing || isIdle { load.hadRoom = true }
         isTurning = false
@@ -214,12 +216,14 @@ package final class ConnectionPool: Transport {
         sourceMayHaveWork = true
     }
 
-    /// Payloads that cannot be encoded need no room, so room alone does not bound a turn.
+    /// Maximum number of pulls per turn. Room alone does not bound a turn, because payloads that cannot be encoded need none.
     private static let pullsPerTurnMax = 256
-    /// Deliveries per pull: enough to make a pull's cost small, few enough to spread over connections.
+    /// Maximum number of deliveries per pull: enough to make a pull's cost small, few enough to spread over connections.
     private static let pullMax = 128
 
-    /// - Returns: whether another pull may bring more.
+    /// Pulls deliveries for one connection and sends them.
+    ///
+    /// - Returns: `true` if another pull may bring more.
     private func pull(at moment: Moment) -> Bool {
         guard sourceMayHaveWork, !isClosing else { return false }
         let now = moment.monotonicNanoseconds
@@ -251,7 +255,9 @@ package final class ConnectionPool: Transport {
                 continue
             }
             // Windows that were too small for a body may hold a far smaller one.
-            if body.count < bodyBytes / 2 { for seat in seats { seat.connection.map { candidates.add($0) } } }
+            if body.count < bodyBytes / 2 {
+                for case let connection? in seats.lazy.map(\.connection) { candidates.add(connection) }
+            }
             bodyBytes = body.count
             bodyBytesUsual += (body.count - bodyBytesUsual) / 8
             let form = requestFields.form(of: payload, body: body, authorization: authorization)
@@ -259,20 +265,20 @@ package final class ConnectionPool: Transport {
             inFlight += sent
             statistics.sent += UInt64(sent)
             statistics.bodyBytes += UInt64(sent * bodyBytes)
-            // The connection ran out of stream ids just now: nobody has seen the rest.
+            // The connection has just run out of stream IDs, and the peer has not seen the remaining pushes.
             finish(run.dropFirst(sent), .notProcessed)
             allSent = allSent && sent == run.count
         }
-        // While what was written is still in the processor's cache: a turn may bring more requests than that holds.
+        // The output is flushed while it is still in the processor's cache, because a turn may bring more requests than the cache holds.
         connection.flush()
         if next > 0 { candidates.moveToEnd(connection) }
         return allSent
     }
 
-    /// The connection to use next, as `NextConnection` says: of equals the one that was used longest ago. Each error counts if one push is to
-    /// be tried, or nothing is in flight; otherwise that a connection is in doubt.
+    /// Returns the connection to use next, by the rules of `NextConnection`; of equals, the least recently used one. Each
+    /// error counts if one push is to be tried or nothing is in flight; otherwise only a doubt about the connection counts.
     private func nextConnection(at now: Int64) -> (Connection, room: Int)? {
-        // With nothing in flight, too, another one is as fast, and whoever fails again has then failed on two.
+        // Another connection is as fast while nothing is in flight, and an activity that fails again has then failed on two.
         let countsEachError = gate.isTrying || inFlight == 0
         return candidates.next { connection, index, next in
             let room = connection.room(bodyBytes: bodyBytes, at: now)
@@ -288,7 +294,7 @@ package final class ConnectionPool: Transport {
         }
     }
 
-    /// Empty bytes mark a payload that cannot be encoded, so that it is reported once.
+    /// Encodes a payload. Empty bytes mark a payload that cannot be encoded, so that it is reported once.
     private func encode(_ payload: Payload, at now: Int64) {
         payload.isEncoded = true
         do throws(PayloadFault) {
@@ -313,7 +319,7 @@ package final class ConnectionPool: Transport {
                 guard !replaceThoseThatSawExpiredJWT(at: moment) else { return nil }
             }
             newestTokenSerial = max(newestTokenSerial, issue.serial)
-            // Refusals take it back; here somebody else's may have, who shares no key with us.
+            // A refusal clears the proven time; a pool with another key may have cleared it, so it is set here again.
             if let origin = issue.provenOrigin { proof.origin = origin }
             return issue
         } catch {
@@ -322,7 +328,7 @@ package final class ConnectionPool: Transport {
         }
     }
 
-    /// A connection belongs to the key that was first used on it (spec §9.2, documented).
+    /// Replaces all connections, because a connection belongs to the key that was first used on it (spec §9.2, documented).
     func changeKey(to serial: UInt64, at moment: Moment) {
         keySerial = serial
         formerKeysTokenSerial = newestTokenSerial
@@ -330,15 +336,15 @@ package final class ConnectionPool: Transport {
         report("the provider key has changed; connections are replaced", at: moment.monotonicNanoseconds)
         replacements.forget()
         for index in seats.indices {
-            // Not for the peer's sake: how often it has ended them before does not matter.
+            // The peer does not cause these replacements, so its earlier ends of connections do not count.
             guard let connection = seats[index].connection else { continue }
             vacate(index, for: .nanoseconds(Int64.random(in: 0...spread(of: index), using: &random)), at: moment)
             leave(connection, at: moment)
         }
     }
 
-    /// While nothing is sent nobody asks for a JWT, and it may be the key that has to be mended, or the machine's clock: then nobody
-    /// waits on.
+    /// Tries a push at once if the key or the machine's clock has been repaired. Nothing else would notice, because no JWT
+    /// is requested while nothing is sent.
     private func noticeMended(at moment: Moment) {
         let serial = credentials.keySerial(at: moment)
         if serial != keySerial {
@@ -349,7 +355,7 @@ package final class ConnectionPool: Transport {
         gate.tryNow()
     }
 
-    /// Between two looks at what may have been mended, while nothing is sent.
+    /// Interval between two checks for a repair while nothing is sent.
     private static let noticeInterval = Duration.seconds(1)
 
     private func finish(_ run: Range<Int>, _ outcome: DeliveryOutcome) {
@@ -370,11 +376,11 @@ package final class ConnectionPool: Transport {
 
     private func timerFired() {
         let moment = clock()
-        // A thread that could not run for a while finds that everybody's time is over, and the answers that have come meanwhile unread.
+        // All deadlines have passed, and the answers that have arrived meanwhile are unread, if the thread could not run for a while.
         let latest = timerDue == .max ? .max : timerDue + ConnectionPool.lateness
         if lateIn == loop.turns || lateIn == nil && moment.monotonicNanoseconds > latest {
             lateIn = loop.turns
-            // Nobody else arms it until it has come back.
+            // No other code arms the timer until it has fired again.
             timerDue = .min
             timer?.start(after: .milliseconds(1))
             return
@@ -391,11 +397,11 @@ package final class ConnectionPool: Transport {
         turn(at: moment)
     }
 
-    /// The timer fires when the first deadline is over.
+    /// Sets the timer to the first deadline.
     func armTimer(at now: Int64) {
         guard let timer else { return }
         var due = wasCutShort ? now : closesBy
-        // With each turn: no seat is copied.
+        // This loop runs with each turn, so it copies no seat.
         for index in seats.indices {
             if let connection = seats[index].connection {
                 due = min(due, connection.nextDeadline)
@@ -404,13 +410,13 @@ package final class ConnectionPool: Transport {
             if !isClosing, mayDial(index) { due = min(due, seats[index].opensAt) }
         }
         for connection in draining { due = min(due, connection.nextDeadline) }
-        // Once it may open, the next event that finds work opens it.
+        // A gate that may open needs no timer: the next event that finds work opens it.
         if let closedUntil = gate.closedUntil, closedUntil > now, !isClosing {
             due = min(due, closedUntil, now + ConnectionPool.noticeInterval.nanoseconds)
         }
         if let review = nextReview(at: now), !isClosing { due = min(due, review) }
         if let opens = gate.opensWhollyAt, opens > now, !isClosing { due = min(due, opens) }
-        // A timer that is long over and has not fired: the machine slept, and libuv's clock with it.
+        // A timer that is long overdue and has not fired shows that the machine was suspended, and libuv's clock with it.
         let hasSlept = lateIn == nil && timerDue < now - ConnectionPool.lateness
         guard due < timerDue || hasSlept else { return }
         timerDue = due

@@ -2,19 +2,18 @@ import FanfareHTTP2
 import FanfareLoop
 import FanfareModel
 
-/// Finds an address of the host that speaks HTTP/2: RFC 8305, "happy eyeballs".
+/// Finds an address of the host that speaks HTTP/2, by RFC 8305 ("happy eyeballs").
 ///
-/// The name is looked up afresh, since APNs spreads load by DNS. The addresses that were good last are tried as well: while the name
-/// servers are slow or do not answer, and behind all that they have found. Addresses are tried one after the other, each a quarter of a
-/// second behind the one before it, or at once when that has failed. The first on which the peer's SETTINGS arrive is taken and the
-/// others are closed. So an address that leads nowhere, or a family of addresses that this machine lacks, costs a moment and not the
-/// connection.
+/// The name is looked up afresh, because APNs spreads load by DNS. The addresses that were good last are tried as well:
+/// while the name servers are slow or silent, and after all addresses that they have returned. Attempts begin one after the
+/// other, each a quarter of a second after the one before, or at once when that has failed. The first attempt on which the
+/// peer's SETTINGS arrive wins, and the others are closed. So an address that leads nowhere, or a family of addresses that
+/// this machine lacks, costs a moment and not the connection.
 ///
-/// Each attempt has a session of its own: what was written for one address, or half read from it, is no other one's.
-/// It says `onOpened` or `onFailed` once, on the loop. Nothing here waits for anything: `tick` is called no later than
-/// `nextDeadline`.
+/// Each attempt has its own session, because output for one address and half-read input are useless for another. The dialer
+/// calls `onOpened` or `onFailed` once, on the loop. It never blocks: the connection calls `tick` no later than `nextDeadline`.
 final class Dialer {
-    /// One address, and how far we have come with it.
+    /// An attempt to connect to one address.
     final class Attempt {
         let stream: TLSStream
         var session: ClientSession
@@ -45,11 +44,11 @@ final class Dialer {
         }
     }
 
-    /// RFC 8305 §5, "Connection Attempt Delay".
+    /// Time between the starts of two attempts: the "Connection Attempt Delay" of RFC 8305 §5.
     static let attemptDelay = Duration.milliseconds(250)
-    /// How long the next address waits for one that has answered so far as TCP goes: handshakes cost servers something.
+    /// Time for which the next attempt waits for one that has established TCP, because handshakes cost servers something.
     static let handshakePatience = Duration.seconds(2)
-    /// How long a name server is waited for where addresses are known that were good. Its answer is still welcome later.
+    /// Time after which the addresses that were good last are tried without the name server's answer. A later answer is still used.
     static let lookupPatience = Duration.seconds(2)
 
     var onOpened: ((Attempt) -> Void)?
@@ -57,32 +56,32 @@ final class Dialer {
 
     private unowned let pool: ConnectionPool
     private var lookup: Resolver.Lookup?
-    /// Monotonic nanoseconds, as all times here.
+    /// Deadline of the look-up, in monotonic nanoseconds like all times of this class.
     private var lookupEnds = Int64.max
-    /// When those that were good are tried without it; `.max` from then on.
+    /// Time at which the addresses that were good last are tried without the look-up's answer; `.max` from then on.
     private var lookupIsSlowAt = Int64.max
-    /// As the resolver gave them out.
+    /// Addresses in the resolver's order.
     private var found: [SocketAddress] = []
-    /// Those that were good last, until they are among the others.
+    /// Addresses that were good last, until they join the others.
     private var spare: [SocketAddress] = []
-    /// Not tried yet, in order.
+    /// Addresses not yet tried, in order.
     private var untried: ArraySlice<SocketAddress> = []
     private var tried: Set<SocketAddress> = []
     private var attempts: [Attempt] = []
     private var nextAttemptAt = Int64.max
-    /// What people hear of when nothing is left. A server that answered and was found wanting is told of, rather than an address
-    /// that was tried beside it.
+    /// Reason to report when no address is left. The fault of a server that answered takes precedence over an address that
+    /// was tried beside it.
     private var complaint = ""
     private var isServerAtFault = false
-    /// An attempt failed because this process may open no more files.
+    /// `true` if an attempt failed because this process may open no more files.
     private var isOutOfFiles = false
 
     init(pool: ConnectionPool) { self.pool = pool }
 
-    // A pool that is dropped without being closed must not be called back.
+    // A dropped pool that was not closed must not be called back.
     deinit { close() }
 
-    /// Ends without a word.
+    /// Ends without calling back.
     func close() {
         onOpened = nil
         onFailed = nil
@@ -125,7 +124,7 @@ final class Dialer {
 
     private func lookupFailed(_ text: String, at now: Int64) {
         endLookup()
-        // What is known of addresses says more.
+        // The failure of an address says more than that of the look-up.
         if tried.isEmpty { complaint = text }
         if spare.isEmpty { raceOn(at: now) } else { raceSpare("\(text); trying", at: now) }
     }
@@ -138,9 +137,9 @@ final class Dialer {
 
     // MARK: The addresses
 
-    /// RFC 8305 §4: the families take turns, the one that the system prefers (RFC 6724) first. Within a family the resolver's
-    /// order is entered at random and goes round, so that many connections spread over the addresses of a host. Addresses in doubt come
-    /// behind the others of their family, and a family of nothing else behind the other.
+    /// Returns the addresses in the order of attempts (RFC 8305 §4): the families alternate, the system's preferred one (RFC 6724)
+    /// first. A family keeps the resolver's order, but starts at random and wraps around, so that many connections spread over a
+    /// host's addresses. Addresses in doubt follow the others of their family, and a family of nothing else follows the other one.
     static func order(
         _ found: [SocketAddress], using random: inout some RandomNumberGenerator,
         isInDoubt: (SocketAddress) -> Bool = { _ in false }
@@ -159,7 +158,7 @@ final class Dialer {
         return (0..<rounds).flatMap { round in families.compactMap { round < $0.count ? $0[round] : nil } }
     }
 
-    /// Tries them behind those that are to be tried already.
+    /// Appends the new addresses to those not yet tried.
     private func race(_ addresses: [SocketAddress], at now: Int64) {
         let doubts = pool.addressDoubts
         untried += Dialer.order(
@@ -176,7 +175,7 @@ final class Dialer {
         race(addresses, at: now)
     }
 
-    /// An attempt that has just begun gets its time.
+    /// Begins the next attempt, unless one has just begun and still has its time.
     private func raceOn(at now: Int64) { if attempts.isEmpty || nextAttemptAt == .max { tryNext(at: now) } }
 
     private func tryNext(at now: Int64) {
@@ -195,7 +194,7 @@ final class Dialer {
             stream.onReady = { [unowned self, unowned attempt] in self.secured(attempt, alpn: $0) }
             stream.onRead = { [unowned self, unowned attempt] in self.received($0, on: attempt) }
             stream.onClose = { [unowned self, unowned attempt] in self.closed(attempt, $0) }
-            // It may be an answer or a failure that has led here, after which nobody else looks at the time.
+            // An answer or a failure may have led here, after which no other code arms the timer.
             pool.armTimer(at: now)
         } catch {
             note(error)
@@ -233,7 +232,7 @@ final class Dialer {
         if let error { note(error) }
         let isOfServer =
             switch error?.kind {
-            // Any server of the host would show the same certificate, and speak TLS as badly, where the address is the host's.
+            // Every server of the host would show the same certificate, and speak TLS as badly, if the address is the host's.
             case .certificate, .tls, .badKey: true
             default: false
             }
@@ -244,7 +243,7 @@ final class Dialer {
 
     private func win(_ attempt: Attempt) {
         let onOpened = self.onOpened
-        // What the name servers say, where one of theirs was good; else what was good before still is.
+        // The look-up's addresses are good if one of them won; otherwise the former good addresses still are.
         if found.contains(attempt.address) { pool.goodAddresses = found }
         attempts.removeAll { $0 === attempt }
         close()
@@ -258,8 +257,9 @@ final class Dialer {
         tryNext(at: pool.now().monotonicNanoseconds)
     }
 
-    /// What the server is to blame for, another address of its family would hardly mend; attempts that have begun go on. The other
-    /// family may lead elsewhere: one wrong entry, or somebody on the way who answers for all of one family, is enough.
+    /// Records a failure. A server at fault removes the untried addresses of its family, which would hardly do better;
+    /// attempts that have begun go on. The other family may lead elsewhere: one wrong entry, or an intermediary that answers
+    /// for a whole family, is enough to cause the fault.
     private func complain(_ text: String, ofServerAt address: SocketAddress?) {
         if address != nil || !isServerAtFault { complaint = text }
         guard let address else { return }

@@ -1,14 +1,15 @@
-/// The JSON that comes with a failure, and in the debug data of a GOAWAY: `{"reason":"…","timestamp":…}`.
+/// JSON in the body of a failure and in the debug data of a GOAWAY: `{"reason":"…","timestamp":…}`.
 package struct ErrorBody: Sendable, Equatable {
-    /// Printable ASCII, at most `reasonBytesMax` bytes: it goes to logs and counters, and the peer is not trusted.
+    /// Reason of the failure: printable ASCII, at most `reasonBytesMax` bytes, because logs and counters show it and the
+    /// peer is not trusted.
     package private(set) var reason: String?
-    /// With 410 only: since when the token has been dead, Unix *milliseconds*. A token registered later than that lives.
+    /// Time since which the token has been dead, in Unix *milliseconds*; with 410 only. A token registered later is alive.
     package private(set) var timestampMilliseconds: Int64?
 
     package static let reasonBytesMax = 64
 
-    /// Reads members up to the first thing it does not know (a nested value, an escape, a break of syntax); what it found
-    /// until then stands. An answer that is something else altogether has neither field, and its status alone decides.
+    /// Reads members up to the first unknown element (a nested value, an escape, a syntax error) and keeps those before it.
+    /// An answer in any other form has neither member, and its status alone decides.
     package init(_ bytes: [UInt8]) {
         var cursor = Cursor(bytes: bytes)
         guard cursor.skip("{") else { return }
@@ -29,7 +30,7 @@ package struct ErrorBody: Sendable, Equatable {
     }
 }
 
-/// Reads JSON tokens from the front; each call consumes what it returns and nothing otherwise.
+/// Reads JSON tokens from the front; a call consumes the token that it returns, and nothing if it returns none.
 private struct Cursor {
     let bytes: [UInt8]
     var position = 0
@@ -47,7 +48,7 @@ private struct Cursor {
         return true
     }
 
-    /// Without its quotes; `nil` too for a string with escapes, which no reason has.
+    /// Reads a string and returns it without its quotes; `nil` also for a string with escapes, which no reason has.
     mutating func string() -> ArraySlice<UInt8>? {
         skipSpace()
         guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { return nil }

@@ -1,17 +1,18 @@
-/// How many of a connection's answers end what its activities get: dead tokens, and requests that are refused for good.
+/// Counts a connection's final answers, after which an activity gets nothing more: dead tokens, and requests that are refused for good.
 ///
-/// A server that is ill may call everybody's token dead; behind the other connections are servers that know better. Over thousands of pushes
-/// a healthy connection brings about as many final answers as the others do. One topic's followers may all come to one connection, so that
-/// too many are a reason to ask another one, and no verdict. What was answered long ago counts less and less: a connection that has been
-/// well for a week is judged by what it says now.
+/// A broken server may call every token dead, while the servers behind the other connections know better. A healthy
+/// connection has about as many final answers in thousands of pushes as the others. All followers of one topic may come to
+/// one connection, so too many final answers are a reason to ask another connection, and no verdict. Old answers count less
+/// and less: a connection that has been healthy for a week is judged by its present answers.
 struct FinalAnswers {
     private(set) var answers = 0
     private(set) var final = 0
 
-    /// Several times a connection's width: within one reading all refusals come behind all that was accepted.
+    /// Answers after which all counts are halved: several times a connection's width, because all refusals of one read
+    /// follow everything that was accepted.
     private static let memory = 8192
     private static let finalMin = 16
-    /// Of the others, before they are a measure.
+    /// Minimum number of answers of the other connections before they serve as a measure.
     private static let othersMin = 100
 
     mutating func note(isFinal: Bool) {
@@ -25,13 +26,13 @@ struct FinalAnswers {
         final += other.final
     }
 
-    /// Nobody needs to look at the others.
+    /// `true` if the final answers are too few for a comparison with other connections.
     var areFew: Bool { final <= grace }
 
-    /// Chance has brought some to a connection that has answered well; one that has not is asked about from the first on.
+    /// Final answers that count as chance; none while a connection has had no other answers.
     private var grace: Int { final == answers ? 0 : FinalAnswers.finalMin }
 
-    /// More than twice as many as the others bring.
+    /// Returns `true` if the share of final answers is more than twice that of the others.
     func areTooMany(beside others: FinalAnswers) -> Bool {
         guard others.answers >= FinalAnswers.othersMin else { return false }
         return (final - grace) * others.answers > 2 * others.final * answers

@@ -1,20 +1,20 @@
 package import FanfareLoop
 import Glibc
 
-/// The `.p8` file that Apple gave out for a key, and the key that was found in it last.
+/// The `.p8` file that Apple issued for a key, and the key that was last read from it.
 struct KeyFile {
-    /// A `.p8` has about 250 bytes.
+    /// Maximum size of the file; a `.p8` has about 250 bytes.
     private static let bytesMax = 16 * 1024
 
-    /// What makes two keys one: a file that was only touched, or written again with the same key, rotates nothing.
+    /// Identity of a key: a file that was only touched, or rewritten with the same key, rotates nothing.
     private struct Identity: Equatable {
         let id: String
-        /// PEM.
+        /// Public key as PEM.
         let publicKey: String
     }
 
     let path: String
-    /// `nil`: as the file's name says.
+    /// Id of the key; `nil` if the file's name contains it.
     private let keyID: String?
     private var known: Identity?
 
@@ -23,13 +23,13 @@ struct KeyFile {
         self.keyID = keyID
     }
 
-    /// Waits for the file system. The program's memory of the file's text is overwritten before this returns.
-    /// - Returns: `nil` when the key is the one that was read last.
-    /// - Throws: `CredentialsFault` or `LoopError`, with the file's name and what to do. The file may have been half written:
-    ///   the next call reads it again.
+    /// Reads the key; blocks on the file system. The memory that held the file's text is overwritten before this returns.
+    /// - Returns: `nil` if the key is the one that was read last.
+    /// - Throws: `CredentialsFault` or `LoopError`, with the file's name and the remedy. The file may have been half
+    ///   written: the next call reads it again.
     mutating func readIfChanged() throws -> ProviderToken.Key? {
-        // Everything that follows is about this descriptor: between two looks at a path the file may be another one. Opening
-        // does not wait for the writer of a named pipe.
+        // All checks use this descriptor, because the file at a path may change between two checks. The open does not wait
+        // for the writer of a named pipe.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw fault(String(cString: strerror(errno))) }
         defer { Glibc.close(descriptor) }
@@ -49,7 +49,7 @@ struct KeyFile {
         return ProviderToken.Key(id: id, publicKey: found.publicKey) { try key.sign($0) }
     }
 
-    /// A key that others can read is refused: whoever has it pushes in our name until somebody revokes it.
+    /// Refuses a key that others can read: anyone who has it can push in our name until it is revoked.
     private func check(_ descriptor: CInt) throws(CredentialsFault) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw fault(String(cString: strerror(errno))) }
@@ -62,8 +62,8 @@ struct KeyFile {
         }
     }
 
-    /// A group of ours may read, and no more than read: so systems that hand secrets to services do it, for which the file is
-    /// not the service's own (Kubernetes with `fsGroup` mounts it as root's, mode 0440).
+    /// Returns `true` if only we can use the file. A group of ours may read it, and no more: systems that hand secrets to
+    /// services use that if the service does not own the file (Kubernetes with `fsGroup` mounts it as root's, mode 0440).
     static func isOursAlone(permissions: mode_t, groupIsOurs: Bool) -> Bool {
         permissions & (groupIsOurs ? 0o037 : 0o077) == 0
     }
@@ -87,10 +87,10 @@ struct KeyFile {
 
     private func fault(_ reason: String) -> CredentialsFault { CredentialsFault("key file \(path): \(reason)") }
 
-    /// Apple calls the file `AuthKey_ABC123DEFG.p8`. A link to it is followed, so that pointing the link elsewhere rotates the
-    /// key and its id together.
+    /// Returns the id in the file's name, which Apple makes `AuthKey_ABC123DEFG.p8`. Links are followed, so pointing a link
+    /// elsewhere rotates the key and its id together.
     private func idInName(of descriptor: CInt) throws(CredentialsFault) -> String {
-        // The path of the file that is open, whatever the link says by now.
+        // The path of the open file is independent of later changes to the link.
         guard let resolved = realpath("/proc/self/fd/\(descriptor)", nil) else {
             throw fault(String(cString: strerror(errno)))
         }
@@ -105,12 +105,12 @@ struct KeyFile {
 }
 
 extension ProviderToken {
-    /// With the `.p8` file that Apple gave out for the key. When the file holds another key, or a link points to one, that key
-    /// signs within seconds; when the new one cannot be used, or APNs refuses it, the old one goes on and `Issue.complaint` says why.
+    /// Creates a provider token from the `.p8` file that Apple issued for the key. Another key in the file, or behind its link, signs
+    /// within seconds. The old key stays in use, and `Issue.complaint` gives the reason, if the new one is unusable or APNs refuses it.
     ///
-    /// - Parameter keyID: as Apple shows it beside the key. `nil` takes it from the file's name, which rotates with the key: under
-    ///   an id that stays, no other key takes the place of one that APNs accepts.
-    /// - Throws: `CredentialsFault` or `LoopError`, with the file's name and what to do.
+    /// - Parameter keyID: the id that Apple shows beside the key. `nil` takes it from the file's name, which rotates with
+    ///   the key; under a fixed id no other key replaces one that APNs accepts.
+    /// - Throws: `CredentialsFault` or `LoopError`, with the file's name and the remedy.
     package convenience init(keyFile path: String, keyID: String?, teamID: String) throws {
         try self.init(keyFile: path, keyID: keyID, teamID: teamID) { (look) throws(LoopError) in
             try DetachedThread.run(name: "key file", look)

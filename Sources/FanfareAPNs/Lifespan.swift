@@ -1,17 +1,17 @@
-/// How many pushes are carried between one connection that is cut off with pushes in flight and the next, and how many may therefore be in
-/// flight on a connection: of those nobody knows what became of them, and their alerts are not sent again.
+/// Measures how many pushes are carried between two connections that are cut off with pushes in flight, and limits those in
+/// flight accordingly: the outcome of a push that is cut off is unknown, and its alert is not sent again.
 ///
-/// A peer that ends connections again and again, such as one that does so for each bad token, takes a part of the pushes with it, however
-/// many there are. Where nothing is cut off, what has been carried since says so, sooner the more connections there are.
+/// A peer that ends connections again and again, for example for each bad token, takes a share of the pushes with it,
+/// however many there are. Pushes carried without a cut-off raise the maximum again, sooner with more connections.
 struct Lifespan {
-    /// Of what is carried between two endings, so much is in flight at most.
+    /// Divisor of the pushes carried between two cut-offs; at most the quotient is in flight.
     private static let share = 8
 
-    /// Of the last endings, the newest a quarter; `nil` while there has been none.
+    /// Moving average of the pushes carried between cut-offs, in which the newest counts a quarter; `nil` before the first.
     private var usual: Int?
-    /// Answers since the last ending, on whatever connection.
+    /// Answers since the last cut-off, on all connections.
     private var since = 0
-    /// Pushes that a connection may come to have in flight.
+    /// Maximum number of pushes in flight on a connection.
     private(set) var streamsMost = Int.max
 
     mutating func answered() {
@@ -19,9 +19,11 @@ struct Lifespan {
         if let usual, since > usual { streamsMost = max(streamsMost, since / Lifespan.share) }
     }
 
-    /// - Parameter answers: that the connection had brought.
+    /// Records a connection that was cut off.
+    ///
+    /// - Parameter answers: number of answers that the connection had brought.
     mutating func cutOff(after answers: Int) {
-        // What ends together, with nothing between, has one reason.
+        // Connections that end together, without an answer in between, have one cause.
         guard since > 0 else { return }
         let carried = max(answers, since)
         let usual = usual.map { $0 - $0 / 4 + carried / 4 } ?? carried

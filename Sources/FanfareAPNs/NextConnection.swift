@@ -1,20 +1,20 @@
-/// Which of a pool's connections is pulled for next.
+/// Chooses the connection that is pulled for next.
 ///
-/// Connections with the fewest errors go before others: errors come fast, so a connection that has nothing else always has room. Of those the
-/// ones that answer soon go before the slow ones; then the one with the least in flight, where each request on one that answers two or three
-/// times as late counts for two or three. So a goal spreads over all alike, and none needs round trips that the others do not. Of equals it is
-/// the one that was offered first.
+/// Connections with the fewest errors go first: errors come fast, so a connection that brings nothing else always has room.
+/// Of those, connections with normal answer times go before slow ones; then the one with the fewest requests in flight, where
+/// each request on a connection that answers two or three times as late counts as two or three. So a goal spreads evenly over
+/// all connections, and none needs more round trips than the others. Of equals, the one that was offered first wins.
 struct NextConnection {
-    /// `nil` while none has been offered that has room.
+    /// Index of the chosen connection; `nil` until one with room has been offered.
     private(set) var index: Int?
     private(set) var room = 0
     private var rank = Int.max
     private var burden = Int.max
 
     /// - Parameters:
-    ///   - inFlight: requests on it that wait for their answers.
-    ///   - errors: that count at the moment.
-    ///   - lag: how many times as long as in the middle of all an answer takes.
+    ///   - inFlight: requests on the connection that wait for their answers.
+    ///   - errors: errors that count at the moment.
+    ///   - lag: answer time of the connection, as a multiple of the median of all.
     mutating func offer(_ index: Int, room: Int, inFlight: Int, errors: Int, isSlow: Bool, lag: Int = 1) {
         guard room > 0 else { return }
         let rank = 2 * errors + (isSlow ? 1 : 0)

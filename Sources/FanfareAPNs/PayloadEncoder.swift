@@ -1,27 +1,27 @@
 package import FanfareFanOut
 import FanfareModel
 
-/// Turns payloads into request bodies. Done once per payload; every push that carries it shares the bytes.
+/// Encodes payloads as request bodies, once per payload; all pushes that carry it share the bytes.
 package enum PayloadEncoder {
-    /// Bytes; what APNs takes on the device path (spec §6.2, documented by Apple).
+    /// Maximum size of a body on the device path, in bytes (spec §6.2, documented by Apple).
     package static let bodyBytesMax = 4096
-    /// Of `apns-collapse-id` (spec §2.2, documented).
+    /// Maximum size of `apns-collapse-id`, in bytes (spec §2.2, documented).
     package static let collapseIDBytesMax = 64
 
-    /// As a body of its own.
+    /// Returns the body of a payload as new bytes.
     package static func body(of payload: Payload) throws(PayloadFault) -> [UInt8] {
         var body: [UInt8] = []
         try encode(payload, into: &body)
         return body
     }
 
-    /// The request body: `{"aps":{…}}`, the content state spliced in as it stands.
+    /// Encodes the request body: `{"aps":{…}}`, with the content state spliced in unchanged.
     ///
-    /// Two epochs meet here: `timestamp`, `stale-date` and `dismissal-date` are Unix seconds, while dates *inside* the
-    /// content state count from 2001 (spec §6.1). The state is never looked into, so it keeps its own.
+    /// The body mixes two epochs: `timestamp`, `stale-date` and `dismissal-date` are Unix seconds, while dates *inside* the
+    /// content state count from 2001 (spec §6.1). The encoder does not parse the state, so the state keeps its own epoch.
     ///
-    /// - Parameter body: is replaced; its room is used again.
-    /// - Throws: when the payload could not be shown by a phone; such a payload must not be sent, and `body` is of no use.
+    /// - Parameter body: is replaced; its capacity is reused.
+    /// - Throws: `PayloadFault` if a phone could not show the payload, which must then not be sent; `body` is unusable.
     static func encode(_ payload: Payload, into body: inout [UInt8]) throws(PayloadFault) {
         func fault(_ problem: PayloadFault.Problem) -> PayloadFault {
             PayloadFault(subject: payload.subject, problem: problem)
@@ -39,7 +39,7 @@ package enum PayloadEncoder {
         case .end: body.append(#","event":"end""#)
         case .start:
             body.append(#","event":"start""#)
-            // Without an alert APNs says 200 and the phone starts nothing (spec §3.1, observed).
+            // APNs answers 200 to a start without an alert, but the phone starts nothing (spec §3.1, observed).
             guard payload.alert != nil else { throw fault(.startWithoutAlert) }
             guard let start = payload.start else { throw fault(.startWithoutAttributes) }
             if let problem = problem(with: start) { throw fault(problem) }
@@ -68,7 +68,7 @@ package enum PayloadEncoder {
         guard body.count <= bodyBytesMax else { throw fault(.tooLarge(bytes: body.count)) }
     }
 
-    /// ActivityKit decodes structs, so anything else would be dropped on the phone while APNs says 200.
+    /// Returns `true` for a JSON object. ActivityKit decodes structs, so the phone would drop anything else although APNs answers 200.
     private static func isObject(_ json: [UInt8]) -> Bool {
         json.first == UInt8(ascii: "{") && json.last == UInt8(ascii: "}")
     }
@@ -108,7 +108,8 @@ package enum PayloadEncoder {
         }
     }
 
-    /// The sound stands inside, and localised lines are objects: ordinary pushes have both flat (spec §3.2, documented).
+    /// Appends an alert. Its sound lies inside and localised lines are objects, while ordinary pushes have both flat (spec
+    /// §3.2, documented).
     private static func append(_ alert: AlertText, to body: inout [UInt8]) {
         func append(_ line: AlertText.Line) {
             switch line {
@@ -134,11 +135,11 @@ package enum PayloadEncoder {
         body.append("}")
     }
 
-    /// `apns-expiration`, Unix seconds: until when APNs keeps a push for a phone that is away.
+    /// Returns `apns-expiration`, in Unix seconds: the time until which APNs keeps a push for a phone that is offline.
     ///
-    /// An update is worth nothing once its state is stale. A missed end leaves a card that lies, so it is kept as long as
-    /// a card can be on a Lock Screen at all: 8 hours active and 4 hours ended (spec §3.4). A start must survive a moment
-    /// offline and no more: a late one shows old data. Ten minutes have worked (spec §11, observed).
+    /// An update is worthless once its state is stale. A missed end leaves a card that shows a wrong state, so the end is
+    /// kept as long as a card can be on a Lock Screen at all: 8 hours active and 4 hours ended (spec §3.4). A start must
+    /// survive a moment offline and no more, because a late one shows old data. Ten minutes have worked (spec §11, observed).
     package static func expiration(of payload: Payload) -> Int64 {
         switch payload.event {
         case .update: max(payload.staleDate ?? 0, payload.stamp + updateKeptSeconds)
@@ -147,13 +148,13 @@ package enum PayloadEncoder {
         }
     }
 
-    /// For updates that do not say when they grow stale, and the least for those which do; ours to choose. Ten minutes
-    /// bridge a tunnel and a lift.
+    /// Seconds for which APNs keeps starts and updates without a stale date, and the minimum for other updates; our own
+    /// choice. Ten minutes bridge a tunnel and a lift.
     static let updateKeptSeconds: Int64 = 600
     static let cardSecondsMax: Int64 = 12 * 3600
 }
 
-/// Why a payload cannot be sent.
+/// Reason why a payload cannot be sent.
 package struct PayloadFault: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Problem: Sendable, Equatable {
         case tooLarge(bytes: Int)
@@ -165,7 +166,7 @@ package struct PayloadFault: Error, Sendable, Equatable, CustomStringConvertible
         case relevanceIsNotANumber
     }
 
-    /// The topic, or the lineup's topics.
+    /// Topic of the payload, or topics of its lineup.
     package let subject: String
     package let problem: Problem
 
@@ -190,7 +191,7 @@ extension [UInt8] {
         text.withUTF8Buffer { append(contentsOf: $0) }
     }
 
-    /// Without a `String`, which costs more than all else of a lineup's body.
+    /// Appends a decimal number without a `String`, which would cost more than the rest of a lineup's body.
     mutating func append(decimal value: Int64) {
         var digits = InlineArray<20, UInt8>(repeating: 0)
         var first = digits.endIndex

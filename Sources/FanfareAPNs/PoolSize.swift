@@ -1,18 +1,18 @@
 import FanfareFanOut
 
-/// How many connections a pool has, so that what is owed at once reaches the last activity within `reach`.
+/// Decides the number of a pool's connections, so that all pushes due at once reach the last activity within `reach`.
 ///
-/// A connection carries so many pushes in a round trip as its peer allows, and fewer while TCP begins slowly; the farther the peer
-/// is, the fewer round trips are in the time. Connections are opened before they are needed, for they take several round trips, and
-/// one after the other. They are kept: APNs takes many new ones for an attack (spec §10). More of them than the peer wants, or than
-/// bring anything, make it worse: then there are no more for a while.
+/// A connection carries as many pushes in a round trip as its peer allows, and fewer during TCP's slow start; a farther peer
+/// leaves fewer round trips in the time. Connections are opened one after the other and before they are needed, because
+/// opening takes several round trips. They are kept, because APNs considers many new ones an attack (spec §10). More
+/// connections than the peer wants, or than increase throughput, make it worse; growth pauses then for a while.
 ///
 /// All times are monotonic nanoseconds.
 struct PoolSize {
     struct Limits: Sendable, Equatable {
-        /// From a change to the last activity of the largest audience.
+        /// Time from a change to the last activity of the largest audience.
         var reach: Duration = .seconds(2)
-        /// APNs asks for several rather than bursts on few (spec §10).
+        /// Minimum number of connections; APNs asks for several rather than bursts on few (spec §10).
         var least = 2
         var most = 64
 
@@ -21,39 +21,40 @@ struct PoolSize {
         var leastHad: Int { max(1, min(least, most)) }
     }
 
-    /// What the connections have been seen to do.
+    /// Measurements of the connections.
     struct Path: Equatable {
         var roundTrip: Int64
-        /// Requests that a connection may have in flight, and would if its window were large enough.
+        /// Requests that a connection may have in flight.
         var width: Int
+        /// Requests that a connection could have in flight if its window were large enough.
         var streams: Int
-        /// Bytes of a request, header and frames included.
+        /// Bytes of a request, including header and frames.
         var requestBytes: Int
     }
 
-    /// Of `reach`: the rest is for what a goal waits for elsewhere, and for a path that is worse than it was.
+    /// Divisor of `reach` for the planned time. The rest is for a goal's delays elsewhere, and for a path that is worse than measured.
     private static let plannedShare = 4
-    /// Pushes that a shard's thread sends in a second at most; with several at a time on a machine it is less.
+    /// Maximum number of pushes that a shard's thread sends per second; fewer if a machine runs several such threads.
     private static let pushesPerSecondMax = 1_000_000
-    /// What TCP sends in the first round trip, also after idleness; it doubles with each further one (RFC 6928, RFC 5681 §4.1).
+    /// Bytes that TCP sends in the first round trip, also after idleness; they double with each further one (RFC 6928, RFC 5681 §4.1).
     private static let initialWindow = 14_600
-    /// A smaller need than this share of what there is, for so long, ends one connection, and another one each `shrinkInterval`.
+    /// Share of the connections; a need below it closes one after `shrinkAfter`, and another one each `shrinkInterval`.
     private static let shrinkShare = 0.75
     static let shrinkAfter: Int64 = 600 * 1_000_000_000
     static let shrinkInterval: Int64 = 60 * 1_000_000_000
-    /// What was owed at once, and that all were full, counts for so long.
+    /// Time for which the demand, and a load that filled all connections, are remembered.
     static let memory: Int64 = 1800 * 1_000_000_000
 
-    /// A time without what was of no use, longer when it is so again soon afterwards.
+    /// A pause after useless attempts, which becomes longer if it recurs soon afterwards.
     private struct Pause {
         private var wait = Backoff(first: .seconds(60), most: .seconds(3600))
         private var ends = Int64.min
-        /// After such a time without a pause the next one is a short one again.
+        /// Time without a pause after which the next one is short again.
         private static let forgottenAfter: Int64 = 3600 * 1_000_000_000
 
         func isOver(at now: Int64) -> Bool { now >= ends }
 
-        /// One that goes on stays as it is: it is the same trouble.
+        /// Begins a pause. A current pause stays unchanged, because the cause is the same.
         mutating func begin(at now: Int64, using random: inout some RandomNumberGenerator) {
             guard isOver(at: now) else { return }
             if ends > .min, now - ends > Pause.forgottenAfter { wait.reset() }
@@ -62,32 +63,35 @@ struct PoolSize {
     }
 
     let limits: Limits
-    /// Connections that there are to be now: the pool opens one more, or closes one, when this says so.
+    /// Number of connections that the pool should have now; the pool opens or closes connections accordingly.
     private(set) var count: Int
-    /// For what is known of the demand, and for what was seen under load.
+    /// Connections needed for the known demand.
     private var needed: Int
+    /// Connections tried because of the observed load.
     private var tried = 0
-    /// The peer has refused more than these.
+    /// Maximum number of connections while the peer, or this machine, takes no more.
     private var ceiling = Int.max
     private var refusal = Pause()
-    /// More of them brought nothing.
+    /// Pause after more connections have brought nothing.
     private var futility = Pause()
-    /// Since when fewer would do, or one of those that would not be needed was closed.
+    /// Time since which fewer connections would do; adjusted when one of them is closed.
     private var isLargeSince: Int64?
-    /// When all were full last. What was opened for that is there for the next time.
+    /// Time at which all connections were last full. Connections that were opened for such a load are kept for the next one.
     private var filledAt: Int64?
-    /// What was owed at once lately.
+    /// Largest demand in the current and in the previous period of `memory`.
     private var (peak, formerPeak) = (0, 0)
     private var peakTurnsAt = Int64.min
-    /// All were full: as many as there are now, their best rate, and how often that was seen; and the same of some time before.
+    /// Observation with all connections full: their present number, their best rate, and the number of measurements.
     private var seen = (count: 0, best: 0.0, spans: 0)
+    /// Earlier observation with all connections full, which later ones are compared with.
     private var reference: (count: Int, rate: Double, at: Int64)?
-    /// Before their rate is believed. Answers come in reads, so one look says little.
+    /// Minimum number of measurements before a rate is believed. Answers arrive in reads, so one measurement says little.
     private static let spansMin = 4
-    /// Of what more connections should bring, if they were the limit; and how many more it takes to tell that from chance.
+    /// Share of the expected gain that more connections must bring.
     private static let worthwhileShare = 0.5
+    /// Minimum growth, as a share, that distinguishes a gain from chance.
     private static let tellingShare = 0.25
-    /// What was seen longer ago is of another distance, or of other bodies.
+    /// Time after which an observation is obsolete, because the distance or the bodies may have changed.
     private static let referenceMemory: Int64 = 600 * 1_000_000_000
 
     init(_ limits: Limits) {
@@ -96,7 +100,7 @@ struct PoolSize {
         needed = count
     }
 
-    /// So many pushes are due at once, or will be.
+    /// Records the number of pushes that are due at once, or will be.
     mutating func note(demand: Int, at now: Int64) {
         if now >= peakTurnsAt {
             formerPeak = peakTurnsAt == .min || now - peakTurnsAt >= PoolSize.memory ? 0 : peak
@@ -106,7 +110,9 @@ struct PoolSize {
         peak = max(peak, demand)
     }
 
-    /// - Parameter path: as it is without a queue; `nil` while no connection has measured it.
+    /// Updates the number of connections needed.
+    ///
+    /// - Parameter path: path without a queue; `nil` while no connection has measured it.
     mutating func review(_ path: Path?, at now: Int64) {
         guard let path else { return isLargeSince = nil }
         needed = PoolSize.needed(for: max(peak, formerPeak), over: path, limits)
@@ -116,30 +122,32 @@ struct PoolSize {
         if isLargeSince == nil { isLargeSince = now }
     }
 
-    /// More connections are to be opened.
+    /// Returns `true` if more connections are to be opened.
     func isGrowing(at now: Int64) -> Bool {
         let wanted = futility.isOver(at: now) ? max(needed, tried) : needed
         return count < (refusal.isOver(at: now) ? wanted : min(wanted, ceiling))
     }
 
-    /// For a while there are no more: those that were tried were refused, or in vain.
+    /// Returns `true` while growth pauses, because tried connections were refused or brought nothing.
     func isStopped(at now: Int64) -> Bool {
         !futility.isOver(at: now) || !refusal.isOver(at: now) && count >= ceiling
     }
 
-    /// Whether all are full where this holds pushes back. Where growing has stopped, that is said to hold them back, and they are full
-    /// all the same.
+    /// Returns `true` if this limit means that all connections are full. The limit is the peer while growth pauses, but all
+    /// connections are full then, too.
     func isFull(_ limit: TransportFigures.Limit, at now: Int64) -> Bool {
         limit == .streams || limit == .window || limit == .peer && isStopped(at: now)
     }
 
-    /// One more is to be opened, which has not been seen to work.
+    /// Adds a connection, which is not yet known to work.
     mutating func grow() { count += 1 }
 
-    /// One of several that were to be opened was not taken, and the peer is asked for another one of them alone.
+    /// Takes back one of several added connections that the peer did not take; the pool tries another one of them alone.
     mutating func takeBack() { count -= 1 }
 
-    /// - Returns: whether one is to be closed, after a long quiet.
+    /// Reduces the number of connections after a long quiet time.
+    ///
+    /// - Returns: `true` if one is to be closed.
     mutating func shrinks(at now: Int64) -> Bool {
         guard let since = isLargeSince, now - since >= PoolSize.shrinkAfter, count > limits.leastHad else {
             return false
@@ -150,12 +158,12 @@ struct PoolSize {
         return true
     }
 
-    /// When `shrinks` may say yes next.
+    /// Time at which `shrinks` may next return `true`.
     var shrinksAt: Int64? { isLargeSince.map { $0 + PoolSize.shrinkAfter } }
 
-    /// The peer would not have one of them, or this machine: it is gone, and for a while there are no more than the others.
+    /// Removes a connection that the peer or this machine refused, and pauses growth beyond the others.
     ///
-    /// - Returns: whether it may be given up.
+    /// - Returns: `true` if the connection may be given up.
     mutating func refuse(at now: Int64, using random: inout some RandomNumberGenerator) -> Bool {
         guard count > limits.leastHad else { return false }
         count -= 1
@@ -164,17 +172,17 @@ struct PoolSize {
         return true
     }
 
-    /// The peer says that it is asked too much: for a while there are no more than there are.
+    /// Pauses growth, because the peer complains about too much load.
     mutating func restrain(at now: Int64, using random: inout some RandomNumberGenerator) {
         (ceiling, tried, reference) = (count, min(tried, count), nil)
         refusal.begin(at: now, using: &random)
     }
 
-    /// All connections have been full for a while, something was still due, and this thread had time left: either there are too few of
-    /// them, or the peer takes no more.
+    /// Records that all connections have been full for a while, that something was still due, and that this thread had time
+    /// left: either there are too few connections, or the peer takes no more.
     ///
-    /// - Parameter rate: pushes that were taken in a second of that while.
-    /// - Returns: how many were in vain, and are to be closed.
+    /// - Parameter rate: pushes taken per second in that time.
+    /// - Returns: the number of connections that brought nothing and are to be closed.
     mutating func fill(rate: Double, at now: Int64, using random: inout some RandomNumberGenerator) -> Int {
         isLargeSince = nil
         filledAt = now
@@ -187,7 +195,7 @@ struct PoolSize {
             let share = Double(count) / Double(known.count) - 1
             if share >= PoolSize.tellingShare {
                 guard seen.best >= known.rate * (1 + share * PoolSize.worthwhileShare) else {
-                    // What is planned stays: it would come back at once.
+                    // The planned number stays, because the pool would return to it at once.
                     let kept = max(known.count, min(needed, count))
                     defer { (count, tried, reference, seen) = (kept, kept, nil, (0, 0, 0)) }
                     futility.begin(at: now, using: &random)
@@ -202,10 +210,10 @@ struct PoolSize {
         return 0
     }
 
-    /// Requests that TCP sends in the first round trip.
+    /// Returns the number of requests that TCP sends in the first round trip.
     static func firstRound(requestBytes: Int) -> Int { initialWindow / max(1, requestBytes) }
 
-    /// How many connections bring so many pushes to their peer, and the answers back, in the planned time.
+    /// Returns the number of connections that bring this many pushes to their peer, and the answers back, in the planned time.
     static func needed(for demand: Int, over path: Path, _ limits: Limits) -> Int {
         let least = limits.leastHad
         guard demand > 0, limits.most > least else { return least }

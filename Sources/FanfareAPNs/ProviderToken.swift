@@ -1,39 +1,39 @@
 import FanfareLoop
 package import FanfareModel
 
-/// The JWT that proves to APNs who we are, shared by every connection of every shard.
+/// JWT that authenticates us to APNs, shared by every connection of every shard.
 ///
-/// One per key and process: APNs takes several JWTs on one connection for an attack (`TooManyProviderTokenUpdates`), wants
-/// a new one no more often than every 20 minutes, and refuses one that is older than an hour (spec §9.1).
+/// A process has one JWT per key. APNs considers several JWTs on one connection an attack (`TooManyProviderTokenUpdates`),
+/// wants a new one at most every 20 minutes, and refuses one that is older than an hour (spec §9.1).
 ///
-/// The key file is looked at again and again, and another key in it signs from then on. The new key's JWT must not meet
-/// connections that know the old one (spec §9.2): `Issue.keySerial` tells them apart.
+/// The key file is checked regularly, and another key in it signs from then on. The new key's JWT must not reach connections
+/// that know the old one (spec §9.2): `Issue.keySerial` distinguishes them.
 ///
-/// APNs judges `iat` by a clock of its own and bears an hour. So what it accepts and refuses shows which time it goes by: the wall's as
-/// it is now, or one from before somebody set that, carried on by the monotonic clock. Of the two, JWTs are of the one that it accepts.
+/// APNs compares `iat` with its own clock and tolerates an hour. Its answers therefore show which time it goes by: the present
+/// wall clock, or the wall clock before it was set, continued by the monotonic clock. JWTs use the one that APNs accepts.
 ///
-/// Any thread may ask; the lock is held for a field read, and every 45 minutes for one signature, so whatever is to be renewed
-/// is renewed once. Files are read on a thread of their own: a file system that hangs stops nobody.
+/// Any thread may call it. The lock is held for a field read, and for one signature every 45 minutes, so all threads share
+/// one renewal. Files are read on a separate thread, so a hanging file system blocks nothing.
 package final class ProviderToken: Sendable {
-    /// What one minting made. A value: connections compare serials, never bytes.
+    /// A minted JWT. A value: connections compare serials, never bytes.
     package struct Issue: Sendable {
-        /// The whole value of `authorization`, `bearer …`. A secret, for the hour that it is good for.
+        /// Complete value of `authorization`, `bearer …`. A secret for the hour of its validity.
         package let authorization: [UInt8]
-        /// Counts mintings from 1.
+        /// Number of the minting, counted from 1.
         package let serial: UInt64
-        /// Counts keys from 1. Connections belong to one key.
+        /// Number of the key, counted from 1. A connection belongs to one key.
         package let keySerial: UInt64
-        /// Why a changed key file is not used, for operators.
+        /// Reason why a changed key file is not used, for operators.
         package internal(set) var complaint: String?
-        /// `iat`, Unix seconds.
+        /// `iat`, in Unix seconds.
         package let issuedAt: Int64
-        /// Monotonic nanoseconds. Its age is measured by this: the wall's clock may step.
+        /// Time of the minting, in monotonic nanoseconds. The age is measured by it, because the wall clock may step.
         let mintedAt: Int64
-        /// `ProviderToken.provenOrigin`, when it was asked for.
+        /// `ProviderToken.provenOrigin` at the time of the call that returned this issue.
         var provenOrigin: Int64?
 
-        /// A moment by the clock that this was made by, where the one that was read is another: what is accepted with a JWT is to be
-        /// stamped by a time that is accepted, whichever thread was the first to hear of it.
+        /// Returns the moment by the clock of this JWT, if the clock that was read differs from it: pushes that APNs accepts
+        /// with a JWT must be stamped by an accepted time, whichever thread learnt of it first.
         func agreeing(with moment: Moment) -> Moment {
             let wall = issuedAt &* 1000 &+ (moment.monotonicNanoseconds &- mintedAt) / 1_000_000
             guard abs(wall &- moment.wallMilliseconds) > WallProof.tolerance.milliseconds else { return moment }
@@ -45,62 +45,64 @@ package final class ProviderToken: Sendable {
         func age(at moment: Moment) -> Int64 { (moment.monotonicNanoseconds - mintedAt) / 1_000_000_000 }
     }
 
-    /// Seconds. In the middle of the 40 to 50 minutes the spec recommends.
+    /// Age at which a JWT is renewed, in seconds: the middle of the 40 to 50 minutes that the spec recommends.
     package static let refreshAge: Int64 = 45 * 60
-    /// Seconds. Minting sooner than this after the last time makes APNs refuse the connection.
+    /// Minimum time between two mintings, in seconds. APNs refuses the connection if a new JWT comes sooner.
     package static let refreshAgeMin: Int64 = 20 * 60
-    /// Two clocks that are no further apart are one: nobody mints for a step so small.
+    /// Difference up to which two clocks count as one, so that so small a step mints no JWT.
     static let stepMax = Duration.seconds(5 * 60)
-    /// Of times that are all refused, how long each is kept to. Less than the minute between two tries of a pool whose pushes all fail.
+    /// Time for which each of several refused times is used. It is less than the minute between two tries of a pool whose
+    /// pushes all fail.
     static let turnMin = Duration.seconds(30)
 
-    /// How APNs refuses an issue.
+    /// Kind of APNs' refusal of an issue.
     package enum Refusal: Sendable {
-        /// It is too old, by APNs' clock.
+        /// The issue is too old by APNs' clock.
         case expired
-        /// Something about it is wrong: its time lies in the future, or the key is not known.
+        /// The issue is wrong: its time lies in the future, or APNs does not know its key.
         case invalid
     }
 
-    /// What there is instead of an issue that was refused.
+    /// Replacement for a refused issue.
     package enum Remedy: Sendable {
         case none
         case newIssue
-        /// An issue, new or not, of another clock: this machine's was set.
+        /// An issue, new or not, by another clock, because this machine's clock was set.
         case anotherTime
     }
 
-    /// Between two looks at the key file: one costs some ten microseconds, and nobody waits for a rotation.
+    /// Interval between two checks of the key file: a check costs some ten microseconds, and a rotation is not urgent.
     static let lookInterval = Duration.seconds(10)
 
-    /// Has a look at the key file done, now or later, on whatever thread.
+    /// Runs a check of the key file, now or later, on any thread.
     typealias LookRunner = @Sendable (_ look: @escaping @Sendable () -> Void) throws(LoopError) -> Void
 
-    /// A key under the name by which APNs knows it.
+    /// A key and the id by which APNs knows it.
     struct Key {
-        /// 10 characters.
+        /// Key id, 10 characters.
         let id: String
-        /// PEM; tells two keys apart. Empty where there is only one.
+        /// Public key as PEM, which distinguishes two keys; empty if there is only one key.
         var publicKey = ""
-        /// ES256 over the given bytes: 64 bytes, R then S.
+        /// Signs the given bytes with ES256: 64 bytes, R then S.
         let sign: @Sendable ([UInt8]) throws -> [UInt8]
     }
 
-    /// What a clock said once, carried on by the monotonic one.
+    /// The time of a clock, read once and continued by the monotonic clock.
     private struct Time {
-        /// Unix nanoseconds when the monotonic clock began.
+        /// Unix nanoseconds at which the monotonic clock began.
         var origin: Int64
-        /// The newest of this time.
+        /// Newest issue of this time.
         var issue: Issue?
-        /// APNs has accepted an issue of it.
+        /// `true` once APNs has accepted an issue of this time.
         var isProven = false
-        /// Since APNs accepted one.
+        /// Refusals since APNs last accepted an issue of this time.
         var refusals = 0
-        /// Monotonic nanoseconds; `nil`: APNs has refused none since it accepted one, or too few to be believed.
+        /// Time of the last refusal, in monotonic nanoseconds; `nil` if APNs has refused none since it accepted an issue, or
+        /// too few to be believed.
         var refusedAt: Int64?
 
-        /// A server that is ill, or another endpoint's, is one of many: before a time that was proven has been refused so often, it has
-        /// been accepted elsewhere.
+        /// Records a refusal. A proven time counts as refused only after several refusals: a server that is broken, or
+        /// belongs to another endpoint, is one of many, and another server would have accepted the time before.
         mutating func refuse(at now: Int64) {
             refusals += 1
             if !isProven || refusals >= SigningKeys.refusalsMin { refusedAt = now }
@@ -112,24 +114,25 @@ package final class ProviderToken: Sendable {
     private struct State {
         var keys: SigningKeys
         var minted: UInt64 = 0
-        /// The one in use first.
+        /// Known times; the one in use is first.
         var times: [Time] = []
-        /// Monotonic nanoseconds; how long the issue in use has been so.
+        /// Time since which the current issue has been in use, in monotonic nanoseconds.
         var usedSince: Int64 = 0
-        /// Monotonic nanoseconds; the first refusal of the time in use since APNs accepted one of it. The last is no measure: of many
-        /// shards that each try once a minute, one is refused every few seconds.
+        /// Time of the first refusal of the time in use since APNs last accepted one of its issues, in monotonic nanoseconds.
+        /// The last refusal is no measure: one is refused every few seconds if many shards each try once a minute.
         var refusedSince: Int64 = 0
-        /// Monotonic nanoseconds; `nil` before anybody has asked.
+        /// Time of the last check of the key file, in monotonic nanoseconds; `nil` before the first.
         var lookedAt: Int64?
         var isLooking = false
         var complaint: String?
 
-        /// The wall, the time of stamps, and two that were proven before.
+        /// Maximum number of times: the wall's, the stamps', and two that were proven before.
         private static let timesMax = 4
 
         var complaintForOperators: String? { complaint ?? keys.complaint }
 
-        /// Minted anew, however young the last one is: that limit is a key's own. What time it is is not.
+        /// Discards all issues, so that a new key mints at once: the minimum time between mintings holds per key. The
+        /// knowledge of times remains.
         mutating func forgetIssues() {
             for index in times.indices {
                 (times[index].issue, times[index].refusals, times[index].refusedAt) = (nil, 0, nil)
@@ -137,14 +140,16 @@ package final class ProviderToken: Sendable {
         }
 
         var provenOrigin: Int64? {
-            // What is tried instead of a time that was refused is gone by from its first push on: that one is stamped, too.
+            // A time that is tried instead of a refused one is used from its first push on, also for stamps.
             if let time = times.first, time.refusedAt == nil, times.contains(where: { $0.refusedAt != nil }) {
                 return time.origin
             }
             return times.first { $0.isProven && $0.refusedAt == nil }?.origin
         }
 
-        /// - Returns: where a clock's time is kept, from now on if it is a new one.
+        /// Adds a clock's time, unless it is known.
+        ///
+        /// - Returns: index of the time.
         @discardableResult
         mutating func meet(_ origin: Int64) -> Int {
             if let known = times.firstIndex(where: { $0.origin.isNear(origin, by: ProviderToken.stepMax) }) {
@@ -157,8 +162,8 @@ package final class ProviderToken: Sendable {
             return times.count - 1
         }
 
-        /// Whose time is to be gone by: the wall's as it is now, unless APNs has shown that it is wrong; then the other's that it has
-        /// accepted. Where it refuses all that there are, they have their turns.
+        /// Returns the index of the time to use: the present wall clock's, unless APNs has shown that it is wrong; otherwise
+        /// another one that APNs has accepted. Times that are all refused are used in turn.
         mutating func choose(at moment: Moment) -> Int {
             if moment.stampLead > 0 { meet(moment.stampOrigin) }
             let wall = meet(moment.origin)
@@ -171,20 +176,22 @@ package final class ProviderToken: Sendable {
             return times.indices.min { times[$0].refusedAt ?? 0 < times[$1].refusedAt ?? 0 } ?? 0
         }
 
-        /// - Returns: an issue of that time which is good for as long as a new one would have to be.
+        /// Uses the time at this index from now on.
+        ///
+        /// - Returns: its issue, if that is young enough to serve instead of a new one.
         mutating func use(_ index: Int, at moment: Moment) -> Issue? {
             var ageMax = ProviderToken.refreshAge
             if index > 0 {
                 times.insert(times.remove(at: index), at: 0)
                 usedSince = moment.monotonicNanoseconds
-                // Of those that are tried in their turns none is to be minted for each try.
+                // Times that are tried in turn mint no issue for each try.
                 if times[0].refusedAt == nil { ageMax -= ProviderToken.refreshAgeMin }
             }
             guard let issue = times[0].issue, issue.age(at: moment) < ageMax else { return nil }
             return issue
         }
 
-        /// Whether a change from the issue in use to another one would come too soon for APNs.
+        /// Returns `true` if a change from the issue in use to another one would come too soon for APNs.
         func mustStay(at moment: Moment) -> Bool {
             guard let time = times.first, time.refusedAt == nil, let issue = time.issue else { return false }
             return issue.age(at: moment) < ProviderToken.refreshAge
@@ -194,22 +201,22 @@ package final class ProviderToken: Sendable {
 
     private let claimsBeforeTime: [UInt8]
     private let state: Locked<State>
-    /// Locked for as long as a look takes, by the one look that there is at a time, and never while `state` is.
+    /// The key file, locked by the only check at a time, for as long as it takes, and never while `state` is locked.
     private let file: Locked<KeyFile>?
     private let filePath: String
     private let runLook: LookRunner
 
     /// - Parameters:
-    ///   - keyID: as Apple shows it beside the key; 10 characters.
-    ///   - teamID: the developer team; 10 characters.
-    ///   - sign: ES256 over the given bytes: 64 bytes, R then S.
+    ///   - keyID: the id that Apple shows beside the key; 10 characters.
+    ///   - teamID: the id of the developer team; 10 characters.
+    ///   - sign: signs the given bytes with ES256: 64 bytes, R then S.
     package convenience init(
         keyID: String, teamID: String, sign: @escaping @Sendable ([UInt8]) throws -> [UInt8]
     ) throws(CredentialsFault) {
         try self.init(Key(id: keyID, sign: sign), teamID: teamID, watching: nil) { _ in }
     }
 
-    /// - Parameter file: where the key came from, to be looked at for another one.
+    /// - Parameter file: source of the key, which is checked for another key.
     init(
         _ key: Key, teamID: String, watching file: KeyFile?, runLook: @escaping LookRunner
     ) throws(CredentialsFault) {
@@ -222,8 +229,8 @@ package final class ProviderToken: Sendable {
         self.runLook = runLook
     }
 
-    /// The JWT to use now; minted when there is none, when the newest has reached `refreshAge`, when another time is to be gone by
-    /// since and the newest is not too young or is refused, or when the key file held another key.
+    /// Returns the JWT to use now. It mints one if there is none, if the newest has reached `refreshAge`, if another time is
+    /// to be used and the newest is old enough or refused, or if the key file held another key.
     package func current(at moment: Moment) throws -> Issue {
         lookIfDue(at: moment)
         return try state.withLock { state in
@@ -236,21 +243,21 @@ package final class ProviderToken: Sendable {
         }
     }
 
-    /// Of the key that signs now. Asking makes sure that somebody looks at the key file now and then.
+    /// Returns the serial of the key that signs now, and checks the key file if a check is due.
     func keySerial(at moment: Moment) -> UInt64 {
         lookIfDue(at: moment)
         return state.withLock { $0.keys.serial }
     }
 
-    // MARK: Which time APNs goes by
+    // MARK: APNs' time
 
-    /// Before anything is sent: should somebody set the clock until then, this is the time before.
+    /// Records the present time before anything is sent; it remains known if the clock is set afterwards.
     package func note(_ moment: Moment) { state.withLock { _ = $0.meet(moment.origin) } }
 
-    /// APNs has answered a push for what it was, so it believes its issue.
+    /// Records that APNs has judged a push on its merits, and so accepts its issue.
     package func accepted(serial: UInt64) {
         state.withLock { state in
-            // An answer from before says nothing of now: APNs has refused that issue since, and a machine may have stood still.
+            // An answer to an earlier issue says nothing about now: APNs has refused that issue since, or the machine was suspended.
             guard let time = state.times.first, time.issue?.serial == serial else { return }
             state.keys.accepted()
             state.times[0].accept()
@@ -258,23 +265,23 @@ package final class ProviderToken: Sendable {
         }
     }
 
-    /// What the clock said when the monotonic one began, by which APNs has taken JWTs and has refused none since, or that is tried
-    /// instead of one that it refused: it is right to `WallProof.tolerance`, or its pushes are refused. Unix nanoseconds.
+    /// Unix nanoseconds of the accepted clock when the monotonic clock began. APNs has accepted JWTs by this clock and refused none
+    /// since, or it is tried instead of a clock that APNs refused. It is right to `WallProof.tolerance`, or its pushes are refused.
     package var provenOrigin: Int64? { state.withLock { $0.provenOrigin } }
 
-    /// Whether an issue of the time in use was refused, and there is a time now of which none has been.
+    /// Returns `true` if an issue of the time in use was refused and another time is known that was not.
     package func knowsAnotherTime(at moment: Moment) -> Bool {
         state.withLock { state in
             guard let time = state.times.first, time.refusals > 0 else { return false }
             let chosen = state.choose(at: moment)
-            // Of a proven time it takes several refusals to believe them, soon.
+            // Refusals of a proven time are believed only if there are several, and those come soon.
             if time.refusedAt == nil { return state.times.dropFirst().contains { $0.refusedAt == nil } }
             return state.times[chosen].refusedAt == nil
         }
     }
 
-    /// APNs refuses an issue, perhaps for its time. The first connection to say so has another one made, if there is a way; those that
-    /// used the same issue then find it replaced already.
+    /// Handles APNs' refusal of an issue, perhaps for its time. The first connection that reports it makes a replacement, if
+    /// there is a way; other connections with that issue find it already replaced.
     package func refused(serial: UInt64, as refusal: Refusal, at moment: Moment) throws -> Remedy {
         try state.withLock { state in
             guard let current = state.times.first?.issue, current.serial == serial else { return .newIssue }
@@ -286,7 +293,7 @@ package final class ProviderToken: Sendable {
                 if state.use(other, at: moment) == nil { _ = try mint(&state, at: moment) }
                 return .anotherTime
             }
-            // Young and refused, another one of the same time would fare no better.
+            // The refused issue is young, and another one of its time would be refused, too.
             guard isAged else {
                 guard refusal == .invalid, state.keys.refused(at: moment.monotonicNanoseconds) else { return .none }
                 state.forgetIssues()
@@ -322,7 +329,7 @@ package final class ProviderToken: Sendable {
         }
     }
 
-    /// A key that cannot be used leaves the one before in use: it may be good for a while yet.
+    /// Takes the result of a check. The previous key stays in use if the new one is unusable: it may be valid for a while yet.
     private func take(_ found: Result<Key?, any Error>) {
         state.withLock { state in
             state.isLooking = false
@@ -339,12 +346,12 @@ package final class ProviderToken: Sendable {
 
     // MARK: Minting
 
-    /// Of the time in use.
+    /// Mints an issue of the time in use.
     private func mint(_ state: inout State, at moment: Moment) throws -> Issue {
         let header = Base64URL.encode(Array(#"{"alg":"ES256","kid":"\#(state.keys.current.id)"}"#.utf8))
         var claims = claimsBeforeTime
         var origin = state.times[0].origin
-        // As the wall is now, to the second.
+        // The wall clock's present value is exact to the second.
         if origin.isNear(moment.origin, by: ProviderToken.stepMax) { origin = moment.origin }
         let issuedAt = (moment.monotonicNanoseconds &+ origin) / 1_000_000_000
         claims.append(decimal: issuedAt)
@@ -362,7 +369,7 @@ package final class ProviderToken: Sendable {
         return issue
     }
 
-    /// Both ids are spliced into JSON, so nothing that would need escaping may pass.
+    /// Checks an id. Both ids are spliced into JSON, so no character that needs escaping may pass.
     static func check(_ id: String, is name: String) throws(CredentialsFault) {
         let letters = id.utf8.allSatisfy {
             (0x30...0x39).contains($0) || (0x41...0x5a).contains($0) || (0x61...0x7a).contains($0)
@@ -374,26 +381,27 @@ package final class ProviderToken: Sendable {
     }
 }
 
-/// Why credentials cannot be used; the text says what to do.
+/// Reason why credentials cannot be used; the text says what to do.
 package struct CredentialsFault: Error, Sendable, Equatable, CustomStringConvertible {
     package let description: String
     init(_ description: String) { self.description = description }
 }
 
 extension Moment {
-    /// What the wall, or the time of stamps, said when the monotonic clock began: Unix nanoseconds.
+    /// Unix nanoseconds of the wall clock when the monotonic clock began.
     fileprivate var origin: Int64 { wallMilliseconds &* 1_000_000 &- monotonicNanoseconds }
+    /// Unix nanoseconds of stamp time when the monotonic clock began.
     fileprivate var stampOrigin: Int64 { stampMilliseconds &* 1_000_000 &- monotonicNanoseconds }
 }
 
 extension Int64 {
-    /// Nanoseconds.
+    /// Returns `true` if two times in nanoseconds differ by at most `distance`.
     fileprivate func isNear(_ other: Int64, by distance: Duration) -> Bool {
         (self &- other).magnitude <= distance.nanoseconds.magnitude
     }
 }
 
-/// RFC 4648 §5 without padding, as JOSE wants it.
+/// Base64url without padding (RFC 4648 §5), as JOSE requires.
 enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 

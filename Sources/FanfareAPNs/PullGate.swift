@@ -1,36 +1,36 @@
-/// Decides how much the pool may ask its source for: all there is room for, one push to try, or nothing for a while.
+/// Decides how much the pool may pull from its source: all there is room for, one push as a try, or nothing for a while.
 ///
-/// When APNs is in trouble, or we are misconfigured, the remedy is to stop asking: ten million activities need no retry
-/// of their own. The gate closes, and opens a crack for one push after a wait. When that one is answered it opens as a connection
-/// begins, doubling with each round trip, for a service that has just come back should not meet everybody at once.
+/// The remedy for trouble at APNs, or for a misconfiguration, is to stop pulling: ten million activities then need no retry of
+/// their own. The gate closes, and lets one push through after a wait. Once that push is answered, the gate widens as a new
+/// connection does, doubling with each round trip, so that a service that has just recovered does not get all pushes at once.
 ///
-/// It judges the service by many activities: one that has failed before is no evidence (see `Suspects`), neither for closing
-/// nor for a longer wait. Where all that there are have failed before, `isDrought` says that nobody is served. Times are monotonic
-/// nanoseconds.
+/// The gate judges the service by many activities: the failure of one that has failed before is no evidence (see
+/// `Suspects`), neither for closing nor for a longer wait. `isDrought` detects that no push is answered well even if all
+/// activities have failed before. All times are monotonic nanoseconds.
 struct PullGate {
-    /// How many more answers were 500s, 503s and resets than were answered well before the gate closes. So it closes soon once half
-    /// of the answers are such, and with fewer it stays open: each costs its own push, which goes again, and throughput falls
-    /// in proportion.
+    /// Excess of 5xx answers, resets and timeouts over good answers that closes the gate. The gate thus closes soon once
+    /// half of the answers are such errors, and stays open below that: each error costs its own push, which is sent again,
+    /// and throughput falls in proportion.
     static let troubleMax = 16
-    /// Good answers that count against trouble to come: as many as a connection has on its way. For the answers of one read
-    /// come in any order, and refusals, which have a body, behind all the others.
+    /// Maximum number of good answers that offset later trouble: as many as a connection has in flight, because the answers
+    /// of one read come in any order, and refusals, which have a body, after all others.
     static let creditMax = 1000
-    /// Configuration faults in a row. APNs cuts off senders that go on erring, and every push would fail alike. Until
-    /// something has worked each connection may have one more on its way.
+    /// Configuration faults in a row that close the gate. APNs cuts off senders that keep making errors, and every push
+    /// would fail alike. Each connection may have one more in flight until a push has worked.
     static let faultsInARowMax = 10
-    /// So many failures, and over so long, without a push answered well between them: nobody is served.
+    /// Failures without a good answer between them that are a drought if they last `droughtTime`.
     static let droughtFailures = 10
     static let droughtTime = Duration.seconds(5)
-    /// A person has to act; a try per minute notices when one has.
+    /// Wait after a configuration fault. A person has to act; a try per minute notices the repair.
     static let faultWait = Duration.seconds(60)
-    /// Pushes in flight at which the gate is wholly open: ten round trips from one.
+    /// Pushes in flight at which the gate is fully open: ten round trips from one.
     static let openingMax = 1024
-    /// And however few are asked for, after this.
+    /// Time after which the gate is fully open, however few pushes were due.
     static let openingTime = Duration.seconds(10)
 
     private enum State: Equatable {
         case open
-        /// So many pushes may be in flight.
+        /// At most this many pushes may be in flight.
         case opening(Int)
         /// One push may be in flight; its answer decides.
         case trying
@@ -38,39 +38,42 @@ struct PullGate {
     }
 
     private var state = State.open
-    /// When `opening` ends; 0 until time has passed in that state.
+    /// End of `opening`; 0 until time has passed in that state.
     private var openBy: Int64 = 0
     private var troubleBalance = 0
     private var faultsInARow = 0
-    /// By `Connection.serial`, those that the faults in a row came on.
+    /// Serials of the connections (`Connection.serial`) on which the faults in a row occurred.
     private var faultyConnections: Set<UInt64> = []
-    /// Of its connections so many have to say so, two at least where there are as many: one may have led to a server that is wrong.
+    /// Divisor of the connections: this share of them must report faults, but at least two if there are two, because one may
+    /// have reached a wrong server.
     private static let faultyShare = 8
-    /// Of whatever kind and activity, since a push was answered well, and when the first of them came.
+    /// Failures of any kind and activity since the last good answer.
     private var failuresInARow = 0
+    /// Time of the first failure since the last good answer.
     private var failingSince: Int64 = 0
-    /// With the key in use: until then every activity's fault is evidence, for all there may be is one.
+    /// `true` once a push was answered well with the key in use. Every activity's fault is evidence before, because there
+    /// may be only one activity.
     private(set) var hasWorked = false
-    /// A try costs the service one request, and everybody waits for the first one after an outage.
+    /// Wait before a try; short, because a try costs the service one request and all pushes wait for the first one after an outage.
     private var backoff = Backoff(first: .milliseconds(50), most: .seconds(5))
-    /// After tries with activities that had failed before. Others may be due meanwhile: they wait no longer than this.
+    /// Wait after tries with activities that had failed before: other activities that are due meanwhile wait no longer than this.
     private var suspectBackoff = Backoff(first: .milliseconds(50), most: .seconds(1))
 
-    /// When closed: from when one push may be tried.
+    /// Time from which one push may be tried, while the gate is closed; otherwise `nil`.
     var closedUntil: Int64? { if case .closed(let until) = state { until } else { nil } }
     var isOpen: Bool { state == .open }
     var isTrying: Bool { state == .trying }
-    /// Until when it opens wholly, whatever happens. Then there may be more room than before.
+    /// Time at which an opening gate is fully open in any case, which may make room; otherwise `nil`.
     var opensWhollyAt: Int64? { if case .opening = state, openBy > 0 { openBy } else { nil } }
 
-    /// Time goes by, also while nothing is due and nobody asks for room.
+    /// Advances the gate's time, also while nothing is due and no room is requested.
     mutating func pass(to now: Int64) {
         guard case .opening = state else { return }
         if openBy == 0 { openBy = now + Self.openingTime.nanoseconds }
         if now >= openBy { state = .open }
     }
 
-    /// How many more pushes may go out now.
+    /// Returns the number of further pushes that may be sent now.
     mutating func room(inFlight: Int, at now: Int64) -> Int {
         pass(to: now)
         switch state {
@@ -84,7 +87,7 @@ struct PullGate {
         }
     }
 
-    /// A push was accepted, or its token judged: the service works, and knows who we are.
+    /// Records a push that was accepted, or whose token was judged: the service works and accepts our JWT.
     mutating func answered() {
         if faultsInARow > 0 { forgetFaults() }
         failuresInARow = 0
@@ -104,27 +107,27 @@ struct PullGate {
         }
     }
 
-    /// APNs answered 500 or 503, or reset a request.
-    /// - Parameter isEvidence: its activity had not failed before.
-    /// - Returns: how long the gate has closed for, when this is what closed it.
+    /// Records a failure that may be the service's: a 5xx, a 410 without a reason, a reset or a timeout.
+    /// - Parameter isEvidence: `true` if the activity had not failed before.
+    /// - Returns: the wait, if this failure has closed the gate.
     mutating func trouble(isEvidence: Bool, at now: Int64, using random: inout some RandomNumberGenerator) -> Duration?
     {
         if case .closed = state { return nil }
         noteFailure(at: now)
         guard isEvidence else { return tryAnother(at: now, using: &random) }
-        // Credit is for what comes at the same time as good answers.
+        // Good answers offset only the trouble that comes together with them.
         if isDrought(at: now) { troubleBalance = max(0, troubleBalance) }
         troubleBalance += 1
         guard state == .trying || troubleBalance >= Self.troubleMax else { return nil }
         return close(for: backoff.next(using: &random), at: now)
     }
 
-    /// APNs answered that we are misconfigured.
+    /// Records an answer that says that we are misconfigured.
     /// - Parameters:
-    ///   - isEvidence: its activity had not failed before, or nobody is served.
-    ///   - connection: names it for the life of the pool.
-    ///   - connections: that are open.
-    /// - Returns: whether this one closed the gate.
+    ///   - isEvidence: `true` if the activity had not failed before, or no push is answered well.
+    ///   - connection: serial of the connection.
+    ///   - connections: number of open connections.
+    /// - Returns: `true` if this fault closed the gate.
     mutating func fault(
         isEvidence: Bool, on connection: UInt64, of connections: Int, at now: Int64,
         using random: inout some RandomNumberGenerator
@@ -137,14 +140,14 @@ struct PullGate {
         }
         faultsInARow += 1
         faultyConnections.insert(connection)
-        // Where the others say nothing for long, it is believed all the same.
+        // A fault is also believed after a drought, even if the other connections are silent.
         let isBelieved = isEverybodys(of: connections) || isDrought(at: now)
         guard state == .trying || faultsInARow >= Self.faultsInARowMax && isBelieved else { return false }
         shut(at: now)
         return true
     }
 
-    /// The faults in a row are not those of a connection or two among many.
+    /// Returns `true` if the faults in a row come from more than one or two connections among many.
     func isEverybodys(of connections: Int) -> Bool {
         let needed = max(2, min(Self.faultsInARowMax, connections / Self.faultyShare))
         return faultyConnections.count >= min(connections, needed)
@@ -155,8 +158,8 @@ struct PullGate {
         faultyConnections.removeAll()
     }
 
-    /// Nothing but failures for a while. With a small audience, or where its activities wait by themselves, there are no others that
-    /// could be evidence.
+    /// Returns `true` after nothing but failures for a while. A small audience, or activities that wait individually, leave
+    /// no other activities that could be evidence.
     func isDrought(at now: Int64) -> Bool {
         failuresInARow >= Self.droughtFailures && now - failingSince >= Self.droughtTime.nanoseconds
     }
@@ -166,21 +169,21 @@ struct PullGate {
         failuresInARow += 1
     }
 
-    /// Closes until a person may have acted.
+    /// Closes the gate until a person may have acted.
     mutating func shut(at now: Int64) { _ = close(for: Self.faultWait, at: now) }
 
-    /// Nothing is known of this key yet.
+    /// Forgets the evidence about the former key.
     mutating func changeKey() {
         hasWorked = false
         forgetFaults()
     }
 
-    /// The try has shown nothing.
+    /// Closes the gate again for a moment, if a try has proved nothing.
     private mutating func tryAnother(at now: Int64, using random: inout some RandomNumberGenerator) -> Duration? {
         state == .trying ? close(for: suspectBackoff.next(using: &random), at: now) : nil
     }
 
-    /// What closed it may have been mended: one push may be tried at once.
+    /// Permits one push at once, because the cause of the closing may have been repaired.
     mutating func tryNow() {
         if closedUntil != nil { state = .trying }
     }

@@ -1,8 +1,8 @@
-/// When a connection in place of another may be opened, whatever ended that one: beyond two for each seat, no more than ten in a second
-/// for all pools of an app, or a peer that finds us too much is asked again as fast as it answers.
+/// Decides when a replacement for a connection may open, whatever ended that: two per seat at once, and beyond that ten per
+/// second for all pools of an app. A peer that finds us too much would otherwise be dialled as fast as it answers.
 ///
-/// A connection that has carried `earnedBy` pushes was worth its handshake, which costs a peer as much as some hundred of them: the one in
-/// its place does not count.
+/// The replacement of a connection that has carried `earnedBy` pushes does not count: the connection was worth its
+/// handshake, which costs a peer as much as some hundred pushes.
 ///
 /// All times are monotonic nanoseconds.
 struct Replacements {
@@ -10,14 +10,16 @@ struct Replacements {
     static let freePerSeat: Int64 = 2
     static let earnedBy: UInt64 = 500
 
-    /// When the next one is due; before now while there were few.
+    /// Time at which the next replacement is due; before the present while there were few.
     private var due = Int64.min
 
+    /// Schedules a replacement.
+    ///
     /// - Parameters:
-    ///   - wait: that is due for another reason.
-    ///   - seats: of this pool.
-    ///   - pools: that share the peer.
-    /// - Returns: when it may be opened.
+    ///   - wait: minimum wait for another reason, in nanoseconds.
+    ///   - seats: number of seats of this pool.
+    ///   - pools: number of pools that share the peer.
+    /// - Returns: the time at which the replacement may open.
     mutating func next(after wait: Int64, seats: Int, pools: Int, at now: Int64) -> Int64 {
         let interval = Replacements.interval * Int64(max(1, pools))
         let opens = max(now + wait, due)
@@ -26,11 +28,11 @@ struct Replacements {
         return opens
     }
 
-    /// The last one is not needed after all: what it was to replace has answered well, or is counted anew.
+    /// Takes back the last replacement: the connection in doubt has answered well, or is counted anew.
     mutating func giveBack(pools: Int) {
         if due > .min { due -= Replacements.interval * Int64(max(1, pools)) }
     }
 
-    /// What comes is not for the peer's sake.
+    /// Forgets earlier replacements, because the peer does not cause the next ones.
     mutating func forget() { due = .min }
 }

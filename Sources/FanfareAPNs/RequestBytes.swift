@@ -1,6 +1,6 @@
-/// What a push takes on a connection beside its body.
+/// Size of a push on a connection, apart from its body.
 package enum RequestBytes {
-    /// HEADERS and DATA with their fields: a path of a token with 80 bytes and a JWT of two ids with ten characters each, neither of
-    /// which HPACK may remember (spec §2.3), and the date of expiration.
+    /// Bytes of HEADERS and DATA with their fields: a path with an 80-byte token and a JWT with two ids of ten characters
+    /// each, neither of which HPACK may index (spec §2.3), and the expiration date.
     package static let besideBody = 371
 }

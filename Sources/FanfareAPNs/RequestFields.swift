@@ -2,22 +2,22 @@ import FanfareFanOut
 import FanfareHTTP2
 import FanfareModel
 
-/// The header fields of a push (spec §2.2), encoded as rarely as they change: topic, push type and priority once, the JWT
-/// once per minting, expiration and collapse id once per second or payload. The path is the token's and made by the session.
+/// Header fields of a push (spec §2.2), encoded as rarely as they change: topic, push type and priority once, the JWT once
+/// per minting, expiration and collapse id once per second or payload. The session makes the path from the token.
 ///
-/// There is no `apns-id`: APNs invents one, and nobody would read ours.
+/// There is no `apns-id`, because APNs generates one and no code would read ours.
 struct RequestFields {
-    /// The JWT in the form it has in every request.
+    /// The JWT in the encoded form that all requests share.
     struct Authorization {
         let serial: UInt64
         let field: LiteralFields
     }
 
-    /// Everything about a request but the token: the same for all deliveries that carry one payload.
+    /// All parts of a request except the token, equal for all deliveries that carry one payload.
     struct Form {
         let shape: RequestShape
         let authorization: Authorization
-        /// Those that belong to the payload.
+        /// Fields that belong to the payload.
         let fields: LiteralFields
         let body: [UInt8]
     }
@@ -47,8 +47,8 @@ struct RequestFields {
             fields: fields(of: payload), body: body)
     }
 
-    /// The expiration, and of a start its collapse id. Updates and ends have none: a stored one must not be collapsed away
-    /// (spec §11).
+    /// Returns the expiration, and the collapse id of a start. Updates and ends have no collapse id, so that a stored one is
+    /// not collapsed away (spec §11).
     mutating func fields(of payload: Payload) -> LiteralFields {
         let expiration = PayloadEncoder.expiration(of: payload)
         let collapseID = payload.start?.collapseID

@@ -1,14 +1,14 @@
 import FanfareFanOut
 
-/// The requests in flight on one connection. A request's index is its tag in the HTTP/2 session, so an answer finds its
-/// activity with one look. Bounded by the connection's streams; reused, so that a push allocates nothing.
+/// Requests in flight on one connection. A request's index is its tag in the HTTP/2 session, so an answer finds its activity
+/// with one look-up. The connection's streams bound the table; places are reused, so that a push allocates nothing.
 struct RequestTable {
     struct Request {
         let slot: ActivitySlot
         let generation: UInt32
-        /// Of the JWT it was sent with.
+        /// Serial of the JWT that the request was sent with.
         let tokenSerial: UInt64
-        /// Monotonic nanoseconds; -1 while the place is free.
+        /// Time of sending, in monotonic nanoseconds; -1 while the place is free.
         fileprivate(set) var sentAt: Int64
     }
 
@@ -27,7 +27,9 @@ struct RequestTable {
         return UInt64(places.count - 1)
     }
 
-    /// - Precondition: the tag is in flight; the session ends each request exactly once.
+    /// Removes a request.
+    ///
+    /// - Precondition: the request is in flight; the session ends each request exactly once.
     mutating func remove(_ tag: UInt64) -> Request {
         let request = places[Int(tag)]
         precondition(request.sentAt >= 0, "request \(tag) ended twice")
@@ -36,11 +38,11 @@ struct RequestTable {
         return request
     }
 
-    /// Tags of the requests sent at that time or before.
+    /// Returns the tags of the requests that were sent at this time or before.
     func sent(until time: Int64) -> [UInt64] {
         places.indices.filter { places[$0].sentAt >= 0 && places[$0].sentAt <= time }.map(UInt64.init)
     }
 
-    /// When the oldest request was sent.
+    /// Time at which the oldest request was sent.
     var oldest: Int64? { places.lazy.map(\.sentAt).filter { $0 >= 0 }.min() }
 }

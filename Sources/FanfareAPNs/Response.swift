@@ -1,32 +1,32 @@
-/// What an answer of APNs means for the push, its token, the connection and the pool.
+/// Meaning of an APNs answer for the push, its token, the connection and the pool.
 package enum ResponseClass: Sendable, Equatable, CaseIterable {
-    /// 200. It says nothing about the phone.
+    /// The push was accepted with 200, which says nothing about the phone.
     case accepted
     /// The token will never work again.
     case deadToken
-    /// Too many pushes to this token: it waits, then gets the newest state.
+    /// There were too many pushes to this token: its activity waits, then gets the newest state.
     case throttled
-    /// APNs is in trouble, or a server of it, or it is with this token: nothing was processed, and whoever asked waits.
+    /// APNs or one of its servers is in trouble, perhaps with this token only: nothing was processed, and the activity waits.
     case retryLater
-    /// Not processed, and this connection is of no more use: drain it and open another one.
+    /// The push was not processed, and this connection is useless: it is drained and another one opened.
     case reconnect
-    /// Not processed because our JWT is too old: mint another one.
+    /// The push was not processed because our JWT is too old: another one is minted.
     case refreshToken
-    /// Not processed because the key, the topic or the environment is wrong: every push will fail alike until a person acts.
+    /// The push was not processed because the key, the topic or the environment is wrong: every push fails alike until a person acts.
     case configurationFault
-    /// This request is wrong (a bug of ours, or a state too large): sending it again does not mend it.
+    /// The request is wrong (a bug of ours, or a state too large): sending it again does not help.
     case requestFault
-    /// An answer that APNs does not give, so it may not be APNs who answers. A fault of the configuration where everybody gets it, of
-    /// the request where it gets it again on another connection.
+    /// APNs does not give this answer, so another server may be answering. It is a fault of the configuration if all
+    /// activities get it, and of the request if one gets it again on another connection.
     case stranger
 }
 
-/// One row of APNs' table of answers (spec §7): which class it falls in, and what a person should do.
+/// A row of APNs' table of answers (spec §7), with its class and the advice for people.
 package struct ResponseRule: Sendable, Equatable {
     package let status: Int
     package let reason: String
     package let `class`: ResponseClass
-    /// For configuration faults: what to look at.
+    /// Advice on what to check, for configuration faults.
     package let advice: String?
 
     init(_ status: Int, _ reason: String, _ class: ResponseClass, _ advice: String? = nil) {
@@ -36,10 +36,10 @@ package struct ResponseRule: Sendable, Equatable {
         self.advice = advice
     }
 
-    /// APNs says so of a JWT from its future, as of one that was signed by an unknown key.
+    /// `true` for the answer that APNs gives to a JWT from its future, and also to one that was signed by an unknown key.
     var mayBeForTheTime: Bool { status == 403 && reason == "InvalidProviderToken" }
 
-    /// Every status and reason Apple documents for the device path, and the spellings clients have met.
+    /// All statuses and reasons that Apple documents for the device path, and further spellings that clients have met.
     package static let table: [ResponseRule] = [
         ResponseRule(400, "BadDeviceToken", .deadToken),
         ResponseRule(400, "DeviceTokenNotForTopic", .deadToken),
@@ -75,7 +75,7 @@ package struct ResponseRule: Sendable, Equatable {
         ResponseRule(410, "ExpiredToken", .deadToken),
         ResponseRule(410, "Unregistered", .deadToken),
         ResponseRule(413, "PayloadTooLarge", .requestFault),
-        // Several JWTs reached one connection: a fresh connection with the JWT all share is the cure (spec §9.2).
+        // Several JWTs reached one connection; a fresh connection with the shared JWT is the cure (spec §9.2).
         ResponseRule(429, "TooManyProviderTokenUpdates", .reconnect),
         ResponseRule(429, "TooManyRequests", .throttled),
         ResponseRule(500, "InternalServerError", .retryLater),
@@ -86,8 +86,8 @@ package struct ResponseRule: Sendable, Equatable {
 
     private static let byReason = Dictionary(grouping: table, by: \.reason)
 
-    /// The row for an answer; for reasons that are not in the table, or came with another status, what the status alone
-    /// says. The table has an open end: APNs adds reasons without asking. But to a bad request it always gives one.
+    /// Returns the row of an answer. The status alone decides for a reason that is not in the table, or came with another
+    /// status, because APNs adds reasons without notice. But APNs always gives a reason for a bad request.
     package static func rule(status: Int, reason: String?) -> ResponseRule {
         if status == 200 { return ResponseRule(200, "", .accepted) }
         if let reason, let known = byReason[reason]?.first(where: { $0.status == status }) { return known }

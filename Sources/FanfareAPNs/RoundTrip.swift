@@ -1,18 +1,18 @@
-/// How long the peer takes to answer, as far as that is neither its queue nor ours: the least of what was seen lately.
+/// Time that the peer takes to answer without its queue or ours: the minimum of recent measurements.
 ///
 /// All times are monotonic nanoseconds.
 struct RoundTrip {
-    /// What was seen longer ago than twice this counts no more, once something newer has been seen.
+    /// Period of the minimum, in nanoseconds: a newer measurement displaces all that are more than two periods old.
     let memory: Int64
     private var current = Int64.max
     private var former = Int64.max
     private var turnsAt = Int64.min
-    /// When the newest was seen.
+    /// Time of the newest measurement.
     private(set) var notedAt: Int64?
 
     init(memory: Duration) { self.memory = memory.nanoseconds }
 
-    /// `nil` before the first one.
+    /// Minimum of recent measurements; `nil` before the first.
     var least: Int64? {
         let least = min(current, former)
         return least == .max ? nil : least
@@ -20,7 +20,7 @@ struct RoundTrip {
 
     mutating func note(_ time: Int64, at now: Int64) {
         if now >= turnsAt {
-            // After a long silence what was seen before it is old, too.
+            // Measurements from before a long silence are too old.
             former = turnsAt == .min || now - turnsAt >= memory ? .max : current
             current = .max
             turnsAt = now + memory

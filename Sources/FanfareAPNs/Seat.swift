@@ -2,25 +2,26 @@ extension ConnectionPool {
     /// A place for one connection, which is replaced when it ends.
     struct Seat {
         var connection: Connection?
-        /// Between connections that opened and were of little use: APNs takes ever new ones for an attack (spec §10).
+        /// Wait between connections that opened and were of little use: APNs considers ever new ones an attack (spec §10).
         var backoff = Backoff(first: .milliseconds(100), most: ConnectionPool.seatWaitMax)
-        /// Between attempts of which none opened. They are a burden to nobody, and when APNs is back after an outage, people wait
-        /// for the next one.
+        /// Wait between attempts that did not open. It stays short, because such attempts are no burden, and people wait for
+        /// the next one when APNs is back after an outage.
         var dialBackoff = Backoff(first: .milliseconds(100), most: .seconds(5))
-        /// Between connections that were ended while they had nothing to do.
+        /// Wait between connections that ended while they were idle.
         var restBackoff = Backoff(first: .milliseconds(100), most: .seconds(5))
-        /// Monotonic nanoseconds; when there is no connection, or one that is in doubt.
+        /// Time at which the next connection may open, in monotonic nanoseconds; used if there is no connection, or one in doubt.
         var opensAt: Int64 = 0
-        /// The connection gives way to another one at `opensAt`.
+        /// `true` if the connection gives way to another one at `opensAt`.
         var isInDoubt = false
-        /// A connection in it has been of use: the peer has wanted so many.
+        /// `true` once a connection in this seat has been of use, and the peer has thus wanted this many.
         var hasCarried = false
-        /// Connections that the peer ended, or did not take, one after the other, and since when.
+        /// Connections in a row that the peer ended or did not take.
         var refusals = 0
+        /// Time of the first of the refusals in a row, in monotonic nanoseconds.
         var refusedSince: Int64?
-        /// Its first connection has neither opened nor failed.
+        /// `true` while the seat's first connection has neither opened nor failed.
         var isUntried = false
-        /// It dials, or its last attempts have failed.
+        /// `true` while the seat dials, or after its last attempts have failed.
         var isAsking: Bool { connection?.isDialing == true || dialBackoff.attempts > 0 }
 
         mutating func forgetTrouble() {

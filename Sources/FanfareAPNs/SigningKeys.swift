@@ -2,37 +2,40 @@ import FanfareModel
 
 /// The key that signs, and one to fall back on.
 ///
-/// A key that APNs accepts is not given up for one that cannot be right: Apple's ids name one key each, so another key under the id of the
-/// one in use waits until that is refused. Where APNs refuses a new key and has accepted the one before, that one signs again.
+/// A key that APNs accepts does not give way to one that cannot be right: each of Apple's ids names one key, so another key under the
+/// id of the current one waits until that is refused. If APNs refuses a new key and has accepted the one before, that one signs again.
 struct SigningKeys {
     private(set) var current: ProviderToken.Key
-    /// Counts changes from 1. Connections belong to one key.
+    /// Number of the current key, counted from 1. A connection belongs to one key.
     private(set) var serial: UInt64 = 1
-    /// Why the key that was found last does not sign, for operators.
+    /// Reason why the key that was found last does not sign, for operators.
     private(set) var complaint: String?
-    /// APNs has accepted the current one.
+    /// `true` once APNs has accepted the current key.
     private var isAccepted = false
-    /// The current one was fallen back on.
+    /// `true` if the current key is a fallback.
     private var isFallback = false
     private var spare: ProviderToken.Key?
-    /// Since APNs accepted one; and changes since then that were no choice of the key file's.
+    /// Refusals since APNs last accepted a key, or since the last change of keys.
     private var refusals = 0
+    /// Fallbacks since APNs last accepted a key.
     private var fallbacks = 0
-    /// Monotonic nanoseconds.
+    /// Start of the current key's refusals, in monotonic nanoseconds.
     private var refusedSince: Int64?
 
-    /// A server that has not heard of a key yet is one of many: before it has refused so many, another one has accepted some.
+    /// Minimum number of refusals before a fallback. A server that has not heard of a key yet is one of many, and another
+    /// one would have accepted some pushes by then.
     static let refusalsMin = 10
-    /// Nanoseconds; as long as a time is kept to. A key that had been accepted is not given up for one sick server.
+    /// Minimum time of refusals before a fallback, in nanoseconds: as long as a time is used. One broken server does not
+    /// displace an accepted key.
     private static let patience = ProviderToken.turnMin.milliseconds * 1_000_000
 
     init(_ key: ProviderToken.Key) { current = key }
 
     private var isGood: Bool { isAccepted && refusals == 0 }
 
-    /// The key file holds another key than at the last look.
+    /// Handles a key file that holds another key than at the last check.
     ///
-    /// - Returns: whether that one signs from now on.
+    /// - Returns: `true` if that key signs from now on.
     mutating func found(_ key: ProviderToken.Key, in path: String) -> Bool {
         complaint = nil
         guard key.id != current.id || key.publicKey != current.publicKey else {
@@ -51,7 +54,7 @@ struct SigningKeys {
     }
 
     mutating func accepted() {
-        // A key that has done its time is nothing to go back to: it is to be revoked.
+        // A key that has been replaced for good is no fallback, because it is to be revoked.
         if !isFallback, spare?.id != current.id { spare = nil }
         isAccepted = true
         fallbacks = 0
@@ -59,15 +62,15 @@ struct SigningKeys {
         refusedSince = nil
     }
 
-    /// APNs has refused what the current key signed, and no other time would help.
+    /// Records that APNs has refused a signature of the current key, and that no other time would help.
     ///
-    /// - Returns: whether another one signs from now on.
+    /// - Returns: `true` if another key signs from now on.
     mutating func refused(at now: Int64) -> Bool {
         refusals += 1
         let since = refusedSince ?? now
         refusedSince = since
         let isSuspect = isAccepted || isFallback
-        // All connections are replaced with each change: where both keys are refused, the changes become rare.
+        // A change replaces all connections, so changes become rare if both keys are refused.
         let patience = isSuspect ? SigningKeys.patience << min(fallbacks, 7) : 0
         guard let other = spare, refusals >= SigningKeys.refusalsMin, now - since >= patience else { return false }
         fallbacks += 1

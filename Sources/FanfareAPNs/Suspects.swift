@@ -1,27 +1,27 @@
 import FanfareFanOut
 
-/// The activities whose last push came to nothing, although nothing was wrong with it: answered 5xx, reset, or refused for what
-/// every push should have been refused for.
+/// Activities whose last push failed although nothing was wrong with it: it was answered 5xx, reset, or refused for a reason
+/// for which every push should have been refused.
 ///
-/// One failure may be the service's fault, the connection's or the token's. Whoever fails again, and on another connection, has
-/// shown that it is the token's: then the failure says nothing about the service any more. So a thousand tokens that fail for
-/// good are a thousand witnesses once, and none later. Bounded by the activities there are.
+/// One failure may be the fault of the service, the connection or the token. An activity that fails again, on another
+/// connection, has shown that its token is the cause: its failure no longer says anything about the service. So a thousand
+/// tokens that fail for good are a thousand witnesses once, and none later. The number of activities bounds the table.
 struct Suspects {
-    /// What a failure is evidence of.
+    /// Cause for which a failure is evidence.
     enum Evidence: Equatable {
-        /// The service, or the connection: this activity has not failed before.
+        /// The service or the connection: the activity has not failed before.
         case service
-        /// The connection: nobody knows of this activity on another one.
+        /// The connection: the activity has failed on no other one.
         case connection
         /// The activity alone.
         case activity
     }
 
-    /// What an activity has come to so far.
+    /// Failures of an activity so far.
     struct Failure: Equatable {
-        /// The one of its first failure, named for the life of the pool.
+        /// Serial of the connection on which the activity first failed.
         let connection: UInt64
-        /// All of it were answers that were not believed, where the others count as they come.
+        /// `true` if every failure was a final answer that was not believed; other failures count at once.
         fileprivate(set) var isDisbelief: Bool
         fileprivate(set) var isOnTwo = false
 
@@ -34,11 +34,13 @@ struct Suspects {
     private var failures: [ActivitySlot: Failure] = [:]
 
     var isEmpty: Bool { failures.isEmpty }
-    /// Activities.
+    /// Number of suspected activities.
     var count: Int { failures.count }
 
-    /// - Parameter isDisbelief: an answer that ends what the activity gets, and is not believed. That another connection has failed
-    ///   otherwise says nothing about it.
+    /// Records a failure and returns its evidence.
+    ///
+    /// - Parameter isDisbelief: `true` for a final answer that is not believed. Another connection's failure of another kind
+    ///   says nothing about it.
     mutating func fail(_ slot: ActivitySlot, on connection: UInt64, isDisbelief: Bool = false) -> Evidence {
         guard let before = failures[slot], before.isDisbelief || !isDisbelief else {
             failures[slot] = Failure(connection: connection, isDisbelief: isDisbelief)
@@ -50,9 +52,9 @@ struct Suspects {
         return .activity
     }
 
-    /// An answer that is about the token, or none about anything bad. A slot that another activity has taken over is cleared alike.
+    /// Clears an activity after a good answer, or one about its token. A slot that another activity has taken over is cleared alike.
     ///
-    /// - Returns: its failure, where that was on one connection.
+    /// - Returns: the activity's failure, if it was on one connection only.
     @discardableResult
     mutating func clear(_ slot: ActivitySlot) -> Failure? {
         guard let failure = failures.removeValue(forKey: slot), !failure.isOnTwo else { return nil }

@@ -1,45 +1,45 @@
-/// What a pool has done since it was made. Values: read, add up over shards, show.
+/// Counts of a pool's work since it was made. A value, to read, to add up over shards and to show.
 package struct TransportStatistics: Sendable, Equatable {
-    /// Pushes written to a connection. Each is one of the six below, or still in flight.
+    /// Pushes written to a connection. Each is accepted, dead, throttled, not processed, failed, uncertain, or still in flight.
     package var sent: UInt64 = 0
     package var accepted: UInt64 = 0
-    /// 410, `BadDeviceToken`, `DeviceTokenNotForTopic`.
+    /// Pushes whose tokens are dead: 410, `BadDeviceToken`, `DeviceTokenNotForTopic`.
     package var dead: UInt64 = 0
-    /// 429 for one token.
+    /// Pushes that were throttled for their token: 429.
     package var throttled: UInt64 = 0
-    /// Certainly not processed (503, GOAWAY, refused stream, expired JWT, a fault of the configuration); their activities get the
-    /// newest state again.
+    /// Pushes that were certainly not processed (503, GOAWAY, refused stream, expired JWT, a fault of the configuration);
+    /// their activities get the newest state again.
     package var notProcessed: UInt64 = 0
-    /// Refused for good: a bug of ours.
+    /// Pushes that were refused for good, because of a bug of ours.
     package var failed: UInt64 = 0
-    /// No answer came, or will.
+    /// Pushes whose answer has not come and never will.
     package var uncertain: UInt64 = 0
 
-    /// Never sent, since their payload could not be: too large for APNs, for example. Counted per delivery.
+    /// Deliveries that were never sent, because their payload cannot be: too large for APNs, for example.
     package var unencodable: UInt64 = 0
 
     /// Bytes of request bodies written.
     package var bodyBytes: UInt64 = 0
 
-    /// TLS and HTTP/2 agreed upon.
+    /// Connections that opened, with TLS and HTTP/2.
     package var connectionsOpened: UInt64 = 0
-    /// Of those, the ones that broke or went silent. A drain after a GOAWAY is not a loss.
+    /// Opened connections that broke or fell silent. A drain after a GOAWAY is not a loss.
     package var connectionsLost: UInt64 = 0
-    /// Attempts that never got as far as HTTP/2.
+    /// Connection attempts that never reached HTTP/2.
     package var connectFailures: UInt64 = 0
 
     /// Answers other than 200, by status and reason.
     package private(set) var reasons: [Reason: UInt64] = [:]
 
-    /// `503 ServiceUnavailable`, as APNs said it.
+    /// Status and reason as APNs gave them, such as `503 ServiceUnavailable`.
     package struct Reason: Sendable, Hashable, CustomStringConvertible {
         package let status: Int
-        /// Empty when APNs gave none.
+        /// Text of the reason; empty if APNs gave none.
         package let text: String
         package var description: String { text.isEmpty ? "\(status)" : "\(status) \(text)" }
     }
 
-    /// Apple has about 40; a peer that makes up more shares one row per status.
+    /// Maximum number of entries in `reasons`. Apple has about 40; a peer that invents more shares one entry per status.
     static let reasonsMax = 100
 
     package init() {}
@@ -47,7 +47,7 @@ package struct TransportStatistics: Sendable, Equatable {
     /// Sum of the outcomes; `sent` minus this is in flight.
     package var answered: UInt64 { accepted + dead + throttled + notProcessed + failed + uncertain }
 
-    /// Returns whether this is the first answer of its kind, which is worth a line in the log.
+    /// Counts an answer and returns `true` if it is the first of its kind, which is worth a line in the log.
     mutating func count(status: Int, reason: String) -> Bool {
         var key = Reason(status: status, text: reason)
         if reasons[key] == nil, reasons.count >= Self.reasonsMax { key = Reason(status: status, text: "(other)") }

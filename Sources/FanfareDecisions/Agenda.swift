@@ -1,44 +1,44 @@
 import FanfareModel
 
-/// What a topic has still to do, and when: changes that wait for a flush, and the moments for which its timers are set.
+/// Pending work of a topic: changes that wait for a flush, and the deadlines of the topic's timers.
 struct Agenda: Sendable {
-    /// Of the next version.
+    /// Events that the next version carries.
     private(set) var causes = Causes()
     private(set) var deadlines = Deadlines()
-    /// The next flush shows the state although everybody may have it.
+    /// Is `true` when the next flush publishes the state even if it equals the published one.
     private(set) var republishes = false
 
     var flushAt: FeedTime? {
         get { deadlines[.flush] }
         set { deadlines[.flush] = newValue }
     }
-    /// While the topic runs, when its feed will have been silent for too long; after its end, when it is forgotten.
+    /// Deadline of the feed's silence while the topic runs; time at which the topic is forgotten after its end.
     var lapseAt: FeedTime? {
         get { deadlines[.lapse] }
         set { deadlines[.lapse] = newValue }
     }
 
-    /// An event changed something, which the next version carries.
+    /// Adds an event as a cause of the next version.
     mutating func add(_ cause: String, max: Int) { causes.add(cause, max: max) }
 
-    /// The state is to be shown once more, now.
+    /// Schedules a flush at `now` that publishes the state even if it equals the published one.
     mutating func republish(now: FeedTime) {
         republishes = true
         flushAt = now
     }
 
-    /// A version carries all that waited. The lapse stays.
+    /// Clears everything that waited, because a version carries it. Keeps the lapse deadline.
     mutating func clear() {
         causes = Causes()
         republishes = false
         flushAt = nil
     }
 
-    /// The core's timers hold that deadline.
+    /// Records the deadline that the core's timers hold for a timer kind.
     mutating func arm(_ timer: Timers.Kind, _ deadline: FeedTime?) { deadlines.arm(timer, deadline) }
 }
 
-/// Which events a version carries, in the order in which they came. Bounded; the surplus is counted.
+/// Events that a version carries, in order of arrival. Bounded: surplus events are only counted.
 struct Causes: Sendable {
     private(set) var ids: [String] = []
     private(set) var unnamed = 0

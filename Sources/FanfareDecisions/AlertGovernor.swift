@@ -1,11 +1,9 @@
 import FanfareModel
 
-/// Decides for one topic which requests for attention are granted. It never touches the state: over budget an update goes
-/// out silently.
+/// Grants or demotes the alerts of one topic. It never touches the state: an update over the alert budget goes out silently.
 ///
-/// An alert draws on the bucket of its kind. Ordinary kinds draw on one more that the topic's ordinary kinds share; essential
-/// ones whose own bucket is empty draw on the reserve, which is theirs alone. So neither a storm of cards nor a storm of
-/// goals can silence full time.
+/// An alert draws on the bucket of its kind. Ordinary kinds draw also on a bucket that they share; essential kinds draw on the reserve,
+/// which only they may use, once their own bucket is empty. So neither a storm of cards nor a storm of goals can silence full time.
 struct AlertGovernor: Sendable {
     enum Ruling { case granted, demoted(String) }
 
@@ -15,8 +13,8 @@ struct AlertGovernor: Sendable {
     private var kinds: [OccasionKind: TokenBucket] = [:]
     private var ordinary: TokenBucket?
     private var reserved: TokenBucket?
-    /// Causes of granted alerts: none is granted twice, and withdrawing one revokes its alert. 256 are far more than the
-    /// buckets let through while an alert is fresh.
+    /// Causes of granted alerts. No cause is granted twice, and the withdrawal of a granted one revokes its alert. Its capacity of
+    /// 256 is far more than the buckets let through while an alert is fresh.
     private var granted = RecentIDs(capacity: 256)
 
     init(_ rules: TopicRules, limits: Rules.Limits) {
@@ -54,7 +52,7 @@ struct AlertGovernor: Sendable {
         return .granted
     }
 
-    /// Every bucket that was drawn on, in the order of their names, and those that kinds share.
+    /// Returns the kinds' buckets that were drawn on, sorted by name, then the shared ones that were.
     func buckets(at now: FeedTime) -> [AlertBucket] {
         let own = kinds.map { (name: $0.key.rawValue, bucket: $0.value) }.sorted { $0.name < $1.name }
         let shared = [("all ordinary", ordinary), ("reserve", reserved)].compactMap { name, bucket in
@@ -69,18 +67,18 @@ struct AlertGovernor: Sendable {
     func hasGranted(_ cause: String) -> Bool { granted.contains(cause) }
 }
 
-/// What a bucket of alerts holds, for explanations.
+/// State of one alert bucket, for explanations.
 package struct AlertBucket: Sendable, Hashable {
-    /// The kind of alerts, or which kinds share it.
+    /// Alert kind of the bucket, or a name for the kinds that share it.
     package let name: String
     package let tokens: Int
     package let burst: Int
-    /// Until there is a token; zero when there is one.
+    /// Time until the next token; zero while a token is available.
     package let nextIn: Duration
 }
 
 extension Duration {
-    /// For people: `2 s`, `0.25 s`.
+    /// Human-readable seconds: `2 s`, `0.25 s`.
     var inSeconds: String {
         let milliseconds = self.milliseconds
         guard milliseconds % 1000 != 0 else { return "\(milliseconds / 1000) s" }

@@ -1,58 +1,58 @@
 import FanfareModel
 
-/// What has come of a topic's feed, and when: the ids of its events, how far its times have come, and how they go beside log time.
+/// Record of a topic's arrivals: ids of its events, newest event time, usual gap between events, and lag behind log time.
 struct Arrivals: Sendable {
     private var recentIDs: RecentIDs
-    /// Greatest event time so far, as far as log time had come: what is older by more than the rules' tolerance is late.
+    /// Greatest event time so far, each capped at its arrival. An event that is older by more than the rules' tolerance is late.
     private(set) var newestAt: FeedTime?
     private var lag = FeedLag()
-    /// When the topic's turn began, by the time of its start, where its rules begin it afresh.
+    /// Event time of the start that began the topic's current turn, if the topic's rules reopen it afresh.
     private(set) var turnBeganAt = FeedTime.plausible.lowerBound
-    /// The usual time between two events, in milliseconds: their mean, recent ones weighing more. No `Duration`, whose arithmetic
-    /// is 128 bits wide, for what every event does.
+    /// Usual time between two events, in milliseconds: a mean that weights recent gaps more. Not a `Duration`, because every event
+    /// updates it and `Duration` arithmetic is 128 bits wide.
     private(set) var gapMilliseconds: Int64?
     private var newestNow: FeedTime?
 
-    /// - Parameter idsMax: events whose ids are remembered.
+    /// - Parameter idsMax: number of event ids to remember.
     init(idsMax: Int) { recentIDs = RecentIDs(capacity: idsMax) }
 
-    /// An event has come, whatever became of it.
+    /// Updates the usual gap for an event that has arrived, whatever its outcome.
     mutating func count(at now: FeedTime) {
         if let newestNow, now > newestNow {
             let last = now.milliseconds - newestNow.milliseconds
-            // The mean of about the last eight.
+            // Mean of about the last eight gaps.
             gapMilliseconds = gapMilliseconds.map { ($0 * 7 + last) / 8 } ?? last
         }
         newestNow = now
     }
 
-    /// Whether an event with this id has been taken.
+    /// Returns `true` if an event with this id was taken before.
     func contains(_ id: String) -> Bool { recentIDs.contains(id) }
 
-    /// An event with this id is taken.
+    /// Remembers the id of an event that was taken.
     mutating func insert(_ id: String) { recentIDs.insert(id) }
 
-    /// How much older than the newest event this one is; `nil`: it is the newest.
+    /// Returns the age of an event relative to the newest one, or `nil` if no event is newer.
     @inline(__always)
     func age(of event: FeedEvent) -> Duration? { newestAt.flatMap { $0 > event.at ? $0 - event.at : nil } }
 
-    /// Whether the event says that the feed catches up with log time.
+    /// Returns `true` if the event's lag shows that the feed is catching up with log time.
     func isBehind(_ event: FeedEvent, now: FeedTime) -> Bool {
         lag.hasShrunk(to: now.milliseconds - event.at.milliseconds)
     }
 
-    /// The feed's times have come to that of an event.
+    /// Advances the feed's newest time to that of an event.
     ///
     /// - Parameters:
-    ///   - isNewest: no event before it was newer.
-    ///   - beginsTurn: its topic's turn begins with it.
+    ///   - isNewest: `true` if no earlier event was newer.
+    ///   - beginsTurn: `true` if a turn of the topic begins with the event.
     mutating func advance(to at: FeedTime, isNewest: Bool, beginsTurn: Bool, now: FeedTime) {
         if isNewest { lag.note(now.milliseconds - at.milliseconds, at: now.milliseconds) }
         newestAt = max(at, newestAt ?? at)
         if beginsTurn { turnBeganAt = at }
     }
 
-    /// The feed's times and ids count from here. How often it speaks is still known.
+    /// Forgets the feed's ids, times and lag, so that they count from here. Keeps the usual gap.
     mutating func reset(idsMax: Int) {
         recentIDs = RecentIDs(capacity: idsMax)
         newestAt = nil

@@ -1,10 +1,9 @@
 import FanfareModel
 
-/// Games whose decoders say in each fact what it means for the scoreboard: `side`, and as `text` and `key` what people read and
-/// what it changes.
+/// Games whose decoders state in each fact its effect on the scoreboard: `side`, a `text` for people, and the `key` that changes.
 extension TopicRules {
-    /// `teams`, `period`, `goal`, `penalty`, `shootoutAttempt`. A goal is rarer than in other fast games, and what everybody
-    /// waits for; penalties are silent.
+    /// Ice hockey: `teams`, `period`, `goal`, `penalty`, `shootoutAttempt`. Goals alert, because they are rarer than in other fast
+    /// games and everybody waits for them; penalties are silent.
     public static let hockey = TopicRules(
         reducer: CountingReducer(
             counters: [
@@ -36,7 +35,7 @@ extension TopicRules {
         // An intermission is 18 minutes in which nothing happens.
         staleAfter: .fixed(.seconds(1800)))
 
-    /// `teams`, `point`, `set`, `timeout`. Points come every 20 seconds and are watched, not announced; a set is news.
+    /// Volleyball: `teams`, `point`, `set`, `timeout`. A set alerts; a point comes every 20 seconds and only updates the card.
     public static let volleyball = TopicRules(
         reducer: CountingReducer(
             counters: ["homeSets": .side("home", "set"), "awaySets": .side("away", "set")],

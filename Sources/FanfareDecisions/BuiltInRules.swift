@@ -1,7 +1,7 @@
 import FanfareModel
 
 extension Rules {
-    /// What the engine knows without a rules file.
+    /// Rules that the engine uses without a rules file.
     public static let builtIn = Rules(
         kinds: [
             .football: .football, .hockey: .hockey, .volleyball: .volleyball, .transit: .transit, .delivery: .delivery,
@@ -10,12 +10,12 @@ extension Rules {
 }
 
 extension TopicRules {
-    /// Patches only, everything visible.
+    /// Topics of patches only, with every field visible.
     public static let generic = TopicRules()
 
-    /// Alerts (rule A1): a goal, its cancellation and full time are what nobody forgives missing. Players sent off (and
-    /// called back), the kick-off, the beginning of a shoot-out and an interruption are worth one as well. Everything else
-    /// is silent: half-time comes when people expect it, and eighteen kicks of a shoot-out are watched, not announced.
+    /// Football matches. Essential alerts (rule A1) are goals, cancelled goals and full time: people do not forgive missing one.
+    /// Ordinary alerts are a sending-off or its cancellation, the kick-off, the start of a shoot-out and an interruption. The rest
+    /// is silent: people expect half-time, and they watch the eighteen kicks of a shoot-out.
     public static let football = TopicRules(
         reducer: FootballReducer(),
         occasions: [
@@ -54,7 +54,7 @@ extension TopicRules {
         // A whole half can pass without a scoreboard event; the longest recorded one lasted 58 minutes.
         staleAfter: .fixed(.seconds(3600)), relevance: 50)
 
-    /// A trip, as people see it who wait for it or sit in it: the minute of arrival, and one alert when the last stop is next.
+    /// Transit trips, as passengers see them: arrival in whole minutes, and one alert when the last stop is next.
     public static let transit = TopicRules(
         reducer: TransitReducer(),
         fields: ["arrivesAt": .quantised(.minute)],
@@ -62,10 +62,10 @@ extension TopicRules {
             .arriving: OccasionRule(
                 essential: true, alert: AlertRule(.ordinary, burst: 1, refill: .seconds(1800), freshFor: .seconds(120)))
         ],
-        // The next stop changes every few minutes; a train that shows nothing new for ten is worth a doubt.
+        // The next stop changes every few minutes, so ten minutes without a change are suspicious.
         staleAfter: .fixed(.seconds(600)))
 
-    /// An order on its way. The last mile is what people wait for; who drives is theirs to know by an initial only.
+    /// Delivery orders. People wait for the last mile; the courier is shown by an initial only.
     public static let delivery = TopicRules(
         reducer: CountingReducer(),
         fields: ["arrivesAt": .quantised(.minute), "courier": .redacted(Redaction(.initial))],
@@ -88,7 +88,7 @@ extension TopicRules {
         staleAfter: .rhythm(times: 4, StaleAfter.Bounds(atLeast: .seconds(300), atMost: .seconds(1800))),
         dismissal: .after(.seconds(900)), relevance: 50)
 
-    /// A ride. The plate matters once there is a car, the fare when it is over; nobody else on the Lock Screen needs them.
+    /// Rides. The plate is shown once a car is assigned and the fare when the ride is over, because the Lock Screen is visible to others.
     public static let ride = TopicRules(
         reducer: CountingReducer(),
         fields: [
@@ -119,7 +119,7 @@ extension TopicRules {
         staleAfter: .rhythm(times: 6, StaleAfter.Bounds(atLeast: .seconds(120), atMost: .seconds(900))),
         relevance: 60)
 
-    /// A place in a queue. It ends when people are called, and nobody needs to look at it any more.
+    /// Places in a queue. The topic ends, and its card is dismissed, when the person is called.
     public static let queue = TopicRules(
         reducer: CountingReducer(),
         fields: [
@@ -138,17 +138,17 @@ extension TopicRules {
         minimumInterval: .seconds(10),
         staleAfter: .rhythm(times: 4, StaleAfter.Bounds(atLeast: .seconds(300), atMost: .seconds(1800))),
         dismissal: .immediate,
-        // A place in the queue has a number, and numbers are given out again.
+        // Queue numbers are given out again.
         reopens: .afresh, relevance: 50)
 }
 
 extension OccasionRule {
-    /// Essential, because a new status is what people wait for; silent.
+    /// An essential, silent occasion for a status: people wait for each new status.
     fileprivate static func status(_ status: String) -> OccasionRule {
         OccasionRule(when: [Condition("status", .oneOf([.string(status)]))], essential: true)
     }
 
-    /// Each status comes once, or by a mistake that is soon put right: one alert, and one more in half an hour.
+    /// An occasion for a status, with one alert and one more per half hour: a status comes once, or twice after a mistake is corrected.
     fileprivate static func status(
         _ status: String, _ class: AlertClass, relevance: Int? = nil, title: Template, body: Template = ""
     ) -> OccasionRule {

@@ -1,21 +1,21 @@
 public import FanfareModel
 
-/// For topic kinds that the rules alone define: patches make the state, facts are counted into it, and values of the newest
-/// are kept.
+/// Reducer for topic kinds that the rules alone define: patches make the state, counters add up facts, and selected values of the
+/// newest facts are kept.
 ///
-/// Every kind of fact that is counted or kept, or that is named besides, is understood; its occasion has the fact's own name,
-/// and its withdrawal that name with `Cancelled`.
+/// It understands the kinds of facts that it counts, keeps a value of, or names in `facts`. An occasion has the name of its fact's
+/// kind; the occasion of a withdrawal has `Cancelled` appended.
 public struct CountingReducer: Reducer {
     /// Counts the live facts of one kind.
     public struct Counter: Sendable, Hashable {
-        /// The kind of the facts that count.
+        /// Kind of the facts that count.
         public var fact: String
-        /// Of the fact's values; all must hold.
+        /// Conditions on the fact's values; all must hold.
         public var `where`: [Condition]
-        /// The value that each counts for, a whole number; `nil`: 1.
+        /// Key of the fact's value, a whole number, to add; `nil` adds 1.
         public var by: String?
 
-        /// Counts each fact of the kind as 1 where nothing else is said.
+        /// Creates a counter that adds 1 for each fact of the kind, unless `where` or `by` says otherwise.
         public init(fact: String, where: [Condition] = [], by: String? = nil) {
             self.fact = fact
             self.where = `where`
@@ -25,34 +25,34 @@ public struct CountingReducer: Reducer {
 
     /// Keeps a value of the newest live fact of some kinds.
     public struct Latest: Sendable, Hashable {
-        /// The kinds of fact that bring the value.
+        /// Kinds of the facts that bring the value.
         public var facts: Set<String>
-        /// Among the fact's values; a fact without it leaves what was kept.
+        /// Key of the value among the fact's values. A fact without the key leaves the kept value as it was.
         public var value: String
 
-        /// The newest live fact of these kinds that has the value decides, whichever kind it is of.
+        /// Keeps the value of the newest live fact that has it, whichever of the kinds that fact is of.
         public init(of facts: Set<String>, value: String) {
             self.facts = facts
             self.value = value
         }
     }
 
-    /// By the content state key that shows the count.
+    /// Counters, by the content state key that shows the count.
     public let counters: [String: Counter]
-    /// By the content state key that shows the value.
+    /// Kept values, by the content state key that shows the value.
     public let latest: [String: Latest]
-    /// Kinds of facts that count for nothing and matter all the same.
+    /// Kinds of facts that change no field but are occasions.
     public let facts: Set<String>
     private var counts: [String: Int64]
     private var kept = JSONObject()
     private var hasFacts = false
 
-    /// Shows a 0 for each counter from the first state on. Without arguments it understands no facts.
+    /// Creates a reducer whose state shows a 0 for each counter from the start. Without arguments it understands no facts.
     ///
     /// - Parameters:
-    ///   - counters: by the content state key that shows the count.
-    ///   - latest: by the content state key that shows the value.
-    ///   - facts: kinds that change no field and are occasions all the same.
+    ///   - counters: counters, by the content state key that shows the count.
+    ///   - latest: kept values, by the content state key that shows the value.
+    ///   - facts: kinds of facts that change no field but are occasions.
     public init(counters: [String: Counter] = [:], latest: [String: Latest] = [:], facts: Set<String> = []) {
         self.counters = counters
         self.latest = latest
@@ -60,17 +60,17 @@ public struct CountingReducer: Reducer {
         counts = counters.mapValues { _ in 0 }
     }
 
-    /// Facts of the kinds that `counters`, `latest` or `facts` name.
+    /// Returns `true` for the kinds that `counters`, `latest` or `facts` name.
     public func understands(factKind: String) -> Bool {
         facts.contains(factKind) || counters.values.contains { $0.fact == factKind }
             || latest.values.contains { $0.facts.contains(factKind) }
     }
 
-    /// A counted fact without the whole number that its counter adds up, or with one of more than 40 bits.
+    /// Returns a fault if a counted fact lacks the whole number that its counter adds, or has one of more than 40 bits.
     public func fault(in fact: Fact) -> String? {
         for (key, counter) in counters.sorted(by: { $0.key < $1.key }) where counter.fact == fact.kind {
             guard let by = counter.by, counter.where.hold(in: fact.values) else { continue }
-            // Eight million of the greatest size still fit 64 bits.
+            // Eight million values of the greatest size still fit in 64 bits.
             guard let value = fact.values[by]?.intValue, value.magnitude < 1 << 40 else {
                 return "a \(fact.kind) needs \(by) as a whole number, for \(key)"
             }
@@ -78,9 +78,9 @@ public struct CountingReducer: Reducer {
         return nil
     }
 
-    /// Adds to the counters and keeps the newest values; a withdrawal only takes its fact out of the fold.
+    /// Adds a fact to the counters and keeps its values. Ignores a withdrawal, whose fact the ledger has left out.
     public mutating func fold(_ entry: LedgerEntry) {
-        // A withdrawn fact is not folded, and its withdrawal counts for nothing.
+        // The ledger does not fold a withdrawn fact, so its withdrawal changes no count.
         guard case .fact(let fact) = entry else { return }
         hasFacts = true
         for (key, counter) in counters where counter.fact == fact.kind && counter.where.hold(in: fact.values) {
@@ -91,20 +91,20 @@ public struct CountingReducer: Reducer {
         }
     }
 
-    /// The counts and the values kept, each under its key.
+    /// Counts and kept values, each under its key.
     public var state: JSONObject {
         var state = kept
         for (key, count) in counts { state[key] = .int(count) }
         return state
     }
 
-    /// From the first fact on.
+    /// Is `true` from the first fact on.
     public var isPresentable: Bool { hasFacts }
-    /// Counts do not say when a topic is over; the feed, or the rules' `endsWhen`, does.
+    /// Always `nil`: the feed or the rules' `endsWhen` ends the topic.
     public var ending: String? { nil }
 
-    /// Has the fact's kind for its name, with `Cancelled` behind it for a withdrawal, and no words: those are the
-    /// rules'.
+    /// Returns an occasion with the name of the fact's kind (`Cancelled` appended for a withdrawal) and without text, which is left
+    /// to the rules.
     public func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion? {
         let (fact, suffix) =
             switch entry {

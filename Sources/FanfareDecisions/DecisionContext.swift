@@ -1,13 +1,13 @@
 import FanfareModel
 
-/// One event or timer while it is decided: at what time, and what the record will say of it.
+/// Time and verdict of the event or timer that is being decided.
 struct DecisionContext {
     /// Log time.
     let now: FeedTime
-    /// No event that came by now can have happened later; log time, or the wall clock where that is ahead.
+    /// Upper bound for the time of an event that arrives now: log time, or the wall clock if that is ahead.
     let latest: FeedTime
     var verdict: Verdict
-    /// Of the last publication, of whichever topic.
+    /// Serial number of the last publication of any topic.
     private(set) var serial: UInt64
 
     init(now: FeedTime, latest: FeedTime, serial: UInt64, reason: String) {
@@ -17,7 +17,7 @@ struct DecisionContext {
         verdict = Verdict(reason: reason)
     }
 
-    /// Of a publication that is about to be made.
+    /// Returns the serial number of the next publication.
     mutating func nextSerial() -> UInt64 {
         serial += 1
         return serial

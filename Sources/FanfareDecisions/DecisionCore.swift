@@ -1,14 +1,14 @@
 public import FanfareModel
 
-/// Decides what people see: feed events in, decisions out. Pure and deterministic: the same calls give the same decisions,
-/// byte for byte, on every machine. Without clock, I/O, threads or randomness; a value, confined to whoever owns it.
+/// Decides the visible changes: feed events in, decisions out. Pure and deterministic: the same calls give the same decisions, byte
+/// for byte, on every machine. A value type without clock, I/O, threads or randomness, confined to its owner.
 ///
 ///     var core = DecisionCore()
 ///     var decisions: [Decision] = []
 ///     core.apply(event, now: event.at, into: &decisions)
 ///
-/// `now` is log time. It never goes back: an earlier one counts as the latest so far. Whatever is due until `now` happens
-/// first, each deadline at its own time; so `advance` between two events changes nothing but *when* the decisions come.
+/// `now` is log time. It never goes back: an earlier one counts as the latest so far. Timers that are due by `now` fire first, each
+/// at its own deadline; so `advance` between two events changes only *when* the decisions come.
 @usableFromInline package struct DecisionCore: Sendable {
     private let kinds: [TopicKind: KindRules]
     private let other: KindRules
@@ -17,9 +17,9 @@ public import FanfareModel
     private var timers = Timers()
     private var serial: UInt64 = 0
     private var clock = FeedTime.plausible.lowerBound
-    /// For all topics, or for all of a kind.
+    /// Operators' orders for all topics or for all of a kind.
     private var orders: StandingOrders
-    /// The topics that the last call has forgotten, as they stood then, in the order of their `forget`.
+    /// Topics that the last call forgot, with their final content, in the order of their `forget` decisions.
     package private(set) var forgotten: [TopicView] = []
 
     package init(rules: Rules = .builtIn) {
@@ -28,10 +28,10 @@ public import FanfareModel
         orders = StandingOrders(rules.limits)
     }
 
-    /// Takes one event. Appends exactly one `event` record (last), and before it the records of the timers that were due and
-    /// what the fan-out is to do. An event that is refused changes nothing; its record says why.
+    /// Takes one event. Appends the records of timers that were due, then the event's decisions for the fan-out, then exactly one
+    /// `event` record. A refused event changes nothing; its record states the reason.
     ///
-    /// - Parameter wall: the wall clock, where log time may be behind it: what is not ahead of the later of the two is not early.
+    /// - Parameter wall: the wall clock, for when log time may be behind it. An event counts as early only if it is ahead of both.
     package mutating func apply(
         _ event: FeedEvent, now: FeedTime, wall: FeedTime? = nil, into decisions: inout [Decision]
     ) {
@@ -56,7 +56,7 @@ public import FanfareModel
             now: clock, latest: latest, serial: serial, reason: "nothing people can see")
         table[place].apply(event, in: &context, into: &decisions)
         serial = context.serial
-        // What is refused changes nothing, and begins nothing; nor does what comes too late for anybody to have seen it.
+        // A refused event begins no topic; nor does one that came too late to be shown.
         if table.count > known, case .record(let record)? = decisions.last, [.rejected, .late].contains(record.outcome)
         {
             return table.remove(place)
@@ -71,8 +71,8 @@ public import FanfareModel
         dropStaleTimers()
     }
 
-    /// Takes an event whose time is too far ahead of log time, and of the wall, as if it came when it happened. What comes after it is
-    /// dated by the wall, where log time is behind that: so is it.
+    /// Takes an event whose time is too far ahead of both log time and the wall clock, dated to the later of the two. Later events
+    /// are dated by the wall clock if log time is behind it, so this one is, too.
     private mutating func take(early event: FeedEvent, latest: FeedTime, into decisions: inout [Decision]) {
         var dated = event
         dated.at = latest
@@ -83,7 +83,7 @@ public import FanfareModel
         decisions.append(.record(record))
     }
 
-    /// Records that a piece of the feed could not be read.
+    /// Appends the record of a piece of the feed that could not be read.
     package mutating func reject(_ rejection: FeedRejection, now: FeedTime, into decisions: inout [Decision]) {
         advance(to: now, into: &decisions)
         decisions.append(
@@ -94,10 +94,10 @@ public import FanfareModel
                     reason: "\(rejection.place): \(rejection.reason)")))
     }
 
-    /// A tick: log time has come to `now`, and whatever is due until then happens.
+    /// Advances log time to `now` (a tick) and fires the timers that are due by then.
     package mutating func advance(to now: FeedTime, into decisions: inout [Decision]) {
         if !forgotten.isEmpty { forgotten.removeAll() }
-        // One implausible moment must not put the clock where no event comes after it.
+        // One implausible time must not move the clock beyond all later events.
         guard now.isPlausible else { return }
         while let timer = timers.first, timer.deadline <= now {
             _ = timers.removeFirst()
@@ -106,8 +106,7 @@ public import FanfareModel
         clock = max(clock, now)
     }
 
-    /// The feed is at its end: changes that wait for their topic's interval go out, each at its own deadline. Topics that
-    /// still run are not ended by that.
+    /// Ends the feed: publishes changes that wait for their topic's interval, each at its own deadline. Does not end running topics.
     package mutating func finish(into decisions: inout [Decision]) {
         forgotten.removeAll()
         var kept: [Timers.Entry] = []
@@ -118,33 +117,33 @@ public import FanfareModel
         dropStaleTimers()
     }
 
-    /// Nothing happens before that without an event; `nil` when nothing will. Where a topic's feed has spoken since, its silence is
-    /// counted anew then, and this goes on to the next moment.
+    /// Deadline of the earliest timer; `nil` without timers. Nothing happens before it without an event. A silence timer is set
+    /// again at its deadline if its feed has sent an event since; then nothing else happens at that deadline.
     @usableFromInline package var nextDeadline: FeedTime? { timers.first?.deadline }
 
-    /// Until when changes wait for their topic's minimum interval; `nil` when none do. What a pause holds back does not count.
+    /// Latest deadline of changes that wait for their topic's minimum interval; `nil` when none wait. Leaves out paused topics.
     @usableFromInline package var flushesUntil: FeedTime? {
-        // A timer may be set for an earlier moment than the one for which its topic wants it by now.
+        // A timer may be set for an earlier time than its topic's present deadline.
         timers.entries.lazy.filter { $0.kind == .flush && table.isAlive($0.birth, at: Int($0.place)) }
             .compactMap { table[Int($0.place)].orders.isPaused ? nil : table[Int($0.place)].agenda.flushAt }.max()
     }
 
     // MARK: - Topics
 
-    /// A topic as it stands.
+    /// Snapshot of a topic.
     package struct TopicView: Sendable {
         package let id: TopicID
-        /// Counts up over all topics as they begin to be remembered; an id that comes again has another one.
+        /// Birth number of the topic, which counts up over all topics; an id that is used again has a new one.
         package let birth: UInt64
         package let kind: TopicKind
-        /// Of the last publication; 0 before the first.
+        /// Version of the last publication; 0 before the first.
         package let version: UInt32
         package let ended: Bool
-        /// All facts and patches, also those that came after the end, as phones would get them.
+        /// Content state as phones would get it, from all facts and patches, also those after the end.
         package let state: JSONObject
-        /// The state of the last publication.
+        /// Content state of the last publication.
         package let published: JSONObject?
-        /// The same in short.
+        /// Short forms of `published`.
         package let short: ShortForms?
 
         init(_ topic: Topic) {
@@ -159,28 +158,28 @@ public import FanfareModel
         }
     }
 
-    /// Of topics that are remembered.
+    /// Number of topics that are remembered.
     @usableFromInline package var topicCount: Int { table.count }
 
-    /// Of those that have not ended.
+    /// Number of topics that have not ended.
     @usableFromInline package var runningTopicCount: Int { table.count - ends.remembered }
 
-    /// All topics that are remembered, in the order in which they began to be.
+    /// All remembered topics, in birth order.
     package var topics: [TopicView] { table.inBirthOrder.map(TopicView.init) }
 
     package func topic(_ id: TopicID) -> TopicView? { table.place(of: id).map { TopicView(table[$0]) } }
 
-    /// The alert buckets of a topic that were drawn on, as they stand now.
+    /// Returns the alert buckets that a topic has drawn on, as of now.
     package func alertBuckets(of topic: TopicID) -> [AlertBucket] {
         table.place(of: topic).map { table[$0].governor.buckets(at: clock) } ?? []
     }
 
-    /// When the changes go out that wait for the topic's minimum interval; `nil` when none wait.
+    /// Returns the deadline of changes that wait for the topic's minimum interval, or `nil` if none wait.
     package func waitsUntil(_ topic: TopicID) -> FeedTime? {
         table.place(of: topic).flatMap { table[$0].agenda.flushAt }
     }
 
-    /// Whether an event's time and names can be taken; when not, its record is written.
+    /// Returns `true` if the event's time, names and nesting are acceptable; otherwise appends the record of its refusal.
     private func isSound(_ event: FeedEvent, into decisions: inout [Decision]) -> Bool {
         let limits = other.limits
         let bytes = event.topic.rawValue.utf8.count
@@ -211,7 +210,7 @@ public import FanfareModel
         return true
     }
 
-    /// Of arrays and objects in each other; as deep as feeds are read.
+    /// Maximum nesting of arrays and objects, equal to that of the feed readers.
     private static let depthMax = 64
 
     private func refuse(_ event: FeedEvent, _ reason: String, into decisions: inout [Decision]) {
@@ -220,7 +219,7 @@ public import FanfareModel
 
     private func refuse(_ event: FeedEvent, _ reason: String, topic: TopicID?, into decisions: inout [Decision]) {
         let limits = other.limits
-        // Names that are too long do not get into the log either.
+        // The log leaves out names that are too long.
         let id = event.id.flatMap { $0.utf8.count <= limits.idBytesMax ? $0 : nil }
         let kind = event.kind.utf8.count <= limits.idBytesMax ? event.kind : "unreadable"
         decisions.append(
@@ -230,7 +229,8 @@ public import FanfareModel
                     seq: event.seq, kind: kind, outcome: .rejected, reason: reason)))
     }
 
-    /// Finds the event's topic or begins it; `nil` when the event is refused, with the record written.
+    /// Returns the place of the event's topic, which it inserts if missing. If it refuses the event, it appends the record and
+    /// returns `nil`.
     private mutating func admit(_ event: FeedEvent, into decisions: inout [Decision]) -> Int? {
         if let place = table.find(event.topic) {
             let isKindKnown = table[place].fold.isKindKnown
@@ -243,7 +243,7 @@ public import FanfareModel
             orders.reach(&table[place])
             return place
         }
-        // What is remembered of topics that have ended gives way to one that begins.
+        // A topic that begins may take the place of one that has ended.
         guard table.count < topicsMax || ends.remembered > 0 else {
             refuse(event, "the engine follows \(table.count) topics, and no more", into: &decisions)
             return nil
@@ -255,8 +255,8 @@ public import FanfareModel
         return table.insert(topic)
     }
 
-    /// An operator's order for all topics, for all of a kind, or for one app. What it lets out goes with the topics' own flushes,
-    /// now.
+    /// Applies an operator's order for all topics, for all of a kind, or for one app. Changes that it releases go out with the
+    /// topics' own flushes, due now.
     private mutating func order(_ event: FeedEvent, into decisions: inout [Decision]) {
         guard case .operation(let operation) = event.change else {
             return refuse(event, "only an operator's order is for every topic, \(event.topic)", into: &decisions)
@@ -289,12 +289,12 @@ public import FanfareModel
             let scope: OrderScope = event.topicKind == nil ? .all : .kind
             for place in table.living {
                 guard event.topicKind == nil || table[place].kind == event.topicKind else { continue }
-                // One that has ended may begin again, and is held then.
+                // An ended topic may begin again, so orders that hold apply to it, too.
                 let isRunning = !table[place].shown.ended
                 guard isRunning || operation.holds else { continue }
                 _ = table[place].obey(operation, for: scope, now: clock)
                 schedule(place)
-                // What is paused, or was never shown, cannot be shown again.
+                // A paused topic, or one that was never shown, cannot be shown again.
                 if isRunning, operation != .republish || table[place].agenda.republishes { count += 1 }
             }
             dropStaleTimers()
@@ -327,12 +327,12 @@ public import FanfareModel
         schedule(place)
     }
 
-    /// - Parameter reason: `nil`: its time is over.
+    /// - Parameter reason: text of the record; `nil` if the topic's lapse has come.
     private mutating func forget(
         _ place: Int, now: FeedTime, reason: String? = nil, into decisions: inout [Decision]
     ) {
         let view = TopicView(table[place])
-        // Of one that was never shown the fan-out has heard nothing.
+        // The fan-out does not know a topic that was never shown.
         if view.version > 0 { decisions.append(.forget(view.id)) }
         decisions.append(.record(table[place].obituary(now: now, reason: reason)))
         forgotten.append(view)
@@ -344,14 +344,14 @@ public import FanfareModel
 
     // MARK: - Room
 
-    /// Places are 32 bits wide, and one more topic than may be remembered is there until another has given way to it.
+    /// Maximum number of topics: a place is 32 bits wide, and a new topic is inserted before an older one gives way to it.
     private var topicsMax: Int { min(other.limits.topicsMax, Int(UInt32.max) - 1) }
 
-    /// Whether and how a topic has ended; a later end is another version.
+    /// End of a topic, if it has ended; a later end has another version.
     private struct End: Equatable {
         let version: UInt32?
 
-        // A topic as an argument would be copied, with all that it refers to, for every event.
+        // Takes two scalars, because a topic as an argument would be copied, with everything that it refers to, for every event.
         init(ended: Bool, version: UInt32) { self.version = ended ? version : nil }
     }
 
@@ -375,7 +375,7 @@ public import FanfareModel
         }
     }
 
-    /// Sets the timers that the topic wants and does not have.
+    /// Sets the timers whose deadlines the topic has and the heap lacks.
     private mutating func schedule(_ place: Int) {
         let deadlines = table[place].agenda.deadlines
         for kind in [Timers.Kind.flush, .lapse] {
@@ -388,9 +388,9 @@ public import FanfareModel
         tidyTimers()
     }
 
-    /// A timer has come off the top.
+    /// Notes in its topic that a timer has been removed from the heap.
     ///
-    /// - Returns: whether its topic lives.
+    /// - Returns: `true` if the topic is alive.
     private mutating func disarm(_ timer: Timers.Entry) -> Bool {
         let place = Int(timer.place)
         guard table.isAlive(timer.birth, at: place) else { return false }
@@ -400,8 +400,8 @@ public import FanfareModel
         return true
     }
 
-    /// Takes deadlines off the top that their topics no longer have, so that nobody is called for them. A lapse that was put off stays
-    /// until its first moment: each event puts off one.
+    /// Removes timers from the top that their topics no longer need, so that `nextDeadline` causes no useless calls. A lapse timer
+    /// that was put off stays until its original deadline, because each event puts off one.
     private mutating func dropStaleTimers() {
         while let timer = timers.first, !isWanted(timer) {
             _ = timers.removeFirst()
@@ -418,8 +418,8 @@ public import FanfareModel
         }
     }
 
-    /// What was armed for a later moment stays behind when an earlier one is armed, or its topic goes. Never more of that than of what
-    /// topics wait for: each has one timer of each kind.
+    /// Removes stale timers once they outnumber those in use, of which a topic has at most one per kind. A timer goes stale when an
+    /// earlier one is set or its topic is forgotten.
     private mutating func tidyTimers() {
         guard timers.count > 64 + 4 * table.count else { return }
         timers.keep { timer in

@@ -1,24 +1,24 @@
 import FanfareModel
 
-/// Topics that have ended and are still remembered, in the order of their ends. Where there is no room for another topic, the one that
-/// ended longest ago gives way: a limit that counted them would refuse what people wait for, for the sake of what is over.
+/// Queue of ended topics that are still remembered, in the order of their ends. The one that ended longest ago gives way to a new
+/// topic when there is no room: a limit that counted ended topics would refuse live ones for their sake.
 ///
-/// An entry may be of a topic that has been forgotten, or goes on (`TopicTable.isOver`).
+/// An entry may be stale: its topic may be forgotten or running again (`TopicTable.isOver`).
 struct EndedTopics: Sendable {
     struct Entry: Sendable {
-        /// No two topics have the same; a place may be another topic's by now.
+        /// Birth number of the topic, unique over all topics. Another topic may have the place by now.
         let birth: UInt64
         let place: UInt32
-        /// Of the end.
+        /// Version of the end.
         let version: UInt32
     }
 
     private var queue = Queue<Entry>()
-    /// Those that are remembered, as the owner counts them: each of them has one entry.
+    /// Number of ended topics that are remembered, counted by the owner. Each has one entry.
     var remembered = 0
 
     var first: Entry? { queue.first }
-    /// Entries.
+    /// Number of entries, stale ones included.
     var count: Int { queue.count }
 
     mutating func append(_ entry: Entry) { queue.append(entry) }

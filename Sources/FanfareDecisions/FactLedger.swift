@@ -1,25 +1,25 @@
 import FanfareModel
 
-/// A topic's facts as a set, and their fold. Facts and withdrawals may come in any order; the fold is always that of the
-/// facts which live, in the order in which they happened.
+/// Set of a topic's facts, and their fold. Facts and withdrawals may arrive in any order; the fold is always that of the live
+/// facts, in the order in which they happened.
 ///
-/// Cost: O(1) for a fact that is newer than all others, one fold of the unsettled entries otherwise.
+/// Cost: O(1) for a fact that is newer than all others, otherwise one fold of the unsettled entries.
 struct FactLedger: Sendable {
     enum Standing { case unknown, live, withdrawn, awaited }
 
     private enum Known {
         case live(FeedTime)
         case withdrawn
-        /// Withdrawn at that time, before it arrived.
+        /// Withdrawn before it arrived; the time is the withdrawal's.
         case awaited(FeedTime)
     }
 
-    /// What the entries make together.
+    /// Fold of all entries, settled ones included.
     private(set) var reducer: any Reducer
-    /// Fold of the entries that are settled: dropped for good, because there were too many.
+    /// Fold of the settled entries, which the ledger dropped because there were too many.
     private var settled: any Reducer
     private(set) var settledUntil: FeedTime?
-    /// In the order in which things happened.
+    /// Unsettled entries, in the order in which they happened.
     private var entries: [LedgerEntry] = []
     private var known: [BytewiseText: Known] = [:]
     private var awaitedCount = 0
@@ -42,7 +42,7 @@ struct FactLedger: Sendable {
         }
     }
 
-    /// Adds a fact whose standing is `unknown` or `awaited` and gives the entry it became: itself, or its withdrawal.
+    /// Adds a fact whose standing is `unknown` or `awaited`. Returns its entry: the fact, or its withdrawal if that came first.
     mutating func add(_ fact: Fact) -> LedgerEntry {
         var entry = LedgerEntry.fact(fact)
         let id = BytewiseText(fact.id)
@@ -57,17 +57,17 @@ struct FactLedger: Sendable {
         return entry
     }
 
-    /// Withdraws a live fact: the entry that says so, or `nil` when it is settled or not live.
+    /// Withdraws a live fact. Returns the entry of the withdrawal, or `nil` if the fact is settled or not live.
     mutating func withdraw(_ id: String, at time: FeedTime) -> LedgerEntry? {
         let id = BytewiseText(id)
         guard case .live(let happenedAt) = known[id] else { return nil }
-        // Facts of the same time stand side by side; there are seldom more than two.
+        // Facts of the same time are adjacent; there are seldom more than two.
         var index = firstIndex { $0.at < happenedAt }
         while index < entries.count {
             if case .fact(let fact) = entries[index], BytewiseText(fact.id) == id {
                 entries.remove(at: index)
                 known[id] = .withdrawn
-                // Nothing is withdrawn before it happens, whatever a clock says: settled, its fact must be settled as well.
+                // A withdrawal never precedes its fact, whatever a clock says: once it is settled, its fact must be settled, too.
                 let entry = LedgerEntry.withdrawal(of: fact, at: max(time, fact.at))
                 entries.insert(entry, at: firstIndex { $0 < entry })
                 refold()
@@ -78,7 +78,7 @@ struct FactLedger: Sendable {
         return nil
     }
 
-    /// Remembers that a fact is withdrawn which has not arrived; `false` when there is no room.
+    /// Remembers the withdrawal of a fact that has not arrived. Returns `false` if there is no room.
     mutating func await(_ id: String, withdrawnAt time: FeedTime) -> Bool {
         guard awaitedCount < awaitedMax else { return false }
         awaitedCount += 1
@@ -86,11 +86,11 @@ struct FactLedger: Sendable {
         return true
     }
 
-    /// One fact more, and the older half would be settled.
+    /// Is `true` when one more fact would settle the older half.
     var isFull: Bool { entries.count >= factsMax }
 
-    /// Folds anew with another reducer, without the facts that it cannot fold: the topic's kind has become known. Nothing has been
-    /// settled before.
+    /// Folds again with the reducer of the topic's kind, which has become known, and drops the facts that it cannot fold. Nothing
+    /// is settled before that.
     mutating func refold(with reducer: any Reducer) {
         settled = reducer
         entries.removeAll { entry in
@@ -116,27 +116,28 @@ struct FactLedger: Sendable {
         for entry in entries { reducer.fold(entry) }
     }
 
-    /// Folds the older half for good. Its ids are forgotten: a second arrival of one is older than `settledUntil`, and a
-    /// retraction of one finds nothing; it is awaited until it is settled itself, so that those do not fill an everlasting topic.
+    /// Settles the older half of the entries and forgets their ids. A settled fact that arrives again is no newer than
+    /// `settledUntil` and thus late. Its retraction, if newer, is awaited until `settledUntil` passes it, so such retractions do
+    /// not fill up a long-lived topic.
     private mutating func settle() {
         let count = entries.count / 2
         for entry in entries.prefix(count) {
             settled.fold(entry)
-            // A withdrawal may have come in before what was settled already.
+            // A withdrawal may have been inserted before entries that were settled already.
             settledUntil = max(entry.at, settledUntil ?? entry.at)
             switch entry {
             case .fact(let fact), .withdrawal(let fact, _): known[BytewiseText(fact.id)] = nil
             }
         }
         entries.removeFirst(count)
-        // What is withdrawn had happened before: settled by now, it is not taken any more should it arrive.
+        // An awaited fact is no newer than its withdrawal: once that is settled, the fact would be late, so nothing needs to await it.
         guard awaitedCount > 0, let settledUntil else { return }
         let before = known.count
         known = known.filter { _, known in if case .awaited(let at) = known { at > settledUntil } else { true } }
         awaitedCount -= before - known.count
     }
 
-    /// Position of the first entry that is not `before`, by bisection.
+    /// Returns the position of the first entry that is not `before`, by bisection.
     private func firstIndex(_ before: (LedgerEntry) -> Bool) -> Int {
         var low = 0
         var high = entries.count
@@ -148,8 +149,8 @@ struct FactLedger: Sendable {
     }
 }
 
-/// A text that equals another one when its bytes do, as ids are compared everywhere: Swift's own texts are equal, too, when they only
-/// look alike, and in which order those stand may differ between two releases.
+/// Text that is compared by its bytes, as ids are everywhere. Swift's `String` also equates texts that only look alike, and may
+/// order those differently in another release.
 struct BytewiseText: Hashable, Comparable, Sendable {
     private let text: String
 

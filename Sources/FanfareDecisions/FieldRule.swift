@@ -1,16 +1,16 @@
 public import FanfareModel
 
-/// How people see one field of a content state.
+/// Rule for how people see one field of a content state.
 public enum FieldRule: Sendable, Hashable {
-    /// In the content state, but a change of it alone is no reason for an update: a clock that the phone runs by itself.
+    /// Keeps the field in the content state, but its change alone causes no update: a clock that the phone runs by itself.
     case ignored
-    /// Numbers set by patches enter the state in steps only.
+    /// Lets a number set by patches change in steps only.
     case quantised(Quantiser)
-    /// Never leaves the engine as it is (rule U3).
+    /// Keeps the field's value inside the engine (rule U3).
     case redacted(Redaction)
 }
 
-/// A topic's field rules apart, in the order of the keys: a patch asks for quantisers only, and most states for next to nothing.
+/// A topic's field rules, separated by type and sorted by key: a patch needs only the quantisers, and most states almost nothing.
 struct FieldRules: Sendable {
     private(set) var ignored: Set<String> = []
     private(set) var quantisers: [(key: String, quantiser: Quantiser)] = []
@@ -27,31 +27,30 @@ struct FieldRules: Sendable {
     }
 }
 
-/// What people see of a field that must not leave the engine as it is. Short forms, alerts and deep links are made of
-/// what is left.
+/// Replacement for a field whose value must not leave the engine. Short forms, alerts and deep links are made of the redacted state.
 public struct Redaction: Sendable, Hashable {
-    /// What stands in the field's place.
+    /// Form of the replacement.
     public enum Form: Sendable, Hashable {
-        /// Nothing: the field is not in the state.
+        /// Removes the field from the state.
         case removed
-        /// The first letter and a full stop: `S.`
+        /// Keeps the first letter and a full stop: `S.`
         case initial
-        /// An innocuous summary instead.
+        /// Replaces the value by an innocuous summary.
         case summary(String)
     }
 
-    /// What stands in the field's place while it is hidden.
+    /// Form of the field while it is hidden.
     public var form: Form
-    /// The field is shown as it is while all of them hold. Empty: never.
+    /// Conditions under which the field is shown unchanged; all must hold. Empty: never.
     public var unless: [Condition]
 
-    /// A field that is hidden for good where `unless` is left out.
+    /// Creates a redaction that hides the field for good unless `unless` has conditions.
     public init(_ form: Form, unless: [Condition] = []) {
         self.form = form
         self.unless = unless
     }
 
-    /// What is shown of `value`; `nil`: nothing.
+    /// Returns the value to show for `value`, or `nil` to remove the field.
     func shown(_ value: JSONValue, in state: JSONObject) -> JSONValue? {
         if !unless.isEmpty, unless.hold(in: state) { return value }
         switch form {
@@ -62,27 +61,26 @@ public struct Redaction: Sendable, Hashable {
     }
 }
 
-/// What must hold of a field.
+/// A condition on one field.
 public struct Condition: Sendable, Hashable {
-    /// What is asked of the field's value.
+    /// Test of the field's value.
     public enum Test: Sendable, Hashable {
-        /// The value is one of these; a number is equal to any spelling of it.
+        /// The value is one of these; a number equals any spelling of itself.
         case oneOf([JSONValue])
-        /// The value is a number, and not below this one.
+        /// The value is a number not below this one.
         case atLeast(Double)
-        /// The value is a number, and not above this one.
+        /// The value is a number not above this one.
         case atMost(Double)
-        /// Whether the field is there at all.
+        /// The field is present, or absent for `present(false)`.
         case present(Bool)
     }
 
-    /// The field's name in the content state, as the engine has it before anything is redacted; among a fact's values
-    /// for `CountingReducer.Counter`.
+    /// Name of the field in the unredacted content state; in a `CountingReducer.Counter`, among the fact's values.
     public var key: String
-    /// What is asked of the value. A field that is not there passes `present(false)` only.
+    /// Test of the value. An absent field passes `present(false)` only.
     public var test: Test
 
-    /// `Condition("status", .oneOf(["delivered", "cancelled"]))` holds once the order is over.
+    /// Creates a condition: `Condition("status", .oneOf(["delivered", "cancelled"]))` holds once the order is over.
     public init(_ key: String, _ test: Test) {
         self.key = key
         self.test = test
@@ -103,25 +101,25 @@ extension [Condition] {
     func hold(in state: JSONObject) -> Bool { allSatisfy { $0.holds(in: state) } }
 }
 
-/// Fields that are made of others: the short forms that every presentation needs (rules M3, M4), and where a tap leads (U6).
+/// Fields derived from other fields: the short forms that every presentation needs (rules M3, M4), and the address of a tap (U6).
 public struct DerivedFields: Sendable, Hashable {
-    /// Left of the Dynamic Island's camera; `nil` leaves what the topic kind's reducer says.
+    /// Text left of the Dynamic Island's camera; `nil` uses the short form of the topic kind's reducer.
     public var compactLeading: Template?
-    /// Right of the camera; `nil` leaves what the reducer says.
+    /// Text right of the Dynamic Island's camera; `nil` uses the short form of the topic kind's reducer.
     public var compactTrailing: Template?
-    /// Where several activities share the island; `nil` leaves what the reducer says.
+    /// Text where several activities share the Dynamic Island; `nil` uses the short form of the topic kind's reducer.
     public var minimal: Template?
-    /// What stands in short forms for a value that is a text, such as a status, whose own word is too long there.
+    /// Replacements in short forms for texts that are too long there, such as a status.
     public var words: [String: String]
-    /// Of each short form. A digit is 1 wide, a letter of a wide script or an emoji 2; what is longer is cut, with `…`.
+    /// Maximum width of each short form. A digit is 1 wide, a letter of a wide script or an emoji 2; longer text is cut, with `…`.
     public var widthMax: Int
-    /// An address that a tap opens, as the state's field `deepLink`; never cut. `nil`: none.
+    /// Address that a tap opens, as the state's field `deepLink`; never cut. `nil`: none.
     public var deepLink: Template?
 
-    /// What fits beside the camera on the narrowest phone.
+    /// Width that fits beside the camera on the narrowest phone.
     public static let widthMaxDefault = 6
 
-    /// Nothing is derived where all templates are left out. A `widthMax` below 1 counts as 1.
+    /// Creates derived fields; without templates nothing is derived. A `widthMax` below 1 counts as 1.
     public init(
         compactLeading: Template? = nil, compactTrailing: Template? = nil, minimal: Template? = nil,
         words: [String: String] = [:], widthMax: Int = DerivedFields.widthMaxDefault, deepLink: Template? = nil
@@ -151,13 +149,13 @@ public struct DerivedFields: Sendable, Hashable {
 }
 
 extension Character {
-    /// From U+1100 (Hangul) on, most letters fill a square; so do emoji.
+    /// Width of the character: most letters from U+1100 (Hangul) on fill a square, and so do emoji.
     fileprivate var width: Int { (unicodeScalars.first?.value ?? 0) >= 0x1100 && !isPunctuation ? 2 : 1 }
 }
 
 extension String {
     func cut(toWidth widthMax: Int) -> String {
-        // No character is wider than it has bytes.
+        // No character is wider than its number of bytes.
         guard utf8.count > widthMax, reduce(0, { $0 + $1.width }) > widthMax else { return self }
         var width = 1
         let kept = prefix { character in
@@ -169,9 +167,9 @@ extension String {
 }
 
 extension KindRules {
-    /// `values` (a state, or a fact's) without what must not leave the engine.
+    /// Returns `values` (of a state or a fact) with the redactions applied.
     ///
-    /// - Parameter state: as it is, for the conditions of a redaction.
+    /// - Parameter state: the unredacted state, for the conditions of the redactions.
     func redacted(_ values: JSONObject, in state: JSONObject) -> JSONObject {
         var shown = values
         for (key, redaction) in rules.fieldRules.redactions {
@@ -182,8 +180,8 @@ extension KindRules {
 
     var hidesFields: Bool { !rules.fieldRules.redactions.isEmpty }
 
-    /// What people may see of a state, with the fields that are made of others. Redaction comes first, so that nothing made
-    /// of the state can tell what it hides.
+    /// Returns the state that people may see, derived fields included. Redaction comes first, so no derived field can reveal a
+    /// hidden value.
     func presented(_ state: JSONObject, topic: TopicID) -> JSONObject {
         var shown = redacted(state, in: state)
         if hasDerived { rules.derived.add(to: &shown, topic: topic) }

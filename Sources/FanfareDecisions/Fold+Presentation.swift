@@ -1,11 +1,11 @@
 import FanfareModel
 
-/// A state as people may see it, ready to go out.
+/// A visible state, ready for publication.
 struct Presentation {
     let state: JSONObject
-    /// As phones get it.
+    /// State in the encoding that phones get.
     let encoded: EncodedState
-    /// What lineups show of it outside their spotlight.
+    /// Short forms, which a lineup shows while the topic is outside its spotlight.
     let short: ShortForms
 }
 
@@ -17,14 +17,14 @@ extension Fold {
             state: shown, encoded: EncodedState(own == nil ? shown : shown.with(short)), short: short)
     }
 
-    /// As phones get it: with the short forms that the topic's kind knows, where neither rules nor feed give any (rule M3). They
-    /// repeat what the state says, so they are made when it is shown, and are no reason to show it.
+    /// Adds the short forms of the topic's kind to a visible state, unless rules or feed give some (rule M3). They repeat the
+    /// state, so they are made when it is shown and never cause an update.
     func withShortForms(_ shown: JSONObject) -> JSONObject {
         ledger.reducer.shortForms(of: shown).map { shown.with(ShortForms(of: shown, topic: topic, reducer: $0)) }
             ?? shown
     }
 
-    /// Of a state as people may see it.
+    /// Returns the short forms of a visible state.
     func shortForms(of shown: JSONObject) -> ShortForms {
         ShortForms(of: shown, topic: topic, reducer: ledger.reducer.shortForms(of: shown))
     }

@@ -1,39 +1,39 @@
 import FanfareModel
 
-/// What became of an event's change to the state.
+/// Effect of an event's change on the state.
 enum Folded {
-    /// Nothing to fold, with a reason where one would have been expected.
+    /// Nothing to fold, with a reason if a change was to be expected.
     case nothing(String?)
-    /// A patch that says what was known already.
+    /// A patch that repeats known values.
     case confirmed
-    /// A patch, and before it those that were doubted and count by now.
+    /// A patch, folded after earlier doubted patches that now count.
     case patched(after: [PatchOrder.Doubted])
     case entered(LedgerEntry)
     /// A fact that was withdrawn before it arrived.
     case retracted(LedgerEntry)
-    /// Not folded.
+    /// A change that was not folded.
     case refused(Outcome, String)
 }
 
-/// A topic's content state: the fold of its facts, with its patches laid over them, as the rules of its kind let people see it.
+/// A topic's content state: the fold of its facts, overlaid with its patches, filtered by the rules of its kind.
 ///
-/// `state` always follows from the other members, and is never larger than a push can carry where patches make it so: a change that
-/// would make it too large is taken back. Nothing here looks at the clock, at what was shown, or at when events came.
+/// `state` always follows from the other members. A patch never makes it larger than a push can carry: a patch that would is
+/// undone. The fold depends neither on the clock, nor on published versions, nor on arrival times.
 struct Fold: Sendable {
     let topic: TopicID
     private(set) var kind: TopicKind
     private(set) var kindRules: KindRules
     private(set) var ledger: FactLedger
-    /// Patches, merged.
+    /// Merged patches.
     private var overlay = JSONObject()
-    /// Keys of the facts' state that a patch has removed.
+    /// Keys of the facts' state that a patch removed.
     private var hidden: Set<String> = []
     private(set) var patchOrder = PatchOrder()
-    /// All of it together: the facts' fold, patched, as people may see it.
+    /// Visible state: the facts' fold, overlaid with the patches, filtered by the rules.
     private(set) var state: JSONObject { didSet { isOver = kindRules.isOver(state) } }
-    /// Whether the state says so, known beforehand because every event asks.
+    /// Is `true` when the rules' `endsWhen` holds for `state`. Stored, because every event reads it.
     private(set) var isOver = false
-    /// Whether an event has told the kind. Until then facts are kept and patches make the state.
+    /// Is `true` once an event has named the topic's kind. Until then facts are only kept, and patches make the state.
     private(set) var isKindKnown: Bool
 
     private var rules: TopicRules { kindRules.rules }
@@ -49,7 +49,7 @@ struct Fold: Sendable {
         refreshState()
     }
 
-    /// The kind has become known: the facts kept so far are folded as that kind does it.
+    /// Adopts the kind, which has become known, and folds the facts kept so far with its reducer.
     mutating func adopt(_ kind: TopicKind, rules kindRules: KindRules) {
         self.kind = kind
         self.kindRules = kindRules
@@ -69,12 +69,12 @@ struct Fold: Sendable {
         state = kindRules.presented(whole, topic: topic)
     }
 
-    /// Whether there is something to show, so that the topic can start without being told to.
+    /// Is `true` when there is something to show, so the topic can start without an explicit start.
     var isPresentable: Bool { ledger.reducer.isPresentable || !overlay.isEmpty }
-    /// Why the topic is over, when it is.
+    /// Reason why the topic is over; `nil` while it is not.
     var ending: String? { ledger.reducer.ending ?? (isOver ? "its state says that it is over" : nil) }
 
-    /// The feed's numbers begin anew.
+    /// Forgets the feed's patch numbers, which begin again.
     mutating func resetOrder() { patchOrder = PatchOrder() }
 
     // MARK: - Folding
@@ -89,10 +89,10 @@ struct Fold: Sendable {
         }
     }
 
-    /// Changes the overlay, unless something newer is in place or the state would grow too large.
+    /// Changes the overlay, unless a newer patch is in place or the state would become too large.
     private mutating func take(patch event: FeedEvent) -> Folded {
         var doubted: [PatchOrder.Doubted] = []
-        // An operator knows what the feed has said so far.
+        // A correction passes the patch order: its operator knows what the feed has sent so far.
         if !event.isCorrection {
             switch patchOrder.standing(of: event, tolerance: rules.lateAfter, bytesMax: kindRules.stateBytesMax) {
             case .newest(let over): doubted = over
@@ -109,14 +109,15 @@ struct Fold: Sendable {
             }
             folded = .patched(after: doubted)
         }
-        // The feed's own order stays as it was: its next patch goes over a correction.
+        // The feed's order stays unchanged, so its next patch overrides a correction.
         if !event.isCorrection { patchOrder.take(seq: event.seq, at: event.at) }
         return folded
     }
 
-    /// Lays a change over what is there.
+    /// Lays a change over the state.
     ///
-    /// - Returns: the state's bytes where those would be too many: then it is not kept, or the overlay would grow without bound.
+    /// - Returns: the size in bytes of a state that would be too large; `nil` if it fits. A change that makes it too large is
+    ///   undone, or the overlay would grow without bound.
     private mutating func put(_ change: FeedEvent.Change) -> Int? {
         let (overlayBefore, hiddenBefore, stateBefore) = (overlay, hidden, state)
         switch change {
@@ -125,7 +126,7 @@ struct Fold: Sendable {
         case .nothing, .fact, .retraction, .operation: return nil
         }
         if overlay != overlayBefore || hidden != hiddenBefore { refreshState() }
-        // What a redaction hides is remembered all the same, and must be bounded like the rest.
+        // Redacted values are stored as well, so their size must be bounded, too.
         guard state != stateBefore || kindRules.hidesFields else { return nil }
         let size = max(bytesBeyond(state), kindRules.hidesFields ? bytesBeyond(overlay) : 0)
         guard size > 0 else { return nil }
@@ -137,7 +138,7 @@ struct Fold: Sendable {
         if case .patch(let patch) = change { isNews(patch) } else { true }
     }
 
-    /// Whether a patch may change the overlay: most leave a quantised field where it is, and are done with that.
+    /// Returns `true` if a patch may change the overlay. Most patches change no quantised value and end here.
     private func isNews(_ patch: JSONObject) -> Bool { patch.members.contains { changes($0) } }
 
     private func changes(_ member: JSONObject.Member) -> Bool {
@@ -152,7 +153,7 @@ struct Fold: Sendable {
     private mutating func merge(_ patch: JSONObject) {
         for member in patch.members {
             if member.value == .null {
-                // The facts' own value, if they have one, must not show again.
+                // Hides the facts' own value, if there is one.
                 if ledger.reducer.state[member.key] != nil { hidden.insert(member.key) }
             } else if !hidden.isEmpty {
                 hidden.remove(member.key)
@@ -230,7 +231,8 @@ struct Fold: Sendable {
         }
     }
 
-    /// Canonical bytes of a state that is too large, 0 for one that fits. Most fit at first sight, and are not encoded for it.
+    /// Returns the canonical size of a state that is too large, 0 for one that fits. Most states fit by their upper bound and are
+    /// not encoded.
     private func bytesBeyond(_ state: JSONObject) -> Int {
         let presented = withShortForms(state)
         guard presented.bytesBound > kindRules.stateBytesMax else { return 0 }
@@ -243,7 +245,7 @@ struct Fold: Sendable {
     }
 }
 
-/// Why a time is not believed.
+/// Returns the reason for rejecting a time.
 func implausible(_ time: FeedTime) -> String {
     "time \(time.milliseconds) ms is not between 1970 and 2100: milliseconds taken for seconds?"
 }

@@ -1,13 +1,13 @@
 public import FanfareModel
 
-/// A football match from its facts: `teams`, `period`, `goal`, `card`, `substitution`, `shootoutKick`.
+/// Reducer for football matches, from the facts `teams`, `period`, `goal`, `card`, `substitution`, `shootoutKick`.
 ///
-/// The keys of the state are those of the mapping for football feeds: names, scores, period and its start, cards, the last
-/// scoreboard event as text, and which key it changed.
+/// The state has the keys of the mapping for football feeds: names, scores, the period and its start, cards, the last scoreboard
+/// event as text, and the key that it changed.
 package struct FootballReducer: Reducer {
     private enum Side: String { case home, away }
 
-    /// Periods in which the phone's clock runs.
+    /// Periods during which the phone's clock runs.
     private static let played: Set<String> = ["1H", "2H", "ET1", "ET2"]
     private static let periods = played.union(["PRE", "HT", "ETB", "PEN", "FT", "SUSP", "ABD", "POSTP"])
 
@@ -86,7 +86,7 @@ package struct FootballReducer: Reducer {
         case "period":
             period = fact.values["period"]?.stringValue ?? period
             guard period != "PRE" else {
-                // No period has begun, and nothing has happened that a scoreboard would tell.
+                // No period has begun, so there is nothing for the scoreboard.
                 periodStartedAt = nil
                 return
             }
@@ -134,7 +134,7 @@ package struct FootballReducer: Reducer {
         return state
     }
 
-    /// `TOT 2` beside `1 LEI`; `2–1`. From a shoot-out on it is what counts: `TOT 5` beside `4 LEI`; `5–4 p`.
+    /// Score in short: `TOT 2` beside `1 LEI`; `2–1`. After a shoot-out, its result: `TOT 5` beside `4 LEI`; `5–4 p`.
     package func shortForms(of state: JSONObject) -> ShortForms? {
         guard let home = state["homeScore"]?.intValue, let away = state["awayScore"]?.intValue else { return nil }
         func team(_ key: String) -> String { (state[key]?.stringValue ?? "").abbreviated(to: 3) }
@@ -151,11 +151,11 @@ package struct FootballReducer: Reducer {
 
     package var isPresentable: Bool { home.name != nil || lastEvent != nil }
 
-    /// Full time alone does not end a match: the feed says when it is over.
+    /// Always `nil`: full time alone does not end a match; the feed says when it is over.
     package var ending: String? { nil }
 }
 
-// MARK: - What facts are called
+// MARK: - Names of facts
 
 extension FootballReducer {
     private enum Card: String {
@@ -163,14 +163,14 @@ extension FootballReducer {
         init?(_ fact: Fact) { self.init(rawValue: fact.values["color"]?.stringValue ?? "") }
     }
 
-    /// Whether it is news, so that `lastEvent` and `highlight` tell of it.
+    /// Returns `true` if `lastEvent` and `highlight` report the fact.
     private static func isScoreboard(_ fact: Fact) -> Bool {
         fact.kind != "teams" && fact.values["period"]?.stringValue != "PRE"
     }
 
     private static func side(of fact: Fact) -> Side? { (fact.values["side"]?.stringValue).flatMap(Side.init) }
 
-    /// The content state key that a scoreboard fact changes.
+    /// Returns the content state key that a scoreboard fact changes.
     private static func key(of fact: Fact) -> String {
         let side = side(of: fact)?.rawValue ?? ""
         switch fact.kind {
@@ -186,10 +186,10 @@ extension FootballReducer {
         Self.side(of: fact) == .home ? home.name ?? "Home" : away.name ?? "Away"
     }
 
-    /// `H. Kane (Tottenham Hotspur)`, or the team alone where the feed names no player.
+    /// Returns `H. Kane (Tottenham Hotspur)`, or only the team if the feed names no player.
     private func who(_ fact: Fact) -> String {
         guard let player = fact.values["player"]?.stringValue, !player.isEmpty else { return name(fact) }
-        // Of an own goal the player is one of the other side.
+        // The player of an own goal belongs to the other team.
         return fact.values["ownGoal"]?.boolValue == true ? "\(player) for \(name(fact))" : "\(player) (\(name(fact)))"
     }
 
@@ -255,29 +255,29 @@ extension FootballReducer {
 // MARK: - Occasions
 
 extension OccasionKind {
-    /// Goals and own goals, penalties of the match included.
+    /// A goal, including own goals and penalties of the match.
     public static let goal = OccasionKind("goal")
-    /// A goal was withdrawn, as after a video review.
+    /// The withdrawal of a goal, as after a video review.
     public static let goalCancelled = OccasionKind("goalCancelled")
-    /// Straight red and second yellow alike: a player goes off.
+    /// A straight red or second yellow card: a player is sent off.
     public static let redCard = OccasionKind("redCard")
-    /// A red card or second yellow was a mistake.
+    /// The withdrawal of a red or second yellow card.
     public static let redCardCancelled = OccasionKind("redCardCancelled")
-    /// The first half begins.
+    /// The start of the first half.
     public static let kickOff = OccasionKind("kickOff")
-    /// The match is over, shoot-out included.
+    /// The end of the match, after a shoot-out if there is one.
     public static let fullTime = OccasionKind("fullTime")
-    /// The shoot-out begins.
+    /// The start of the shoot-out.
     public static let shootout = OccasionKind("shootout")
-    /// One kick of the shoot-out, scored or not.
+    /// One kick of the shoot-out, scored or missed.
     public static let shootoutKick = OccasionKind("shootoutKick")
-    /// Suspended, abandoned, postponed.
+    /// A suspension, abandonment or postponement.
     public static let interrupted = OccasionKind("interrupted")
-    /// Half-time and the other changes of period, and every correction of one.
+    /// Half-time and every other change of period, and each correction of one.
     public static let periodChange = OccasionKind("periodChange")
     /// A first yellow card.
     public static let yellowCard = OccasionKind("yellowCard")
-    /// One player comes for another.
+    /// A substitution of one player for another.
     public static let substitution = OccasionKind("substitution")
 }
 
@@ -339,7 +339,7 @@ extension FootballReducer {
         "\(state["home"]?.stringValue ?? "Home") – \(state["away"]?.stringValue ?? "Away")"
     }
 
-    /// `Germany 1–1 Italy (6–5 on penalties)`.
+    /// Returns `Germany 1–1 Italy (6–5 on penalties)`.
     private static func score(in state: JSONObject) -> String {
         func number(_ key: String) -> String { state[key]?.intValue.map(String.init) ?? "0" }
         let score =

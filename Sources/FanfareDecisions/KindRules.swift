@@ -1,13 +1,13 @@
 import FanfareModel
 
-/// What all topics of a kind have in common, once for all of them: a topic's own memory is small beside it. What is asked of all the
-/// rules together is asked here, where they need not be copied for it.
+/// Rules shared by all topics of a kind, stored once because a topic's own memory is small beside them. Functions of the rules as a
+/// whole are here, so that callers need not copy the rules.
 final class KindRules: Sendable {
     let rules: TopicRules
     let limits: Rules.Limits
-    /// Whether `rules.derived` makes anything.
+    /// Is `true` when `rules.derived` has a template.
     let hasDerived: Bool
-    /// `rules.endsAfterSilence` and `rules.beginsWithin`, which every event asks for.
+    /// `rules.endsAfterSilence` in milliseconds, stored like `rules.beginsWithin` because every event reads it.
     let silenceMilliseconds: Int64
     let awaitedMilliseconds: Int64
 
@@ -19,17 +19,17 @@ final class KindRules: Sendable {
         awaitedMilliseconds = rules.beginsWithin.milliseconds
     }
 
-    /// A fold without facts.
+    /// A reducer without facts.
     var newReducer: any Reducer {
         var reducer = rules.reducer
         reducer.follow(rules.fields)
         return reducer
     }
 
-    /// Canonical bytes that a topic's content state may have.
+    /// Maximum canonical size of a topic's content state, in bytes.
     var stateBytesMax: Int { min(limits.stateBytesMax, TopicRules.pushBytesMax - rules.attributesReserve) }
 
-    /// Whether people would see the same in both: ignored fields may differ.
+    /// Returns `true` if people would see no difference; ignored fields may differ.
     func looksAlike(_ a: JSONObject, _ b: JSONObject) -> Bool {
         if a == b { return true }
         func isVisible(_ member: JSONObject.Member) -> Bool { !rules.fieldRules.ignored.contains(member.key) }
@@ -45,7 +45,7 @@ final class KindRules: Sendable {
 }
 
 extension JSONValue {
-    /// Equal as people read it: `3` and `3.0` are.
+    /// Returns `true` if people read the values alike: `3` equals `3.0`.
     func looksLike(_ other: JSONValue) -> Bool {
         switch (self, other) {
         case (.int, .double), (.double, .int): intValue != nil && intValue == other.intValue

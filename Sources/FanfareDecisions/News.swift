@@ -1,18 +1,18 @@
 import FanfareModel
 
-/// An event that changed something visible, on its way out.
+/// An event that changed something visible, on its way to publication.
 struct News {
     let event: FeedEvent
     let entry: LedgerEntry?
-    /// How much older it is than the newest of its topic, where it is; late, where that is more than the rules let pass.
+    /// Age relative to the topic's newest event; `nil` if this is the newest. `lateBy` is the same if the rules count it as late.
     let age: Duration?
     let lateBy: Duration?
-    /// The topic's state without it.
+    /// Content state of the topic without the event.
     let before: JSONObject
     var reason = "visible change"
-    /// Passes whatever the interval says.
+    /// Publishes the news regardless of the minimum interval.
     var mustPass = false
-    /// Nothing of the topic had been heard or shown before the event, or its feed catches up with log time.
+    /// Is `true` when nothing of the topic was received or shown before the event, or while its feed catches up with log time.
     var isBacklog = false
 
     var cause: String { event.cause }

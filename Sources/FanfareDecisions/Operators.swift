@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// For which topics an order was given. A topic is held by each that reached it, until the same is lifted.
+/// Scopes of operators' orders. An order of each scope holds a topic until an order of the same scope lifts it.
 struct OrderScope: OptionSet, Sendable {
     let rawValue: UInt8
     static let topic = OrderScope(rawValue: 1)
@@ -8,14 +8,14 @@ struct OrderScope: OptionSet, Sendable {
     static let all = OrderScope(rawValue: 4)
 }
 
-/// Orders that stand for all topics, or for all of a kind: also for those that begin later.
+/// Operators' orders that stand for all topics or for all of a kind, later topics included.
 struct StandingOrders: Sendable {
     enum Answer {
         case standing
         case refused(Outcome, String)
     }
 
-    /// `nil` among the kinds is every topic.
+    /// Muted kinds. Here and in `paused`, `nil` stands for all topics.
     private var muted: Set<TopicKind?> = []
     private var paused: Set<TopicKind?> = []
     private var recentIDs: RecentIDs
@@ -26,7 +26,7 @@ struct StandingOrders: Sendable {
         kindsMax = limits.orderedKindsMax
     }
 
-    /// An order that is for the fan-out to keep.
+    /// Takes an order for one app, which the fan-out keeps, unless its id is a duplicate.
     mutating func take(id: String?) -> Answer {
         if let refusal = refusal(ofRepeated: id) { return refusal }
         if let id { recentIDs.insert(id) }
@@ -54,7 +54,7 @@ struct StandingOrders: Sendable {
         return .refused(.duplicate, "event \(id) was here before")
     }
 
-    /// Holds a topic that has begun, or whose kind has become known, by what stands for it.
+    /// Applies the standing orders to a topic that has begun or whose kind has become known.
     func reach(_ topic: inout Topic) {
         func scope(_ kinds: Set<TopicKind?>) -> OrderScope {
             var scope: OrderScope = []
@@ -67,13 +67,13 @@ struct StandingOrders: Sendable {
 }
 
 extension FeedEvent.Operation {
-    /// Until its opposite comes.
+    /// Is `true` for an order that stands until its opposite comes.
     var stands: Bool { self == .mute || self == .pause }
-    /// It holds something, or lifts what holds.
+    /// Is `true` for an order that holds topics or lifts a hold.
     var holds: Bool { self != .republish && self != .reset }
 }
 
-/// Whose orders hold one topic back, and keep it silent.
+/// Scopes whose orders pause or mute one topic.
 struct TopicOrders: Sendable {
     private var pausedBy: OrderScope = []
     private var mutedBy: OrderScope = []
@@ -81,9 +81,9 @@ struct TopicOrders: Sendable {
     var isPaused: Bool { !pausedBy.isEmpty }
     var isMuted: Bool { !mutedBy.isEmpty }
 
-    /// An order that holds or lifts what holds.
+    /// Applies an order that holds the topic or lifts a hold.
     ///
-    /// - Returns: whether it changes anything.
+    /// - Returns: `true` if the order changed anything.
     mutating func apply(_ operation: FeedEvent.Operation, for scope: OrderScope) -> Bool {
         switch operation {
         case .mute: mutedBy.insert(scope).inserted
@@ -94,7 +94,7 @@ struct TopicOrders: Sendable {
         }
     }
 
-    /// What holds the topic is what was ordered for itself, and these scopes.
+    /// Replaces the scopes of standing orders; keeps the orders for the topic itself.
     mutating func replaceStanding(muted: OrderScope, paused: OrderScope) {
         mutedBy = mutedBy.intersection(.topic).union(muted)
         pausedBy = pausedBy.intersection(.topic).union(paused)
@@ -102,9 +102,9 @@ struct TopicOrders: Sendable {
 }
 
 extension Topic {
-    /// Does as an operator says. What that lets out waits for a flush that is due at once.
+    /// Applies an operator's order. Changes that it releases wait for a flush that is due at once.
     ///
-    /// - Returns: what came of it, for people.
+    /// - Returns: the record's reason.
     mutating func obey(_ operation: FeedEvent.Operation, for scope: OrderScope, now: FeedTime) -> String {
         switch operation {
         case .republish: return republish(now: now)

@@ -1,39 +1,40 @@
 import FanfareModel
 
-/// Which of a topic's patches is the newest: by the feed's numbers where it has any, by their times else.
+/// Order of a topic's patches: by the feed's numbers if it has any, otherwise by their times.
 ///
-/// A provider that is started anew may count from the beginning again. One patch with a low number and a new time may be an old one sent
-/// again, so it is doubted, and kept. A second one that counts up from it shows that the numbers have begun anew; then the first counts
-/// as well, and what is no newer than the old numbers' last is theirs, whatever number it has.
+/// A provider that restarts may count from the beginning again. A single patch with a low number and a new time may be an old one
+/// sent again, so it is *doubted*: refused, but kept. A second one that counts up from it proves that the numbers have begun again.
+/// Then the first one counts, too, and patches no newer than the last of the old numbers belong to those, whatever their number.
 struct PatchOrder: Sendable {
     private var newestSeq: UInt64?
     private var newestAt: FeedTime?
-    /// The old numbers' newest time.
+    /// Newest time of the old numbers.
     private var formerAt: FeedTime?
-    /// Refused for their numbers although their times say that they are the newest; in the order in which they came.
+    /// Patches refused for their numbers although their times are the newest, in order of arrival.
     private var doubted: [Doubted] = []
 
-    /// As many as a provider may send before a time says anything against a number. The last ones stay.
+    /// Maximum number of doubted patches; the oldest are dropped first. A provider may send as many before times can contradict numbers.
     private static let doubtedMax = 16
 
     struct Doubted: Sendable {
         let seq: UInt64
         let at: FeedTime
-        /// As logs name it.
+        /// Name of the patch in the log.
         let cause: String
-        /// `nothing` where it is too large for any state.
+        /// Change of the patch; `nothing` if it is too large for any state.
         let change: FeedEvent.Change
     }
 
     enum Standing {
-        /// It goes over what is in place, and over these, the oldest first: with it the numbers begin anew.
+        /// The patch overrides the present state and these doubted patches, oldest first; if there are any, the numbers begin again
+        /// with it.
         case newest(over: [Doubted])
         case refused(Outcome, String)
     }
 
     /// - Parameters:
-    ///   - tolerance: by so much newer must a time be to say anything against a number.
-    ///   - bytesMax: of a change that is kept.
+    ///   - tolerance: how much newer than the newest patch a time must be to contradict a number.
+    ///   - bytesMax: maximum size of a change that is kept.
     mutating func standing(of patch: FeedEvent, tolerance: Duration, bytesMax: Int) -> Standing {
         let at = patch.at
         guard let seq = patch.seq, let newestSeq else {
@@ -49,7 +50,7 @@ struct PatchOrder: Sendable {
         let speaksFrom = newestAt + tolerance
         if at > speaksFrom, doubted.contains(where: { $0.seq < seq && $0.at > speaksFrom }) {
             let below = doubted.filter { $0.seq < seq }.sorted { $0.seq < $1.seq }
-            // New numbers and their times count up together; an old patch that was late is from before them.
+            // New numbers and their times count up together; a late old patch is older than them.
             return .newest(over: below.filter { $0.at + tolerance >= below[0].at })
         }
         doubt(patch, seq, bytesMax: bytesMax)
@@ -64,13 +65,13 @@ struct PatchOrder: Sendable {
             Doubted(seq: seq, at: patch.at, cause: patch.cause, change: fits ? patch.change : .nothing))
     }
 
-    /// Whether a number is greater than all that have been; `nil` where there are none to compare.
+    /// Returns `true` if a number is greater than the newest, or `nil` if either number is missing.
     func isNewer(seq: UInt64?) -> Bool? {
         guard let seq, let newestSeq else { return nil }
         return seq > newestSeq
     }
 
-    /// The patch is in place.
+    /// Records a patch that is now in place.
     mutating func take(seq: UInt64?, at: FeedTime) {
         if let seq, let newestSeq, seq < newestSeq { formerAt = newestAt }
         newestSeq = seq ?? newestSeq
@@ -80,7 +81,7 @@ struct PatchOrder: Sendable {
 }
 
 extension FeedEvent {
-    /// As logs name it.
+    /// Name of the event in the log.
     var cause: String {
         if let id { return id }
         if case .fact(let fact) = change { return fact.id }
@@ -89,7 +90,7 @@ extension FeedEvent {
 }
 
 extension FeedEvent.Change {
-    /// A patch has no more canonical bytes than that.
+    /// Upper bound on the canonical bytes of a patch.
     fileprivate var bytesBound: Int {
         switch self {
         case .patch(let object), .contentState(let object): object.bytesBound

@@ -1,39 +1,38 @@
 package import FanfareModel
 
-/// Shows a restless number in steps, and moves only when it has really moved.
+/// Shows a fluctuating number in steps, and moves only on a real change.
 ///
-/// A plain rounding flickers where the value wavers about the border between two steps. With `hysteresis` above half a
-/// step the value shown stays until the true one is that far away from it, so it is never wrong by more than `hysteresis`.
+/// Plain rounding flickers while the value wavers around the border between two steps. If `hysteresis` is more than half a step,
+/// the shown value stays until the true one is that far away, so it is never wrong by more than `hysteresis`.
 public struct Quantiser: Sendable, Hashable {
-    /// In parts of the value; above 0.
+    /// Step, in parts of the value; above 0.
     public let step: Int64
-    /// In parts of the value; at least half a step, less would be flicker again.
+    /// Hysteresis, in parts of the value; at least half a step, because less would flicker again.
     public let hysteresis: Int64
-    /// Parts of one: 1, or 100 for percent of a share from 0 to 1.
+    /// Parts of one: 1, or 100 for a share from 0 to 1 in percent.
     public let parts: Int64
 
-    /// Values outside their ranges are taken to the nearest that may be: `parts` to 1, `step` to 1 or 10^18, `hysteresis` to
-    /// half a step.
+    /// Clamps values to their ranges: `parts` to at least 1, `step` to 1…10^18, `hysteresis` to at least half a step.
     public init(step: Int64, hysteresis: Int64, parts: Int64 = 1) {
         self.step = min(max(step, Quantiser.steps.lowerBound), Quantiser.steps.upperBound)
         self.hysteresis = max(hysteresis, (self.step + 1) / 2)
         self.parts = max(parts, 1)
     }
 
-    /// Three of the largest are no overflow.
+    /// Valid steps; three times the largest one does not overflow.
     private static let steps: ClosedRange<Int64> = 1...1_000_000_000_000_000_000
 
-    /// For estimated arrivals, in seconds: the minute shown moves when the estimate is 45 s away from it. Estimates of
-    /// the recorded subway waver by less than that between two polls more often than not.
+    /// Quantiser for estimated arrivals, in seconds: the minute shown moves when the estimate is 45 s away from it. Between two
+    /// polls, most estimates of the recorded subway vary by less than that.
     public static let minute = Quantiser(step: 60, hysteresis: 45)
 
-    /// A share from 0 to 1 in steps of so many percent, moving when it is three fifths of a step away.
+    /// Quantiser for a share from 0 to 1 in steps of `step` percent, which moves when the value is three fifths of a step away.
     public static func percent(_ step: Int64) -> Quantiser {
         let step = min(max(step, Quantiser.steps.lowerBound), Quantiser.steps.upperBound)
         return Quantiser(step: step, hysteresis: (step * 3 + 4) / 5, parts: 100)
     }
 
-    /// The value to show for `value`, given the one shown before; `nil` for what is no number or too large to be cut into parts.
+    /// Returns the value to show for `value`, given the one shown before; `nil` if it is no number or too large to cut into parts.
     package func quantise(_ value: JSONValue, shown: JSONValue?) -> JSONValue? {
         func inParts(_ value: JSONValue?) -> Int64? {
             value?.doubleValue.flatMap { Int64(exactly: ($0 * Double(parts)).rounded()) }
@@ -43,13 +42,13 @@ public struct Quantiser: Sendable, Hashable {
         return parts == 1 ? .int(quantised) : .double(Double(quantised) / Double(parts))
     }
 
-    /// The value to show for `value` parts, given the one shown before.
+    /// Returns the value to show for `value` parts, given the one shown before.
     package func quantise(_ value: Int64, shown: Int64?) -> Int64 {
         if let shown {
             let (away, overflow) = value.subtractingReportingOverflow(shown)
             if !overflow, away.magnitude < hysteresis.magnitude { return shown }
         }
-        // Nearest step, halves upwards; values too large to have one stay as they are.
+        // Rounds to the nearest step, halves upwards; values too large for that stay unchanged.
         let (raised, overflow) = value.addingReportingOverflow(step / 2)
         guard !overflow else { return value }
         let remainder = raised % step

@@ -1,17 +1,17 @@
 import FanfareModel
 
-/// The newest `capacity` ids, to know duplicates by. Adding one more forgets the oldest.
+/// The newest `capacity` ids, to recognise duplicates. One more id evicts the oldest.
 ///
-/// Every event asks for its id, which few repeat. So it is an open table of places in the ring, at most half full and probed in
-/// order.
+/// Every event looks up its id, and few are duplicates. So the look-up is an open-addressing table of places in the ring, at most
+/// half full, with linear probing.
 struct RecentIDs: Sendable {
     private let capacity: Int
-    /// In order of arrival; once full, `oldest` is where the next one goes.
+    /// Ids in order of arrival; once full, the next one replaces `oldest`.
     private var ring: [(id: String, hash: UInt64)] = []
     private var oldest = 0
-    /// Places in the ring, counted from 1; 0 is free. A power of two.
+    /// Hash table of places in the ring, counted from 1; 0 is free. Its size is a power of two.
     private var table = RecentIDs.empty
-    /// One for all who know no id yet.
+    /// Empty table, shared by all instances without ids.
     private static let empty = [UInt32](repeating: 0, count: 32)
 
     init(capacity: Int) { self.capacity = min(max(1, capacity), Int(UInt32.max) - 1) }
@@ -30,7 +30,7 @@ struct RecentIDs: Sendable {
             ring[place] = (id, hash)
             free = find(id, hash)
         } else {
-            // As many as the first table takes: most topics have more ids than one or two.
+            // Reserves as many ids as the first table takes, because most topics have more than one or two.
             if ring.isEmpty { ring.reserveCapacity(min(capacity, table.count / 2)) }
             ring.append((id, hash))
             if 2 * ring.count > table.count { return grow() }
@@ -38,7 +38,7 @@ struct RecentIDs: Sendable {
         table[free] = UInt32(place + 1)
     }
 
-    /// Where the table has the id, or where it would go.
+    /// Returns the position of the id in the table, or the free one where it belongs.
     private func find(_ id: String, _ hash: UInt64) -> Int {
         var position = Int(truncatingIfNeeded: hash) & (table.count - 1)
         while table[position] != 0 {
@@ -54,7 +54,7 @@ struct RecentIDs: Sendable {
         for (place, known) in ring.enumerated() { table[find(known.id, known.hash)] = UInt32(place + 1) }
     }
 
-    /// What stands behind the gap moves into it, where a look-up would not find it otherwise.
+    /// Removes an id, and moves later ones into the gap if a look-up would miss them otherwise.
     private mutating func remove(_ id: String, _ hash: UInt64) {
         let mask = table.count - 1
         var gap = find(id, hash)

@@ -1,52 +1,50 @@
 public import FanfareModel
 
-/// Folds facts into a content state: pure, one value per topic, one type per topic kind.
+/// Folds facts into a content state. Pure: one value per topic, one type per topic kind.
 ///
-/// The ledger calls `fold` once per entry, in the order in which things happened and not in which they arrived, and starts
-/// again from an earlier value when something late comes in. So a reducer knows nothing of lateness, and what it makes of
-/// a set of facts never depends on the order of their arrival.
+/// The ledger calls `fold` once per entry, in the order in which the facts happened, and starts again from an earlier value when a
+/// late one arrives. So a reducer needs no handling of late facts, and its state never depends on their order of arrival.
 public protocol Reducer: Sendable {
-    /// Whether facts of this kind mean something here. Others are not kept.
+    /// Returns `true` if the reducer uses facts of this kind. Others are not kept.
     func understands(factKind: String) -> Bool
-    /// What is wrong with a fact of an understood kind, for people; `nil` when it can be folded.
+    /// Returns the fault of a fact of an understood kind, for people, or `nil` if it can be folded.
     func fault(in fact: Fact) -> String?
-    /// Takes in what happened next. Only facts that `understands` and `fault` let pass come here, each with its
-    /// withdrawal at most.
+    /// Folds the next entry. The ledger passes only facts that `understands` and `fault` accept, each as itself or as its withdrawal.
     mutating func fold(_ entry: LedgerEntry)
-    /// Called once, before anything is folded: how the topic's rules want fields shown that the reducer quantises itself.
+    /// Passes the topic's field rules, for fields that the reducer quantises itself. Called once, before the first `fold`.
     mutating func follow(_ fields: [String: FieldRule])
 
-    /// Flat: no member is an object. Patches are merged over it.
+    /// Content state of the facts. Flat: no member is an object. Patches are merged over it.
     var state: JSONObject { get }
-    /// Whether there is something to show, so that a topic can start without being told to.
+    /// Is `true` when there is something to show, so the topic can start without an explicit start.
     var isPresentable: Bool { get }
-    /// Why the topic is over, when the facts say so.
+    /// Reason why the topic is over according to its facts; `nil` while it is not.
     var ending: String? { get }
 
-    /// A state of this kind in short, where the rules do not say; `nil`: no better than any topic's. The state may lack anything
-    /// that rules hide.
+    /// Returns short forms of a state of this kind, used where the rules give none; `nil` uses those of any topic. The state may
+    /// lack fields that the rules hide.
     func shortForms(of state: JSONObject) -> ShortForms?
 
-    /// What an entry amounts to, for attention: called after `entry` was folded. `before` and `shown` are the topic's state
+    /// Returns the occasion that an entry amounts to. Called after `entry` was folded; `before` and `shown` are the topic's state
     /// without and with it.
     func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion?
 }
 
 extension Reducer {
-    /// For reducers that quantise nothing themselves: the rules' quantisers are for patches then.
+    /// Ignores the field rules. Suits reducers that quantise nothing themselves: the quantisers then apply to patches only.
     public mutating func follow(_ fields: [String: FieldRule]) {}
-    /// For reducers without short forms of their own.
+    /// Returns `nil`. Suits reducers without short forms of their own.
     public func shortForms(of state: JSONObject) -> ShortForms? { nil }
 }
 
-/// What happened, in the order in which it happened.
+/// Entry of a topic's ledger, which holds them in the order in which they happened.
 public enum LedgerEntry: Sendable, Hashable {
-    /// The fact happened, and counts.
+    /// A fact that happened and counts.
     case fact(Fact)
-    /// The fact was withdrawn at that time. A goal's cancellation is news too, so it has a place of its own.
+    /// A withdrawal of a fact at a time. A goal's cancellation is news too, so it has a position of its own.
     case withdrawal(of: Fact, at: FeedTime)
 
-    /// When the fact happened, or when it was withdrawn: event time.
+    /// Event time of the fact or of its withdrawal.
     public var at: FeedTime {
         switch self {
         case .fact(let fact): fact.at
@@ -54,7 +52,7 @@ public enum LedgerEntry: Sendable, Hashable {
         }
     }
 
-    /// Two entries at one time stand in the order of their ids; no two entries have the same position.
+    /// Orders entries by time, a fact before a withdrawal, then by the facts' ids; no two entries have the same position.
     static func < (a: LedgerEntry, b: LedgerEntry) -> Bool { a.position < b.position }
 
     private var position: (FeedTime, Int, BytewiseText) {
@@ -65,16 +63,16 @@ public enum LedgerEntry: Sendable, Hashable {
     }
 }
 
-/// Something that may deserve attention.
+/// Something that happened and may deserve attention.
 public struct Occasion: Sendable, Hashable {
-    /// Under which the topic's rules say what it is worth.
+    /// Kind of the occasion, by which the topic's rules rate it.
     public let kind: OccasionKind
-    /// The content state key that it is about.
+    /// Content state key that the occasion is about.
     public let highlight: String?
-    /// The reducer's words for it; rules may have others.
+    /// Alert text of the reducer; the rules may replace it.
     public let text: AlertText?
 
-    /// `text` is `nil` where the rules alone have words for the kind.
+    /// Creates an occasion. `text` is `nil` if only the rules have words for the kind.
     public init(_ kind: OccasionKind, highlight: String?, text: AlertText?) {
         self.kind = kind
         self.highlight = highlight
@@ -82,27 +80,27 @@ public struct Occasion: Sendable, Hashable {
     }
 }
 
-/// For topics that know patches only.
+/// Reducer for topics that have patches only.
 public struct PatchesOnly: Reducer {
-    /// Has nothing to fold, so every topic's is the same.
+    /// Creates a reducer without state, equal for every topic.
     public init() {}
-    /// No fact means anything here: each is an `unchanged` record.
+    /// Always `false`: each fact becomes an `unchanged` record.
     public func understands(factKind: String) -> Bool { false }
-    /// Never asked, because no fact is understood.
+    /// Always `nil`; never called, because no fact is understood.
     public func fault(in fact: Fact) -> String? { nil }
-    /// Never called, because no fact is understood.
+    /// Does nothing; never called, because no fact is understood.
     public mutating func fold(_ entry: LedgerEntry) {}
-    /// Empty: the topic's state is its patches.
+    /// Always empty: the patches are the topic's state.
     public var state: JSONObject { JSONObject() }
-    /// Facts show nothing: the first patch or a start begins the topic.
+    /// Always `false`: the first patch or an explicit start begins the topic.
     public var isPresentable: Bool { false }
-    /// The feed, or the rules' `endsWhen`, says when the topic is over.
+    /// Always `nil`: the feed or the rules' `endsWhen` ends the topic.
     public var ending: String? { nil }
-    /// Facts amount to nothing; the rules' `when` tells the occasions of patches.
+    /// Always `nil`: facts are no occasions here, and the rules' `when` defines those of patches.
     public func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion? { nil }
 }
 
-/// For a topic whose kind no event has told yet: keeps its facts until one does.
+/// Reducer for a topic of unknown kind. The ledger keeps its facts until an event names the kind.
 struct KindUnknown: Reducer {
     func understands(factKind: String) -> Bool { true }
     func fault(in fact: Fact) -> String? { nil }

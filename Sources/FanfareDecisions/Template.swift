@@ -2,30 +2,30 @@ package import FanfareModel
 
 /// Text with holes that a state fills: `{homeScore}–{awayScore}`.
 ///
-/// `{key}` is a field of the content state as people see it, `{fact.key}` a value of the fact that caused an alert, `{topic}`
-/// the topic's id. `{key:3}` is three letters of the word that names it, in capitals: `{home:3}` of Tottenham Hotspur is `TOT`. What
-/// is not there leaves its hole empty. `{{` and `}}` are braces.
+/// `{key}` is a field of the visible content state, `{fact.key}` a value of the fact that caused an alert, `{topic}` the topic's
+/// id. `{key:3}` is three letters of the main word of its value, in capitals: `{home:3}` of Tottenham Hotspur is `TOT`. A missing
+/// value leaves its hole empty. `{{` and `}}` are braces.
 public struct Template: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
     private enum Piece: Sendable, Hashable {
         case text(String)
         case topic
-        // With as many letters of it as are shown; `nil`: all there is.
+        // Key, and the number of letters to show; `nil` shows all.
         case state(String, letters: Int?)
         case fact(String, letters: Int?)
     }
 
     private var pieces: [Piece] = []
-    /// As it was written.
+    /// Source text of the template.
     public let description: String
 
-    /// A template that stands in a program: a mistake in it is the program's, and traps.
+    /// Creates a template from a literal in a program; traps on a mistake, which is the program's.
     public init(stringLiteral source: String) {
         do { try self.init(parsing: source) } catch { preconditionFailure("\(source): \(error)") }
     }
 
-    /// For templates that come from outside the program, as from a file.
+    /// Creates a template from text that comes from outside the program, such as a file.
     ///
-    /// - Throws: when a brace has no partner or a hole names no field.
+    /// - Throws: `TemplateFault` if a brace has no partner or a hole names no field.
     public init(parsing source: String) throws(TemplateFault) {
         description = source
         var text = ""
@@ -58,7 +58,7 @@ public struct Template: Sendable, Hashable, CustomStringConvertible, Expressible
         if !text.isEmpty { pieces.append(.text(text)) }
     }
 
-    /// - Parameter words: what stands for a field of the state that is one of these texts.
+    /// - Parameter words: replacements for fields of the state whose value is one of these texts.
     func text(
         topic: TopicID, state: JSONObject, fact: JSONObject = JSONObject(), words: [String: String] = [:]
     ) -> String {
@@ -84,7 +84,7 @@ public struct Template: Sendable, Hashable, CustomStringConvertible, Expressible
         return text.abbreviated(to: letters)
     }
 
-    /// `home:3` is `home`, in three letters.
+    /// Splits `home:3` into `home` and three letters.
     private static func abbreviation(_ name: String) throws(TemplateFault) -> (key: String, letters: Int?) {
         guard let colon = name.lastIndex(of: ":") else { return (name, nil) }
         guard let letters = Int(name[name.index(after: colon)...]), (1...40).contains(letters), colon > name.startIndex
@@ -93,15 +93,15 @@ public struct Template: Sendable, Hashable, CustomStringConvertible, Expressible
     }
 }
 
-/// What is wrong with a template.
+/// A mistake in a template.
 public struct TemplateFault: Error, CustomStringConvertible, Sendable {
-    /// What is wrong with the template, in a few words for people.
+    /// Description of the mistake in a few words, for people.
     public let description: String
     init(_ description: String) { self.description = description }
 }
 
 extension JSONValue {
-    /// As people read it: strings without their quotes.
+    /// Value as people read it: strings without quotes.
     package var asText: String {
         switch self {
         case .string(let text): return text
@@ -115,7 +115,7 @@ extension JSONValue {
 }
 
 extension String {
-    /// Letters of the word that names a team, in capitals: neither of `AFC` or `VfB` nor of `1.`, unless there is no other.
+    /// Returns letters of the word that names a team, in capitals. Skips words like `AFC`, `VfB` or `1.`, unless there is no other.
     func abbreviated(to letters: Int) -> String {
         // Most names are ASCII, where a byte is a character and costs a hundredth of one.
         guard utf8.allSatisfy({ $0 < 0x80 }) else {

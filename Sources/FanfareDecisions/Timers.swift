@@ -1,9 +1,9 @@
 import FanfareModel
 
-/// When a topic wants to be called again, and what the core's timers hold for it. A timer that finds a later deadline here than its
-/// own is set again: an event that puts off its topic's lapse, as each does, sets no timer.
+/// A topic's deadlines, and those that the core's timers hold for it. A timer whose topic has a later deadline by now is set again,
+/// so an event that only puts off its topic's lapse, as each does, sets no timer.
 ///
-/// A value of its own, because the core looks at it after every event, and a topic is too large to be copied for that.
+/// A separate type, because the core reads it after every event and a topic is too large to copy for that.
 struct Deadlines: Sendable {
     private var flush: FeedTime?
     private var lapse: FeedTime?
@@ -25,7 +25,7 @@ struct Deadlines: Sendable {
         }
     }
 
-    /// What the timers hold.
+    /// Returns the deadline that the core's timers hold for a timer kind.
     func armed(_ kind: Timers.Kind) -> FeedTime? {
         switch kind {
         case .flush: armedFlush
@@ -41,21 +41,21 @@ struct Deadlines: Sendable {
     }
 }
 
-/// Deadlines in log time, earliest first; of equal ones that of the topic born earlier, then `flush` before `lapse`: a total order
-/// that does not ask where a topic is kept, so that every node fires them alike, whatever it has forgotten.
+/// Deadlines in log time, earliest first. Equal ones are ordered by the birth of their topics, then `flush` before `lapse`. This
+/// total order does not depend on where a topic is stored, so every node fires timers alike, whatever it has forgotten.
 ///
-/// A binary heap. It knows nothing of what became of a deadline: the owner compares with what its topic says now.
+/// A binary heap. It may hold obsolete deadlines: the owner compares each with its topic's present one.
 struct Timers: Sendable {
     enum Kind: UInt8, Sendable {
-        /// A topic's minimum interval has passed and changes wait.
+        /// The topic's minimum interval has passed and changes wait.
         case flush = 0
-        /// A running topic's feed has been silent for too long, or one that has ended is remembered no longer.
+        /// The feed of a running topic has been silent for too long, or the time to remember an ended topic is over.
         case lapse = 1
     }
 
     struct Entry: Sendable, Comparable {
         let deadline: FeedTime
-        /// Of the topic; no two have the same. A place may be another topic's by now.
+        /// Birth number of the topic, unique over all topics. Another topic may have the place by now.
         let birth: UInt64
         let place: UInt32
         let kind: Kind
@@ -69,7 +69,7 @@ struct Timers: Sendable {
 
     var first: Entry? { heap.first }
     var count: Int { heap.count }
-    /// In no order.
+    /// All timers, in no particular order.
     var entries: [Entry] { heap }
 
     mutating func insert(_ entry: Entry) {
@@ -77,10 +77,10 @@ struct Timers: Sendable {
         raise(heap.count - 1)
     }
 
-    /// Drops what nobody waits for any more.
+    /// Keeps only the timers that are still wanted.
     mutating func keep(_ isWanted: (Entry) -> Bool) {
         heap = heap.filter(isWanted)
-        // Sorted, it is a heap.
+        // A sorted array is a heap.
         heap.sort()
     }
 

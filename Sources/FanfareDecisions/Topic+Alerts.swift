@@ -1,20 +1,20 @@
 public import FanfareModel
 
 extension Topic {
-    /// The alert that rides on this news, if one was asked for and is granted.
+    /// Returns the alert that rides on this news, if one was requested and is granted.
     mutating func alert(
         for news: News, _ occasion: Occasion?, _ occasionRule: OccasionRule?, in context: inout DecisionContext
     ) -> Alert? {
         var rule = occasionRule?.alert
         guard rule != nil || news.event.asksForAlert else { return nil }
         let now = context.now
-        // How long ago it happened, as far as that keeps it from alerting.
+        // Age of the event that counts against the alert's freshness: relative to the newest event, at most that by log time.
         let age = news.age.map { min($0, max(now - news.event.at, .zero)) } ?? .zero
         var freshFor = (rule ?? rules.requestedAlerts).freshFor - age
         let cause: String
         switch news.entry {
         case .withdrawal(let fact, _):
-            // The cancellation is news now, whenever it was dated; but only to those who were told of the goal.
+            // A cancellation is news now, whatever its date, but only if the goal's alert was granted.
             if !governor.hasGranted(fact.id) { rule = nil }
             freshFor = (rule ?? rules.requestedAlerts).freshFor
             cause = fact.id + "/cancelled"
@@ -47,10 +47,11 @@ extension Topic {
         }
     }
 
-    /// Nobody forgives a goal that was kept from them because it was entered a minute after the next pass.
+    /// Returns `true` if the news is too old to alert. An essential alert is too old only when it is no longer fresh: people do not
+    /// forgive a missed goal that was entered a minute after the next pass.
     ///
-    /// With the first event of a topic there is nothing of the feed to compare. What is older by log time than any alert may be is told
-    /// of a topic that was forgotten, by a correction of the morning after, or once more after a restart; and then what follows is as old.
+    /// The first event of a topic has no other event to be compared with. If it is older by log time than an alert stays fresh, it
+    /// belongs to a forgotten topic, corrects it the morning after, or is repeated after a restart; the events that follow are as old.
     private func isTooLate(_ news: News, for rule: AlertRule?, now: FeedTime) -> Bool {
         let governing = rule ?? rules.requestedAlerts
         if news.isBacklog, now > news.event.at, now - news.event.at > governing.freshFor { return true }
@@ -72,6 +73,6 @@ extension Topic {
 }
 
 extension OccasionKind {
-    /// An alert in a native feed's own words.
+    /// An alert that a native feed words itself.
     public static let requested = OccasionKind("requested")
 }

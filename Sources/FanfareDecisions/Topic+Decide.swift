@@ -1,7 +1,7 @@
 import FanfareModel
 
 extension Topic {
-    /// Folds an event and decides what people see of it. Appends the record, and before it what the fan-out is to do.
+    /// Folds an event and decides its visible effect. Appends the decisions for the fan-out, then the record.
     mutating func apply(_ event: FeedEvent, in context: inout DecisionContext, into decisions: inout [Decision]) {
         arrivals.count(at: context.now)
         decide(event, in: &context, into: &decisions)
@@ -21,7 +21,7 @@ extension Topic {
     private mutating func decide(
         _ event: FeedEvent, in context: inout DecisionContext, into decisions: inout [Decision]
     ) {
-        // A provider may name a withdrawal by the id of what it withdraws, so those are known by their target alone.
+        // A provider may give a retraction the id of the retracted event, so retractions are recognised by their target only.
         if let id = event.id, !event.isRetraction, arrivals.contains(id) {
             return context.verdict.set(.duplicate, "event \(id) was here before")
         }
@@ -37,11 +37,11 @@ extension Topic {
         let last = self
         beginAfresh()
         decideNews(event, in: &context, into: &decisions)
-        // What is refused changes nothing, and begins nothing.
+        // A rejected event changes nothing and begins no turn.
         if context.verdict.outcome == .rejected { self = last }
     }
 
-    /// What is neither known by its id nor an operator's order.
+    /// Decides an event that is neither a duplicate nor an operator's order.
     private mutating func decideNews(
         _ event: FeedEvent, in context: inout DecisionContext, into decisions: inout [Decision]
     ) {
@@ -58,12 +58,12 @@ extension Topic {
         let age = arrivals.age(of: event)
         let lateBy = age.flatMap { $0 > rules.lateAfter ? $0 : nil }
         note(event, isFirst: isFirst, isNewest: age == nil, in: context)
-        // An end goes out, whatever came with it.
+        // An end goes out even if its change was refused.
         if case .refused = folded, event.lifecycle != .end { return }
 
         if case .nothing(let reason?) = folded { context.verdict.reason = reason }
         if context.verdict.outcome == .unchanged, let lateBy {
-            // For as long as nothing visible comes of it.
+            // Stands only if nothing visible comes of the event.
             context.verdict.set(.late, "late by \(lateBy.inSeconds), \(context.verdict.reason)")
         }
         if case .withdrawal(let fact, _) = folded.entry, governor.hasGranted(fact.id) {
@@ -71,8 +71,8 @@ extension Topic {
         }
         if case .retracted = folded {
             context.verdict.set(.retracted, "withdrawn before it arrived")
-            // Nothing has happened for people to see, but the state may tell of the withdrawal, as it would had both come
-            // in their order. That is never urgent: a flush brings it.
+            // People see no new fact, but the state may report the withdrawal, as it would if both had come in order. That is never
+            // urgent, so a flush carries it.
             if !shown.ended, shown.state != nil, !kindRules.looksAlike(fold.state, before) {
                 agenda.add(event.cause, max: limits.causesMax)
                 agenda.flushAt = max(now, shown.nextUpdate(after: rules.minimumInterval, now: now))
@@ -82,13 +82,13 @@ extension Topic {
         var reopened = false
         if shown.ended {
             guard reopens(event, folded) else { return context.verdict.set(.late, "after end") }
-            // What is known of it stays.
+            // The fold keeps everything known of the topic.
             shown.reopen()
             reopened = true
             context.verdict.outcome = .unchanged
         }
 
-        // Most events change nothing: they are done here, before they are copied.
+        // Most events change nothing and return here, before they are copied.
         if case .confirmed = folded, event.lifecycle == nil, shown.state != nil, fold.ending == nil { return }
         guard folded.changesState || event.lifecycle != nil else { return }
         let news = News(
@@ -102,17 +102,17 @@ extension Topic {
     private mutating func note(
         _ event: FeedEvent, isFirst: Bool, isNewest: Bool, in context: DecisionContext
     ) {
-        // What was rejected may be sent again, mended.
+        // A rejected event may be corrected and sent again under its id.
         guard context.verdict.outcome != .rejected else { return }
         if let id = event.id, !event.isRetraction { arrivals.insert(id) }
-        // A desk's clock makes nothing of the feed late, and no clock that is ahead makes late what comes in time.
+        // The time of an operator's correction must make no feed event late; nor must a clock that is ahead, hence the cap at `latest`.
         guard context.verdict.outcome != .duplicate, !event.isCorrection else { return }
         arrivals.advance(
             to: min(event.at, context.latest), isNewest: isNewest,
             beginsTurn: isFirst && event.lifecycle == .start && rules.reopens == .afresh, now: context.now)
     }
 
-    /// Begins the topic, ends it, or brings its news, whichever the event amounts to.
+    /// Begins the topic, ends it, or shows its news, depending on the event.
     private mutating func tell(
         _ news: consuming News, _ folded: Folded, reopened: Bool, in context: inout DecisionContext,
         into decisions: inout [Decision]
@@ -147,7 +147,7 @@ extension Topic {
         }
     }
 
-    /// Whether the event begins a topic again that has ended.
+    /// Returns `true` if the event begins an ended topic again.
     private func reopens(_ event: FeedEvent, _ folded: Folded) -> Bool {
         guard shown.mayReopen || rules.reopens == .resumed, event.lifecycle != .end else { return false }
         if event.lifecycle == .start { return true }

@@ -1,7 +1,7 @@
 import FanfareModel
 
 extension Topic {
-    /// Publishes the state at once, or lets it wait for the minimum interval.
+    /// Publishes the state at once, or holds it until the minimum interval has passed.
     mutating func show(_ news: News, in context: inout DecisionContext, into decisions: inout [Decision]) {
         if let published = shown.state, kindRules.looksAlike(fold.state, published) {
             return context.verdict.set(
@@ -9,7 +9,7 @@ extension Topic {
         }
         let presentation = fold.present(fold.state)
         guard presentation.encoded.bytes.count <= kindRules.stateBytesMax else {
-            // The fact is folded all the same, and the next state that fits carries it.
+            // The fact stays folded, and the next state that fits carries it.
             return hold(news, .rejected, fold.oversize(presentation.encoded.bytes.count), in: &context)
         }
         let occasion = occasion(of: news)
@@ -44,7 +44,7 @@ extension Topic {
         publish(.update, presentation, emphasis, in: &context, into: &decisions)
     }
 
-    /// The news is folded and waits for a version that carries it.
+    /// Keeps the news as a cause of the next version, and sets the verdict.
     private mutating func hold(
         _ news: News, _ outcome: Outcome, _ reason: String, in context: inout DecisionContext
     ) {
@@ -52,7 +52,7 @@ extension Topic {
         context.verdict.set(outcome, reason)
     }
 
-    /// What the news amounts to: the reducer tells of facts, the rules of what has come to hold of the state.
+    /// Returns the occasion of the news: facts have those of the reducer, states those whose conditions have come to hold.
     private func occasion(of news: News) -> Occasion? {
         let told = news.entry.flatMap {
             fold.ledger.reducer.occasion(of: $0, before: news.before, shown: fold.state)
@@ -63,7 +63,7 @@ extension Topic {
         return Occasion(trigger.kind, highlight: trigger.when.first?.key, text: nil)
     }
 
-    /// Ends the topic with its newest state, because of an event or (without news) of its age. An end always goes out.
+    /// Ends the topic with its newest state, because of news or, without news, because its feed was silent. An end always goes out.
     mutating func end(_ news: News?, in context: inout DecisionContext, into decisions: inout [Decision]) {
         var alert: Alert?
         if let news {
@@ -82,11 +82,11 @@ extension Topic {
         publish(.end, last, Emphasis(priority: .immediate, alert: alert), in: &context, into: &decisions)
     }
 
-    /// How much attention a version asks for.
+    /// Attention that a version requests.
     struct Emphasis {
         let priority: Priority
         var alert: Alert?
-        /// Of the occasion; `nil`: the topic's own.
+        /// Relevance of the occasion; `nil` uses the topic's own.
         var relevance: Int?
     }
 

@@ -39,12 +39,12 @@ extension Topic {
         }
     }
 
-    /// Whether its lapse ends nothing that people could see: then the topic is forgotten.
+    /// Is `true` if the topic's lapse forgets it instead of ending it, because it has ended or was never shown.
     var isForgottenAtLapse: Bool { shown.ended || shown.state == nil }
 
-    /// What the log says then.
+    /// Returns the record that says that the topic is forgotten, and why.
     ///
-    /// - Parameter reason: `nil`: its lapse has come.
+    /// - Parameter reason: text of the record; `nil` if the topic's lapse has come.
     func obituary(now: FeedTime, reason: String?) -> DecisionRecord {
         let lapse =
             shown.ended

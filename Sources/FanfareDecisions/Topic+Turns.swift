@@ -1,19 +1,19 @@
 import FanfareModel
 
-/// Which turn an event is of, where a topic's id is used again and again: a table in a restaurant, a courier's next order.
+/// Turns of a topic whose id is used again and again: a table in a restaurant, a courier's next order.
 extension Topic {
-    /// Whether the event begins a topic afresh that has ended. A start of the turn that is over, delivered once more, does not: it is
-    /// older than what has been heard since, and no number says otherwise.
+    /// Returns `true` if the event begins an ended topic afresh. A repeated start of the turn that is over does not: it is older
+    /// than the newest event, and no number contradicts that.
     func isStartOfAnotherTurn(_ event: FeedEvent) -> Bool {
         guard shown.ended, event.lifecycle == .start, rules.reopens == .afresh else { return false }
         guard let newestAt = arrivals.newestAt, event.at <= newestAt else { return true }
         return fold.patchOrder.isNewer(seq: event.seq) ?? (newestAt - event.at <= rules.lateAfter)
     }
 
-    /// An event of the turn before, delivered once more or late, is nothing to whoever follows this one. Nor is, of what has its id again
-    /// and again, an end of long ago where nothing has been heard since: it ends whoever had the id before.
+    /// Recognises events of the previous turn, delivered again or late: they do not concern the followers of this one. Nor does an
+    /// old end of a topic that reuses its id, if nothing else of the topic is known: it ended an earlier turn.
     ///
-    /// - Returns: why it changes nothing; `nil`: it may.
+    /// - Returns: the reason why the event changes nothing; `nil` if it may change something.
     func reasonOfBefore(_ event: FeedEvent, now: FeedTime) -> String? {
         guard !event.isCorrection else { return nil }
         let began = arrivals.turnBeganAt
@@ -28,6 +28,6 @@ extension Topic {
         return nil
     }
 
-    /// No clock is taken to be further behind log time where nothing else is known of it: as far as one may be ahead.
+    /// Maximum lag behind log time that is assumed of a clock while nothing is known of it; equal to how far ahead one may be.
     private static let behindMax = FeedEvent.aheadMax
 }

@@ -1,11 +1,11 @@
 import FanfareModel
 
-/// One topic's memory: what was folded, what was shown, and what waits, each in a part of its own that knows nothing of the others.
+/// State of one topic in independent parts: what was folded, what was shown, and what waits.
 ///
-/// A state machine without a clock: `apply` and `fire` are told the log time. It says in `agenda.deadlines` when it wants to be
-/// called again; the core's timers do the calling.
+/// A state machine without a clock: `apply` and `fire` take the log time. It states in `agenda.deadlines` when it is to be called
+/// again; the core's timers make the calls.
 struct Topic: Sendable {
-    /// Counts up over all topics, as they begin to be remembered.
+    /// Birth number, which counts up over all topics.
     let birth: UInt64
     var fold: Fold
     var arrivals: Arrivals
@@ -28,13 +28,13 @@ struct Topic: Sendable {
         governor = AlertGovernor(kindRules.rules, limits: kindRules.limits)
     }
 
-    /// The kind has become known.
+    /// Adopts the kind, which has become known.
     mutating func adopt(_ kind: TopicKind, rules kindRules: KindRules) {
         governor = AlertGovernor(kindRules.rules, limits: kindRules.limits)
         fold.adopt(kind, rules: kindRules)
     }
 
-    /// As if it had never been, but for its versions, which go on counting, and for the orders of operators.
+    /// Resets the topic, except for its version, which keeps counting, and operators' orders.
     mutating func beginAfresh() {
         var fresh = Topic(
             id, birth: birth, kind: fold.isKindKnown ? kind : nil, rules: kindRules, version: shown.version)
@@ -44,7 +44,7 @@ struct Topic: Sendable {
         self = fresh
     }
 
-    /// Its feed has spoken, or it has been shown: from now on silence is counted.
+    /// Restarts the count of silence, because the feed sent an event or the topic was shown.
     mutating func countSilence(from now: FeedTime) {
         agenda.lapseAt = FeedTime(
             milliseconds: now.milliseconds

@@ -1,62 +1,63 @@
 public import FanfareModel
 
-/// What an editor has decided for one kind of topic.
+/// Editorial rules for one kind of topic.
 public struct TopicRules: Sendable {
-    /// Folds nothing yet: the state of a topic without facts. Copied for each topic.
+    /// Reducer without facts, copied for each topic.
     public var reducer: any Reducer
-    /// How people see a field; fields not named are visible as they are.
+    /// Rules by field; fields without one are visible unchanged.
     public var fields: [String: FieldRule] { didSet { fieldRules = FieldRules(fields) } }
-    /// Short forms and the deep link: made of the other fields, and part of the state like them.
+    /// Short forms and the deep link, derived from other fields and part of the state like them.
     public var derived: DerivedFields
-    /// What deserves attention, and how much. A kind that is not named is an ordinary change.
+    /// Rules of the occasions that deserve attention. A kind without a rule is an ordinary change.
     public var occasions: [OccasionKind: OccasionRule] { didSet { triggers = TopicRules.triggers(of: occasions) } }
-    /// The topic has begun when all of them hold of its state; until then it has no spotlight in a lineup. Empty: from its
-    /// first state on.
+    /// Conditions under which the topic has begun; all must hold for its state. Until then it has no spotlight in a lineup. Empty:
+    /// it begins with its first state.
     public var beginsWhen: [Condition]
-    /// The topic ends when all of them have come to hold of its state (rule L2). Empty: the feed says when it is over.
+    /// Conditions that end the topic once all of them hold for its state (rule L2). Empty: the feed ends it.
     public var endsWhen: [Condition]
-    /// For alerts that a native feed asks for in its own words.
+    /// Rule for alerts that a native feed requests in its own words.
     public var requestedAlerts: AlertRule
-    /// Of one topic, all its `ordinary` alerts together.
+    /// Bucket of one topic for all its `ordinary` alerts together.
     public var ordinaryAlerts: TokenBucket.Size
-    /// Of one topic, for `essential` alerts whose own bucket is empty. Nothing else draws on it.
+    /// Bucket of one topic for `essential` alerts whose own bucket is empty. Nothing else draws on it.
     public var reservedAlerts: TokenBucket.Size
-    /// Visible changes that are not essential are at least so far apart (rule U5).
+    /// Minimum time between visible changes that are not essential (rule U5).
     public var minimumInterval: Duration
-    /// When a card without news begins to look old (rule L6).
+    /// Time after which a card without news looks old (rule L6).
     public var staleAfter: StaleAfter
-    /// How long the card stays after the topic's end.
+    /// Time for which the card stays after the topic's end.
     public var dismissal: Dismissal
-    /// A topic that has begun ends, with its newest state, when its feed has been silent for so long: a feed that has died must not
-    /// leave cards on people's phones for ever (rule L1).
+    /// Silence of the feed after which a topic that has begun ends, with its newest state: a dead feed must not leave cards on
+    /// phones for ever (rule L1).
     public var endsAfterSilence: Duration
-    /// The same before it has begun: line-ups come hours ahead of a kick-off, and a fixture is known for days.
+    /// Silence of the feed after which a topic that has not begun ends. Line-ups come hours before a kick-off, and a fixture is
+    /// known for days.
     public var beginsWithin: Duration
-    /// How long a topic is remembered after its end was dismissed: until then what comes late is known to be late. After that its id
-    /// is a new topic's.
+    /// Time for which a topic is remembered after its end was dismissed. Late events are recognised until then; afterwards its id
+    /// denotes a new topic.
     public var forgetAfter: Duration
-    /// Whether its feed can begin a topic again that has ended and is remembered.
+    /// Effect of a feed on an ended topic that is still remembered: whether the topic can begin again.
     public var reopens: Reopening
-    /// An event that is older than the newest of its topic by more than that is late. A fact that is late alerts nobody, unless its
-    /// alert is essential: then as long as it is fresh. Less than that is the way of networks and of people who write things down.
+    /// Age relative to the topic's newest event beyond which an event is late. A late fact does not alert, unless its alert is
+    /// essential and still fresh. Smaller delays are normal for networks and for people who enter data.
     public var lateAfter: Duration
-    /// An activity that has lasted the system's 8 hours (rule L1) is renewed where the engine can start one; else it ends.
+    /// Renews an activity that has lasted the system's 8 hours (rule L1), if the engine can start one; otherwise it ends.
     public var renews: Bool
-    /// Asked for an update that is neither essential nor an alert; those ask for `immediate`.
+    /// Priority requested for an update that is neither essential nor alerting; others request `immediate`.
     public var priority: Priority
-    /// 0–100: how much the topic matters beside others on one phone (rule U7). An occasion may say more for its own
-    /// update. `nil`: the system decides.
+    /// Weight of the topic beside others on one phone, 0–100 (rule U7). An occasion may raise it for its own update. `nil`: the
+    /// system decides.
     public var relevance: Int?
     /// Bytes of a push's 4,096 that the state leaves free (rule U4): for the app's static attributes in a start, for alert and
-    /// envelope in an update. 1024…3072; what lies outside is taken to the nearer end.
+    /// envelope in an update. Clamped to 1024…3072.
     public var attributesReserve: Int { didSet { attributesReserve = TopicRules.bounded(attributesReserve) } }
 
-    /// What `fields` says, as it is asked for.
+    /// Rules of `fields`, separated by type.
     private(set) var fieldRules: FieldRules
-    /// What `occasions` says of states, apart from what a reducer says of facts; the weightiest first.
+    /// Occasions of `occasions` with conditions, the weightiest first.
     private(set) var triggers: [(kind: OccasionKind, when: [Condition])]
 
-    /// Without arguments: every field visible, no alerts but those that the feed asks for, one update in two seconds.
+    /// Creates rules. By default every field is visible, only the feed requests alerts, and updates are two seconds apart.
     public init(
         reducer: any Reducer = PatchesOnly(), fields: [String: FieldRule] = [:],
         derived: DerivedFields = DerivedFields(),
@@ -96,19 +97,19 @@ public struct TopicRules: Sendable {
         triggers = TopicRules.triggers(of: occasions)
     }
 
-    /// The system ends an activity then (spec §3.4, documented by Apple).
+    /// Duration after which the system ends an activity (spec §3.4, documented by Apple).
     public static let durationMax = Duration.seconds(8 * 3600)
-    /// What APNs takes for one push, in bytes (spec §6.2, documented by Apple).
+    /// Maximum size of one push at APNs, in bytes (spec §6.2, documented by Apple).
     public static let pushBytesMax = 4096
-    /// The least holds the longest alert and the envelope.
+    /// Range of `attributesReserve`; its lower bound holds the longest alert and the envelope.
     public static let attributesReserveRange = 1024...3072
 
     private static func bounded(_ reserve: Int) -> Int {
         min(max(reserve, attributesReserveRange.lowerBound), attributesReserveRange.upperBound)
     }
 
-    /// Of two occasions that one change makes at once the weightier counts: an essential alert, then any alert, then what
-    /// must be seen at once; then the name, so that every node decides alike.
+    /// Returns the occasions with conditions, the weightiest first, because it counts if one change causes two: an essential alert,
+    /// then any alert, then an essential change; then by name, so that every node decides alike.
     private static func triggers(
         of occasions: [OccasionKind: OccasionRule]
     ) -> [(kind: OccasionKind, when: [Condition])] {
@@ -122,45 +123,45 @@ public struct TopicRules: Sendable {
     }
 }
 
-/// What a feed can do for a topic that has ended.
+/// Ways in which a feed can begin an ended topic again.
 public enum Reopening: String, Sendable, CaseIterable {
-    /// Nothing, until it is forgotten.
+    /// The topic cannot begin again until it is forgotten.
     case never
-    /// A start begins it as if it had never been: a table's number that is given to the next guests.
+    /// A start begins the topic as if it were new: a table's number that is given to the next guests.
     case afresh
-    /// A start, or anything that changes what people would see, goes on from where it ended: a match that is resumed.
+    /// A start, or any visible change, continues the topic from where it ended: a match that is resumed.
     case resumed
 }
 
-/// When a card that gets no news begins to look old.
+/// Time after which a card without news looks old.
 public enum StaleAfter: Sendable, Hashable {
-    /// So long after the newest state, whatever the feed's rhythm is.
+    /// Fixed time after the newest state, whatever the feed's rhythm is.
     case fixed(Duration)
-    /// So many times the usual time between two events of the topic, within bounds: a feed that polls every 30 seconds is
-    /// in doubt sooner than one that speaks every 10 minutes.
+    /// Multiple of the usual time between two events of the topic, within bounds: a feed that polls every 30 seconds is doubtful
+    /// sooner than one that sends every 10 minutes.
     case rhythm(times: Int, Bounds)
 
-    /// What a rhythm may come to.
+    /// Bounds on the time that a rhythm yields.
     public struct Bounds: Sendable, Hashable {
-        /// However fast the feed is.
+        /// Lower bound, however fast the feed is.
         public let atLeast: Duration
-        /// However slow the feed is; also while it has no rhythm yet.
+        /// Upper bound, however slow the feed is; also used while it has no rhythm.
         public let atMost: Duration
 
-        /// A negative `atLeast` counts as zero, and an `atMost` below it as equal to it.
+        /// Creates bounds. A negative `atLeast` counts as zero, and an `atMost` below it as equal to it.
         public init(atLeast: Duration, atMost: Duration) {
             self.atLeast = max(atLeast, .zero)
             self.atMost = max(atMost, self.atLeast)
         }
     }
 
-    /// - Parameter gap: the topic's usual time between two events; `nil` when there were less than two.
+    /// - Parameter gap: the topic's usual time between two events; `nil` before the second one.
     func duration(gap: Duration?) -> Duration {
         switch self {
         case .fixed(let duration): return duration
         case .rhythm(let times, let bounds):
             guard let gap else { return bounds.atMost }
-            // Beyond the bound anyway, and a product that cannot overflow.
+            // The product would exceed the bound, and this way it cannot overflow.
             guard gap < bounds.atMost else { return bounds.atMost }
             return min(
                 max(.milliseconds(gap.milliseconds * Int64(min(max(times, 1), 1000))), bounds.atLeast), bounds.atMost)
@@ -168,22 +169,22 @@ public enum StaleAfter: Sendable, Hashable {
     }
 }
 
-/// What an occasion of one kind is worth: how soon it is shown, whether it alerts, and where it stands in a lineup.
+/// Rules for one kind of occasion: how soon it is shown, whether it alerts, and its rank in a lineup.
 public struct OccasionRule: Sendable, Hashable {
-    /// It is there when a change makes all of them hold that did not hold before. Empty: the topic kind's reducer tells.
+    /// Conditions of the occasion, which occurs when a change makes all of them hold. Empty: the topic kind's reducer reports it.
     public var when: [Condition]
-    /// Must be seen at once: passes inside the minimum interval and takes pending changes along.
+    /// Shows the occasion at once: inside the minimum interval, along with pending changes.
     public var essential: Bool
-    /// News of this kind that comes later than that is not worth an update of its own; the next one carries it.
+    /// Age beyond which news of this kind gets no update of its own; the next one carries it.
     public var droppableAfter: Duration?
-    /// The content state key that it is about; `nil`: the reducer tells, or the first of `when`.
+    /// Content state key that the occasion is about; `nil` uses the reducer's, or the first of `when`.
     public var highlight: String?
-    /// Of the update that brings it, where that is more than the topic's own.
+    /// Relevance of the update that carries the occasion, if greater than the topic's own.
     public var relevance: Int?
-    /// `nil`: silent.
+    /// Rule of the occasion's alert; `nil`: silent.
     public var alert: AlertRule?
 
-    /// Only whether it is essential must be said; an occasion is silent where `alert` is left out.
+    /// Creates a rule. An occasion is silent if `alert` is left out.
     public init(
         when: [Condition] = [], essential: Bool, droppableAfter: Duration? = nil, highlight: String? = nil,
         relevance: Int? = nil, alert: AlertRule? = nil
@@ -197,27 +198,27 @@ public struct OccasionRule: Sendable, Hashable {
     }
 }
 
-/// How an occasion alerts: how often, for how long, and in which words.
+/// Rules for an alert: how often, for how long, and in which words.
 public struct AlertRule: Sendable, Hashable {
-    /// Which person's mask lets it through, and which alert rides where an activity missed several.
+    /// Class of the alert. Preferences filter by it, and the highest class rides if an activity missed several alerts.
     public var `class`: AlertClass
-    /// Of one topic and this kind of alert.
+    /// Bucket of one topic for this kind of alert.
     public var bucket: TokenBucket.Size
-    /// How long after it happened an alert may still reach a phone.
+    /// Time after the occasion during which the alert may still reach a phone.
     public var freshFor: Duration
-    /// `nil`: the reducer's own. What only the rules know of has no others.
+    /// Words of the alert; `nil` uses the reducer's. An occasion that only the rules define has no others.
     public var words: Words?
 
-    /// An alert's text, made of the state it rides on and the fact that caused it.
+    /// Text of an alert, made of the state it rides on and the fact that caused it.
     public struct Words: Sendable, Hashable {
-        /// The bold first line.
+        /// Bold first line.
         public var title: Template
-        /// What stands below; an empty text leaves it out.
+        /// Text below the title; left out if empty.
         public var body: Template
-        /// Name of a file that the app brings along, or `default`; `nil`: no sound.
+        /// Name of a sound file in the app, or `default`; `nil`: no sound.
         public var sound: String?
 
-        /// Words are filled in when the alert is decided; the push carries them as they are then.
+        /// Creates words. They are filled in when the alert is decided, and the push carries that text.
         public init(title: Template, body: Template = "", sound: String? = nil) {
             self.title = title
             self.body = body
@@ -226,9 +227,9 @@ public struct AlertRule: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - burst: alerts of this kind that one topic may give at once.
-    ///   - refill: the time after which it may give another one.
-    ///   - freshFor: the time after which the alert comes too late for a phone; its update goes silently then.
+    ///   - burst: alerts of this kind that one topic may send at once.
+    ///   - refill: time after which the topic may send one more.
+    ///   - freshFor: time after which the alert is too late for a phone; its update then goes silently.
     public init(_ class: AlertClass, burst: Int, refill: Duration, freshFor: Duration, words: Words? = nil) {
         self.class = `class`
         bucket = TokenBucket.Size(burst: burst, refill: refill)

@@ -1,24 +1,24 @@
 import FanfareModel
 
-/// The topics that live, each in a place of its own until it is forgotten; then the place is the next one's. What outlives its topic,
-/// as a timer may, names its birth as well.
+/// Living topics, each in a place of its own until it is forgotten; then another topic may take the place. References that may
+/// outlive their topic, such as timers, hold its birth number as well.
 struct TopicTable: Sendable {
-    /// A vacant place holds a topic of birth 0. `Topic?` would be copied whole, with all that it refers to, wherever one member of it
-    /// is read.
+    /// Topics by place; a vacant place holds a topic of birth 0. A read of one member of a `Topic?` would copy the whole topic and
+    /// everything that it refers to.
     private var places: [Topic] = []
     private var free: [UInt32] = []
     private var placesByID: [TopicID: UInt32] = [:]
-    /// Of topics that were asked for lately, by hash: an event seldom has to look in `placesByID`. Four for each place, and
-    /// no more than a processor's nearest caches hold.
+    /// Places of recently used topics, by hash of their ids, which save most events a look-up in `placesByID`. Four entries per
+    /// place, limited to the size of a processor's nearest caches.
     private var recent = [UInt32](repeating: 0, count: 64)
     private static let recentMax = 1 << 14
-    /// Of the topic that is inserted next: it counts up over all that ever were.
+    /// Birth number of the next topic to be inserted; counts up over all topics ever.
     private(set) var nextBirth: UInt64 = 1
 
-    /// Of topics that live.
+    /// Number of living topics.
     var count: Int { placesByID.count }
 
-    /// Of a place that a living topic has.
+    /// Topic in a place, which must be a living topic's.
     subscript(place: Int) -> Topic {
         _read { yield places[place] }
         _modify { yield &places[place] }
@@ -35,16 +35,16 @@ struct TopicTable: Sendable {
 
     func place(of id: TopicID) -> Int? { placesByID[id].map(Int.init) }
 
-    /// The topic born then, where it still lives.
+    /// Returns `true` if the topic with this birth number lives in the place.
     func isAlive(_ birth: UInt64, at place: Int) -> Bool { places[place].birth == birth }
 
-    /// Whether that end is still the last that was heard of its topic.
+    /// Returns `true` if this is still the latest end of its topic, and the topic has not begun again.
     func isOver(_ end: EndedTopics.Entry) -> Bool {
         let place = Int(end.place)
         return isAlive(end.birth, at: place) && places[place].shown.ended && places[place].shown.version == end.version
     }
 
-    /// - Parameter topic: of `nextBirth`, with an id that no living topic has.
+    /// - Parameter topic: a topic with birth `nextBirth` and an id that no living topic has.
     mutating func insert(_ topic: Topic) -> Int {
         nextBirth += 1
         let place = free.popLast() ?? UInt32(places.count)
@@ -67,9 +67,9 @@ struct TopicTable: Sendable {
         free.append(UInt32(place))
     }
 
-    /// Places of the topics that live, in no particular order.
+    /// Places of the living topics, in no particular order.
     var living: [Int] { placesByID.values.map(Int.init) }
 
-    /// In the order of their births.
+    /// Living topics, in birth order.
     var inBirthOrder: [Topic] { places.filter { $0.birth > 0 }.sorted { $0.birth < $1.birth } }
 }

@@ -1,20 +1,21 @@
 public import FanfareModel
 
-/// A trip from what each poll said of it: `position` when it was in the poll, `absent` when it was not.
+/// Reducer for a trip, from the polls of its feed: `position` if the trip was in the poll, `absent` if not.
 ///
-/// The newest position counts. Its `arrivesAt` (Unix seconds) becomes a date in ActivityKit's encoding, in whole minutes
-/// that move only when the estimate really moved; the phone counts down to it by itself.
+/// The newest position counts. Its `arrivesAt` (Unix seconds) becomes a date in ActivityKit's encoding, in whole minutes that move
+/// only on a real change of the estimate; the phone counts down to it by itself.
 package struct TransitReducer: Reducer {
-    /// A trip that vanishes this near its last stop has arrived …
+    /// Maximum number of stops left at which a vanished trip counts as arrived.
     private static let stopsLeftAtArrival: Int64 = 2
-    /// … when it is missing from that many polls: one missing poll is a flaw of the feed.
+    /// Minimum number of missed polls after which a trip counts as arrived; a single one may be a flaw of the feed.
     private static let pollsMissedAtArrival = 2
-    /// Anywhere else it may come back: one recorded train did so after 8 polls of a minute.
+    /// Time after which a vanished trip that is not near its last stop is withdrawn. One recorded train came back after 8 polls of
+    /// a minute.
     private static let withdrawnAfter = Duration.seconds(600)
 
     private var arrival: Quantiser
     private var position: Fact?
-    /// Unix seconds, whole minutes.
+    /// Unix seconds in whole minutes.
     private var arrivalShown: Int64?
     private var pollsMissed = 0
     private var missingSince: FeedTime?
@@ -50,7 +51,7 @@ package struct TransitReducer: Reducer {
     private static let statuses: Set<String> = ["assigned", "enRoute", "atStop", "arriving", "cancelled"]
 
     package mutating func fold(_ entry: LedgerEntry) {
-        // A withdrawn poll is as if it had never been.
+        // A withdrawn poll counts as if it had never been.
         guard case .fact(let fact) = entry else { return }
         if fact.kind == "position" {
             position = fact
@@ -78,7 +79,7 @@ package struct TransitReducer: Reducer {
         state["status"] = status.map(JSONValue.string)
         state["arrivesAt"] = arrivalShown.map { .double(FeedTime(seconds: $0).activityKitSeconds) }
         if status == "ended" {
-            // The last position was one stop before: who looks at the card now must not wait for that.
+            // The last position was before the last stop, but the card must not show stops that are left.
             state["stopsLeft"] = 0
             for key in ["nextStop", "nextStopId", "arrivesAt"] { state[key] = nil }
         }
@@ -86,13 +87,13 @@ package struct TransitReducer: Reducer {
         return state
     }
 
-    /// The line beside the stops it still has to go.
+    /// The line beside the number of stops left.
     package func shortForms(of state: JSONObject) -> ShortForms? {
         guard let line = state["line"]?.stringValue, let stops = state["stopsLeft"]?.intValue else { return nil }
         return ShortForms(compactLeading: line, compactTrailing: "\(stops)", minimal: "\(line) \(stops)")
     }
 
-    /// A trip begins to interest when a train is assigned (the feed has no position before) and has stops to go to.
+    /// Is `true` once a train is assigned (the feed has no position before) and has stops left.
     package var isPresentable: Bool { (position?.values["stopsLeft"]?.intValue ?? 0) > 0 }
 
     package var ending: String? {
@@ -105,7 +106,7 @@ package struct TransitReducer: Reducer {
     }
 
     package func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion? {
-        // Only the destination's: a train that enters each of its stops would alert all the way.
+        // Alerts at the last stop only: a train also arrives at every other stop.
         guard shown["status"]?.stringValue == "arriving", before["status"]?.stringValue != "arriving",
             let stopsLeft = shown["stopsLeft"]?.intValue, stopsLeft <= 1
         else { return nil }

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// What a record says of its event or timer: found out piece by piece, and small beside the record.
+/// Contents of the record of an event or timer, collected step by step. Smaller than a `DecisionRecord`.
 struct Verdict {
     var outcome = Outcome.unchanged
     var reason: String

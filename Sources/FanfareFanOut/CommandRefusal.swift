@@ -50,8 +50,5 @@ extension Shard {
 }
 
 extension TopicID {
-    /// As long as feeds may name a topic.
-    static let bytesMax = 512
-
     fileprivate var isValid: Bool { (1...TopicID.bytesMax).contains(rawValue.utf8.count) }
 }

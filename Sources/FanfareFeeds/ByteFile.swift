@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file open for reading, from start to end.
+/// A file open for sequential reading.
 final class ByteFile {
     let path: String
     private let descriptor: Int32
@@ -14,7 +14,7 @@ final class ByteFile {
 
     deinit { close(descriptor) }
 
-    /// Fills the front of `space` and says how many bytes came; 0 at the end.
+    /// Reads into the front of `space`. Returns the number of bytes; 0 at the end.
     func read(into space: UnsafeMutableRawBufferPointer) throws(FeedError) -> Int {
         while true {
             let count = Glibc.read(descriptor, space.baseAddress, space.count)
@@ -23,7 +23,7 @@ final class ByteFile {
         }
     }
 
-    /// The next bytes, `limit` of them unless the file ends before.
+    /// Returns the next `limit` bytes, or fewer at the end of the file.
     func read(upTo limit: Int) throws(FeedError) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < limit {
@@ -42,30 +42,30 @@ final class ByteFile {
         return bytes
     }
 
-    /// At most `limit` bytes from the start; `nil` when the file holds more than that.
+    /// Returns the contents of a file, or `nil` if it has more than `limit` bytes.
     static func contents(of path: String, limit: Int) throws(FeedError) -> [UInt8]? {
         let bytes = try prefix(of: path, limit: limit + 1)
         return bytes.count > limit ? nil : bytes
     }
 
-    /// The first bytes, at most `limit`.
+    /// Returns the first bytes of a file, at most `limit`.
     static func prefix(of path: String, limit: Int) throws(FeedError) -> [UInt8] {
         try ByteFile(path: path).read(upTo: limit)
     }
 
-    /// Neither a folder nor something that can be read only once (a pipe). Links count as what they lead to.
+    /// Returns `true` for a regular file or a link to one, and `false` for a folder or something that can be read only once (a pipe).
     static func isRegular(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// It is there, and is neither a regular file nor a folder.
+    /// Returns `true` if the path exists and is neither a regular file nor a folder.
     static func isReadOnce(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
     }
 
-    /// Bytes of a regular file.
+    /// Returns the number of bytes of a regular file; `nil` for anything else.
     static func size(of path: String) -> Int? {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Text from machines that say nothing of its encoding: UTF-8 or UTF-16 where it is that, else the old code page of the country
-/// whose letters it has.
+/// Decoder for text of unknown encoding: UTF-8 or UTF-16 if it is valid as that, otherwise the old code page of the country whose
+/// letters it has.
 enum CodePage {
     static func text(_ bytes: [UInt8]) -> String {
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
@@ -22,18 +22,19 @@ enum CodePage {
             before = byte
         }
         let letters = high[0xC0...].reduce(0, +)
-        // In Latin languages letters with accents stand alone; Cyrillic and Greek words consist of what is no ASCII.
+        // In Latin languages accented letters stand alone; Cyrillic and Greek words consist of non-ASCII letters.
         if letters >= 4, 2 * pairs > letters {
-            // The commonest letters: а о и of Cyrillic are ΰ ξ θ in Greek, and α ο ι are б п й.
+            // Decides by the commonest letters: Cyrillic а о и read as ΰ ξ θ in Greek, and Greek α ο ι read as б п й.
             func count(_ letters: [Int]) -> Int { letters.reduce(0) { $0 + high[$1] + high[$1 - 0x20] } }
             return count([0xE1, 0xEF, 0xE9]) > count([0xE0, 0xEE, 0xE8]) ? .windowsCP1253 : .windowsCP1251
         }
-        // Ł Ą Ż ł ą ş ż Ľ ľ Ś Ť Ź ś ť ź of Central Europe are signs in Western Europe, and stand in no name there.
+        // Ł Ą Ż ł ą ş ż Ľ ľ Ś Ť Ź ś ť ź of Central Europe are symbols in the Western code page, and occur in no name there.
         let central: [UInt8] = [
             0xA3, 0xA5, 0xAF, 0xB3, 0xB9, 0xBA, 0xBF, 0xBC, 0xBE, 0x8C, 0x8D, 0x8F, 0x9C, 0x9D, 0x9F,
         ]
         if central.contains(where: { high[Int($0)] > 0 }) { return .windowsCP1250 }
-        // à ã å ê, which are ŕ ă ĺ ę there: hardly ever without one of those above.
+        // à ã å ê of the Western code page are ŕ ă ĺ ę in the Central European one, where they hardly ever occur without one of the
+        // letters above.
         return [0xE0, 0xE3, 0xE5, 0xEA].contains { high[$0] > 0 } ? .windowsCP1252 : .windowsCP1250
     }
 }

@@ -1,7 +1,7 @@
 import FanfareModel
 import Foundation
 
-/// Opens single-document files, finds what stands beside them, and reads each sidecar once.
+/// Opens single-document files, finds their sidecars, and reads each sidecar once.
 struct Documents {
     private let options: FeedOptions
     private let parser = JSONParser()
@@ -10,7 +10,7 @@ struct Documents {
 
     init(options: FeedOptions) { self.options = options }
 
-    /// The whole document, or why there is none to decode.
+    /// Returns the whole document, or a decoder that rejects it.
     private func read(_ path: String) throws(FeedError) -> Result<[UInt8], UndecodableDocument> {
         guard let bytes = try ByteFile.contents(of: path, limit: options.documentBytesMax) else {
             let reason = "the document is larger than \(options.documentBytesMax) bytes"
@@ -127,7 +127,7 @@ struct Documents {
     }
 }
 
-/// A document of which nothing can be decoded: one rejection, and the other files go on.
+/// Decoder for a document that cannot be decoded: yields one rejection, and the other files continue.
 struct UndecodableDocument: FeedDecoder, Error {
     private var rejection: FeedRejection?
 
@@ -136,7 +136,7 @@ struct UndecodableDocument: FeedDecoder, Error {
     mutating func next() -> FeedItem? { rejection.take().map(FeedItem.rejected) }
 }
 
-/// Where sidecars stand: beside the file, or one folder up.
+/// Returns the folders that may contain sidecars of a file: its own, and the one above.
 func foldersAround(_ path: String) -> [String] {
     let parent = (path as NSString).deletingLastPathComponent
     let folder = parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent

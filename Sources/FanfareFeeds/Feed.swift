@@ -1,29 +1,28 @@
 package import FanfareModel
 
-/// One feed out of several files and folders.
+/// One feed, merged from several files and folders.
 ///
 ///     var feed = try Feed(paths: ["matches/"])
 ///     while let (now, item) = feed.next() { … }
 ///
-/// The files are merged by (`now`, path, position in the file), where `now` is a file's own `FeedTimeline`: a file
-/// keeps its own order, so what was delivered late stays late. The same files give the same feed, whatever the order in which
-/// they were named. Polls of GTFS-Realtime that stand in one folder are read as one source, because a trip's absence shows
-/// only between polls.
+/// Items are ordered by (`now`, path, position in the file), where `now` comes from a `FeedTimeline` per file. Each file keeps its
+/// own order, so late items stay late. Equal files give an equal feed, whatever the order of their paths. GTFS-Realtime polls of
+/// one folder are one source, because a trip's absence shows only between polls.
 ///
-/// Files of the line format are streamed; a single-document file is held, decoded, until its last event has been taken.
+/// Files of the line format are streamed; a single-document file stays in memory, decoded, until its last event has been taken.
 package struct Feed {
-    /// Files in the given folders that are no feed, in path order. Sidecars (match metadata, timetables) are not among them.
+    /// Files in the given folders that are no feed, in path order, without sidecars (match metadata, timetables).
     package let skippedFiles: [String]
 
     private var sources: [Source] = []
-    /// A binary heap of positions in `sources`: the first is the one whose item is next.
+    /// Binary heap of positions in `sources`; the first is the source of the next item.
     private var queue: [Int] = []
     private var now = FeedTime(milliseconds: 0)
 
     private struct Source {
         private var decoder: any FeedDecoder
         private var timeline = FeedTimeline()
-        /// Read ahead, because the time of what comes next was asked for.
+        /// Items that were read ahead to find the time of the next event.
         private var ahead: [FeedItem] = []
         var item: FeedItem?
 
@@ -39,7 +38,7 @@ package struct Feed {
             timeline.pass(at, before: next)
         }
 
-        /// Of the next event. A few lines that are none may stand before it.
+        /// Returns the time of the next event; a few items that are no events may precede it.
         private mutating func nextTime() -> FeedTime? {
             for item in ahead { if let at = item.at { return at } }
             while ahead.count < Source.aheadMax, let item = decoder.next() {
@@ -52,9 +51,9 @@ package struct Feed {
         private static let aheadMax = 16
     }
 
-    /// For who will read the feed twice: what comes through a pipe can be read only once.
+    /// Checks that a feed can be read twice, which a pipe cannot.
     ///
-    /// - Throws: where a path leads to something that is neither file nor folder.
+    /// - Throws: `FeedError` for a path that is neither a file nor a folder.
     package static func requireRereadable(_ paths: [String]) throws(FeedError) {
         for path in paths where ByteFile.isReadOnce(path) {
             throw FeedError(
@@ -64,7 +63,7 @@ package struct Feed {
         }
     }
 
-    /// Opens every file and reads up to each one's first event.
+    /// Opens every file and reads up to its first event.
     package init(paths: [String], options: FeedOptions = FeedOptions()) throws(FeedError) {
         let found = try FeedFiles.find(in: paths, options: options)
         skippedFiles = found.skipped
@@ -78,8 +77,8 @@ package struct Feed {
         for position in queue.indices.reversed() { sink(position) }
     }
 
-    /// The next item in log order, and the log time it arrives at: a running maximum, never going back. A rejection takes the
-    /// log time that it stands at.
+    /// Returns the next item in log order with the log time of its arrival, a running maximum that never goes back. A rejection has
+    /// the log time of its position.
     package mutating func next() -> (now: FeedTime, item: FeedItem)? {
         guard let first = queue.first else { return nil }
         guard queue.count > 1 else { return nextOfLast(first) }
@@ -94,7 +93,7 @@ package struct Feed {
         return (now, item)
     }
 
-    /// With nobody to be compared with, it is not read ahead.
+    /// Returns the next item of the only source left, without reading ahead: there is nothing to compare it with.
     @inline(__always)
     private mutating func nextOfLast(_ position: Int) -> (now: FeedTime, item: FeedItem)? {
         if sources[position].item == nil { sources[position].advance() }
@@ -106,7 +105,7 @@ package struct Feed {
         return (now, item)
     }
 
-    /// Sources stand in path order, so the position breaks ties.
+    /// Compares sources by time, then by position, because they are in path order.
     private func precedes(_ a: Int, _ b: Int) -> Bool { (sources[a].now, a) < (sources[b].now, b) }
 
     private mutating func sink(_ start: Int) {

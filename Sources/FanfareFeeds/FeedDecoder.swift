@@ -1,13 +1,13 @@
 package import FanfareModel
 
-/// What a decoder hands out: an event, why something in the feed could not become one, or what people should know of the feed.
+/// Output of a decoder: an event, the rejection of something in the feed, or a notice for people.
 package enum FeedItem: Sendable {
     case event(FeedEvent)
     case rejected(FeedRejection)
-    /// Changes nothing and stands in no log: something was read otherwise than its author may have meant.
+    /// A notice about input that was read in another way than its author may have meant. It changes nothing and is in no log.
     case noticed(FeedNotice)
 
-    /// Of an event.
+    /// Time of an event; `nil` for other items.
     var at: FeedTime? {
         switch self {
         case .event(let event): event.at
@@ -16,9 +16,9 @@ package enum FeedItem: Sendable {
     }
 }
 
-/// One line for the people behind a feed.
+/// One line for the people who run a feed.
 package struct FeedNotice: Sendable, Equatable, CustomStringConvertible {
-    /// File and line, or the file alone.
+    /// Place of the notice: file and line, or only the file.
     package let place: String
     package let text: String
 
@@ -30,16 +30,16 @@ package struct FeedNotice: Sendable, Equatable, CustomStringConvertible {
     package var description: String { "\(place): \(text)" }
 }
 
-/// Turns one provider's bytes into feed events, one at a time, in the order the provider wrote them. Holds parsing state
-/// only; late, duplicate and retracted are the decision core's to judge.
+/// Decodes one provider's bytes into feed events, one at a time, in the provider's order. Holds parsing state only; the decision
+/// core decides which events are late, duplicate or retracted.
 package protocol FeedDecoder {
-    /// The next event or rejection; `nil` at the end, and from then on.
+    /// Returns the next item, or `nil` from the end on.
     mutating func next() -> FeedItem?
 }
 
-/// The formats Fanfare reads, under the names that `--format` takes.
+/// Formats that Fanfare reads, with the names that `--format` accepts.
 package enum FeedFormat: String, CaseIterable, Sendable {
-    /// Fanfare's own: one JSON object per line.
+    /// Fanfare's own format: one JSON object per line.
     case native
     /// Wyscout match files (JSON, one document per match).
     case wyscout
@@ -53,11 +53,11 @@ package enum FeedFormat: String, CaseIterable, Sendable {
     case gtfsRealtime = "gtfs-rt"
 }
 
-/// A feed that cannot be read at all. What is wrong with single lines and records is a `FeedRejection` instead.
+/// A fault of a feed that cannot be read at all. A fault of a single line or record is a `FeedRejection` instead.
 package struct FeedError: Error, Equatable, CustomStringConvertible {
-    /// The file or folder.
+    /// Path of the file or folder.
     package let path: String
-    /// What is wrong, and what to do about it.
+    /// Description of the fault, and of its remedy.
     package let reason: String
 
     package init(path: String, reason: String) {

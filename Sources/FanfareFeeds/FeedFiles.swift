@@ -1,6 +1,6 @@
 import Foundation
 
-/// Which files make a feed, and what reads each of them.
+/// Files of a feed, with their formats.
 struct FeedFiles {
     struct File {
         let path: String
@@ -12,8 +12,7 @@ struct FeedFiles {
     private var known: Set<String> = []
     private let options: FeedOptions
 
-    /// All feed files under the given paths, in path order. A named file must be one; in folders, what is not recognised is
-    /// skipped.
+    /// Finds all feed files under the given paths, in path order. Throws for a named file that is no feed; skips such files in folders.
     static func find(in paths: [String], options: FeedOptions) throws(FeedError) -> FeedFiles {
         var found = FeedFiles(options: options)
         for path in paths { try found.add(path) }
@@ -28,7 +27,7 @@ struct FeedFiles {
 
     private init(options: FeedOptions) { self.options = options }
 
-    /// A file that was named twice, or once by itself and once by its folder, is read once.
+    /// Adds a file unless it is known, because it may have been named twice, or by itself and by its folder.
     private mutating func add(_ path: String, _ format: FeedFormat) {
         if known.insert(path).inserted { files.append(File(path: path, format: format)) }
     }
@@ -40,7 +39,7 @@ struct FeedFiles {
         }
         guard isDirectory.boolValue else {
             var format = options.format
-            // A pipe's bytes cannot be looked at twice; what comes through one is lines.
+            // A pipe cannot be inspected and then read again, so it must contain lines.
             if format == nil, !ByteFile.isRegular(path) { format = .native }
             if format == nil { format = FeedFormat(head: try ByteFile.prefix(of: path, limit: FeedFormat.headBytes)) }
             guard let format else {
@@ -63,7 +62,7 @@ struct FeedFiles {
         }
     }
 
-    /// All files below a folder; links to folders are not followed.
+    /// Returns all files below a folder; does not follow links to folders.
     private static func contents(of folder: String) throws(FeedError) -> [String] {
         guard let below = FileManager.default.enumerator(atPath: folder) else {
             throw FeedError(path: folder, reason: "the folder cannot be read")
@@ -76,7 +75,7 @@ struct FeedFiles {
         return files
     }
 
-    /// A decoder for each file, in path order; polls of one folder share one, at the place of the first.
+    /// Returns a decoder for each file, in path order. Polls of one folder share one, at the place of the first.
     static func decoders(for found: [File], options: FeedOptions) throws(FeedError) -> [any FeedDecoder] {
         var decoders: [any FeedDecoder] = []
         var documents = Documents(options: options)
@@ -101,7 +100,7 @@ struct FeedFiles {
     }
 }
 
-/// Files that stand beside a feed and are read by its decoder, or that people keep with it.
+/// Files that accompany a feed, for its decoder or for people.
 enum Sidecar {
     static let wyscoutMetadata = "matches-metadata.json"
     static let gtfsStatic = "gtfs-static"

@@ -1,10 +1,10 @@
 extension FeedFormat {
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// Enough for a few lines, or for the first record of a document.
+    /// Bytes to inspect: enough for a few lines, or for the first record of a document.
     static let headBytes = 1 << 16
 
-    /// What a file's first bytes look like; `nil` when like no format we know.
+    /// Recognises a format by a file's first bytes; `nil` if they match none.
     init?(head: [UInt8]) {
         if FeedFormat.looksNative(head) {
             self = .native
@@ -23,14 +23,14 @@ extension FeedFormat {
         }
     }
 
-    /// Field 1, the header, which begins with field 1, the version: `1.0` or `2.0`.
+    /// Returns `true` if field 1, the header, begins with field 1, the version: `1.0` or `2.0`.
     private static func looksLikeAPoll(_ head: [UInt8]) -> Bool {
         guard head.count > 7, head[0] == 0x0A, head[1] < 0x80, head[2] == 0x0A, head[3] == 3 else { return false }
         return head[4] == UInt8(ascii: "1") || head[4] == UInt8(ascii: "2")
     }
 
-    /// One of the first lines is an object with a topic. Not just the first one: a feed whose first line is broken is a
-    /// feed with a broken line.
+    /// Returns `true` if one of the first lines is an object with a topic. Not only the first one, because a feed may begin with a
+    /// broken line.
     private static func looksNative(_ head: [UInt8]) -> Bool {
         let parser = JSONParser()
         return head.split(separator: UInt8(ascii: "\n")).prefix(20).contains { line in
@@ -41,11 +41,11 @@ extension FeedFormat {
 }
 
 extension [UInt8] {
-    /// The first byte that is neither white space nor part of a byte order mark.
+    /// First byte that is neither white space nor part of a byte order mark.
     fileprivate var firstMark: UInt8? { first { $0 > UInt8(ascii: " ") && $0 < 0x80 } }
 
     fileprivate func contains(_ text: String) -> Bool { firstRange(of: Array(text.utf8)) != nil }
 
-    /// Whether this is the beginning of an XML document with that tag in it.
+    /// Returns `true` if this is the beginning of an XML document that contains the tag.
     func starts(withXML tag: String) -> Bool { firstMark == UInt8(ascii: "<") && contains(tag) }
 }

@@ -1,17 +1,17 @@
 package import FanfareModel
 
-/// How to read a feed.
+/// Options for reading a feed.
 package struct FeedOptions: Sendable {
     package static let lineBytesMaxDefault = 1 << 20
 
-    /// `nil`: recognised by content.
+    /// Format of all files; `nil`: recognised by content.
     package var format: FeedFormat?
-    /// When the first half of every Wyscout match, the first rally of every DataVolley match, or play in every PWHL game begins, whatever
-    /// the files say of it or where they say nothing.
+    /// Start of the first half of every Wyscout match, of the first rally of every DataVolley match, and of play in every PWHL
+    /// game. Overrides the files, and replaces times that they lack.
     package var kickoff: FeedTime?
-    /// A longer line is rejected.
+    /// Maximum bytes of a line; a longer one is rejected.
     package var lineBytesMax: Int
-    /// A file of a single-document format (Wyscout, DFL, PWHL, DataVolley, a GTFS-Realtime poll) that is longer is an error.
+    /// Maximum bytes of a single document (Wyscout, DFL, PWHL, DataVolley, a GTFS-Realtime poll); a larger one is rejected.
     package var documentBytesMax: Int
 
     package init(

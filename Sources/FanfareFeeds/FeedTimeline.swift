@@ -1,33 +1,33 @@
 import FanfareModel
 
-/// Log time of a recorded feed: the running maximum of its own times, but for what cannot be.
+/// Log time of a recorded feed: the running maximum of its event times, without implausible ones.
 ///
-/// One event with a wrong year must not take log time along: every deadline would be over, and each event after it would come in
-/// the past. An event that lies far ahead of what came before it *and* of what comes after it moves nothing.
+/// One event with a wrong year must not advance log time: every deadline would pass, and each event after it would be in the past.
+/// An event that is far ahead of both its predecessor *and* its successor leaves log time unchanged.
 struct FeedTimeline: Sendable {
-    /// A step of more than this is looked at twice. Between two matches of a day there are hours, and they stay there.
+    /// Step beyond which a time is doubted. Between two matches of a day there are hours, which the next event confirms.
     static let stepMax = Duration.seconds(600)
-    /// The same of a feed's last event, after which nothing tells.
+    /// Step beyond which the last event's time is ignored, because no event after it can confirm it.
     static let lastStepMax = Duration.seconds(24 * 3600)
 
-    /// 1970 before the first event.
+    /// Log time so far; 1970 before the first event.
     private(set) var now = FeedTime(milliseconds: 0)
 
     init() {}
 
-    /// Whether `pass` wants to know the time of the event after one with this time.
+    /// Returns `true` if `pass` needs the time of the event after one with this time.
     @inline(__always)
     func doubts(_ at: FeedTime) -> Bool {
         let (latest, isTooMuch) = now.milliseconds.addingReportingOverflow(FeedTimeline.stepMilliseconds)
         return !isTooMuch && at.milliseconds > latest
     }
 
-    // Every event asks, and a `Duration` is 128 bits wide.
+    // Stored in milliseconds, because every event reads it and a `Duration` is 128 bits wide.
     private static let stepMilliseconds = stepMax.milliseconds
 
-    /// An event comes.
+    /// Advances log time for an event.
     ///
-    /// - Parameter next: time of the event after it; `nil` where there is none. Asked for where `doubts` says so.
+    /// - Parameter next: time of the event after it, needed if `doubts` returns `true`; `nil` if there is none.
     @inline(__always)
     mutating func pass(_ at: FeedTime, before next: FeedTime?) {
         guard doubts(at) else {
@@ -36,7 +36,7 @@ struct FeedTimeline: Sendable {
         }
         let isFirst = now == FeedTime(milliseconds: 0)
         if let next {
-            // Its neighbours agree with each other, and not with it.
+            // The event's neighbours agree with each other, but not with it.
             now = max(now, next + FeedTimeline.stepMax < at ? next : at)
         } else if isFirst || at <= now + FeedTimeline.lastStepMax {
             now = at

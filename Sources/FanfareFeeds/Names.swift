@@ -1,4 +1,4 @@
-/// One part of a topic's path: what is neither a letter, a digit nor harmless punctuation of ASCII is percent-encoded.
+/// Returns one part of a topic's path, percent-encoded except for letters, digits and harmless punctuation of ASCII.
 func percentEncoded(_ part: String) -> String {
     let digits = Array("0123456789ABCDEF")
     var encoded = ""
@@ -15,7 +15,7 @@ func percentEncoded(_ part: String) -> String {
     return encoded
 }
 
-/// `Others on the ball` → `othersOnTheBall`, `ShotAtGoal` → `shotAtGoal`: the kind of an event from its provider's name.
+/// Returns the kind of an event from its provider's name: `Others on the ball` → `othersOnTheBall`, `ShotAtGoal` → `shotAtGoal`.
 func kind(named name: String) -> String {
     var kind = ""
     for word in name.split(whereSeparator: { !$0.isLetter && !$0.isNumber }) {

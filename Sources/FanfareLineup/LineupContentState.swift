@@ -1,29 +1,29 @@
-/// What a Live Activity that shows many topics gets as its content state: the same type in the app, where ActivityKit decodes
-/// it, and in a backend or test that reads what Fanfare sends.
+/// Content state of a Live Activity that shows many topics. The app, where ActivityKit decodes it, and a backend or test that reads
+/// Fanfare's pushes use the same type.
 ///
 ///     struct Scores: ActivityAttributes {
 ///         typealias ContentState = LineupContentState<Match>
 ///     }
 ///
-/// The keys are fixed; later versions may add some. What decodes it must be a default `JSONDecoder`, because ActivityKit's is.
+/// The keys are fixed; later versions may add some. Its decoder must be a default `JSONDecoder`, because ActivityKit's is.
 ///
-/// - Parameter State: the content state of one topic, the same that an activity of this topic alone has.
+/// - Parameter State: content state of one topic, the same as in an activity of this topic alone.
 public struct LineupContentState<State: TopicContentState>: Codable, Hashable, Sendable {
-    /// One topic in short: enough for the Dynamic Island, and for a row of a list.
+    /// One topic in short, for the Dynamic Island and for a row of a list.
     public struct Topic: Codable, Hashable, Sendable, Identifiable {
-        /// The topic's id, as the backend calls it.
+        /// Id of the topic in the backend.
         public var id: String
-        /// `football`, `transit`, or what the feed calls it.
+        /// Kind of the topic: `football`, `transit`, or another name in the feed.
         public var kind: String
-        /// Left of the Dynamic Island's camera, read as one with `compactTrailing`; each at most 6 digits wide, if the rules do not say
-        /// otherwise.
+        /// Text left of the Dynamic Island's camera, read together with `compactTrailing`; at most 6 digits wide, unless the rules
+        /// say otherwise.
         public var compactLeading: String
-        /// Right of the camera.
+        /// Text right of the Dynamic Island's camera, at most as wide as `compactLeading`.
         public var compactTrailing: String
-        /// All that is left where several activities share the island.
+        /// Text where several activities share the Dynamic Island.
         public var minimal: String
 
-        /// For previews and tests: on phones ActivityKit decodes what Fanfare has sent.
+        /// Creates a topic, for previews and tests; on phones ActivityKit decodes it.
         public init(id: String, kind: String, compactLeading: String, compactTrailing: String, minimal: String) {
             self.id = id
             self.kind = kind
@@ -33,16 +33,16 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
         }
     }
 
-    /// The topic that matters now.
+    /// The topic in the spotlight, with its whole state.
     public struct Spotlight: Codable, Hashable, Sendable {
-        /// Its place in `topics`.
+        /// Position of the topic in `topics`.
         public var index: Int
-        /// The kind of the topic, which says how `state` is to be read.
+        /// Kind of the topic, which determines how to read `state`.
         public var kind: String
-        /// Whole, never cut.
+        /// Content state of the topic, never truncated.
         public var state: State
 
-        /// For previews and tests.
+        /// Creates a spotlight, for previews and tests.
         public init(index: Int, kind: String, state: State) {
             self.index = index
             self.kind = kind
@@ -51,9 +51,9 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
 
         private enum CodingKeys: String, CodingKey { case index, kind, state }
 
-        /// Reads `state` by `TopicContentState.init(ofKind:from:)`.
+        /// Decodes a spotlight, and its `state` by `TopicContentState.init(ofKind:from:)`.
         ///
-        /// - Throws: what the decoder or the state's own initialiser throws.
+        /// - Throws: errors of the decoder or of the state's own initialiser.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             index = try container.decode(Int.self, forKey: .index)
@@ -62,18 +62,18 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
         }
     }
 
-    /// In the person's own order, which does not change because something happens.
+    /// Topics in the person's own order, which events never change.
     public var topics: [Topic]
-    /// Missing only when the topic's state is too large to be shown beside anything else.
+    /// Topic in the spotlight; missing only if its state is too large to be shown beside anything else.
     public var spotlight: Spotlight?
-    /// The key of the spotlight's state that just changed: what the layout emphasises.
+    /// Key of the spotlight's state that has just changed, for the layout to emphasise.
     public var highlight: String?
-    /// Where a tap leads: the spotlight's deep link.
+    /// Address that a tap opens: the spotlight's deep link.
     public var link: String?
-    /// Topics that found no room. As JSON it is there only when there are some.
+    /// Number of topics left out for lack of room. The JSON has it only if it is not 0.
     public var more: Int
 
-    /// For previews and tests.
+    /// Creates a state, for previews and tests.
     public init(topics: [Topic], spotlight: Spotlight?, highlight: String? = nil, link: String? = nil, more: Int = 0) {
         self.topics = topics
         self.spotlight = spotlight
@@ -84,9 +84,9 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
 
     private enum CodingKeys: String, CodingKey { case topics, spotlight, highlight, link, more }
 
-    /// Takes an absent `more` for 0.
+    /// Decodes a state; an absent `more` counts as 0.
     ///
-    /// - Throws: what the decoder throws, when `topics` is absent for instance.
+    /// - Throws: errors of the decoder, for instance if `topics` is absent.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         topics = try container.decode([Topic].self, forKey: .topics)
@@ -96,9 +96,9 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
         more = try container.decodeIfPresent(Int.self, forKey: .more) ?? 0
     }
 
-    /// Leaves out what is absent and a `more` of 0, as Fanfare does.
+    /// Encodes the state as Fanfare does, without absent members and without a `more` of 0.
     ///
-    /// - Throws: what the encoder throws.
+    /// - Throws: errors of the encoder.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(topics, forKey: .topics)
@@ -109,8 +109,8 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
     }
 }
 
-/// The state of one topic. A `Codable` struct need only say that it is one; where a lineup mixes kinds, an enum tells them
-/// apart:
+/// Content state of one topic. A `Codable` struct only needs to declare its conformance; if a lineup mixes kinds, an enum tells
+/// them apart:
 ///
 ///     init(ofKind kind: String, from decoder: any Decoder) throws {
 ///         switch kind {
@@ -121,12 +121,12 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
 public protocol TopicContentState: Codable, Hashable, Sendable {
     /// - Parameters:
     ///   - kind: the topic's kind, such as `football`.
-    ///   - decoder: stands at the state, not at the lineup around it.
-    /// - Throws: what cannot be read. ActivityKit then keeps the card as it was, and tells nobody.
+    ///   - decoder: a decoder for the state, not for the lineup around it.
+    /// - Throws: an error if the state cannot be read. ActivityKit then silently keeps the card as it was.
     init(ofKind kind: String, from decoder: any Decoder) throws
 }
 
 extension TopicContentState {
-    /// For lineups whose topics are all of one kind: the kind makes no difference.
+    /// Decodes the state whatever the kind, for lineups of one kind only.
     public init(ofKind kind: String, from decoder: any Decoder) throws { try self.init(from: decoder) }
 }

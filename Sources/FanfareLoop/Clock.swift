@@ -2,17 +2,17 @@
 internal import Glibc
 #endif
 
-/// The system's clocks and the process's own accounts. Any thread; about 20 ns each.
+/// System clocks and resource accounts of the process. Any thread; each call takes about 20 ns.
 package enum Clock {
-    /// Unix milliseconds; may jump.
+    /// Unix time in milliseconds; may jump.
     package static func wallMilliseconds() -> Int64 { nanoseconds(CLOCK_REALTIME) / 1_000_000 }
-    /// From an arbitrary start; never goes back. Counts the time in which the machine was suspended: tokens, activities and backoff
-    /// grow old in it.
+    /// Nanoseconds from an arbitrary start; never goes back. It counts the time for which the machine was suspended, because
+    /// tokens, activities and backoffs age during it.
     package static func monotonicNanoseconds() -> Int64 { nanoseconds(CLOCK_BOOTTIME) }
-    /// Of all threads, user and system.
+    /// CPU time of all threads, user and system, in nanoseconds.
     package static func processCPUNanoseconds() -> Int64 { nanoseconds(CLOCK_PROCESS_CPUTIME_ID) }
 
-    /// The most memory the process ever had resident.
+    /// Largest resident memory that the process has ever had, in bytes.
     package static func peakResidentBytes() -> Int64 {
         var usage = rusage()
         getrusage(CInt(RUSAGE_SELF.rawValue), &usage)

@@ -1,15 +1,15 @@
-internal import CFanfareUV  // with it Glibc has GNU's names
+internal import CFanfareUV  // also declares GNU's names of Glibc
 
 #if canImport(Glibc)
 internal import Glibc
 #endif
 
-/// Work that may wait for longer than anybody should wait for it: on a name server, on a file system that hangs.
+/// Runs work that may block for an unlimited time, for example on a name server or a hanging file system.
 ///
-/// Nobody joins the thread, and neither closing a loop nor ending the process waits for it. (libuv's thread pool would be no
-/// place for such work: its few threads are joined when the process ends.)
+/// Nothing joins the thread: neither a closing loop nor the end of the process waits for it. (libuv's thread pool is
+/// unsuitable for such work, because its few threads are joined when the process ends.)
 package enum DetachedThread {
-    /// - Parameter name: for debuggers and `top`; Linux keeps 15 bytes of it.
+    /// - Parameter name: shown by debuggers and `top`; Linux keeps 15 bytes of it.
     package static func run(name: String, _ body: @escaping @Sendable () -> Void) throws(LoopError) {
         let start = Unmanaged.passRetained(DetachedStart(name: name, body: body))
         var thread = pthread_t()
@@ -22,7 +22,7 @@ package enum DetachedThread {
     }
 }
 
-/// What a new thread needs, handed over once.
+/// Name and body of a new thread, handed over once.
 private final class DetachedStart: Sendable {
     let name: String
     let body: @Sendable () -> Void
@@ -36,7 +36,7 @@ private final class DetachedStart: Sendable {
 private func detachedMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     let start = Unmanaged<DetachedStart>.fromOpaque(argument!).takeRetainedValue()  // passed by `DetachedThread.run`
     pthread_setname_np(pthread_self(), String(decoding: start.name.utf8.prefix(15), as: UTF8.self))
-    // A signal would be handled here as well as anywhere, but a system call that it interrupts may fail.
+    // The thread blocks all signals, because a signal may make an interrupted system call fail; other threads handle them.
     var all = sigset_t()
     sigfillset(&all)
     pthread_sigmask(SIG_BLOCK, &all, nil)

@@ -2,10 +2,10 @@
 internal import Glibc
 #endif
 
-/// How many files and sockets this process may have open at a time (`RLIMIT_NOFILE`).
+/// Limit of open files and sockets of this process (`RLIMIT_NOFILE`).
 package enum FileLimit {
-    /// Takes as many as the system lets the process have, its "hard" limit. Most begin with 1,024, for programs that wait with `select`.
-    /// For a program to do as it starts: in one that embeds the engine it is that one's matter.
+    /// Raises the limit to the system's "hard" limit. Most processes begin with 1,024, for programs that wait with `select`.
+    /// A program calls it as it starts; a program that embeds the engine decides for itself.
     package static func raise() {
         var limit = FileLimit.now
         guard limit.rlim_cur < limit.rlim_max else { return }
@@ -13,7 +13,7 @@ package enum FileLimit {
         setrlimit(resource, &limit)
     }
 
-    /// As it is now; `Int.max` where there is none.
+    /// The current limit; `Int.max` if there is none.
     package static var count: Int { Int(clamping: FileLimit.now.rlim_cur) }
 
     private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

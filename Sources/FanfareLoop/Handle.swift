@@ -1,16 +1,16 @@
 internal import CFanfareUV
 
-/// What everything that libuv calls back has in common: memory that libuv may use until it says otherwise.
+/// Base class of all objects that libuv calls back; it owns the memory that libuv uses until the handle is closed.
 ///
-/// Confined to its loop's thread. From a successful start until the close callback libuv holds one retain of the object, so
-/// a program may drop its own reference and the handle goes on; `close()`, or the loop's `close()`, is what ends it.
+/// Confined to its loop's thread. libuv holds one retain of the object from a successful start until the close callback, so
+/// a handle lives on when the program drops its own reference; only `close()` or the loop's `close()` ends it.
 package class Handle {
-    /// Holds the `uv_..._t`. Owned; freed with the object, which libuv's retain keeps until its close callback.
+    /// Memory of the `uv_..._t`. Owned; freed with the object, which libuv's retain keeps until its close callback.
     let memory: UnsafeMutableRawPointer
-    /// Keeps the loop alive until libuv has let go of this handle; `nil` from then on.
+    /// The handle's loop, kept alive until libuv releases the handle; `nil` afterwards.
     private(set) var loop: Loop?
     package private(set) final var isClosed = false
-    /// Whether the loop calls `turnEnded` at the end of this turn. Kept by `Loop`.
+    /// `true` while the loop is going to call `turnEnded` at the end of this turn. Set by `Loop`.
     final var isListedForTurnEnd = false
 
     init(_ loop: Loop, _ kind: uv_handle_type) {
@@ -25,12 +25,12 @@ package class Handle {
         memory.assumingMemoryBound(to: Raw.self)
     }
 
-    /// Call once, directly after the `uv_..._init` call succeeded: from here on libuv owns a retain.
+    /// Gives libuv its retain. Must be called once, directly after the `uv_..._init` call succeeded.
     final func adopt() {
         uv_handle_set_data(pointer(), Unmanaged.passRetained(self).toOpaque())
     }
 
-    /// Ends the handle. Safe at any time, also twice and from within its own callbacks; none of them fires any more.
+    /// Closes the handle. Safe at any time, also twice and from within its own callbacks; no callback is called afterwards.
     package final func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -38,10 +38,10 @@ package class Handle {
         uv_close(pointer(), handleClosed)
     }
 
-    /// The subclass drops its callbacks here, and with them what they captured.
+    /// Drops the subclass's callbacks, and with them the objects that they captured.
     func willClose() {}
 
-    /// What was put off to the end of the loop's turn with `atTurnEnd`. Not called once closed.
+    /// Does the work that `atTurnEnd` deferred to the end of the loop's turn. Not called on a closed handle.
     func turnEnded() {}
 
     final func atTurnEnd() {
@@ -50,16 +50,16 @@ package class Handle {
         loop?.callAtTurnEnd(self)
     }
 
-    /// libuv's last word on this handle.
+    /// Releases libuv's retain, in libuv's close callback.
     fileprivate final func closed() {
         loop = nil
         Unmanaged.passUnretained(self).release()
     }
 }
 
-/// The Swift object of a handle that libuv calls back about. The kind is known: each callback is registered by one class only.
+/// Returns the Swift object of a libuv handle. Its type is known, because only one class registers each callback.
 func owner<Owner: Handle>(_ handle: UnsafeMutableRawPointer?, as: Owner.Type = Owner.self) -> Owner {
-    // `adopt` set the data before any callback could be registered, and libuv's retain keeps it until the close callback.
+    // `adopt` set the data before any callback was registered, and libuv's retain keeps the object until the close callback.
     let data = uv_handle_get_data(handle!.assumingMemoryBound(to: uv_handle_t.self))!
     return unsafeDowncast(Unmanaged<Handle>.fromOpaque(data).takeUnretainedValue(), to: Owner.self)
 }

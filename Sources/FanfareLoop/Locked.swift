@@ -2,19 +2,21 @@
 internal import Glibc
 #endif
 
-/// A value that threads take turns with.
+/// A value that a lock guards.
 ///
-/// Not `Synchronization.Mutex`: ThreadSanitizer does not see through its futex on Linux and would report races that are
-/// none; it knows pthread's mutex. For what is touched once per batch or less, never per push.
+/// The lock is pthread's mutex, because ThreadSanitizer does not see through the futex of `Synchronization.Mutex` on Linux
+/// and would report false races. The type is for values that are used once per batch or less, never per push.
+///
+/// `Sendable` is unchecked because the compiler cannot know that the mutex guards the value.
 package final class Locked<Value>: @unchecked Sendable {
-    // A stable address, which pthread demands and a stored property does not promise.
+    // pthread requires a stable address, which a stored property does not guarantee.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     // Guarded by mutex.
     private var value: Value
 
     package init(_ value: sending Value) {
         self.value = value
-        // Neither this nor locking can fail with default attributes (POSIX).
+        // Initialising and locking cannot fail with default attributes (POSIX).
         pthread_mutex_init(mutex, nil)
     }
 

@@ -4,7 +4,7 @@ internal import CFanfareUV
 internal import Glibc
 #endif
 
-/// An event loop: one thread's timers, sockets and wake-ups.
+/// An event loop: timers, sockets and wake-ups of one thread.
 ///
 ///     let loop = try Loop()
 ///     let timer = LoopTimer(loop: loop) { loop.stop() }
@@ -12,29 +12,30 @@ internal import Glibc
 ///     loop.run()
 ///     loop.close()
 ///
-/// Everything that lives on a loop is confined to the thread that runs it; `WakeupSignal` is the only thing other threads
-/// may hold. A turn of the loop: timers, then `onTurn`, then what streams have put off (writes of one turn leave
-/// together), then sleep until something happens, then its callbacks.
+/// All objects of a loop are confined to the thread that runs it; other threads may hold a `WakeupSignal` only. A turn of
+/// the loop runs due timers, calls `onTurn`, does the work that streams have deferred (so the writes of one turn leave
+/// together), sleeps until an event occurs, and calls the event's callbacks.
 package final class Loop {
     let raw: UnsafeMutablePointer<uv_loop_t>
-    /// Ends each turn: libuv calls it after timers and I/O callbacks and before it may sleep, so nothing that was done
-    /// in this turn waits for the next event. (A `uv_check` runs after the sleep, too late for what timers did.)
+    /// Handle that ends each turn: libuv calls it after timers and I/O callbacks and before it may sleep, so no work of this
+    /// turn waits for the next event. (A `uv_check` runs after the sleep, too late for the work of timers.)
     private let turn: UnsafeMutablePointer<uv_prepare_t>
-    /// While active, libuv does not sleep.
+    /// Idle handle; libuv does not sleep while it is active.
     private let restless: UnsafeMutablePointer<uv_idle_t>
     private var isRestless = false
 
-    /// Streams read into this one after the other: bytes are valid until the read callback returns.
+    /// Buffer that all streams read into, one after the other; its bytes are valid until the read callback returns.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Loop.readBytesMax, alignment: 64)
-    /// Decrypted bytes, likewise.
+    /// Buffer of decrypted bytes, which are valid until the read callback returns.
     let plainBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Loop.readBytesMax, alignment: 64)
-    /// Four TLS records; a bigger buffer brought nothing on loopback, and it fits the second-level cache twice.
+    /// Size of `readBuffer` and `plainBuffer`: four TLS records. A larger buffer gained nothing on loopback, and this one
+    /// fits the second-level cache twice.
     static let readBytesMax = 64 * 1024
 
-    /// Streams write from this one after the other.
+    /// Output memory that the loop's streams use one after the other.
     var spareMemory = SpareMemory()
 
-    /// What else calls back on this loop: files that are being read.
+    /// Requests other than handles that call back on this loop: files that are being read.
     var requests: [ObjectIdentifier: any LoopRequest] = [:]
     private var turnEnders: [Handle] = []
     private var turnEndersSpare: [Handle] = []
@@ -42,12 +43,12 @@ package final class Loop {
     private var closesAfterRun = false
     package private(set) var isClosed = false
 
-    /// Called once per turn after timers and I/O and before the loop may sleep: the place to act on what the turn
-    /// brought. It is no reason for the loop to wake up; `turnAgain` is.
+    /// Called once per turn, after timers and I/O and before the loop may sleep: the place to act on the turn's events. It
+    /// does not wake the loop; `turnAgain` does.
     package var onTurn: (() -> Void)?
 
-    /// The first one in a process makes it ignore SIGPIPE (writing to a connection that the peer has closed is an error
-    /// value here) and opens /dev/null for standard descriptors that are closed.
+    /// Creates a loop. The first loop of a process makes the process ignore SIGPIPE (a write to a connection that the peer
+    /// has closed is an error value here) and opens /dev/null for closed standard descriptors.
     package init() throws(LoopError) {
         _ = Loop.processIsReady
         raw = .allocate(capacity: 1)
@@ -57,7 +58,7 @@ package final class Loop {
         let code = uv_loop_init(raw)
         guard code >= 0 else {
             isClosed = true
-            // libuv 1.44 leaves its epoll descriptor open when it finds none for the rest.
+            // libuv 1.44 leaves its epoll descriptor open if it finds no descriptors for the rest.
             let left = uv_backend_fd(raw)
             if left > STDERR_FILENO { _ = Glibc.close(left) }
             free()
@@ -65,31 +66,31 @@ package final class Loop {
         }
         let unretained = Unmanaged.passUnretained(self).toOpaque()
         uv_loop_set_data(raw, unretained)
-        // These four calls have no way to fail: the first one does for options that this libuv does not have.
+        // These four calls cannot fail, except that the first does if this libuv lacks the option.
         _ = fanfare_uv_measure_idle_time(raw)
         uv_prepare_init(raw, turn)
         uv_idle_init(raw, restless)
         uv_prepare_start(turn, turnEnding)
-        // The loop's own handles are no reason to go on running.
+        // The loop's own handles do not keep it running.
         turn.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_unref($0) }
     }
 
     deinit { close() }
 
-    /// Turns that have ended: what comes in another one than something else comes after the loop has looked at all sockets.
+    /// Number of turns that have ended. Between two events of different turns the loop has polled all its sockets.
     package private(set) var turns: UInt64 = 0
 
-    /// Nanoseconds for which the loop has slept so far, because nothing had happened. The rest of the time it was at work, or waited for
-    /// a processor.
+    /// Nanoseconds for which the loop has slept so far because there was no event. It spent the rest of the time working, or
+    /// waiting for a processor.
     package var idleNanoseconds: Int64 { isClosed ? 0 : Int64(clamping: uv_metrics_idle_time(raw)) }
 
     private static let processIsReady: Void = {
         signal(SIGPIPE, SIG_IGN)
-        // The loop's own descriptor would become standard input; libuv aborts when it is to close such a one.
+        // The loop's own descriptor would otherwise become standard input; libuv aborts when it closes one of the standard descriptors.
         StandardStreams.fill()
     }()
 
-    /// Runs callbacks on the calling thread until `stop()`, or until no handle is left that could ever call back.
+    /// Runs callbacks on the calling thread until `stop()`, or until no handle is left that could call back.
     package func run() {
         precondition(!isRunning, "a loop runs once at a time")
         guard !isClosed else { return }
@@ -99,27 +100,27 @@ package final class Loop {
         if closesAfterRun { close() }
     }
 
-    /// Makes `run()` return at the end of this turn; before `run()`, makes that return at once. Loop's thread only: other
-    /// threads signal a `Wakeup` whose handler calls this.
+    /// Makes `run()` return at the end of this turn, or at once if it has not begun. Loop's thread only: other threads
+    /// signal a `Wakeup` whose handler calls this.
     package func stop() {
         guard !isClosed else { return }
         uv_stop(raw)
     }
 
-    /// The next turn begins without sleeping, so `onTurn` is called again soon, after other callbacks had their chance.
+    /// Makes the next turn begin without sleeping, so that `onTurn` is called again soon, after the callbacks of other events.
     package func turnAgain() {
         guard !isClosed, !isRestless else { return }
         isRestless = true
         uv_idle_start(restless, stayAwake)
     }
 
-    /// Closes every handle that is still open, without calling anybody back, and frees the loop. Safe twice. From within a
-    /// callback it closes the handles and stops the loop, and `run()` frees it before it returns.
+    /// Closes every open handle without calling its callbacks, and frees the loop. Safe twice. A call from within a callback
+    /// closes the handles and stops the loop, and `run()` frees it before it returns.
     ///
-    /// A read of a file that has begun cannot be called back, and is waited for.
+    /// It blocks until a file read that has begun completes, because such a read cannot be cancelled.
     package func close() {
         guard !isClosed else { return }
-        // Now, not after the turn: other timers may be due in this same one.
+        // The handles are closed now and not after the turn, because other timers may be due in the same turn.
         closeHandles()
         guard !isRunning else {
             closesAfterRun = true
@@ -131,7 +132,7 @@ package final class Loop {
         turnEndersSpare = []
         turn.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_close($0, nil) }
         restless.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_close($0, nil) }
-        // Busy until the handles' close callbacks have run and the thread pool has let go of what it works on.
+        // `UV_EBUSY` lasts until the handles' close callbacks have run and the thread pool has finished its work.
         while uv_loop_close(raw) == UV_EBUSY.rawValue { uv_run(raw, UV_RUN_ONCE) }
         free()
     }
@@ -152,7 +153,7 @@ package final class Loop {
 
     func callAtTurnEnd(_ handle: Handle) {
         turnEnders.append(handle)
-        // What is put off outside a turn, or by another one that was put off, must not wait for an event.
+        // Work that is deferred outside a turn, or by other deferred work, must not wait for an event.
         turnAgain()
     }
 
@@ -177,20 +178,20 @@ package final class Loop {
     }
 }
 
-/// What has libuv's thread pool work for it, and hears of it on the loop.
+/// A request of libuv's thread pool whose completion arrives on the loop.
 protocol LoopRequest: AnyObject {
-    /// No callback reaches the program any more; libuv's own still comes where the work had begun.
+    /// Stops calls into the program; libuv's own callback still comes if the work had begun.
     func cancel()
 }
 
-/// The loop a callback belongs to. It is alive: callbacks come from `run` and `close`, which use it afterwards.
+/// Returns the loop of a callback. It is alive, because callbacks come from `run` and `close`, which use it afterwards.
 private func loop(of raw: UnsafeMutablePointer<uv_loop_t>) -> Loop {
     Unmanaged<Loop>.fromOpaque(uv_loop_get_data(raw)!).takeUnretainedValue()
 }
 
 private func turnEnding(_ handle: UnsafeMutablePointer<uv_prepare_t>?) { loop(of: handle!.pointee.loop).endTurn() }
 
-/// Being active is all that the idle handle is for.
+/// Does nothing: the idle handle only has to be active.
 private func stayAwake(_: UnsafeMutablePointer<uv_idle_t>?) {}
 
 private func closeFound(_ handle: UnsafeMutablePointer<uv_handle_t>?, _: UnsafeMutableRawPointer?) {

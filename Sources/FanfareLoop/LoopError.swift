@@ -1,37 +1,37 @@
 internal import CFanfareUV
 
-/// What went wrong at the edge to the system: which call, where, why. `description` is a sentence for people, for example
-/// `localhost:8443: connection refused (connect)`.
+/// An error of a system call or library call, with the call, the place and the reason. `description` is a sentence for
+/// people, for example `localhost:8443: connection refused (connect)`.
 package struct LoopError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What a program may want to tell apart; the text is for people.
+    /// Kinds of errors that a program may distinguish; the text is for people.
     package enum Kind: Sendable, Hashable {
-        /// Nobody listens there.
+        /// Nothing listens at the address.
         case refused
         case unreachable
         case timedOut
-        /// The connection was there and is lost: reset, broken, or closed without a farewell.
+        /// The connection was established and then lost: reset, broken, or closed without a close notification.
         case connectionLost
         case nameNotFound
         case addressInUse
         case permissionDenied
         case fileNotFound
-        /// This process, or the machine, may open no more files and sockets.
+        /// The process, or the machine, has reached its limit of open files and sockets.
         case tooManyFiles
-        /// A file, or a queue of unsent bytes, beyond its limit.
+        /// A file or a queue of unsent bytes exceeds its limit.
         case tooLarge
-        /// The peer's certificate is not trusted, or is for somebody else.
+        /// The peer's certificate is not trusted, or is for another host.
         case certificate
-        /// TLS could not be agreed upon, or was broken.
+        /// TLS could not be negotiated, or the peer broke it.
         case tls
-        /// A key or certificate of ours that cannot be used.
+        /// A key or certificate of ours is unusable.
         case badKey
         case other
     }
 
     package let kind: Kind
-    /// The call that failed, as in the manual: `connect`, `uv_async_init`.
+    /// Name of the failed call, as in the manual: `connect`, `uv_async_init`.
     package let call: String
-    /// `host:port`, or a path; `nil` where the call has no place.
+    /// `host:port`, or a path; `nil` if the call has no place.
     package let place: String?
     package let reason: String
 
@@ -49,7 +49,7 @@ package struct LoopError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension LoopError {
-    /// The one place where codes of libuv become errors.
+    /// Converts a libuv code; the only place that does.
     init(code: CInt, call: String, place: String? = nil) {
         let reason =
             switch uv_errno_t(code) {
@@ -62,7 +62,7 @@ extension LoopError {
     private static func kind(_ code: CInt) -> Kind {
         switch uv_errno_t(code) {
         case UV_ECONNREFUSED: .refused
-        // The last two are a kernel's without that family of addresses.
+        // A kernel without that family of addresses returns the last two.
         case UV_ENETUNREACH, UV_EHOSTUNREACH, UV_ENETDOWN, UV_EADDRNOTAVAIL, UV_EAFNOSUPPORT, UV_EPROTONOSUPPORT:
             .unreachable
         case UV_ETIMEDOUT: .timedOut
@@ -80,7 +80,7 @@ extension uv_errno_t {
     init(_ code: CInt) { self.init(rawValue: code) }
 }
 
-/// Passes a result of libuv on, or throws it as an error that knows the call.
+/// Returns a result of libuv, or throws it as an error that names the call.
 @discardableResult
 func check(_ code: CInt, _ call: String, at place: String? = nil) throws(LoopError) -> CInt {
     guard code >= 0 else { throw LoopError(code: code, call: call, place: place) }

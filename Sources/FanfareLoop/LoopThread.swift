@@ -4,7 +4,7 @@ internal import CFanfareUV
 internal import Glibc
 #endif
 
-/// A named thread with a loop of its own.
+/// A named thread with its own loop.
 ///
 ///     let shard = try LoopThread(name: "shard 0") { loop in
 ///         let wakeup = try? Wakeup(loop: loop) { … }
@@ -12,14 +12,14 @@ internal import Glibc
 ///     }
 ///     shard.join()
 ///
-/// The body is everything the thread does: it sets up, calls `run()`, and may do what is left to do afterwards. When it
-/// returns, the loop is closed and the thread ends.
+/// The body does all the work of the thread: it sets up, calls `run()`, and may clean up afterwards. The loop is closed and
+/// the thread ends when the body returns.
 package final class LoopThread {
     private var thread: pthread_t?
 
-    /// - Parameter name: for debuggers and `top`; Linux keeps 15 bytes of it.
+    /// - Parameter name: shown by debuggers and `top`; Linux keeps 15 bytes of it.
     package init(name: String, body: sending @escaping (Loop) -> Void) throws(LoopError) {
-        // Made here so that its failure has somebody to tell; from `pthread_create` on it is the new thread's alone.
+        // The loop is made here so that its failure can be thrown; only the new thread uses it after `pthread_create`.
         let start = Unmanaged.passRetained(ThreadStart(name: name, loop: try Loop(), body: body))
         var thread = pthread_t()
         let code = pthread_create(&thread, nil, threadMain, start.toOpaque())
@@ -30,13 +30,13 @@ package final class LoopThread {
         self.thread = thread
     }
 
-    /// A thread that nobody joined goes on by itself.
+    /// Detaches the thread, which goes on by itself, if it was not joined.
     deinit { if let thread { pthread_detach(thread) } }
 
-    /// Tells apart threads that live at the same time.
+    /// Identifier of the calling thread, unique among threads that live at the same time.
     package static var current: UInt { UInt(pthread_self()) }
 
-    /// Waits until the body has returned and the loop is closed. The second time it does nothing.
+    /// Blocks until the body has returned and the loop is closed. A second call does nothing.
     package func join() {
         guard let thread else { return }
         self.thread = nil
@@ -45,15 +45,16 @@ package final class LoopThread {
 }
 
 extension LoopThread {
-    /// Keeps the calling thread on one of the processors that the process may use: the last for 0, the one before it for 1, and so
-    /// on, from the end again when there are no more. So the first stays free for longest for who is not pinned.
+    /// Pins the calling thread to one of the processors that the process may use: number 0 is the last processor, 1 the one
+    /// before it, and so on; numbers beyond the first processor wrap around to the last. The first processor is used last,
+    /// so unpinned threads keep it longest.
     package static func pinToProcessor(_ number: Int) throws(LoopError) {
         var allowed = cpu_set_t()
         let bytes = MemoryLayout<cpu_set_t>.size
         var code = pthread_getaffinity_np(pthread_self(), bytes, &allowed)
         guard code == 0 else { throw LoopError(code: -code, call: "pthread_getaffinity_np") }
         withUnsafeMutableBytes(of: &allowed) { set in
-            // One bit per processor, as `CPU_SET` sets it; on little-endian machines bytes and words count alike.
+            // The set has one bit per processor, in the layout of `CPU_SET`; bytes and words count alike on little-endian machines.
             let processors = (0..<bytes * 8).filter { set[$0 / 8] >> ($0 % 8) & 1 == 1 }
             let chosen = processors[processors.count - 1 - number % processors.count]
             for byte in set.indices { set[byte] = byte == chosen / 8 ? 1 << (chosen % 8) : 0 }
@@ -63,7 +64,7 @@ extension LoopThread {
     }
 }
 
-/// What a new thread needs, handed over once.
+/// Name, loop and body of a new thread, handed over once.
 private final class ThreadStart {
     let name: String
     let loop: Loop

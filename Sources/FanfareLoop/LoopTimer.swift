@@ -1,6 +1,7 @@
 internal import CFanfareUV
 
-/// Calls its handler on the loop after a while, once or again and again. Whole milliseconds, rounded up; never early.
+/// Calls its handler on the loop after a delay, once or repeatedly. Delays are rounded up to whole milliseconds; the timer
+/// never fires early.
 package final class LoopTimer: Handle {
     private var handler: (() -> Void)?
 
@@ -11,10 +12,10 @@ package final class LoopTimer: Handle {
         adopt()
     }
 
-    /// Starts, or starts anew. Timers that are due together fire in the order of their deadlines, then of their starts.
+    /// Starts or restarts the timer. Timers that are due together fire in the order of their deadlines, then of their starts.
     package func start(after delay: Duration, repeating interval: Duration? = nil) {
         guard !isClosed, let loop else { return }
-        // libuv counts from the start of the turn; the delay is meant from now.
+        // libuv counts from the start of the turn, but the delay counts from now.
         uv_update_time(loop.raw)
         uv_timer_start(
             pointer(), timerFired, LoopTimer.milliseconds(delay),
@@ -32,7 +33,7 @@ package final class LoopTimer: Handle {
     private static func milliseconds(_ duration: Duration) -> UInt64 {
         let (seconds, attoseconds) = duration.components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        // A thousand years: further away nothing is meant, and libuv adds this to its clock.
+        // The limit of a thousand years, beyond any real delay, keeps libuv's addition to its clock from overflowing.
         guard seconds < 31_557_600_000 else { return 31_557_600_000_000 }
         return UInt64(seconds) * 1000 + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }

@@ -1,7 +1,7 @@
 internal import CFanfareUV
 
-/// Watches a file descriptor of somebody else (a C library's socket) for readiness. The descriptor is made non-blocking, is
-/// not owned, and must stay open until the poller has closed.
+/// Watches a file descriptor that another library owns, such as a C library's socket, for readiness. The poller makes the
+/// descriptor non-blocking and does not own it; it must stay open until the poller has closed.
 package final class Poller: Handle {
     package struct Events: OptionSet, Sendable {
         package let rawValue: Int32
@@ -22,7 +22,7 @@ package final class Poller: Handle {
         adopt()
     }
 
-    /// Starts watching for these events, instead of those of an earlier call.
+    /// Starts watching for these events, which replace those of an earlier call.
     package func start(_ events: Events) throws(LoopError) {
         guard !isClosed else { return }
         try check(uv_poll_start(pointer(), events.rawValue, pollerFired), "uv_poll_start")

@@ -4,8 +4,8 @@ internal import CFanfareUV
 internal import Glibc
 #endif
 
-/// Calls its handler on the loop whenever the process receives a signal; while it is open, the signal's default action
-/// (ending the process) does not take place.
+/// Calls its handler on the loop whenever the process receives a signal. An open watcher suppresses the signal's default
+/// action (ending the process).
 package final class SignalWatcher: Handle {
     package struct Signal: Sendable, Hashable {
         let number: CInt
@@ -22,7 +22,8 @@ package final class SignalWatcher: Handle {
         super.init(loop, UV_SIGNAL)
         try check(uv_signal_init(loop.raw, pointer()), "uv_signal_init")
         adopt()
-        // A program started from a thread that blocks signals (libdispatch's do) inherits that, and would never hear.
+        // A program inherits the blocked signals of the thread that started it (libdispatch's threads block them) and would
+        // never receive them.
         var unblocked = sigset_t()
         sigemptyset(&unblocked)
         sigaddset(&unblocked, signal.number)
@@ -32,7 +33,7 @@ package final class SignalWatcher: Handle {
             close()
             throw LoopError(code: code, call: "uv_signal_start")
         }
-        // Waiting for Ctrl-C is no reason to go on running.
+        // A wait for Ctrl-C does not keep the loop running.
         uv_unref(pointer())
     }
 

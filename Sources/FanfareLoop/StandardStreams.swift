@@ -4,10 +4,10 @@ internal import Glibc
 
 /// Standard input, output and error: descriptors 0, 1 and 2.
 package enum StandardStreams {
-    /// Opens /dev/null for each that the process was started without, as by `<&-`: the next file to be opened would be taken for it. For
-    /// a program to do before it opens any; a loop does it, too.
+    /// Opens /dev/null for each descriptor that the process was started without, as by `<&-`; otherwise the next opened file
+    /// would take its number. A program calls it before it opens a file; a loop calls it, too.
     package static func fill() {
-        // `open` takes the lowest number that is free, which is the one found missing.
+        // `open` returns the lowest free number, which is the missing one.
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
             _ = open("/dev/null", O_RDWR)
         }

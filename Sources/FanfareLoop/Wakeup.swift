@@ -1,9 +1,9 @@
 internal import CFanfareUV
 internal import Synchronization
 
-/// Lets other threads wake the loop. Signals coalesce: one call of the handler may stand for many of them.
+/// Lets other threads wake the loop. Signals coalesce: one call of the handler may stand for many signals.
 package final class Wakeup: Handle {
-    /// For other threads to hold.
+    /// Signal that other threads may hold.
     package let signal = WakeupSignal()
     private var handler: (() -> Void)?
 
@@ -26,21 +26,21 @@ package final class Wakeup: Handle {
     }
 }
 
-/// The end of a `Wakeup` that any thread may hold and copy, also after the loop has closed: then signalling does nothing.
+/// Sending end of a `Wakeup`, which any thread may hold and copy, also after the loop has closed; signalling does nothing then.
 package struct WakeupSignal: Sendable {
     fileprivate let state = WakeupState()
 
-    /// After this returns, the handler will be called once more on the loop, and sees everything that this thread wrote
-    /// before. While an earlier signal is still on its way it costs one atomic exchange.
+    /// Makes the loop call the handler once more; the handler sees everything that this thread wrote before. A call costs
+    /// one atomic exchange while an earlier signal is pending.
     package func signal() { state.raise() }
 }
 
 private final class WakeupState: Sendable {
-    /// Whether a signal is on its way. Both sides use sequentially consistent exchanges, so that a producer that finds it
-    /// raised knows that the handler, which lowers it first, will read what the producer wrote before. libuv's own flag is
-    /// tested by a plain load (1.44) and does not promise that.
+    /// `true` while a signal is pending. Both sides use sequentially consistent exchanges: a producer that finds it raised
+    /// knows that the handler, which lowers it first, will read the producer's earlier writes. libuv tests its own flag with
+    /// a plain load (1.44) and does not guarantee that.
     private let raised = Atomic(false)
-    /// `nil` before the start and after the close, when libuv may have freed it.
+    /// The libuv handle; `nil` before the start and after the close, when libuv may have freed it.
     private let handle = Locked<UnsafeMutablePointer<uv_async_t>?>(nil)
 
     func open(_ opened: UnsafeMutablePointer<uv_async_t>) { handle.withLock { $0 = opened } }
@@ -49,12 +49,12 @@ private final class WakeupState: Sendable {
     func raise() {
         // Pairs with the exchange in `lower`.
         guard !raised.exchange(true, ordering: .sequentiallyConsistent) else { return }
-        // Fails only when the process has no memory for an eight-byte write, which libuv treats as fatal itself.
+        // The call fails only if the process has no memory for an eight-byte write, which libuv itself treats as fatal.
         handle.withLock { if let handle = $0 { _ = uv_async_send(handle) } }
     }
 
     func lower() {
-        // Pairs with the exchange in `raise`; must come before the handler reads what was written.
+        // Pairs with the exchange in `raise`; must precede the handler's reads.
         _ = raised.exchange(false, ordering: .sequentiallyConsistent)
     }
 }

@@ -1,31 +1,32 @@
-/// What becomes of an alert for one activity, so that a backend's own notification can stay quiet (rule A3).
+/// Fate of an alert for one activity, so that a backend can suppress its own notification (rule A3).
 public enum AlertDisposition: Sendable, Hashable {
-    /// It is on its way, or rides on the next push, as things stand.
+    /// The alert is in flight, or rides on the next push as things stand.
     case planned
-    /// The service has taken it.
+    /// APNs has accepted the alert.
     case accepted
     /// The activity gets, or got, the change without the alert.
     case silenced(Reason)
-    /// It was sent, and no answer has come: it is not sent again. Also what was settled before anybody asked.
+    /// The push with the alert got no answer, and the alert is not sent again; or the alert was settled before the first query,
+    /// from which on outcomes are kept.
     case uncertain
-    /// There is no such activity, or it has ended.
+    /// The activity does not exist or has ended.
     case noActivity
 
-    /// Why an activity gets a change without its alert.
+    /// Reason why an activity gets a change without its alert.
     public enum Reason: Sendable, Hashable {
-        /// By the person's preferences, or the activity's limits; the update came silently.
+        /// The person's preferences or the activity's limits; the update was sent silently.
         case preferences(Silence)
-        /// Another one went instead: newer, and of the same or a higher class.
+        /// A newer alert of the same or a higher class went instead.
         case superseded
-        /// Its cause has been withdrawn.
+        /// The alert's cause was withdrawn.
         case revoked
-        /// It could not be brought in time.
+        /// The alert could not be delivered while it was fresh.
         case stale
-        /// The push that carried it was refused for good.
+        /// APNs refused the push with the alert for good.
         case refused
-        /// The activity came when it had been published, and shows it.
+        /// The activity joined after the publication, and shows it.
         case cameLater
-        /// None of the last eight alerts of what the activity shows.
+        /// The alert is not among the last eight of what the activity shows.
         case unknown
     }
 }

@@ -1,10 +1,10 @@
-/// What an audience's members look at.
+/// Topic or lineup that an audience's members show.
 public enum AudienceKey: Hashable, Sendable {
-    /// All who follow one topic.
+    /// One topic: all its followers are one audience.
     case topic(TopicID)
-    /// In the person's own order; equal choices share one audience.
+    /// A lineup, in the person's own order; equal choices share one audience.
     ///
-    /// The spotlight rests on `favourite` whenever that is live.
+    /// The spotlight rests on `favourite` while that topic is live.
     case lineup([TopicID], favourite: TopicID? = nil)
 
     package var topics: [TopicID] {

@@ -1,61 +1,60 @@
-/// What became of an event or a timer.
+/// Outcome of an event or a timer.
 public enum Outcome: String, Sendable, CaseIterable {
     /// A new version went to the fan-out.
     case published
-    /// Nothing people can see changed.
+    /// Nothing visible changed.
     case unchanged
-    /// Visible, but held back until the topic's minimum interval has passed; a later record publishes it.
+    /// A visible change waits until the topic's minimum interval has passed; a later record publishes it.
     case conflated
-    /// Arrived after something newer of its topic and changed nothing that can still be shown.
+    /// The event arrived after a newer one of its topic and changed nothing that can still be shown.
     case late
-    /// The topic has had this event, fact, number or retraction already. Nothing changes.
+    /// The topic already has this event, fact, number or retraction. Nothing changes.
     case duplicate
-    /// A fact that was withdrawn before it arrived.
+    /// The fact was withdrawn before it arrived.
     case retracted
-    /// The event could not be taken; `DecisionRecord.reason` says why. Nothing changes.
+    /// The event could not be taken; `DecisionRecord.reason` states why. Nothing changes.
     case rejected
 }
 
-/// What the topic's rules said to an alert that was asked for. What one subscriber's settings make of it is the fan-out's.
+/// Answer of the topic's rules to a requested alert. The fan-out applies each subscriber's settings later.
 public enum AlertVerdict: String, Sendable { case granted, demoted }
 
-/// One line of the decision log: every event has one, and so does every timer that acted.
+/// One line of the decision log. Every event has one, and every timer that acted.
 public struct DecisionRecord: Sendable, Equatable {
-    /// What made the core decide: an event that came in, or a timer that acted.
+    /// Origin of a decision: an event that arrived, or a timer that acted.
     public enum Origin: String, Sendable { case event, timer }
 
-    /// An event that came in, or a timer that acted.
+    /// Origin of the decision: an event that arrived, or a timer that acted.
     public var origin: Origin
-    /// `nil` for an input that could not be read far enough to know its topic.
+    /// Topic of the event or timer; `nil` for an input without a valid one.
     public var topic: TopicID?
-    /// Event time; `nil` for a timer, and for an input whose time could not be read.
+    /// Event time; `nil` for a timer, and for an input without a plausible time.
     public var at: FeedTime?
-    /// Log time of the decision; it never goes back from one record to the next.
+    /// Log time of the decision; never goes back from one record to the next.
     public var now: FeedTime
-    /// The event's id, as the provider gave it.
+    /// Id of the event, as the provider gave it.
     public var id: String?
-    /// The event's number, where the feed numbers its patches.
+    /// Number of the event, if the feed numbers its patches.
     public var seq: UInt64?
-    /// The event's kind, or the timer's name.
+    /// Kind of the event, or name of the timer.
     public var kind: String
-    /// What became of it.
+    /// Outcome of the event or timer.
     public var outcome: Outcome
-    /// What the event amounts to under the topic's rules. Not part of the log.
+    /// Occasion that the event amounts to under the topic's rules. Not part of the log.
     public var occasion: OccasionKind?
-    /// Present when published.
+    /// Version that was published; otherwise `nil`.
     public var version: UInt32?
-    /// Ids (or kinds, where events have no id) of the events whose changes this version carries.
+    /// Ids of the events whose changes this version carries; the kind of an event that has no id.
     public var causes: [String]
-    /// For people: why it was, or was not, sent.
+    /// Reason for the outcome, for people.
     public var reason: String
-    /// What the rules said to the alert; `nil` where none was asked for.
+    /// Answer of the rules to the alert; `nil` if none was requested.
     public var alert: AlertVerdict?
-    /// The kind of occasion for which the alert was granted, or in a few words why it was demoted; `nil` where none was
-    /// asked for.
+    /// Kind of the occasion for which the alert was granted, or the reason why it was demoted; `nil` if none was requested.
     public var alertReason: String?
 }
 
-// In an extension, so that the compiler's own initialiser is left: one that sets member by member copies a record once more.
+// In an extension, so that the memberwise initialiser remains: an explicit one would copy a record once more.
 extension DecisionRecord {
     @usableFromInline package init(
         origin: Origin, topic: TopicID?, at: FeedTime?, now: FeedTime, id: String? = nil, seq: UInt64? = nil,
@@ -67,11 +66,11 @@ extension DecisionRecord {
             occasion: nil, version: version, causes: causes, reason: reason, alert: alert, alertReason: alertReason)
     }
 
-    /// It tells that its topic is remembered no longer.
+    /// Is `true` for the record that says that the core has forgotten the topic.
     package var forgets: Bool { origin == .timer && kind == DecisionRecord.forget }
     package static let forget = "forget"
 
-    /// All there is to say: what `FanfareDecisions` makes of a verdict.
+    /// Creates a record with every member, as `FanfareDecisions` makes it from a verdict.
     @usableFromInline package init(
         _ origin: Origin, topic: TopicID, at: FeedTime?, now: FeedTime, id: String?, seq: UInt64?, kind: String,
         outcome: Outcome, occasion: OccasionKind?, version: UInt32?, causes: [String], reason: String,
@@ -84,15 +83,14 @@ extension DecisionRecord {
     }
 }
 
-/// What the decision core says, in order: the log's records, and what the fan-out is to do. A publication stands before
-/// the record that tells of it.
+/// Output of the decision core, in order: records of the log, and orders to the fan-out. A publication precedes its record.
 package enum Decision: Sendable {
     case record(DecisionRecord)
     case publish(Publication)
-    /// The fact behind this alert was withdrawn: the alert rides no more.
+    /// Revokes the alert whose fact was withdrawn: it rides no more.
     case revokeAlert(topic: TopicID, cause: String)
-    /// The topic is remembered no longer: nothing follows of it, unless its id comes again as a new topic's.
+    /// Forgets the topic. Nothing follows under its id, unless a new topic has the same one.
     case forget(TopicID)
-    /// An operator's order that is about the people of one app only: the topics go on.
+    /// An operator's order for one app's subscribers only; the topics continue.
     case order(FeedEvent.Operation, AppID)
 }

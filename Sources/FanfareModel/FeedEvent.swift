@@ -1,68 +1,67 @@
-/// What people follow: a match, an order, a trip. Path-like, for example `match/2500092`; parts are percent-encoded where
-/// they hold `/`, spaces or non-ASCII.
+/// Id of a topic: a match, an order, a trip. Path-like, for example `match/2500092`; parts with `/`, spaces or non-ASCII characters
+/// are percent-encoded.
 public struct TopicID: Hashable, Sendable, CustomStringConvertible {
     /// The id as the feed, the decision log and rules files spell it.
     public let rawValue: String
-    /// Any text will do here. The engine rejects events of a topic whose id is longer than
-    /// `Rules.Limits.topicIDBytesMax`.
+    /// Greatest length of an id in bytes of UTF-8: rules may allow less, and commands with a longer id are refused.
+    package static let bytesMax = 512
+
+    /// Creates an id from any text. The engine rejects events of a topic whose id is longer than `Rules.Limits.topicIDBytesMax`.
     public init(_ rawValue: String) { self.rawValue = rawValue }
     /// The `rawValue`.
     public var description: String { rawValue }
 
-    // Tables of topics are asked for each event, and in each shard for each publication: other modules see what is inlined.
-    /// Two ids are equal when their texts are.
+    // Inlinable, because each event, and in each shard each publication, looks up its topic in a table.
+    /// Returns `true` if the ids' texts are equal.
     @inlinable public static func == (a: TopicID, b: TopicID) -> Bool { a.rawValue == b.rawValue }
-    /// Feeds the text to the hasher, which has a key of the process: ids that strangers choose cannot be made to
-    /// collide.
+    /// Feeds the text to the hasher. Swift keys it per process, so attackers cannot choose ids that collide.
     @inlinable public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
-    /// No topic's own: stands for all of them in an operator's order, or for all of the kind that the order names.
+    /// Stands for all topics in an operator's order, or for all of the kind that the order names; no topic has this id.
     public static let every = TopicID("*")
 }
 
-/// Decides which reducer and which rules a topic has. A topic without a kind knows patches only.
+/// Kind of a topic, which selects its reducer and its rules. A topic without a kind has patches only.
 public struct TopicKind: Hashable, Sendable, CustomStringConvertible {
     /// The kind as feeds, rules files and the decision log spell it. A lineup's state carries it to the phone.
     public let rawValue: String
-    /// Any text will do. A kind that `Rules.kinds` does not name follows `Rules.other`.
+    /// Creates a kind from any text. A kind that `Rules.kinds` does not name follows `Rules.other`.
     public init(_ rawValue: String) { self.rawValue = rawValue }
     /// The `rawValue`.
     public var description: String { rawValue }
 
-    /// A match. Facts `teams`, `goal`, `card`, `period` and others are folded into score, clock and cards.
+    /// A match. Its reducer folds facts such as `teams`, `goal`, `card` and `period` into score, clock and cards.
     public static let football = TopicKind("football")
-    /// A trip. Facts `position` and `absent` are folded into the stops and minutes that are left.
+    /// A trip. Its reducer folds facts `position` and `absent` into the stops and minutes left.
     public static let transit = TopicKind("transit")
-    /// An ice hockey game: goals, penalties and periods are counted.
+    /// An ice hockey game. Its reducer counts goals, penalties and periods.
     public static let hockey = TopicKind("hockey")
-    /// A volleyball match: points and sets are counted.
+    /// A volleyball match. Its reducer counts points and sets.
     public static let volleyball = TopicKind("volleyball")
-    /// An order on its way to the door. Patches only.
+    /// A delivery order. Patches only.
     public static let delivery = TopicKind("delivery")
-    /// A ride from the search for a driver to the fare. Patches only.
+    /// A ride, from the search for a driver to the fare. Patches only.
     public static let ride = TopicKind("ride")
     /// A place in a queue. Patches only.
     public static let queue = TopicKind("queue")
-    /// Patches only: the feed sends absolute values and the topic's state is their merge.
+    /// Patches only: the feed sends absolute values, and the topic's state is their merge.
     public static let generic = TopicKind("generic")
 }
 
-/// Something that happened in a topic. Facts are folded as a set: the order of their arrival does not matter, and one can
-/// be withdrawn at any time, even before it arrives.
+/// Something that happened in a topic. Facts are folded as a set: their order of arrival does not matter, and each can be withdrawn
+/// at any time, even before it arrives.
 public struct Fact: Hashable, Sendable {
-    /// The provider's id. A second fact of the same id is a `duplicate`; a retraction names it; an alert has it for its
-    /// cause.
+    /// Id from the provider. A second fact with the same id is a `duplicate`; a retraction names it; it is the cause of the fact's alert.
     public let id: String
-    /// As the topic kind's reducer knows it: `goal`, `card`, `period`, `position`, …
+    /// Kind of the fact, as the topic's reducer knows it: `goal`, `card`, `period`, `position`, …
     public let kind: String
-    /// When it happened, by the provider's clock: facts are folded in this order.
+    /// Time at which the fact happened, by the provider's clock. Facts are folded in this order.
     public let at: FeedTime
-    /// What the reducer of the topic's kind reads: a goal's `side`, a card's `player`. Members that it does not know
-    /// are ignored.
+    /// Values for the reducer of the topic's kind: a goal's `side`, a card's `player`. Unknown members are ignored.
     public let values: JSONObject
 
-    /// A fact is checked when the core takes it: values that the topic's reducer cannot fold are a `rejected` record, a
-    /// kind that it does not know is an `unchanged` one.
+    /// Creates a fact without checks. The core records values that the topic's reducer cannot fold as `rejected`, and a kind that
+    /// it does not know as `unchanged`.
     public init(id: String, kind: String, at: FeedTime, values: JSONObject) {
         self.id = id
         self.kind = kind
@@ -70,23 +69,23 @@ public struct Fact: Hashable, Sendable {
         self.values = values
     }
 
-    /// The same as if it had happened then.
+    /// Returns the fact with another time.
     package func dated(_ at: FeedTime) -> Fact { Fact(id: id, kind: kind, at: at, values: values) }
 }
 
-/// Text of a request for attention, as people read it.
+/// Text of an alert, as people read it.
 public struct AlertText: Hashable, Sendable {
-    /// Words as they stand, or the name of words that the app brings along in each of its languages.
+    /// A line of an alert: words, or the name of words that the app has in each of its languages.
     public enum Line: Hashable, Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
-        /// These words, in the language in which the backend wrote them.
+        /// Words in the language of the backend.
         case text(String)
-        /// A key of the app's strings file, and what goes in the places it leaves open.
+        /// A key of the app's strings file, and the arguments for its placeholders.
         case localized(key: String, arguments: [String] = [])
 
-        /// Lets a text, interpolations included, stand where a line is expected: `.text`.
+        /// Creates a `.text` from a string literal, interpolations included.
         public init(stringLiteral text: String) { self = .text(text) }
 
-        /// The words for logs: a localized line is its key and its arguments with blanks between.
+        /// Words of the line, for logs: of a localized line, its key and arguments separated by spaces.
         public var description: String {
             switch self {
             case .text(let text): text
@@ -98,7 +97,7 @@ public struct AlertText: Hashable, Sendable {
             switch self {
             case .text(let text): text.escapedByteCount
             case .localized(let key, let arguments):
-                // `{"loc-key":"K"}` and `,"loc-args":["A","B"]`, but for the quotes that a text has, too.
+                // Adds the bytes of `{"loc-key":"K"}` and `,"loc-args":["A","B"]`, without the quotes that a text has, too.
                 arguments.reduce(key.escapedByteCount + 12 + (arguments.isEmpty ? 0 : 13)) {
                     $0 + $1.escapedByteCount + 3
                 }
@@ -106,36 +105,36 @@ public struct AlertText: Hashable, Sendable {
         }
     }
 
-    /// `byteCount` that an alert may have where nothing else is said.
+    /// Default limit of an alert's `byteCount`.
     package static let bytesMax = 768
 
-    /// The bold first line.
+    /// Bold first line.
     public var title: Line
-    /// What stands below the title.
+    /// Text below the title.
     public var body: Line
-    /// Name of a file that the app brings along, or `default`.
+    /// Name of a sound file in the app, or `default`.
     public var sound: String?
 
-    /// Words as they stand. An alert with more bytes than `Rules.Limits.alertBytesMax` is demoted.
+    /// Creates a text from plain words. An alert with more bytes than `Rules.Limits.alertBytesMax` is demoted.
     public init(title: String, body: String, sound: String? = nil) {
         self.init(title: .text(title), body: .text(body), sound: sound)
     }
 
-    /// Lines that may each be words or a key of the app's strings file.
+    /// Creates a text from lines, each of which may be words or a key of the app's strings file.
     public init(title: Line, body: Line, sound: String? = nil) {
         self.title = title
         self.body = body
         self.sound = sound
     }
 
-    /// Bytes of all its words as they stand in a push: in JSON, where a quote and a line break are two and a control character is six, and
-    /// with all that goes round localized words.
+    /// Bytes of all words in the JSON of a push: two for a quote or a line break, six for a control character. Includes the JSON
+    /// around localized words.
     package var byteCount: Int { title.byteCount + body.byteCount + (sound?.escapedByteCount ?? 0) }
 }
 
 extension String {
-    /// In JSON, without the quotes around it: what `JSONValue.write` makes of it. No bytes are made to count them, for each member of a
-    /// lineup may have its alerts counted.
+    /// Bytes of the text in JSON, without the quotes, as `JSONValue.write` writes it. Counted without allocation, because the
+    /// alerts of each member of a lineup may be counted.
     package var escapedByteCount: Int {
         utf8.reduce(0) { count, byte in
             switch byte {
@@ -148,81 +147,80 @@ extension String {
     }
 }
 
-/// One timestamped thing in a feed: what a decoder hands to the decision core.
+/// One timestamped thing in a feed, which a decoder passes to the decision core.
 ///
-/// Decoders hold parsing state only. Whether an event is late, a duplicate, or changes anything people see is decided by
-/// the core.
+/// Decoders hold parsing state only. The core decides whether an event is late, a duplicate, or a visible change.
 ///
-/// Small, because every event is handed on several times: what few events have stands apart.
+/// Small, because every event is passed on several times: members that few events have are stored apart.
 public struct FeedEvent: Sendable {
-    /// What an event does to its topic.
+    /// Effect of an event on its topic.
     public enum Change: Sendable, Hashable {
-        /// Nothing the reducer folds: a pass, a throw-in. It still gets its decision record.
+        /// Changes nothing that the reducer folds: a pass, a throw-in. The event still gets its decision record.
         case nothing
-        /// JSON Merge Patch with absolute values.
+        /// Merges values into the state: a JSON Merge Patch with absolute values.
         case patch(JSONObject)
-        /// The whole content state. What it lacks is gone, whether patches or facts had brought it.
+        /// Replaces the whole content state. Members that it lacks are removed, whether they came from patches or facts.
         case contentState(JSONObject)
-        /// Something happened: the reducer of the topic's kind folds it.
+        /// Adds a fact, which the reducer of the topic's kind folds.
         indirect case fact(Fact)
-        /// Withdraws the fact of this id.
+        /// Withdraws the fact with this id.
         indirect case retraction(of: String)
-        /// Somebody at a desk steps in. It stands in the log like all else, so a replay decides alike.
+        /// Applies an operator's order. The log contains it, so a replay decides alike.
         case operation(Operation)
     }
 
-    /// What an operator does to a topic, or to `TopicID.every`: to all topics, all of a kind, or all that one app shows, those to
-    /// come included. Each order is lifted by its opposite for the same: a match that was paused by itself stays so when
-    /// everything resumes.
+    /// An operator's order for a topic or for `TopicID.every`: for all topics, all of a kind, or all that one app shows, later
+    /// topics included. Only the opposite order for the same scope lifts an order: a match that was paused by itself stays paused
+    /// when everything resumes.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
-        /// Alerts are demoted until `unmute`.
+        /// Demotes alerts until `unmute`.
         case mute
-        /// Alerts are granted again by the rules. Those that were demoted meanwhile do not come back.
+        /// Lets the rules grant alerts again. Alerts that were demoted meanwhile are not sent.
         case unmute
-        /// Nothing is shown until `resume`, whatever happens; but an end is, at once.
+        /// Shows nothing until `resume`, except an end, which is shown at once.
         case pause
-        /// What changed meanwhile is shown, silently.
+        /// Shows the changes made meanwhile, silently.
         case resume
-        /// The newest state goes out once more, silently, although everybody may have it.
+        /// Sends the newest state once more, silently, even to activities that have it.
         case republish
-        /// Its feed's times, numbers and ids count from here, whatever came before: for a feed whose clock or numbering was wrong. What
-        /// it shows stays. A topic that has ended may begin again.
+        /// Lets the feed's times, numbers and ids count from here, for a feed whose clock or numbering was wrong. The published
+        /// state stays. An ended topic may begin again.
         case reset
     }
 
-    /// What an event says of its topic's life, beside its change: the topic begins, or it is over and its cards end
-    /// with the newest state.
+    /// Effect of an event on its topic's life, beside its change: the topic begins, or it ends, and its cards with it, with the
+    /// newest state.
     public enum Lifecycle: Sendable, Hashable { case start, end }
 
-    /// Clocks of providers and ours differ by less. What is further ahead of log time has a wrong time, which must not make everything
-    /// late that comes after it.
+    /// Largest normal difference between the clocks of providers and of the engine. An event further ahead of log time has a wrong
+    /// time, which must not make all later ones late.
     package static let aheadMax = Duration.seconds(120)
 
-    /// The topic that the event is of; an operation may be for `TopicID.every`.
+    /// Topic of the event; `TopicID.every` for some operations.
     public var topic: TopicID
-    /// On the first event of a topic; later ones may repeat it.
+    /// Kind of the topic, on the first event that knows it; later events may repeat it.
     public var topicKind: TopicKind?
-    /// Event time, by the provider's clock. It may go back within a topic; the rules say how far back is late.
+    /// Event time, by the provider's clock. It may go back within a topic; the rules define how far back is late.
     public var at: FeedTime
-    /// Counts up within a topic where the feed numbers its patches; an older one is dropped.
+    /// Number of the event within its topic, counting up, if the feed numbers its patches; older patches are dropped.
     public var seq: UInt64?
-    /// `nil` where the event neither begins nor ends its topic.
+    /// Beginning or end of the topic; `nil` if the event is neither.
     public var lifecycle: Lifecycle?
-    /// An operator puts the feed right, by hand: with a fact, the retraction of one, or a patch. It is folded as the feed's own
-    /// are, is newer than any patch of the feed so far, and passes the minimum interval.
+    /// Is `true` for an operator's correction by hand: a fact, a retraction or a patch. It is folded like the feed's own, counts as
+    /// newer than all patches of the feed so far, and passes the minimum interval.
     public var isCorrection: Bool
-    /// The provider's id of the event; the same id again is a duplicate.
+    /// Id from the provider; a second event with the same id is a duplicate.
     public var id: String?
-    /// What the feed calls it: `pass`, `goal`, `delete`. For people and the decision log.
+    /// Name of the event in the feed: `pass`, `goal`, `delete`. For people and the decision log.
     public var kind: String
-    /// What the event does to the topic's facts or state.
+    /// Effect of the event on the topic's facts or state.
     public var change: Change
-    /// A native feed may ask for an alert with its own words.
+    /// Alert that a native feed requests, in its own words.
     public var alert: AlertText? {
         get { extra?.alert }
         set { extra = Extra.holding(alert: newValue, app: app) }
     }
-    /// Whose people an order for `TopicID.every` is about; `nil`: everybody.
+    /// App whose subscribers an order for `TopicID.every` concerns; `nil`: all apps.
     public var app: AppID? { extra?.app }
     private var extra: Extra?
     package var asksForAlert: Bool { extra?.alert != nil }
@@ -236,7 +234,7 @@ public struct FeedEvent: Sendable {
             self.app = app
         }
 
-        /// Not an initialiser: that would ask for the memory first, for every event.
+        /// Not an initialiser, which would allocate for every event before it could return `nil`.
         @inline(__always)
         static func holding(alert: AlertText?, app: AppID?) -> Extra? {
             alert == nil && app == nil ? nil : Extra(alert: alert, app: app)
@@ -244,18 +242,18 @@ public struct FeedEvent: Sendable {
     }
 }
 
-// In an extension, so that the compiler's own initialiser is left: one that sets member by member copies an event once more.
+// In an extension, so that the memberwise initialiser remains: an explicit one would copy an event once more.
 extension FeedEvent {
-    /// Nothing is checked here: the decision core answers what it cannot take with a `rejected` record.
+    /// Creates an event without checks; the decision core answers an event that it cannot take with a `rejected` record.
     ///
     /// - Parameters:
     ///   - topicKind: on the first event that knows it; the core rejects a later one of another kind.
     ///   - at: event time, not the time of the call.
-    ///   - seq: counts up within the topic; only where the feed numbers its patches.
-    ///   - id: a second event of the same id in its topic is a `duplicate`; `nil` is never one.
-    ///   - kind: for people and the log; it decides nothing.
-    ///   - alert: words of the feed's own; the rules decide whether people are alerted.
-    ///   - app: only for an operation on `TopicID.every`: the app whose people it is about.
+    ///   - seq: counts up within the topic; only if the feed numbers its patches.
+    ///   - id: a second event with the same id in its topic is a `duplicate`; `nil` is never one.
+    ///   - kind: for people and the log; it has no effect on decisions.
+    ///   - alert: words of the feed's own; the rules decide whether they alert.
+    ///   - app: only for an operation on `TopicID.every`: the app whose subscribers it concerns.
     public init(
         topic: TopicID, topicKind: TopicKind? = nil, at: FeedTime, seq: UInt64? = nil, id: String? = nil, kind: String,
         lifecycle: Lifecycle? = nil, change: Change = .nothing, alert: AlertText? = nil, isCorrection: Bool = false,
@@ -267,11 +265,11 @@ extension FeedEvent {
     }
 }
 
-/// A line or record that could not become an event. Reported once, with the place, and the feed goes on.
+/// A line or record that could not become an event. It is reported once, with its place, and the feed continues.
 package struct FeedRejection: Sendable, Hashable {
-    /// `file:line`, or `file` with the record's position where the format has no lines.
+    /// `file:line`, or `file` with the record's position in a format without lines.
     package var place: String
-    /// What is wrong and what was expected.
+    /// Description of the fault and of what was expected.
     package var reason: String
     package var topic: TopicID?
     package var at: FeedTime?

@@ -1,59 +1,58 @@
-/// A moment of the feed: milliseconds since 1970-01-01 00:00 UTC.
+/// A time of the feed: milliseconds since 1970-01-01 00:00 UTC.
 ///
-/// Event time (`at`) and log time (`now`) are both of this type; wall and monotonic time, which belong to the fan-out,
-/// never are. `at` comes from the provider and may go back; `now` is the decision core's only clock and never does.
+/// Event time (`at`) and log time (`now`) have this type; wall and monotonic time, which belong to the fan-out, never do. `at`
+/// comes from the provider and may go back; `now` is the decision core's only clock and never does.
 public struct FeedTime: Hashable, Comparable, Sendable {
-    /// Milliseconds since 1970-01-01 00:00 UTC, leap seconds not counted; negative before that.
+    /// Milliseconds since 1970-01-01 00:00 UTC, without leap seconds; negative before that.
     public var milliseconds: Int64
 
-    /// From Unix milliseconds. Seconds that are taken for milliseconds are in January 1970, which nothing here can
-    /// notice.
+    /// Creates a time from Unix milliseconds. Seconds passed by mistake give a time in January 1970, which cannot be detected here.
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
-    /// From Unix seconds. What 64 bits of milliseconds do not hold, such as nanoseconds mistaken for seconds, becomes the nearest time
-    /// that they do: a time that cannot be, which the core rejects, and no fault of ours.
+    /// Creates a time from Unix seconds. Out-of-range values, such as nanoseconds passed by mistake, become the nearest
+    /// representable time, which the core rejects as implausible.
     public init(seconds: Int64) {
         let (milliseconds, isTooMuch) = seconds.multipliedReportingOverflow(by: 1000)
         self.milliseconds = isTooMuch ? (seconds < 0 ? .min : .max) : milliseconds
     }
 
-    /// Feeds speak of 1970 to 2100. What lies outside is nearly always a unit mistaken for another one.
+    /// Plausible times, 1970 to 2100. Times outside are nearly always in a wrong unit.
     package static let plausible = FeedTime(milliseconds: 0)..<FeedTime(milliseconds: 4_102_444_800_000)
     package var isPlausible: Bool { FeedTime.plausible.contains(self) }
 
-    /// Whether `a` is earlier.
+    /// Returns `true` if `a` is earlier.
     public static func < (a: FeedTime, b: FeedTime) -> Bool { a.milliseconds < b.milliseconds }
-    /// The moment that much later; earlier for a negative duration. Fractions of a millisecond are cut off, and the
-    /// result stays at the first or last moment there is instead of overflowing.
+    /// Returns the time that much later; earlier for a negative duration. Truncates fractions of a millisecond, and clamps the
+    /// result to the first or last representable time.
     public static func + (time: FeedTime, duration: Duration) -> FeedTime {
         let (sum, isTooMuch) = time.milliseconds.addingReportingOverflow(duration.milliseconds)
         return FeedTime(milliseconds: isTooMuch ? (duration < .zero ? .min : .max) : sum)
     }
-    /// The time from `b` to `a`, negative when `a` is earlier; 292 million years at most.
+    /// Returns the time from `b` to `a`, negative if `a` is earlier; at most 292 million years.
     public static func - (a: FeedTime, b: FeedTime) -> Duration {
         let (difference, isTooMuch) = a.milliseconds.subtractingReportingOverflow(b.milliseconds)
         return .milliseconds(isTooMuch ? (a < b ? .min : .max) : difference)
     }
 
-    /// Seconds since 2001-01-01 00:00 UTC: what `JSONDecoder`'s default strategy, and so ActivityKit, takes a `Date` to be
-    /// (spec §6.1, documented by Apple).
+    /// Seconds since 2001-01-01 00:00 UTC, as `JSONDecoder`'s default strategy, and so ActivityKit, reads a `Date` (spec §6.1,
+    /// documented by Apple).
     @usableFromInline package var activityKitSeconds: Double { Double(milliseconds - 978_307_200_000) / 1000 }
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded towards zero; 146 years at most, either way. So neither their nanoseconds nor those added to a
-    /// moment's are more than 64 bits hold, whatever duration a program has set.
+    /// Whole milliseconds, rounded towards zero and clamped to 146 years in either direction. So neither their nanoseconds nor the
+    /// sum of those and a moment's overflow 64 bits, whatever duration a program has set.
     @usableFromInline package var milliseconds: Int64 {
-        // Not from `components`, which take three times as long: a lineup has dates of its own in every push.
+        // Not from `components`, which takes three times as long: a lineup has its own dates in every push.
         let milliseconds = attoseconds / 1_000_000_000_000_000
         return Int64(min(max(milliseconds, -Duration.millisecondsMax), Duration.millisecondsMax))
     }
 
-    /// 2^62 nanoseconds.
+    /// Milliseconds of 2^62 nanoseconds.
     private static let millisecondsMax: Int128 = (1 << 62) / 1_000_000
 }
 
 extension FeedTime: CustomStringConvertible {
-    /// RFC 3339 in UTC with milliseconds, as every log prints it.
+    /// The time as RFC 3339 in UTC with milliseconds, as every log prints it.
     public var description: String {
         var bytes: [UInt8] = []
         write(to: &bytes)
@@ -63,7 +62,7 @@ extension FeedTime: CustomStringConvertible {
     /// Appends the `description`.
     package func write(to bytes: inout [UInt8]) {
         let days = milliseconds.flooringQuotient(86_400_000)
-        let inDay = milliseconds &- days &* 86_400_000  // the first day there is begins before it
+        let inDay = milliseconds &- days &* 86_400_000  // the first day's start is out of range
         let (year, month, day) = FeedTime.civil(days: days)
         func number(_ value: Int64, width: Int, then separator: Unicode.Scalar) {
             var unit: UInt64 = 1
@@ -85,14 +84,14 @@ extension FeedTime: CustomStringConvertible {
         number(inDay % 1000, width: 3, then: "Z")
     }
 
-    /// Parses RFC 3339 (`2026-06-11T19:00:00Z`, with fraction and offset where given); `nil` when it is not that.
+    /// Parses RFC 3339 (`2026-06-11T19:00:00Z`, optionally with fraction and offset); `nil` for other text.
     public init?(rfc3339 text: some StringProtocol) {
         var text = String(text)
         guard let time = text.withUTF8({ FeedTime(rfc3339: $0) }) else { return nil }
         self = time
     }
 
-    /// The same of UTF-8, where it stands: every line of a feed has a time.
+    /// Parses RFC 3339 in place from UTF-8, because every line of a feed has a time.
     package init?(rfc3339 text: UnsafeBufferPointer<UInt8>) {
         var rest = TimeReader(text)
         guard let year = rest.number(4), rest.skip("-"), let month = rest.number(2), rest.skip("-"),
@@ -119,8 +118,8 @@ extension FeedTime: CustomStringConvertible {
         self.init(milliseconds: days * 86_400_000 + ((hour * 60 + minute) * 60 + second) * 1000 + fraction - offset)
     }
 
-    /// Days since 1970-01-01 in the proleptic Gregorian calendar. Years are counted from March, so that the leap day
-    /// is the last of its year; 400 years are 146,097 days.
+    /// Returns the days since 1970-01-01 in the proleptic Gregorian calendar. Years start in March, so that the leap day is the
+    /// last of its year; 400 years are 146,097 days.
     private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
         let y = month <= 2 ? year - 1 : year
         let era = y.flooringQuotient(400)
@@ -141,7 +140,7 @@ extension FeedTime: CustomStringConvertible {
     }
 }
 
-/// Digits and signs, from left to right. Inlined, because every event has a time of two dozen of them.
+/// Reader of digits and signs, from left to right. Inlined, because every event has a time of some two dozen of them.
 private struct TimeReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
@@ -174,7 +173,7 @@ private struct TimeReader {
         return true
     }
 
-    /// At least one digit of a fraction; what follows the third is cut off.
+    /// Reads a fraction of at least one digit; truncates it after the third.
     @inline(__always)
     mutating func thousandths() -> Int64? {
         guard let first = digit() else { return nil }

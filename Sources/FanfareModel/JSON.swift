@@ -1,26 +1,26 @@
-/// A JSON value. The core has no Foundation, and it needs three things of JSON only: to hold a content state, to merge a
-/// patch into it, and to write it in one canonical form.
+/// A JSON value. The core has no Foundation, and needs only three things of JSON: to hold a content state, to merge a patch into
+/// it, and to write it in one canonical form.
 public enum JSONValue: Hashable, Sendable {
     /// JSON's `null`. In a patch it removes the member.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number without fraction and exponent that fits 64 bits.
+    /// A number without fraction and exponent that fits in 64 bits.
     case int(Int64)
-    /// Any other number. JSON has no NaN and no infinity: they are written as `null`.
+    /// Any other number. JSON has neither NaN nor infinity; they are written as `null`.
     case double(Double)
     /// A text, without JSON's quotes and escapes.
     case string(String)
-    /// Values in their order.
+    /// An array of values, in order.
     case array([JSONValue])
-    /// Members, sorted by key.
+    /// An object, whose members are sorted by key.
     case object(JSONObject)
 
-    /// The text; `nil` when the value is none. Numbers are not turned into texts.
+    /// The text, or `nil` if the value is not a string. Numbers are not converted.
     public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
-    /// The truth value; `nil` when the value is none. Numbers and texts are not turned into one.
+    /// The truth value, or `nil` if the value is not a Boolean. Numbers and texts are not converted.
     public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
-    /// The number when it is whole and fits 64 bits, however it was spelt (`2`, `2.0`, `2e0`); else `nil`.
+    /// The number, or `nil` if it is not whole or does not fit in 64 bits. Its spelling does not matter (`2`, `2.0`, `2e0`).
     public var intValue: Int64? {
         switch self {
         case .int(let value): value
@@ -28,7 +28,7 @@ public enum JSONValue: Hashable, Sendable {
         default: nil
         }
     }
-    /// The number, rounded to the nearest double where it is a large integer; `nil` when the value is no number.
+    /// The number, with large integers rounded to the nearest double; `nil` if the value is not a number.
     public var doubleValue: Double? {
         switch self {
         case .int(let value): Double(value)
@@ -36,57 +36,57 @@ public enum JSONValue: Hashable, Sendable {
         default: nil
         }
     }
-    /// The values; `nil` when the value is no array.
+    /// The values, or `nil` if the value is not an array.
     public var arrayValue: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
-    /// The members; `nil` when the value is no object.
+    /// The members, or `nil` if the value is not an object.
     public var objectValue: JSONObject? { if case .object(let value) = self { value } else { nil } }
 }
 
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByFloatLiteral, ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral
 {
-    /// A text in a Swift literal is a `string`.
+    /// Creates a `string` from a text literal.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// A whole number in a Swift literal is an `int`.
+    /// Creates an `int` from an integer literal.
     public init(integerLiteral value: Int64) { self = .int(value) }
-    /// `true` and `false` in a Swift literal are a `bool`.
+    /// Creates a `bool` from `true` or `false`.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// A number with a point in a Swift literal is a `double`.
+    /// Creates a `double` from a floating-point literal.
     public init(floatLiteral value: Double) { self = .double(value) }
-    /// A dictionary in a Swift literal is an `object`; of a repeated key the last value counts.
+    /// Creates an `object` from a dictionary literal; the last value of a repeated key counts.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         var object = JSONObject()
         for (key, value) in elements { object[key] = value }
         self = .object(object)
     }
-    /// An array in a Swift literal is an `array`.
+    /// Creates an `array` from an array literal.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 }
 
-/// A JSON object whose members stand in one order, that of their keys, so that equal objects have equal bytes.
+/// A JSON object whose members are sorted by key, so that equal objects have equal bytes.
 public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// A key with its value.
     public struct Member: Hashable, Sendable {
-        /// Unique within its object.
+        /// Key of the member, unique within its object.
         public let key: String
-        /// What stands under the key.
+        /// Value of the member.
         public var value: JSONValue
     }
 
-    /// Sorted by key, each key once.
+    /// Members, sorted by key, each key once.
     public private(set) var members: [Member] = []
 
-    /// An object without members.
+    /// Creates an object without members.
     public init() {}
-    /// Empty, with room for so many.
+    /// Creates an empty object with room for a number of members.
     package init(minimumCapacity: Int) { members.reserveCapacity(minimumCapacity) }
-    /// Members of a Swift literal, in any order; of a repeated key the last value counts.
+    /// Creates an object from a dictionary literal in any order; the last value of a repeated key counts.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         for (key, value) in elements { self[key] = value }
     }
 
-    /// Of members in any order; of a repeated key the last one counts. One after the other, each would move those that belong behind
-    /// it: with keys in falling order the work would grow with their square.
+    /// Creates an object from members in any order; the last value of a repeated key counts. Inserted one by one, each member would
+    /// move those behind it, at quadratic cost for keys in descending order.
     package init(unordered elements: [(key: String, value: JSONValue)]) {
         let order = elements.indices.sorted { (elements[$0].key, $0) < (elements[$1].key, $1) }
         members.reserveCapacity(elements.count)
@@ -100,11 +100,12 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Whether there are no members.
+    /// Is `true` when the object has no members.
     public var isEmpty: Bool { members.isEmpty }
     package mutating func reserveCapacity(_ count: Int) { members.reserveCapacity(count) }
 
-    /// `nil` removes the member. Objects are small (a content state fits 4 KB), so a sorted array is the whole index.
+    /// Value of a key; `nil` removes the member. Objects are small (a content state fits in 4 KB), so a sorted array is enough of
+    /// an index.
     public subscript(key: String) -> JSONValue? {
         get {
             let position = lowerBound(key)
@@ -126,7 +127,7 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     private func lowerBound(_ key: String) -> Int {
         var low = 0
         var high = members.count
-        // Whoever builds an object mostly goes through it in order.
+        // Most callers build an object in key order.
         if let last = members.last, last.key < key { return high }
         while low < high {
             let middle = (low + high) / 2
@@ -140,7 +141,7 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         for member in patch.members { merge(member.value, into: member.key) }
     }
 
-    /// A patch's one member.
+    /// Merges one member of a patch.
     package mutating func merge(_ value: JSONValue, into key: String) {
         switch value {
         case .null: self[key] = nil
@@ -173,8 +174,8 @@ extension JSONValue {
         }
     }
 
-    /// Whole numbers lose their `.0`: a feed that says `3` and one that says `3.0` mean the same state. JSON has no word
-    /// for NaN and infinity, and no decoder of ours produces them.
+    /// Appends a number. Whole numbers lose their `.0`: `3` and `3.0` in a feed mean the same state. JSON has neither NaN nor
+    /// infinity, and no decoder of the engine produces them.
     static func write(_ value: Double, to bytes: inout [UInt8]) {
         if let whole = Int64(exactly: value) {
             bytes.append(contentsOf: String(whole).utf8)
@@ -183,7 +184,7 @@ extension JSONValue {
         }
     }
 
-    /// Swift's description has no digit too many, but writes `1e-05` and `1e+20`.
+    /// Removes the `+` and the leading zeros of the exponent from Swift's description, which is shortest otherwise: `1e-05`, `1e+20`.
     private static func writeShortest(_ number: String, to bytes: inout [UInt8]) {
         var isExponentsBeginning = false
         for byte in number.utf8 {
@@ -198,7 +199,7 @@ extension JSONValue {
         }
     }
 
-    /// Appends a quoted string. Only what RFC 8259 demands is escaped.
+    /// Appends a quoted string. Escapes only the characters that RFC 8259 requires.
     public static func write(_ string: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         defer { bytes.append(UInt8(ascii: "\"")) }
@@ -242,8 +243,8 @@ extension JSONObject {
 }
 
 extension JSONValue {
-    /// Whether it is nested no deeper than that. What a program has built may be as deep as it likes; whoever goes through it recurses,
-    /// so nothing deeper is let in.
+    /// Returns `true` if the value is nested no deeper than `depth`. Programs may build any depth, but functions over it recurse,
+    /// so the core rejects deeper values.
     package func isNested(within depth: Int) -> Bool {
         switch self {
         case .null, .bool, .int, .double, .string: true
@@ -260,8 +261,8 @@ extension JSONObject {
 }
 
 extension JSONObject {
-    /// No less than the bytes of its canonical form, and found without making it: each byte of a string may be six when escaped, and
-    /// no number has more than 24.
+    /// Upper bound on the bytes of the canonical form, found without writing it: each byte of a string may take six when escaped,
+    /// and no number takes more than 24.
     package var bytesBound: Int {
         members.reduce(2) { $0 + 6 * $1.key.utf8.count + 4 + $1.value.bytesBound }
     }

@@ -1,6 +1,6 @@
 extension Collection<UInt8> {
-    /// SipHash under a key that the process draws when it starts, Swift's own `Hasher`: nobody can choose bytes that meet. For names, and
-    /// whatever else strangers may write. In another process it is another number: it must not be stored, sent, or decide anything.
+    /// SipHash (Swift's `Hasher`) under a key that the process draws at its start, so attackers cannot choose bytes that collide. For
+    /// names and other input from strangers. Another process gets another number: it must not be stored, sent, or affect any decision.
     @inlinable package var keyedHash: UInt64 {
         var hasher = Hasher()
         if withContiguousStorageIfAvailable({ hasher.combine(bytes: UnsafeRawBufferPointer($0)) }) == nil {

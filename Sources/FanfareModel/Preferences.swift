@@ -1,36 +1,36 @@
-/// Which alerts a person wants.
+/// Alerts that a person wants.
 public enum AlertMask: UInt8, Sendable, Hashable, CaseIterable {
-    // From the mildest to the strictest, each with the raw value of the lowest class that passes.
+    // In order of strictness; each raw value is that of the lowest class that passes.
     /// Every alert that the topic's rules grant.
     case all = 0
     /// Only alerts of class `essential`: goals, an arrival.
     case essential = 1
-    /// No alert at all. Updates still come, silently.
+    /// No alerts. Updates still come, silently.
     case none = 2
 
     @inlinable package func passes(_ class: AlertClass) -> Bool { `class`.rawValue >= rawValue }
 }
 
-/// What a person has chosen for an activity (rule A5): which alerts it may give, when it should be quiet, and whether the app's
-/// frequent updates are on. An activity has it in four bytes.
+/// A person's choices for an activity (rule A5): wanted alerts, quiet hours, and the app's frequent updates. Takes four bytes per
+/// activity.
 public struct Preferences: Sendable, Hashable {
-    /// A part of every day in which only some alerts, or none, are given. Updates come all the same, silently.
+    /// A daily window in which only some alerts, or none, are given. Updates still come, silently.
     ///
-    /// It stands still in UTC: where clocks are put forward or back, the app tells the new offset.
+    /// The window is fixed in UTC: at daylight-saving changes, the app reports the new offset.
     public struct QuietHours: Sendable, Hashable {
-        /// Minutes since midnight UTC, 0…1439. A window with `from` after `until` goes over midnight.
+        /// Start of the window, in minutes since midnight UTC, 0…1439. A window with `from` after `until` spans midnight.
         public let from: Int
-        /// The first minute that is not quiet any more.
+        /// End of the window, in minutes since midnight UTC: the first minute that is not quiet.
         public let until: Int
-        /// What is given in spite of them.
+        /// Alerts that are given in spite of the quiet hours.
         public let breakthrough: AlertMask
 
         static let minutesPerDay = 1440
 
         /// - Parameters:
-        ///   - from: local minutes since midnight, 0…1439, and so is `until`; equal ones make no window.
-        ///   - utcOffset: minutes that local time is ahead of UTC, −720…840; negative in the west.
-        /// - Returns: `nil` for minutes outside their ranges.
+        ///   - from: local minutes since midnight, 0…1439, as `until`; equal ones make no window.
+        ///   - utcOffset: minutes by which local time is ahead of UTC, −720…840; negative in the west.
+        /// - Returns: `nil` for minutes outside their ranges, and for an empty window.
         public init?(from: Int, until: Int, utcOffset: Int = 0, breakthrough: AlertMask = .essential) {
             let day = 0..<QuietHours.minutesPerDay
             guard day.contains(from), day.contains(until), from != until, (-720...840).contains(utcOffset) else {
@@ -53,11 +53,11 @@ public struct Preferences: Sendable, Hashable {
         }
     }
 
-    // Bits 0–1 the mask, 2–3 what breaks through, 4 frequent updates, 5 whether there are quiet hours, 6–16 their begin, 17–27
-    // their end. All zero is the default. Asked for each push: other modules see what is inlined.
+    // Bits 0–1: mask. 2–3: breakthrough of the quiet hours. 4: frequent updates. 5: has quiet hours. 6–16: their start. 17–27:
+    // their end. All zero is the default. Inlinable, because every push reads it.
     @usableFromInline var bits: UInt32 = 0
 
-    /// `frequentUpdates`: what the phone says of `frequentPushesEnabled`; its budget for urgent pushes is larger then.
+    /// Creates preferences. `frequentUpdates` is the phone's `frequentPushesEnabled`, which raises its budget for urgent pushes.
     public init(alerts: AlertMask = .all, quietHours: QuietHours? = nil, frequentUpdates: Bool = false) {
         bits = UInt32(alerts.rawValue) | (frequentUpdates ? 1 << 4 : 0)
         if let quietHours {
@@ -66,18 +66,18 @@ public struct Preferences: Sendable, Hashable {
         }
     }
 
-    /// Which alerts the activity may give outside quiet hours.
+    /// Alerts that the activity may give outside quiet hours.
     @inlinable public var alerts: AlertMask { mask(at: 0) }
-    /// Whether the phone allows frequent pushes; it decides between `ActivityLimits.immediate` and `immediateFrequent`.
+    /// Is `true` if the phone allows frequent pushes; selects `ActivityLimits.immediate` or `immediateFrequent`.
     @inlinable public var frequentUpdates: Bool { bits & 1 << 4 != 0 }
 
-    /// The daily window in UTC; `nil` where there is none.
+    /// Daily window in UTC; `nil` without quiet hours.
     @inlinable public var quietHours: QuietHours? {
         guard bits & 1 << 5 != 0 else { return nil }
         return QuietHours(Int(bits >> 6 & 0x7ff), Int(bits >> 17 & 0x7ff), mask(at: 2))
     }
 
-    /// What they come to at a minute of the day, UTC.
+    /// Returns the effect of the preferences at a minute of the day in UTC.
     @inlinable package func effect(atMinute minute: Int) -> Effect {
         let quiet = quietHours.map { $0.contains(minute: minute) ? $0.breakthrough : .all } ?? .all
         return Effect(mask: alerts, quietMask: quiet, frequentUpdates: frequentUpdates)
@@ -87,7 +87,7 @@ public struct Preferences: Sendable, Hashable {
 
     @usableFromInline package struct Effect {
         @usableFromInline package var mask: AlertMask
-        /// Of the quiet hours, if it is one.
+        /// Breakthrough of the quiet hours while they last, otherwise `all`.
         @usableFromInline package var quietMask: AlertMask
         @usableFromInline package var frequentUpdates: Bool
 
@@ -99,13 +99,13 @@ public struct Preferences: Sendable, Hashable {
     }
 }
 
-/// What kept an alert from an activity, whose update came silently instead.
+/// Reason why an activity got an update silently, without its alert.
 public enum Silence: UInt8, Sendable, Hashable, CaseIterable {
     /// The person wants no alerts of this class.
     case masked = 1
-    /// The person's quiet hours let no alert of this class through.
+    /// The person's quiet hours suppress alerts of this class.
     case quietHours = 2
-    /// The activity has had as many as it may (rule A2).
+    /// The activity has had the maximum number of alerts (rule A2).
     case tooMany = 3
     /// The activity's budget for pushes at priority 10 is spent.
     case budget = 4

@@ -1,33 +1,33 @@
-/// `apns-priority`. Ten spends the device's hourly budget, five does not (spec §4.1, documented).
+/// The `apns-priority`. Ten spends the device's hourly budget, five does not (spec §4.1, documented).
 public enum Priority: UInt8, Sendable, Comparable {
-    /// The device may put the push off to save power.
+    /// The device may delay the push to save power.
     case conserving = 5
     /// The device shows the push at once.
     case immediate = 10
-    /// Whether `a` is delivered with less urgency.
+    /// Returns `true` if `a` is less urgent.
     public static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// How much an alert matters beside another one: when an activity missed several, the newest of the highest class rides.
+/// Weight of an alert beside others: if an activity missed several, the newest of the highest class rides.
 public enum AlertClass: UInt8, Sendable, Comparable {
     /// Worth a look: a card, a substitution. Shares the topic's bucket with all others of the class.
     case ordinary = 0
-    /// What nobody forgives missing: goals, their cancellation, full time. Has a bucket of its own.
+    /// Must not be missed: a goal, its cancellation, full time. Has a bucket of its own.
     case essential = 1
-    /// Whether `b` goes first where one push can carry only one of them.
+    /// Returns `true` if `b` goes first when one push can carry only one of them.
     public static func < (a: AlertClass, b: AlertClass) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A granted request for attention that rides on an update. A reference: every lineup of its topic keeps it until eight newer ones
-/// of its class have come, and its words are larger than all else that a lineup keeps.
+/// A granted alert that rides on an update. A class, because every lineup of its topic keeps it until eight newer ones of its class
+/// have come, and its words are larger than everything else that a lineup keeps.
 package final class Alert: Sendable {
-    /// Id of the fact that caused it. Withdrawing that fact revokes the alert.
+    /// Id of the fact that caused the alert. The fact's withdrawal revokes the alert.
     package let cause: String
     package let `class`: AlertClass
     package let text: AlertText
-    /// Counted by the fan-out from the moment it learned of the alert; an older one is `stale` and rides no more.
+    /// Time for which the alert is fresh, from the moment the fan-out received it; an older one is `stale` and rides no more.
     package let freshFor: Duration
-    /// The content state key that this alert is about: it becomes `highlight` of the state it rides on.
+    /// Content state key that the alert is about; it becomes `highlight` of the state that carries it.
     package let highlight: String?
 
     package init(cause: String, class: AlertClass, text: AlertText, freshFor: Duration, highlight: String?) {
@@ -39,21 +39,21 @@ package final class Alert: Sendable {
     }
 }
 
-/// A content state as canonical JSON, and where the values of `highlight` and `deepLink` stand in it, so that the fan-out can
-/// make them follow the alert carried and the spotlight without parsing.
+/// A content state as canonical JSON, with the positions of its `highlight` and `deepLink`, so that the fan-out can make them
+/// follow the carried alert and the spotlight without parsing.
 @usableFromInline package struct EncodedState: Sendable, Hashable {
     package let bytes: [UInt8]
     package let highlight: Range<Int>?
     package let deepLink: Range<Int>?
-    /// Bytes of the longest key as `highlight` would name it.
+    /// Bytes of the longest key as a value of `highlight`.
     package let highlightMax: Int
-    /// Of the bytes. The same on every node.
+    /// Hash of the bytes, under the key of the process; differs between nodes.
     @usableFromInline package let hash: UInt64
 
-    /// What a state may have where nothing else is said.
+    /// Default limit of a state's bytes.
     @usableFromInline package static let bytesMax = 3072
 
-    /// Of the recorded and the generated feeds' states most have less: room for it is asked for at once.
+    /// Bytes reserved at first; most states of the recorded and generated feeds have fewer.
     private static let bytesUsual = 384
 
     package init(_ state: JSONObject) {
@@ -82,13 +82,13 @@ package final class Alert: Sendable {
         hash = bytes.keyedHash
     }
 
-    /// The key that `highlight` names. Keys are plain words, so the quotes are all there is to take off.
+    /// Key that `highlight` names. Keys are plain words, so only the quotes need to be removed.
     package var highlightedKey: String? {
         guard let highlight, highlight.count > 2 else { return nil }
         return String(decoding: bytes[highlight.lowerBound + 1..<highlight.upperBound - 1], as: UTF8.self)
     }
 
-    /// The same state with another key highlighted.
+    /// Returns the state's bytes with another key highlighted.
     package func highlighting(_ key: String) -> [UInt8] {
         guard let highlight else { return bytes }
         var value: [UInt8] = []
@@ -97,11 +97,11 @@ package final class Alert: Sendable {
     }
 }
 
-/// What is to be done before an activity has lasted eight hours, while its topic goes on (rule L1).
+/// Treatment of an activity that is about to reach eight hours while its topic continues (rule L1).
 package struct Expiry: Sendable, Hashable {
-    /// It goes on as a new activity, where one can be started; else it ends.
+    /// Renews the activity as a new one, if the engine can start it; otherwise it ends.
     package var renews: Bool
-    /// How long the card stays on the Lock Screen when it ends.
+    /// Time for which the card stays on the Lock Screen after such an end.
     package var dismissAfter: Duration
 
     package init(renews: Bool = false, dismissAfter: Duration = .seconds(1800)) {
@@ -110,39 +110,38 @@ package struct Expiry: Sendable, Hashable {
     }
 }
 
-/// A new version of a topic on its way to the fan-out: what the decision core hands on, and all that the fan-out knows of it.
-/// Immutable and shared by every shard.
+/// A new version of a topic on its way to the fan-out, with everything that the fan-out knows of it. Immutable and shared by every shard.
 @usableFromInline package final class Publication: Sendable {
     @usableFromInline package enum Event: Sendable { case update, end }
 
-    /// Counts publications over all topics, from 1: the name by which outcomes come back.
+    /// Serial number of the publication over all topics, from 1; outcomes refer to it.
     @usableFromInline package let serial: UInt64
     package let topicID: TopicID
     package let topicKind: TopicKind
-    /// Counts up from 1 within the topic.
+    /// Version number within the topic, from 1.
     package let version: UInt32
     package let event: Event
     @usableFromInline package let state: EncodedState
     package let priority: Priority
     package let alert: Alert?
-    /// Of several activities the one with the higher number stands first (rule U7); `nil`: the system decides.
+    /// Rank among several activities on one phone, the highest first (rule U7); `nil`: the system decides.
     package let relevance: Int?
     package let prominence: Prominence
-    /// What a lineup shows of this version outside its spotlight.
+    /// Short forms, which a lineup shows while the topic is outside its spotlight.
     package let short: ShortForms
-    /// Bytes that the state of any push which shows this topic may have (rule U4).
+    /// Maximum bytes of the state in any push that shows this topic (rule U4).
     package let stateBytesMax: Int
-    /// Decisions carry durations; the fan-out turns them into dates when it sends.
+    /// Time after sending at which the card looks old; the fan-out turns it into a date.
     package let staleAfter: Duration?
-    /// Set on an end: how long the card stays on the Lock Screen.
+    /// Time for which the card stays on the Lock Screen; set on an end.
     package let dismissAfter: Duration?
-    /// Set on an end: what comes under this id next is another's, as the next guest's turn at a table, and so is whoever follows from
-    /// now on.
+    /// Is `true` on an end after which the id belongs to another turn, such as a table's next guests: later publications and
+    /// followers are of that turn.
     package let freesID: Bool
     package let expiry: Expiry
-    /// By an operator: everybody gets it, also those who have had this state.
+    /// Is `true` for an operator's republication, which goes even to activities that have this state.
     @usableFromInline package let isRepublished: Bool
-    /// Hash of what people see of it: equal displays are not sent twice.
+    /// Hash of the visible content; equal displays are not sent twice.
     @inlinable package var display: UInt64 { isRepublished ? (state.hash ^ serial).mixed : state.hash }
 
     package init(
@@ -175,10 +174,10 @@ package struct Expiry: Sendable, Hashable {
 }
 
 extension Publication {
-    /// The same without its alert.
+    /// The publication without its alert.
     package var silent: Publication { copy(serial: serial, isRepublished: isRepublished) }
 
-    /// The same once more for everybody, silently.
+    /// Returns a silent copy to be sent once more to all activities.
     package func republished(as serial: UInt64) -> Publication { copy(serial: serial, isRepublished: true) }
 
     private func copy(serial: UInt64, isRepublished: Bool) -> Publication {

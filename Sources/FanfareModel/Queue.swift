@@ -1,4 +1,4 @@
-/// First in, first out; the head moves on and the array is cut when half of it is behind, so both ends cost O(1).
+/// FIFO queue. The head advances, and the array is compacted once half of it is consumed, so both ends cost O(1).
 @usableFromInline package struct Queue<Element> {
     @usableFromInline var entries: [Element]
     @usableFromInline var head = 0
@@ -9,7 +9,7 @@
     @inlinable package var count: Int { entries.count - head }
     @inlinable package var first: Element? { isEmpty ? nil : entries[head] }
 
-    /// First in, first.
+    /// Elements, oldest first.
     @inlinable package var elements: ArraySlice<Element> { entries[head...] }
 
     @inlinable package mutating func append(_ element: Element) { entries.append(element) }

@@ -1,13 +1,13 @@
-/// A content state in short, for places with room for a few characters (rules M3, M4).
+/// Short forms of a content state, for places with room for a few characters (rules M3, M4).
 public struct ShortForms: Sendable, Hashable {
-    /// Left of the Dynamic Island's camera: `TOT 2`.
+    /// Text left of the Dynamic Island's camera: `TOT 2`.
     public var compactLeading: String
-    /// Right of the camera: `1 LEI`.
+    /// Text right of the Dynamic Island's camera: `1 LEI`.
     public var compactTrailing: String
-    /// All that is left where several activities share the island: `2–1`.
+    /// Text where several activities share the Dynamic Island: `2–1`.
     public var minimal: String
 
-    /// Nothing is cut here; about six characters fit each place.
+    /// Creates short forms without cutting them; about six characters fit in each place.
     public init(compactLeading: String, compactTrailing: String, minimal: String) {
         self.compactLeading = compactLeading
         self.compactTrailing = compactTrailing
@@ -15,13 +15,13 @@ public struct ShortForms: Sendable, Hashable {
     }
 }
 
-/// How much a version of a topic matters beside the others of a lineup.
+/// Weight of a topic's version beside the others of a lineup.
 package struct Prominence: Sendable, Hashable {
-    /// The topic has begun; whether it is over the publication's event tells.
+    /// Is `true` once the topic has begun. The publication's event tells whether it is over.
     package var hasBegun: Bool
-    /// 0–100: the topic's own, whatever happens in it.
+    /// Importance of the topic itself, 0–100, whatever happens in it.
     package var importance: Int
-    /// 0–100: of what this version brings; `nil` when nothing has happened that is worth a spotlight.
+    /// Weight of this version's occasion, 0–100; `nil` if nothing in it is worth a spotlight.
     package var news: Int?
 
     package init(hasBegun: Bool = true, importance: Int = 0, news: Int? = nil) {

@@ -1,16 +1,16 @@
 extension String {
-    /// The one of these names that a slip of the finger may have turned into this one; `nil` where none is near.
+    /// Returns the name of which this one is probably a misspelling, or `nil` if none is similar.
     ///
-    /// Bounded: names of more than 40 bytes are near to nothing.
+    /// Bounded: no name is similar to one of more than 40 bytes.
     package func nearest(of names: some Sequence<String>) -> String? {
         guard utf8.count <= 40 else { return nil }
-        // Two slips in a word of four letters make another word.
+        // At most one typing error per three letters: two in a word of four letters make another word.
         return names.map { (name: $0, slips: slips($0.lowercased(), lowercased())) }
             .filter { $0.slips <= max(1, count / 3) }.min { $0.slips < $1.slips }?.name
     }
 }
 
-/// Letters to insert, remove, replace or swap with their neighbour until one word is the other.
+/// Returns the number of letters to insert, remove, replace or swap with a neighbour to turn one word into the other.
 private func slips(_ a: String, _ b: String) -> Int {
     let (a, b) = (Array(a), Array(b))
     var rows = [Array(0...b.count)]

@@ -1,5 +1,5 @@
-/// Small seeded generator (SplitMix64): jitter, synthetic subscribers, generated feeds and the simulation all draw from it, so
-/// that a printed seed replays them exactly.
+/// Small seeded generator (SplitMix64). Jitter, synthetic subscribers, generated feeds and the simulation draw from it, so that a
+/// printed seed replays them exactly.
 @usableFromInline package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -10,14 +10,14 @@
         return state.mixed
     }
 
-    /// True with this probability.
+    /// Returns `true` with this probability.
     package mutating func chance(_ probability: Double) -> Bool {
         Double(next() >> 11) * 0x1p-53 < probability
     }
 }
 
 extension UInt64 {
-    /// The finaliser of SplitMix64: every bit of the result depends on every bit of the value.
+    /// Output of the finaliser of SplitMix64: every bit depends on every bit of the value.
     @inlinable package var mixed: UInt64 {
         var z = self
         z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -27,9 +27,8 @@ extension UInt64 {
 }
 
 extension Sequence<UInt8> {
-    /// FNV-1a, finished so that every bit depends on every byte; the same in every process. Whoever chooses the bytes can make two
-    /// meet: what must be safe from that takes `keyedHash`. Inlinable, because over an unknown sequence of another module each byte
-    /// would cost a call.
+    /// FNV-1a with a finaliser, so that every bit depends on every byte; the same in every process. Attackers can choose bytes that
+    /// collide: input of theirs needs `keyedHash`. Inlinable, because over another module's unknown sequence each byte would cost a call.
     @inlinable package var fnv1a: UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in self { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

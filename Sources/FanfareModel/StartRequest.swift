@@ -1,28 +1,28 @@
-/// How an activity is made to appear on a phone by a push (push-to-start). Immutable and shared.
+/// Request to start an activity on a phone by a push (push-to-start). Immutable and shared.
 public final class StartRequest: Sendable {
-    /// The app's id of the activity. It stands in the attributes, so that the app can report the update token under it.
+    /// Id of the activity in the app. The attributes contain it, so that the app can report the update token under it.
     public let activity: String
-    /// Start token, raw bytes (not hex), at most 512: addresses a device and the attributes' type. A secret.
+    /// Start token, raw bytes (not hex), at most 512. Addresses a device and the attributes' type. A secret.
     public let token: [UInt8]
-    /// Name of the app's attributes struct, as it is spelt there.
+    /// Name of the app's attributes struct, exactly as in the app.
     public let attributesType: String
-    /// The static attributes; the activity's id is added under `activityKey`.
+    /// Static attributes; the engine adds the activity's id under `activityKey`.
     public let attributes: JSONObject
-    /// The attribute under which the app finds `activity`.
+    /// Attribute in which the app finds `activity`.
     public let activityKey: String
-    /// What the person is told. Without an alert phones start nothing (spec §3.1, observed).
+    /// Alert shown at the start. Without one, phones start nothing (spec §3.1, observed).
     public let alert: AlertText
 
-    /// Nothing is checked here. `Engine.start` refuses a token that is empty or too long; of attributes that do not fit a push
-    /// `Engine.Observer.met` is told when the start is tried.
+    /// Creates a request without checks. `Engine.start` refuses an empty or too long token; `Engine.Observer.met` reports
+    /// attributes that do not fit in a push when the start is tried.
     ///
     /// - Parameters:
-    ///   - activity: the app's id of the activity; all calls of the engine know it by that.
+    ///   - activity: the app's id of the activity, used in all calls of the engine.
     ///   - token: raw bytes, not hex.
-    ///   - attributesType: the struct's name, spelt as in the app.
+    ///   - attributesType: the struct's name, exactly as in the app.
     ///   - attributes: the static attributes. A member named `activityKey` is overwritten.
-    ///   - activityKey: one that the app's attributes struct has as a `String`.
-    ///   - alert: what the person is told.
+    ///   - activityKey: a `String` member of the app's attributes struct.
+    ///   - alert: the alert shown at the start.
     public init(
         activity: String, token: [UInt8], attributesType: String, attributes: JSONObject = [:],
         activityKey: String = "activity", alert: AlertText
@@ -35,7 +35,7 @@ public final class StartRequest: Sendable {
         self.alert = alert
     }
 
-    /// A renewed activity is another one on the phone, so it has an id of its own: the first one's, with a number from 2 on.
+    /// Returns the id of a renewed activity, which is another one on the phone: the first one's id, with a number from 2 on.
     public static func name(_ activity: String, edition: Int) -> String {
         edition == 1 ? activity : "\(activity)~\(edition)"
     }

@@ -1,21 +1,21 @@
-/// An activity that is on a phone already, and what it shows: one of many that an engine starts with.
+/// An activity that is already on a phone, and its topic or lineup: one of many that an engine starts with.
 public struct Subscription: Sendable, Hashable {
-    /// The topic or lineup that the activity shows.
+    /// Topic or lineup that the activity shows.
     public var audience: AudienceKey
-    /// `ActivityID(hashing:)` of the app's id.
+    /// Id of the activity: `ActivityID(hashing:)` of the app's id.
     public var activity: ActivityID
-    /// Made from the subscriber's id, as an `ActivityID` from the activity's.
+    /// Id of the subscriber, hashed from the app's id like an `ActivityID`.
     public var subscriber: UInt64
-    /// The update token, raw bytes.
+    /// Update token, raw bytes.
     public var token: [UInt8]
-    /// The person's; `nil` stands for `Preferences()`: every alert, no quiet hours.
+    /// Preferences of the person; `nil` stands for `Preferences()`: every alert, no quiet hours.
     public var preferences: Preferences?
-    /// The one it belongs to where there are several; `nil`: the first.
+    /// App of the activity if there are several; `nil`: the first.
     public var app: AppID?
-    /// When it appeared on the phone; `nil`: just now.
+    /// Time at which the activity appeared on the phone; `nil`: just now.
     public var startedAt: FeedTime?
 
-    /// Nothing is checked here. The engine leaves out what it cannot take, such as an empty token, and
+    /// Creates a subscription without checks. The engine leaves out those that it cannot take, such as one with an empty token, and
     /// `Engine.Observer.report` says how many.
     ///
     /// - Parameters:
@@ -36,18 +36,18 @@ public struct Subscription: Sendable, Hashable {
     }
 }
 
-/// An app as APNs knows it. A token of one is of no use to another, nor in the other environment.
+/// An app as APNs knows it. A token works only with its own app, in its own environment.
 public struct AppID: Sendable, Hashable, CustomStringConvertible {
-    /// Which of APNs' two services an app's tokens are for: `development` for builds from Xcode, `production` for
-    /// TestFlight and the App Store.
+    /// APNs service for which an app's tokens are valid: `development` for builds from Xcode, `production` for TestFlight and the
+    /// App Store.
     public enum Environment: String, Sendable, CaseIterable { case production, development }
 
-    /// Bare bundle id.
+    /// Bundle id of the app, without a suffix.
     public var bundleID: String
-    /// The service that made the app's tokens.
+    /// APNs service of the app's tokens.
     public var environment: Environment
 
-    /// Whether the bundle id exists only APNs knows: it answers `BadTopic` or `TopicDisallowed` where not.
+    /// Creates an id. Only APNs can check the bundle id: it answers `BadTopic` or `TopicDisallowed` to an unknown one.
     public init(bundleID: String, environment: Environment = .production) {
         self.bundleID = bundleID
         self.environment = environment

@@ -1,22 +1,22 @@
 package import FanfareModel
 
 extension LineupRules {
-    /// The name of the table, which no topic kind can have.
+    /// Name of the table, which no topic kind can have.
     static let table = "lineups"
 
     init(_ table: TableReader) {
         self.init()
         defer { table.finish() }
         if let dwell = table.duration("dwell", .seconds(1) ... .seconds(3600)) { self.dwell = dwell }
-        // Less than Apple's two seconds of animation (rule U5) is no turn.
+        // A shorter turn would not exceed Apple's two seconds of animation (rule U5).
         round = table.duration("round", .seconds(2) ... .seconds(3600))
         if let interval = table.duration("minimumInterval", .zero ... .seconds(3600)) { minimumInterval = interval }
-        // More would be felt as late by whoever watches the match.
+        // People who watch the match would notice a longer delay.
         if let gather = table.duration("gather", .zero ... .seconds(5)) { self.gather = gather }
         if let size = table.bucket("rotationPushes") { rotationPushes = size }
     }
 
-    /// Their table, as a rules file has it.
+    /// The lineup rules as their table in a rules file.
     package var toml: String {
         var lines = ["[\(LineupRules.table)]", "dwell = \(quoted(dwell.inRules))"]
         if let round { lines.append("round = \(quoted(round.inRules))") }

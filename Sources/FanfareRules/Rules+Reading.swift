@@ -4,7 +4,7 @@ import Foundation
 
 extension Rules {
     /// Reads a rules file (TOML): one table per topic kind, each complete in itself. Kinds that the file does not name keep their
-    /// built-in rules; `generic` is for all kinds that have none, `lineups` for what shows several topics.
+    /// built-in rules; `generic` applies to all kinds without rules, `lineups` to activities that show several topics.
     ///
     ///     [delivery]
     ///     minimumInterval = "10 s"
@@ -15,7 +15,7 @@ extension Rules {
     ///     essential = true
     ///     alert = { class = "essential", burst = 1, refill = "30 min", freshFor = "10 min", title = "Almost there" }
     ///
-    /// - Throws: every fault with line and column; then nothing of the file counts.
+    /// - Throws: `RulesError` with every fault, each with line and column; nothing of the file then applies.
     package init(file path: String) throws(RulesError) {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw RulesError(unreadable: path)
@@ -23,7 +23,7 @@ extension Rules {
         try self.init(toml: Array(data), file: path)
     }
 
-    /// - Parameter file: how messages call it.
+    /// - Parameter file: name of the file in messages.
     package init(toml bytes: [UInt8], file: String) throws(RulesError) {
         self = .builtIn
         let faults = TableReader.Faults()
@@ -47,11 +47,11 @@ extension Rules {
     }
 }
 
-/// What a rules file calls the reducers, and the occasions that each tells of.
+/// A reducer's name in a rules file, and the occasions that it reports.
 struct NamedReducer {
     let name: String
     let reducer: any Reducer
-    /// `nil`: those of its facts.
+    /// Occasions of the reducer; `nil`: those of its facts.
     let occasions: [OccasionKind]?
 
     static let all = [
@@ -66,7 +66,7 @@ struct NamedReducer {
         NamedReducer(name: "patches", reducer: PatchesOnly(), occasions: []),
     ]
 
-    /// The reducer of a kind whose table names none.
+    /// Returns the reducer of a kind whose table names none.
     static func usual(for kind: TopicKind) -> NamedReducer {
         all.first { $0.name == kind.rawValue } ?? all[2]
     }
@@ -77,7 +77,7 @@ struct NamedReducer {
 }
 
 extension TopicRules {
-    // Not an initialiser: Swift calls no observers in those, and what `fields` and `occasions` say would not be worked out.
+    // Not an initialiser, in which Swift calls no observers: the values derived from `fields` and `occasions` would be missing.
     fileprivate mutating func read(_ table: TableReader, kind: TopicKind) {
         defer { table.finish() }
         let named =
@@ -134,7 +134,7 @@ extension TopicRules {
         }
     }
 
-    /// An occasion without `when` is one that the reducer tells of.
+    /// Checks that the reducer reports an occasion, which has no `when`.
     private func tells(of occasion: TOMLValue.Member, _ named: NamedReducer, _ reader: TableReader) {
         let kind = OccasionKind(occasion.key)
         if let occasions = named.occasions {
@@ -272,7 +272,7 @@ extension FieldRule {
             fields.faults.note(field.keyPlace, "\(field.key): expected exactly one of step, minutes, percent, redact")
             return nil
         }
-        // Ten years in seconds: nothing that people see is coarser.
+        // Ten years in seconds; nothing visible is coarser.
         let stepMax = 315_360_000
         func quantiser(_ step: Int64, _ usual: Quantiser) -> FieldRule {
             guard let hysteresis = rule.whole("hysteresis", 1...stepMax) else { return .quantised(usual) }
@@ -315,7 +315,7 @@ extension Redaction.Form {
 }
 
 extension OccasionRule {
-    /// - Parameter reducerHasWords: for the alerts of what it tells; then an alert needs no title.
+    /// - Parameter reducerHasWords: `true` if the reducer words the alerts of its occasions, so that they need no title.
     fileprivate init(_ table: TableReader, reducerHasWords: Bool) {
         let when = table.conditions("when")
         self.init(
@@ -353,7 +353,7 @@ extension AlertRule {
 }
 
 extension TableReader {
-    /// Notes keys that must be there and are not.
+    /// Returns `true` if all required keys are present; otherwise notes the missing ones.
     fileprivate func has(_ required: [String]) -> Bool {
         let missing = required.filter { key in !members.contains { $0.key == key } }
         if !missing.isEmpty {
@@ -387,7 +387,7 @@ extension TableReader {
         return bucket.has("burst", "refill") ? size : nil
     }
 
-    /// `{ status = "arriving", stops = { atMost = 1 } }`; in the order of the file.
+    /// Returns conditions such as `{ status = "arriving", stops = { atMost = 1 } }`, in the order of the file.
     fileprivate func conditions(_ key: String) -> [Condition] {
         guard let conditions = table(key) else { return [] }
         if conditions.members.isEmpty {

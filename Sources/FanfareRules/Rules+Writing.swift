@@ -2,7 +2,7 @@ package import FanfareDecisions
 package import FanfareModel
 
 extension Rules {
-    /// The rules as a file says them: reading it gives the same rules. A kind whose reducer no file can name says so in a comment.
+    /// The rules as a rules file, which reads back as the same rules. A kind whose reducer has no name in files gets a comment instead.
     package var toml: String {
         kinds.sorted { $0.key.rawValue < $1.key.rawValue }.map { $0.value.toml(kind: $0.key) }.joined(separator: "\n")
             + (kinds.isEmpty ? "" : "\n") + other.toml(kind: .generic) + "\n" + lineups.toml
@@ -10,7 +10,7 @@ extension Rules {
 }
 
 extension TopicRules {
-    /// The table of one kind.
+    /// Returns the table of one kind.
     package func toml(kind: TopicKind) -> String {
         let kind = key(kind.rawValue)
         var lines = ["[\(kind)]"]
@@ -157,7 +157,7 @@ extension Condition.Test {
 }
 
 extension JSONValue {
-    /// JSON's texts, numbers and booleans are TOML's too.
+    /// Value in a rules file: texts, numbers and Booleans are the same in JSON and TOML.
     fileprivate var inRules: String {
         var bytes: [UInt8] = []
         write(to: &bytes)
@@ -171,7 +171,7 @@ private func array(_ texts: Set<String>) -> String {
 
 func quoted(_ text: String) -> String { JSONValue.string(text).inRules }
 
-/// A key as it stands, where it needs no quotes.
+/// Returns a key, in quotes if it needs them.
 private func key(_ name: String) -> String {
     let isBare =
         !name.isEmpty

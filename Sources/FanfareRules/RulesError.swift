@@ -1,9 +1,9 @@
-/// What is wrong with a rules file: every fault in it, each with its place and what was expected there.
+/// Every fault of a rules file, each with its place and what was expected there.
 package struct RulesError: Error, CustomStringConvertible, Sendable {
-    /// `file:line:column: what is wrong`, in the order of the file.
+    /// Faults as `file:line:column: description`, in the order of the file.
     package let lines: [String]
 
-    /// There is no such file, or it is not ours to read: nothing is known of what it says.
+    /// Is `true` if the file is missing or not readable, so that its contents are unknown.
     package private(set) var isUnreadable = false
 
     package var description: String { lines.joined(separator: "\n") }

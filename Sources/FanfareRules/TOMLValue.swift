@@ -1,6 +1,6 @@
 import CFanfareTOML
 
-/// Line and column, from 1.
+/// Line and column of a file, from 1.
 struct Place: Comparable {
     let line: Int
     let column: Int
@@ -8,7 +8,7 @@ struct Place: Comparable {
     static func < (a: Place, b: Place) -> Bool { (a.line, a.column) < (b.line, b.column) }
 }
 
-/// A value of a TOML document, and where it stands.
+/// A value of a TOML document, with its place.
 struct TOMLValue {
     enum Content {
         case string(String)
@@ -17,7 +17,7 @@ struct TOMLValue {
         case boolean(Bool)
         case date
         case array([TOMLValue])
-        /// In the order in which they stand in the file.
+        /// A table, whose members are in the order of the file.
         case table([Member])
     }
 
@@ -30,7 +30,7 @@ struct TOMLValue {
     let content: Content
     let place: Place
 
-    /// For messages: what stands there.
+    /// Name of the value in messages.
     var name: String {
         switch content {
         case .string(let text): "\"\(text.prefix(40))\""
@@ -45,7 +45,7 @@ struct TOMLValue {
 }
 
 extension TOMLValue {
-    /// - Throws: the first fault of bytes that are no TOML.
+    /// - Throws: the first fault of bytes that are not TOML.
     static func document(_ bytes: [UInt8], file: String) throws(RulesError) -> TOMLValue {
         if let fault = unreadable(bytes) { throw RulesError(file: file, faults: [fault]) }
         let document = bytes.withUnsafeBytes { bytes in
@@ -66,7 +66,7 @@ extension TOMLValue {
     }
 
     private static let bytesMax = 1 << 20
-    /// Keys are nested by dots, and what walks or frees them goes one call deeper for each.
+    /// Maximum number of dots in a line. Each dot nests a key, and functions that walk or free the document recurse once per level.
     private static let dotsOfALineMax = 100
 
     private static func unreadable(_ bytes: [UInt8]) -> Fault? {
@@ -80,7 +80,7 @@ extension TOMLValue {
         return nil
     }
 
-    /// Takes the node at `position` with all that stands in it.
+    /// Takes the node at `position` with everything in it.
     private init(_ nodes: UnsafeBufferPointer<fanfare_toml_node>, _ position: inout Int) {
         let node = nodes[position]
         position += 1

@@ -1,10 +1,10 @@
 import FanfareDecisions
 import FanfareModel
 
-/// Reads one table, key by key. What is missing or wrong is `nil`; what is wrong is noted as well, and so is, at the end, every
-/// key that nobody asked for. So one pass finds all faults of a file.
+/// Reads one table, key by key. Missing and wrong values are `nil`; wrong ones are also noted as faults, and so is, at the end,
+/// every key that was not read. So one pass finds all faults of a file.
 final class TableReader {
-    /// Shared by the readers of one file.
+    /// Faults of a file, shared by its readers.
     final class Faults {
         private(set) var all: [Fault] = []
         func note(_ place: Place, _ text: String) { all.append(Fault(place, text)) }
@@ -22,13 +22,13 @@ final class TableReader {
         self.faults = faults
     }
 
-    /// The value of a key, whatever it is.
+    /// Returns the value of a key, of any type.
     func take(_ key: String) -> TOMLValue? {
         asked.append(key)
         return members.first { $0.key == key }?.value
     }
 
-    /// The value of a key; `read` gives `nil` for what is not `expected`.
+    /// Returns the value of a key, as converted by `read`, which returns `nil` for a value that is not `expected`.
     func take<Value>(_ key: String, _ expected: String, _ read: (TOMLValue) -> Value?) -> Value? {
         guard let value = take(key) else { return nil }
         return self.read(value, for: key, expected, read)
@@ -42,14 +42,14 @@ final class TableReader {
         return nil
     }
 
-    /// Notes a key that was one once.
+    /// Notes a fault for a key that is no longer supported.
     func refuse(_ key: String, _ advice: String) {
         guard let member = members.first(where: { $0.key == key }) else { return }
         refused.append(key)
         faults.note(member.keyPlace, "\(key): \(advice)")
     }
 
-    /// Notes the keys that were not asked for.
+    /// Notes a fault for each key that was not read.
     func finish() {
         for member in members where !asked.contains(member.key) && !refused.contains(member.key) {
             let advice = member.key.nearest(of: asked).map { "did you mean \($0)?" }
@@ -92,7 +92,7 @@ final class TableReader {
         }
     }
 
-    /// The table of a key; its reader must be finished.
+    /// Returns a reader for the table of a key; the caller must call its `finish()`.
     func table(_ key: String) -> TableReader? {
         guard let value = take(key) else { return nil }
         return table(value, for: key)
@@ -122,7 +122,7 @@ extension TOMLValue {
         return duration
     }
 
-    /// What a field of a content state can be compared with.
+    /// Value that a field of a content state can be compared with.
     var scalar: JSONValue? {
         switch content {
         case .string(let text): .string(text)
@@ -134,7 +134,7 @@ extension TOMLValue {
     }
 }
 
-/// How durations are written in a rules file: a whole number and a unit.
+/// Durations in a rules file: a whole number and a unit.
 extension Duration {
     private static let units: [(name: String, milliseconds: Int64)] = [
         ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1),
@@ -143,14 +143,14 @@ extension Duration {
     init?(inRules text: String) {
         let digits = text.prefix { ("0"..."9").contains($0) }
         let unit = text.dropFirst(digits.count).drop { $0 == " " }
-        // No rule is longer than some months; ten digits are far from any overflow.
+        // No rule is longer than some months, and ten digits cannot overflow.
         guard digits.count <= 10, let count = Int64(digits),
             let milliseconds = Duration.units.first(where: { $0.name == unit })?.milliseconds
         else { return nil }
         self = .milliseconds(count * milliseconds)
     }
 
-    /// In the largest unit that leaves no fraction.
+    /// The duration in the largest unit that leaves no fraction.
     var inRules: String {
         let milliseconds = self.milliseconds
         guard milliseconds > 0, let unit = Duration.units.first(where: { milliseconds % $0.milliseconds == 0 }) else {

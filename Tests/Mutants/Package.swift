@@ -37,6 +37,7 @@ let package = Package(
             swiftSettings: swift),
         .testTarget(
             name: "FanfareAPNsTests", dependencies: ["FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop"],
+            path: "Tests/Unit/FanfareAPNsTests",
             swiftSettings: swiftOfTests),
         .target(name: "CFanfareSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
         .target(
@@ -47,18 +48,26 @@ let package = Package(
         .target(
             name: "Fanfare", dependencies: stages("FanfareFeeds", "FanfareAPNs", "FanfareLoop"), swiftSettings: swift),
         .target(
-            name: "EngineTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"], path: "Tests/EngineSupport",
+            name: "EngineTestSupport", dependencies: ["FanfareModel", "FanfareFanOut"],
+            path: "Tests/Support/EngineTestSupport",
             swiftSettings: swiftOfTests),
         .testTarget(
             name: "FanfareTests", dependencies: stages("Fanfare", "FanfareFeeds", "EngineTestSupport"),
+            path: "Tests/Unit/FanfareTests",
             swiftSettings: swiftOfTests),
-        .testTarget(name: "FanfareModelTests", dependencies: ["FanfareModel"], swiftSettings: swiftOfTests),
+        .testTarget(
+            name: "FanfareModelTests", dependencies: ["FanfareModel"], path: "Tests/Unit/FanfareModelTests",
+            swiftSettings: swiftOfTests),
         .testTarget(
             name: "FanfareDecisionsTests", dependencies: ["FanfareModel", "FanfareDecisions"],
+            path: "Tests/Unit/FanfareDecisionsTests",
             swiftSettings: swiftOfTests),
-        .testTarget(name: "FanfareFanOutTests", dependencies: stages(), swiftSettings: swiftOfTests),
+        .testTarget(
+            name: "FanfareFanOutTests", dependencies: stages(), path: "Tests/Unit/FanfareFanOutTests",
+            swiftSettings: swiftOfTests),
         .testTarget(
             name: "FanfareLineupTests", dependencies: ["FanfareLineup", "FanfareModel", "FanfareFanOut"],
+            path: "Tests/Unit/FanfareLineupTests",
             swiftSettings: swiftOfTests),
         .target(
             name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/Simulation",
@@ -66,10 +75,11 @@ let package = Package(
         .executableTarget(
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: swift),
         .target(
-            name: "ReferenceModel", dependencies: ["FanfareModel", "FanfareDecisions"], path: "Tests/ReferenceModel",
+            name: "ReferenceModel", dependencies: ["FanfareModel", "FanfareDecisions"],
+            path: "Tests/Differential/ReferenceModel",
             exclude: ["Runner"], swiftSettings: swift),
         .executableTarget(
-            name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/ReferenceModel/Runner",
+            name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/Differential/ReferenceModel/Runner",
             swiftSettings: swift),
     ],
     swiftLanguageModes: [.v6], cxxLanguageStandard: .cxx17)

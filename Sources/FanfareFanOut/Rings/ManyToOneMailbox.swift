@@ -9,7 +9,7 @@ public import Synchronization
 /// Full is an answer: `tryPush` says so and nobody waits. So is closed: what was taken before the close will be popped, and nothing
 /// is taken after it. Elements leave in the order in which their positions were claimed, one
 /// order for all producers. Inlinable for the reason given at `OneToOneRing`; positions count from 0 and never reach 2^64, so
-/// their arithmetic needs no overflow checks.
+/// their arithmetic needs no overflow checks. `Sendable` is unchecked because the compiler knows nothing of sequence numbers.
 @usableFromInline package final class ManyToOneMailbox<Element: Sendable>: @unchecked Sendable {
     @usableFromInline let capacity: UInt64
     // Two arrays and not one of pairs: taking an element then is no access to the sequence number beside it, which other

@@ -12,7 +12,8 @@ public import Synchronization
 /// entered. What is still inside when the ring goes is released with it.
 ///
 /// The ends are non-copyable, so that "one producer, one consumer" is a rule of the type, and they hold their own indices:
-/// class variables would cost a dynamic exclusivity check per item.
+/// class variables would cost a dynamic exclusivity check per item. `Sendable` is unchecked because two counters, which the compiler knows
+/// nothing of, say which slots are whose.
 ///
 /// Everything on the way of an element is inlinable: unspecialised generic code in another module costs a hundred times
 /// what the element costs. The types must be `@usableFromInline` for that as well as their members.

@@ -1,20 +1,20 @@
 import FanfareModel
 
-/// One DFL/Sportec match, row by row, in the file's order, which is the order of entry: late rows stay late, and rows after
-/// the final whistle come after the end.
+/// Decoder for one DFL/Sportec match, row by row, in the file's order, which is the order of entry: late rows stay late, and rows
+/// after the final whistle come after the end.
 ///
-/// Penalties that are kicked after the whistle which ends play, by their own times, are a shoot-out: it begins with that whistle, and the
-/// match ends with the shoot-out's own whistle, or with the file. What such a part of a match is called in `GameSection` no recording shows.
+/// Penalties after the whistle that ends play, by their own times, are a shoot-out. It begins with that whistle, and the match ends
+/// with the shoot-out's own whistle or with the file. No recording shows the name of a shoot-out in `GameSection`.
 struct DFLDecoder: FeedDecoder {
     private let path: String
     private let match: FootballTopic
     private let info: DFLMatch
     private let document: DFLDocument
     private let hasExtraTime: Bool
-    /// The whistle after which penalties are kicked; `nil`: none are.
+    /// Time of the whistle before a shoot-out; `nil` without one.
     private let shootoutFrom: FeedTime?
     private var hasEnded = false
-    /// The latest row so far.
+    /// Latest event time so far.
     private var latest = FeedTime(milliseconds: 0)
     private var pending: ArraySlice<FeedItem>
     private var position = 0
@@ -45,7 +45,7 @@ struct DFLDecoder: FeedDecoder {
         let first = times.first { _ in true }
         pending = []
         if let kickoff = info.kickoff ?? first {
-            // Never after the first row, whatever the schedule said, and never before there is a time.
+            // Never after the first row, whatever the schedule says, and never before the first plausible time.
             let at = max(FeedTime.plausible.lowerBound, min(kickoff + FootballTopic.lead, first ?? kickoff))
             pending.append(
                 .event(match.start(home: info.names[.home] ?? "Home", away: info.names[.away] ?? "Away", at: at)))
@@ -91,7 +91,7 @@ struct DFLDecoder: FeedDecoder {
                 text: "the \(row.kind) is of a part of the match that is not known, \(section), and changes nothing"))
     }
 
-    /// `nil` when a row that belongs to a side does not say which.
+    /// Returns the event of a row, or `nil` if the row needs a side and names none.
     private func event(_ row: DFLDocument.Row, at: FeedTime) -> FeedEvent? {
         let name = kind(named: row.kind)
         if let shot = row.shot, shot.penalty, let shootoutFrom, at > shootoutFrom {
@@ -111,14 +111,14 @@ struct DFLDecoder: FeedDecoder {
             return FeedEvent(
                 topic: match.topic, at: at, id: row.id, kind: name, change: .retraction(of: row.id))
         case "KickOff":
-            // A kick-off without a section is the restart after a goal.
+            // A kick-off without a section restarts play after a goal.
             guard let period = DFLDecoder.beginning(row.attributes["GameSection"]) else { break }
             return match.period(period, id: row.id, kind: name, at: at)
         case "FinalWhistle":
             guard let period = ending(row.attributes["GameSection"]) else { break }
             return match.period(period, id: row.id, kind: name, at: at)
         case "OwnGoal":
-            // The point goes against the side of the unlucky player.
+            // The goal counts against the player's own side.
             let unlucky = row.attributes["Player"].flatMap { info.players[$0]?.side } ?? side(team)
             return unlucky.map {
                 match.goal(

@@ -2,7 +2,7 @@ import FanfareModel
 import Foundation
 import FoundationXML
 
-/// A DFL/Sportec event file, reduced to what Fanfare reads of it.
+/// A DFL/Sportec event file, reduced to the parts that Fanfare reads.
 struct DFLDocument {
     struct Row {
         let line: Int
@@ -11,9 +11,9 @@ struct DFLDocument {
         var time = ""
         /// Name of the first child element: `Play`, `Caution`, `Delete`.
         var kind = ""
-        /// Of the first child element.
+        /// Attributes of the first child element.
         var attributes: [String: String] = [:]
-        /// The shot in there, anywhere below: the successful one, where there are several.
+        /// A shot anywhere below the row: the successful one if there are several.
         var shot: Shot?
         var goal: Shot? { shot.flatMap { $0.isGoal ? $0 : nil } }
     }
@@ -22,12 +22,12 @@ struct DFLDocument {
         var team: String?
         var player: String?
         var penalty: Bool
-        /// A `SuccessfulShot` is in it.
+        /// Is `true` if the shot contains a `SuccessfulShot`.
         var isGoal = false
     }
 
     private(set) var rows: [Row] = []
-    /// Where and why reading stopped, when the document is not well formed.
+    /// Line at which reading stopped, and the reason, if the document is not well formed.
     private(set) var defect: (line: Int, reason: String)?
 
     init(_ bytes: [UInt8]) {
@@ -37,23 +37,23 @@ struct DFLDocument {
     }
 }
 
-/// Match information that stands in a file of its own beside the events.
+/// Match information from a separate file beside the events.
 struct DFLMatch {
     private(set) var id = ""
     private(set) var kickoff: FeedTime?
-    /// Team id → side.
+    /// Sides by team id.
     private(set) var sides: [String: Side] = [:]
     private(set) var names: [Side: String] = [:]
-    /// Person id → name, and the side the person plays for.
+    /// Names and sides of the players, by person id.
     private(set) var players: [String: (name: String, side: Side?)] = [:]
 
-    /// `nil` when the document is no match information.
+    /// Reads match information; `nil` if the document is something else.
     init?(_ bytes: [UInt8]) {
         let reader = MatchReader()
         _ = reader.read(bytes)
         guard let general = reader.general, let id = general["MatchId"] else { return nil }
         self.id = id
-        // Where none is known, there may be one of year 1.
+        // An unknown kick-off may be written as year 1.
         kickoff = [general["PlannedKickoffTime"], general["KickoffTime"]]
             .compactMap { $0.flatMap { FeedTime(rfc3339: $0) } }.first(where: \.isPlausible)
         for (side, prefix) in [(Side.home, "Home"), (.away, "Guest")] {
@@ -64,17 +64,17 @@ struct DFLMatch {
     }
 }
 
-/// Drives Foundation's streaming parser, which is not made for strangers: it traps on attributes that are not UTF-8, expands
-/// entities, nests without bound and takes the end of the bytes for the end of the document. So what it gets is checked before,
-/// and what it says is checked here.
+/// Wrapper of Foundation's streaming parser, which is not made for untrusted input: it traps on attributes that are not UTF-8,
+/// expands entities, nests without bound, and takes the end of the bytes for the end of the document. So the wrapper checks the
+/// parser's input beforehand, and its events here.
 private class XMLReader: NSObject, XMLParserDelegate {
-    /// Elements inside each other; a feed of ours has six.
+    /// Maximum nesting of elements; the engine's feeds have six levels.
     private static let depthMax = 64
 
     private var refusal: String?
     private var depth = 0
 
-    /// `nil` when the document was read to its end.
+    /// Returns the line and reason of a defect, or `nil` if the document was read to its end.
     final func read(_ bytes: [UInt8]) -> (line: Int, reason: String)? {
         if let line = firstLineThatIsNotUTF8(bytes) { return (line, "invalid UTF-8") }
         if let reason = unwanted(in: bytes) { return (1, reason) }
@@ -113,10 +113,10 @@ private class XMLReader: NSObject, XMLParserDelegate {
         ended(name)
     }
 
-    /// A document type declares entities, and expanding them is how a small document becomes a large one; another encoding
-    /// could hide one from this search.
+    /// Returns the reason to refuse a document with a document type or another encoding. A document type declares entities, whose
+    /// expansion can make a small document huge; another encoding could hide one from this search.
     private func unwanted(in bytes: [UInt8]) -> String? {
-        // libxml2 finds out by itself that a document is UTF-16, and would read what the search below cannot see.
+        // libxml2 detects UTF-16 by itself, and would read text that the search below cannot see.
         if bytes.contains(0) { return "the document has NUL bytes: it is not UTF-8" }
         if bytes.firstRange(of: Array("<!DOCTYPE".utf8)) != nil {
             return "the document has a document type (<!DOCTYPE), which a feed has no use for"
@@ -126,7 +126,7 @@ private class XMLReader: NSObject, XMLParserDelegate {
         guard text.starts(with: "<?xml".utf8), let end = text.firstRange(of: Array("?>".utf8))?.lowerBound else {
             return nil
         }
-        // Blanks may stand around the sign.
+        // Removes white space, which may surround the `=`.
         let declaration = String(decoding: text[..<end], as: UTF8.self).lowercased().filter { !$0.isWhitespace }
         let isUTF8 = ["utf-8", "us-ascii"].contains { name in
             declaration.contains("encoding=\"\(name)\"") || declaration.contains("encoding='\(name)'")
@@ -137,7 +137,7 @@ private class XMLReader: NSObject, XMLParserDelegate {
 
     private func firstLineThatIsNotUTF8(_ bytes: [UInt8]) -> Int? {
         guard String(validating: bytes, as: UTF8.self) == nil else { return nil }
-        // A line end is never part of a longer sequence, so lines can be judged one by one.
+        // A line end is never part of a longer sequence, so each line can be checked by itself.
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         return (lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0) + 1
     }
@@ -146,7 +146,7 @@ private class XMLReader: NSObject, XMLParserDelegate {
 private final class EventReader: XMLReader {
     private(set) var rows: [DFLDocument.Row] = []
     private var row: DFLDocument.Row?
-    /// The innermost shot around the current element.
+    /// Innermost shot around the current element.
     private var shot: DFLDocument.Shot?
     private var penaltyDepth = 0
 

@@ -1,21 +1,21 @@
 import FanfareModel
 
-/// One side of a match.
+/// A side of a match.
 enum Side: String {
     case home, away
     var other: Side { self == .home ? .away : .home }
 }
 
-/// Makes the events of one match, in the words that the core's football reducer knows.
+/// Creates the events of one match, in the vocabulary of the core's football reducer.
 struct FootballTopic {
-    /// When people begin to see a match: this long before the kick-off.
+    /// Offset from the kick-off at which a match becomes visible.
     static let lead = Duration.seconds(-600)
 
     let topic: TopicID
 
     init(matchID: String) { topic = TopicID("match/" + percentEncoded(matchID)) }
 
-    /// Begins the topic. A match whose teams are known and that has no period yet shows as `PRE`.
+    /// Returns the event that begins the topic. A match with teams but without a period shows as `PRE`.
     func start(home: String, away: String, at: FeedTime) -> FeedEvent {
         let teams = Fact(id: "teams", kind: "teams", at: at, values: ["home": .string(home), "away": .string(away)])
         return FeedEvent(
@@ -23,12 +23,12 @@ struct FootballTopic {
             change: .fact(teams))
     }
 
-    /// A period that the provider does not announce: the decoder has inferred it.
+    /// Returns the event of a period that the decoder has inferred, because the provider does not announce it.
     func inferred(period: String, at: FeedTime) -> FeedEvent {
         self.period(period, id: "period/\(period)", kind: period == "FT" ? "end" : "period", at: at)
     }
 
-    /// Full time ends the topic.
+    /// Returns the event of a period. Full time ends the topic.
     func period(_ period: String, id: String, kind: String, at: FeedTime) -> FeedEvent {
         FeedEvent(
             topic: topic, at: at, id: id, kind: kind, lifecycle: period == "FT" ? .end : nil,
@@ -64,7 +64,7 @@ struct FootballTopic {
         return scoreboard("substitution", values, id: id, at: at)
     }
 
-    /// What no scoreboard shows: a pass, a throw-in.
+    /// Returns an event that no scoreboard shows: a pass, a throw-in.
     func raw(_ kind: String, id: String, at: FeedTime) -> FeedEvent {
         FeedEvent(topic: topic, at: at, id: id, kind: kind)
     }

@@ -1,11 +1,10 @@
 import FanfareModel
 
-/// One Wyscout match, event by event, in the file's order.
+/// Decoder for one Wyscout match, event by event, in the file's order.
 ///
-/// The provider gives seconds of play within a period and marks neither half-time nor full time. So `at` is the kick-off plus
-/// the time played plus the breaks, which are assumed: 15 minutes at half-time, 5 before extra time, none before the second
-/// half of extra time and before the shoot-out, each counted from the period's last event. That an event is a period's last
-/// one shows only in the one after it.
+/// The provider gives seconds of play within a period and marks neither half-time nor full time. So `at` is the kick-off plus the
+/// time played plus assumed breaks: 15 minutes at half-time, 5 before extra time, none before the second half of extra time and
+/// before the shoot-out, each counted from the period's last event. Only the event after it shows which one that was.
 struct WyscoutDecoder: FeedDecoder {
     private let path: String
     private let match: FootballTopic
@@ -16,10 +15,10 @@ struct WyscoutDecoder: FeedDecoder {
     private var pending: ArraySlice<FeedItem> = []
     private var position = 0
     private var starts: [WyscoutDocument.Period: FeedTime] = [:]
-    /// The latest event so far.
+    /// Latest event time so far.
     private var latest: FeedTime
 
-    /// - Parameter kickoff: `nil`: nobody knows it.
+    /// - Parameter kickoff: `nil` if it is unknown.
     init(path: String, document: WyscoutDocument, matchID: Int64, kickoff given: FeedTime?, sides: [Int64: Side]) {
         self.path = path
         self.document = document
@@ -77,7 +76,7 @@ struct WyscoutDecoder: FeedDecoder {
         return match.inferred(period: period.code, at: start)
     }
 
-    /// What the break after a period's last event is called; `nil` where none begins.
+    /// Returns the name of the break after a period's last event, or `nil` if none begins.
     private func pause(between period: WyscoutDocument.Period, and next: WyscoutDocument.Period) -> String? {
         guard starts[next] == nil else { return nil }
         return switch next {
@@ -115,7 +114,7 @@ struct WyscoutDecoder: FeedDecoder {
 }
 
 extension WyscoutDocument.Period {
-    /// As content states call it.
+    /// Name of the period in content states.
     fileprivate var code: String {
         switch self {
         case .firstHalf: "1H"

@@ -1,4 +1,4 @@
-/// A Wyscout match file, reduced to what Fanfare reads of it.
+/// A Wyscout match file, reduced to the parts that Fanfare reads.
 struct WyscoutDocument {
     enum Period: String {
         case firstHalf = "1H", secondHalf = "2H", extraFirst = "E1", extraSecond = "E2", shootout = "P"
@@ -9,18 +9,18 @@ struct WyscoutDocument {
         let id: String
         let kind: String
         let period: Period
-        /// From the start of the period.
+        /// Seconds from the start of the period.
         let seconds: Double
         let team: Int64?
         let player: Int64?
-        /// `nil` for what no scoreboard shows.
+        /// Meaning for the scoreboard; `nil` for a row that no scoreboard shows.
         let meaning: Meaning?
     }
 
-    /// What a row's name and tags say.
+    /// Meaning of a row, from its name and tags.
     enum Meaning {
         case goal(penalty: Bool)
-        /// The row's team is that of the unlucky player.
+        /// An own goal; the row's team is the player's own.
         case ownGoal
         case card(FootballTopic.Card)
         case shootoutKick(scored: Bool)
@@ -34,7 +34,7 @@ struct WyscoutDocument {
     private(set) var matchID: Int64?
     private(set) var rows: [Row] = []
     private(set) var defects: [Defect] = []
-    /// In the file's order: in every recording the home side stands first.
+    /// Teams in the file's order; the home side is first in every recording.
     private(set) var teams: [(id: Int64, name: String)] = []
     private(set) var players: [Int64: String] = [:]
 
@@ -70,7 +70,7 @@ struct WyscoutDocument {
         guard let period = element["matchPeriod"]?.string.flatMap(Period.init) else {
             return defect("the event's `matchPeriod` is none of 1H, 2H, E1, E2, P")
         }
-        // No period lasts three hours; beyond, the unit is another one.
+        // No period lasts three hours; larger numbers are in another unit.
         guard let seconds = element["eventSec"]?.number, (0..<10_800).contains(seconds) else {
             return defect("the event's `eventSec` is no number of seconds from 0 to 10,800")
         }
@@ -82,8 +82,8 @@ struct WyscoutDocument {
                 meaning: WyscoutDocument.meaning(element, name: name, period: period)))
     }
 
-    /// Tags (Wyscout's glossary): 101 goal, 102 own goal, 1701 red, 1702 yellow, 1703 second yellow. A beaten keeper's
-    /// `Save attempt` carries 101 too.
+    /// Returns the meaning of a row. Tags (Wyscout's glossary): 101 goal, 102 own goal, 1701 red, 1702 yellow, 1703 second yellow.
+    /// A beaten keeper's `Save attempt` has 101, too.
     private static func meaning(_ element: JSONElement, name: String, period: Period) -> Meaning? {
         var tags: Set<Int64> = []
         for tag in element.elements(of: "tags") {
@@ -101,7 +101,8 @@ struct WyscoutDocument {
         return nil
     }
 
-    /// Names hold non-ASCII letters as literal `\u00fc` text: a second round of JSON's escapes. What is no such escape stays.
+    /// Decodes the literal `\u00fc` text by which names spell non-ASCII letters: a second round of JSON's escapes. Other text stays
+    /// unchanged.
     static func unescaped(_ text: String) -> String {
         guard text.contains("\\u") else { return text }
         var units: [UInt16] = []

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// `matches-metadata.json`: what match files do not say of themselves.
+/// `matches-metadata.json`: the data about matches that their own files lack.
 struct WyscoutMetadata {
     struct Match {
         let kickoff: FeedTime
@@ -25,7 +25,7 @@ struct WyscoutMetadata {
     private static func matches(_ root: JSONElement) -> [Int64: Match] {
         var matches: [Int64: Match] = [:]
         for element in root.elements {
-            // `dateutc` is `2018-05-13 14:00:00`, without a zone, or has one.
+            // `dateutc` is like `2018-05-13 14:00:00`, with or without a zone.
             guard let id = element["wyId"]?.integer, let date = element["dateutc"]?.string,
                 let kickoff = FeedTime(rfc3339: date + "Z") ?? FeedTime(rfc3339: date), kickoff.isPlausible
             else { continue }

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// Made-up feeds in the native format, for what has no recording. The same seed gives the same bytes.
+/// Synthetic feeds in the native format, for kinds without a recording. Equal seeds give equal bytes.
 ///
 ///     GeneratedFeed.ride.write(seed: 7) { bytes in file.append(bytes) }
 package enum GeneratedFeed: String, CaseIterable, Sendable {
@@ -18,7 +18,7 @@ package enum GeneratedFeed: String, CaseIterable, Sendable {
     /// Friday evening: 2026-06-12 17:00 UTC.
     static let evening = FeedTime(seconds: 1_781_283_600)
 
-    /// Hands out the feed in chunks of whole lines, about 64 KiB each, in the order in which it is delivered.
+    /// Writes the feed in chunks of whole lines, about 64 KiB each, in order of delivery.
     package func write<Failure: Error>(
         seed: UInt64, to sink: ([UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
@@ -51,14 +51,14 @@ package enum GeneratedFeed: String, CaseIterable, Sendable {
     }
 }
 
-/// A line, and when the feed delivers it: later than its `at` when somebody was slow to enter it.
+/// A line with its time of delivery, which is later than its `at` if it was entered late.
 struct FeedEntry {
     let delivered: FeedTime
     let line: JSONObject
 }
 
 extension [FeedEntry] {
-    /// In the order of delivery; what is delivered at one moment stands as it does here.
+    /// Writes the lines in order of delivery; lines delivered at the same time keep their order.
     func write<Failure: Error>(to sink: ([UInt8]) throws(Failure) -> Void) throws(Failure) {
         let order = indices.sorted { (self[$0].delivered, $0) < (self[$1].delivered, $1) }
         var chunk: [UInt8] = []

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// Names that no club and no player has, and what a match is made of.
+/// Invented names that no club and no player has, and the kinds of events in a match.
 enum Invented {
     static let teams = [
         "Ashenvale United", "Brackwater City", "Cindermoor Rovers", "Dunmarrow Athletic", "Elderfen Town",
@@ -18,14 +18,14 @@ enum Invented {
         "Dovrenko", "Mirandeš",
     ]
 
-    /// Sixteen players; the first eleven begin.
+    /// Returns sixteen players; the first eleven start.
     static func squad(_ random: inout SplitMix64) -> [String] {
         var names = surnames
         random.shuffle(&names)
         return names.prefix(16).map { "\(random.element(of: initials)). \($0)" }
     }
 
-    /// As often as they stand here: of twenty events ten are passes and five duels.
+    /// Kinds of raw events, repeated by frequency: of twenty events, ten are passes and five are duels.
     static let rawKinds = [
         "pass", "pass", "pass", "pass", "pass", "pass", "pass", "pass", "pass", "pass", "duel", "duel", "duel", "duel",
         "duel", "touch", "throwIn", "freeKick", "interruption", "shot",

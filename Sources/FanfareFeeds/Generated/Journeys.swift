@@ -1,8 +1,8 @@
 import FanfareModel
 
-/// Orders and rides: somebody comes nearer, and an estimate wavers.
+/// Orders and rides: a vehicle approaches, and its estimate fluctuates.
 extension PatchScript {
-    /// From the order to the door: half an hour to an hour.
+    /// Plays an order from its placement to the door: half an hour to an hour.
     mutating func deliver(from placed: FeedTime) {
         set("status", at: placed, ["status": "placed"])
         var at = later(than: placed, seconds: 30...240)
@@ -33,7 +33,7 @@ extension PatchScript {
         set("status", at: arrival + .seconds(random.number(in: 20...90)), ["status": "delivered", "arrivesAt": .null])
     }
 
-    /// From the search for a driver to the fare: a quarter of an hour to an hour.
+    /// Plays a ride from the search for a driver to the fare: a quarter of an hour to an hour.
     mutating func ride(from asked: FeedTime) {
         set("status", at: asked, ["status": "matching"])
         let assigned = later(than: asked, seconds: 15...120)
@@ -60,7 +60,7 @@ extension PatchScript {
             ["status": "ended", "fare": .string("\(4 + minutes).\(random.number(in: 10...99))"), "arrivesAt": .null])
     }
 
-    /// A place on the map every few seconds, and every third time a new estimate; two minutes before it is `arriving`.
+    /// Sends a position every few seconds, every third time a new estimate instead, and `arriving` two minutes before the arrival.
     private mutating func approach(
         from start: FeedTime, to arrival: FeedTime, every seconds: Int64, announces: Bool = true,
         _ values: (inout PatchScript, FeedTime) -> JSONObject
@@ -85,8 +85,7 @@ extension PatchScript {
         }
     }
 
-    /// Seconds since 2001. Too early or too late by up to an eighth of the way that is left, which changes as traffic does:
-    /// little by little.
+    /// Returns an estimate in seconds since 2001, off by up to an eighth of the remaining time. The error drifts slowly, as traffic does.
     private mutating func estimate(_ arrival: FeedTime, at now: FeedTime) -> JSONValue {
         drift = min(max(drift + random.number(in: -12...12), -125), 125)
         let guess = arrival + .milliseconds(max(0, (arrival - now).milliseconds) * drift / 1000)

@@ -1,8 +1,8 @@
 import FanfareModel
 
-/// One match of a made-up match day, from ten minutes before kick-off to its end.
+/// One match of a synthetic match day, from ten minutes before its kick-off to its end.
 struct MatchScript {
-    /// What one match has that the others have not.
+    /// Special event of a match.
     enum Story {
         case ordinary
         /// A goal in a second that another match shares.
@@ -17,7 +17,7 @@ struct MatchScript {
         /// A card that is entered only after the final whistle.
         case cardAfterTheEnd
 
-        /// For ten matches; shuffled by the seed.
+        /// Stories of ten matches; the seed shuffles them.
         static let oneOfEachDay: [Story] = [
             .sharedSecond, .sharedSecond, .cancelledGoal, .secondYellow, .shootout, .repeatedGoal, .cardAfterTheEnd,
             .ordinary, .ordinary, .ordinary,
@@ -29,7 +29,7 @@ struct MatchScript {
         var other: Side { self == .home ? .away : .home }
     }
 
-    /// When the ball is in play.
+    /// Time during which the ball is in play.
     private typealias Play = ClosedRange<FeedTime>
 
     let topic: String
@@ -77,7 +77,7 @@ struct MatchScript {
             let at = FeedTime(seconds: sharedSecond.milliseconds / 1000)
             goal(side(), at: at + .milliseconds(random.number(in: 0...999)))
         case .cancelledGoal:
-            // The review is over before the match is.
+            // Leaves time for the review to end before the match does.
             let at = moment(in: second.lowerBound...second.upperBound + .seconds(-240))
             let id = goal(side(), at: at)
             add(
@@ -139,7 +139,7 @@ struct MatchScript {
         period("FT", kind: "end", at: at + .seconds(20))
     }
 
-    /// Five kicks each, shorter when the other side cannot catch up; then pairs until one is ahead.
+    /// Returns `true` after five kicks each, or earlier if one side cannot catch up, and then after the first unequal pair.
     private static func isDecided(kicks: [Side: Int], scored: [Side: Int]) -> Bool {
         let (home, away) = (kicks[.home, default: 0], kicks[.away, default: 0])
         let lead = scored[.home, default: 0] - scored[.away, default: 0]
@@ -147,9 +147,9 @@ struct MatchScript {
         return lead > 5 - away || -lead > 5 - home
     }
 
-    // MARK: - What happens
+    // MARK: - Events
 
-    /// The teams begin the topic; a match that has no period yet shows as `PRE`.
+    /// Begins the topic with its teams; a match without a period shows as `PRE`.
     private mutating func announce(at: FeedTime) {
         let (home, away) = (teams[.home, default: ""], teams[.away, default: ""])
         fact("teams", "start", at: at, ["kind": "teams", "home": .string(home), "away": .string(away)])
@@ -173,7 +173,7 @@ struct MatchScript {
         for _ in 0..<random.number(in: 1...2) {
             let side = side()
             let at = moment(in: random.element(of: plays))
-            // Every second card is entered after the event, and some take minutes.
+            // Every second card is entered late, some by minutes.
             let delay = random.chance(perThousand: 500) ? random.number(in: 15_000...240_000) : 0
             card(
                 side, notYetBooked(side), "yellow", at: at,
@@ -193,7 +193,7 @@ struct MatchScript {
             ])
     }
 
-    /// Four or five, one to a window of its own, so that each is a version that people see.
+    /// Makes four or five substitutions, each in a window of its own, so that each is a visible version.
     private mutating func substitutions(in play: Play) {
         let count = random.number(in: 4...5)
         let start = play.lowerBound + .seconds(5 * 60)
@@ -212,11 +212,11 @@ struct MatchScript {
         }
     }
 
-    /// Passes, duels and the like: what nobody sees. Bursts and pauses, with a mean of 17 a minute.
+    /// Adds invisible events such as passes and duels, in bursts with pauses, 17 a minute on average.
     private mutating func noise(in play: Play) {
         var at = play.lowerBound
         while true {
-            // The product of two draws from 0…1 has a mean of one quarter: 80 ms + 13,800 ms / 4 = 3.53 s.
+            // The product of two draws from 0…1 is one quarter on average: 80 ms + 13,800 ms / 4 = 3.53 s.
             let product = random.number(in: 0...1000) * random.number(in: 0...1000)
             at = at + .milliseconds(80 + 13_800 * product / 1_000_000)
             if at >= play.upperBound { return }
@@ -258,18 +258,18 @@ struct MatchScript {
 
     private mutating func side() -> Side { random.chance(perThousand: 540) ? .home : .away }
 
-    /// Not one of those who are substituted.
+    /// Returns a player who is not substituted.
     private mutating func onTheField(_ side: Side) -> String { squads[side, default: []][random.number(in: 3...10)] }
 
     private mutating func notYetBooked(_ side: Side) -> String {
         while true {
-            // Ends: a match has at most four cards, a side eight players to draw from.
+            // Terminates: a match has at most four cards, and a side has eight players to draw from.
             let player = onTheField(side)
             if booked.insert("\(side.rawValue) \(player)").inserted { return player }
         }
     }
 
-    /// Not in the first or last minute, so that a fact and a period change are two versions.
+    /// Returns a time outside the first and last minute, so that a fact and a change of period are two versions.
     private mutating func moment(in play: Play) -> FeedTime {
         let length = (play.upperBound - play.lowerBound).milliseconds
         return play.lowerBound + .milliseconds(random.number(in: 60_000...length - 60_000))

@@ -1,12 +1,12 @@
 import FanfareModel
 
-/// One made-up topic whose feed sends numbered patches, with what makes real ones hard: some come late, some twice.
+/// One synthetic topic whose feed sends numbered patches, with the difficulties of real ones: some come late, some twice.
 struct PatchScript {
     let topic: String
     private let kind: TopicKind
     private var seq: Int64 = 0
     var random: SplitMix64
-    /// How wrong the provider's estimates are just now, in thousandths.
+    /// Present error of the provider's estimates, in thousandths.
     var drift: Int64 = 0
     private(set) var entries: [FeedEntry] = []
 
@@ -16,7 +16,7 @@ struct PatchScript {
         self.random = random
     }
 
-    /// What the provider knows now; absolute values.
+    /// Sends a patch of the provider's present knowledge, with absolute values.
     mutating func set(_ kind: String, at: FeedTime, _ values: JSONObject) {
         seq += 1
         var line: JSONObject = [
@@ -24,7 +24,7 @@ struct PatchScript {
             "id": .string("\(seq)"), "set": .object(values),
         ]
         if seq == 1 { line["topicKind"] = .string(self.kind.rawValue) }
-        // The first is what the others lean on, so it is in time.
+        // The first patch is never late, because the others build on it.
         let isLate = seq > 1 && random.chance(perThousand: 15)
         let delivered = isLate ? at + .milliseconds(random.number(in: 3000...40_000)) : at
         entries.append(FeedEntry(delivered: delivered, line: line))
@@ -33,13 +33,13 @@ struct PatchScript {
         }
     }
 
-    /// The provider says that it is over.
+    /// Sends the end of the topic.
     mutating func end(at: FeedTime) {
         let line: JSONObject = ["topic": .string(topic), "at": .string(at.description), "kind": "end"]
         entries.append(FeedEntry(delivered: at, line: line))
     }
 
-    /// Nothing that people see: a place on a map, a heartbeat.
+    /// Sends an invisible event: a position on a map, a heartbeat.
     mutating func noise(_ kind: String, at: FeedTime) {
         let line: JSONObject = [
             "topic": .string(topic), "at": .string(at.description), "kind": .string(kind),

@@ -1,7 +1,7 @@
 import FanfareModel
 
 extension GeneratedFeed {
-    /// One queue, so that a table for one party moves everybody behind it, and so does a party that gives up.
+    /// Returns the entries of one queue, in which a table for one party, or a party that gives up, moves everybody behind it.
     static func queue(_ count: Int, _ random: inout SplitMix64) -> [FeedEntry] {
         struct Party {
             var script: PatchScript
@@ -11,7 +11,7 @@ extension GeneratedFeed {
         var waiting: [Int] = []
         var joined = 0
         var now = evening
-        // Minutes between two tables; what the host tells those who wait.
+        // Minutes between two tables, as the host estimates waits.
         let pace: Int64 = 3
         func tell(_ party: inout Party, position: Int, at: FeedTime) {
             let share = Double(party.length - position) / Double(max(1, party.length))
@@ -28,7 +28,7 @@ extension GeneratedFeed {
             }
         }
         while joined < count || !waiting.isEmpty {
-            // The host's screen tells everybody where they stand, news or not.
+            // Tells every party its position, changed or not, as the host's screen does.
             tellAll(from: 0, at: now)
             now = now + .milliseconds(random.number(in: 20_000...100_000))
             let draw = random.number(in: 0...99)

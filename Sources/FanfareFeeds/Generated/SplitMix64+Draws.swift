@@ -1,7 +1,6 @@
 import FanfareModel
 
-/// Draws that are the same on every machine and toolchain: the standard library does not promise how its own
-/// `random(in:using:)` draws.
+/// Draws that are equal on every machine and toolchain. The standard library does not specify how its own `random(in:using:)` draws.
 extension SplitMix64 {
     mutating func number(in range: ClosedRange<Int64>) -> Int64 {
         let width = UInt64(range.upperBound - range.lowerBound) + 1
@@ -14,7 +13,7 @@ extension SplitMix64 {
 
     mutating func chance(perThousand: Int) -> Bool { number(in: 0...999) < perThousand }
 
-    /// The array must not be empty.
+    /// Returns a random element of an array, which must not be empty.
     mutating func element<Element>(of array: [Element]) -> Element { array[number(in: 0...array.count - 1)] }
 
     mutating func shuffle<Element>(_ array: inout [Element]) {

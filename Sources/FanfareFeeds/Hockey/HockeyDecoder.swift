@@ -1,12 +1,12 @@
 import FanfareModel
 
-/// A PWHL game (HockeyTech's play-by-play and summary in one document).
+/// Decoder for a PWHL game (HockeyTech's play-by-play and summary in one document).
 ///
-/// Rows have a game clock, which counts up in each period, and no time of day; the scheduled start is right, the "Eastern"
-/// times of the summary are not. So `at` is made: a minute of play takes 1.8 (108 of the 144 minutes that a recorded game of
-/// regular length lasts, without its intermissions), an intermission 18, the break before overtime 2, before another overtime of a
-/// play-off 18, before the shoot-out 3, and a shoot-out attempt 40 seconds. Play begins 10 minutes after the scheduled start, as in the
-/// recordings. A kick-off that somebody gives is when play begins.
+/// Rows have a game clock, which counts up in each period, and no time of day; the scheduled start is right, the "Eastern" times of
+/// the summary are not. So `at` is computed: a minute of play takes 1.8 (108 of the 144 minutes that a recorded game of regular
+/// length lasts, without its intermissions), an intermission 18, the break before overtime 2, before another overtime of a play-off
+/// 18, before the shoot-out 3, and a shoot-out attempt 40 seconds. Play begins 10 minutes after the scheduled start, as in the
+/// recordings, or at the kick-off in the options.
 struct HockeyDecoder: FeedDecoder {
     private var events: [FeedItem] = []
     private var position = 0
@@ -17,7 +17,7 @@ struct HockeyDecoder: FeedDecoder {
         return events[position - 1]
     }
 
-    /// - Parameter kickoff: when the game was to begin, whatever the document says of that.
+    /// - Parameter kickoff: start of play, which overrides the document.
     init(
         path: String, bytes: [UInt8], parser: JSONParser, kickoff: FeedTime? = nil
     ) throws(UndecodableDocument) {
@@ -35,7 +35,7 @@ struct HockeyDecoder: FeedDecoder {
     }
 }
 
-/// One game on its way to events.
+/// A game, converted to items.
 private struct Game {
     private(set) var items: [FeedItem] = []
 
@@ -44,7 +44,7 @@ private struct Game {
     private let start: FeedTime
     private let home: (id: Int64, name: String)
     private let away: (id: Int64, name: String)
-    /// 1–3, from 4 on overtimes, `shootoutPeriod`; 0 before the game.
+    /// Period 1–3, overtime from 4 on, or `shootoutPeriod`; 0 before the game.
     private var period = 0
     private var now: FeedTime
     private var attempts = 0
@@ -69,7 +69,7 @@ private struct Game {
                         place: path,
                         text: "the game has no date that can be read (`GameDateISO8601`); --kickoff gives one")))
         }
-        // Play begins after the schedule says, and when somebody says.
+        // Play begins ten minutes after the scheduled start, but exactly at a given kick-off.
         start = (scheduled ?? .undated) + .seconds(kickoff != nil && kickoff == scheduled ? 0 : 600)
         now = start + .seconds(-600)
         (self.home, self.away) = (home, away)
@@ -93,7 +93,7 @@ private struct Game {
             return reject("the event has no `event` and `details`")
         }
         guard name != "shootout" else { return attempt(details) }
-        // `OT1` and `4` are the same period; a play-off goes on until somebody scores.
+        // `OT1` and `4` are the same period; a play-off continues until a goal.
         let text = details["period"]?["id"].flatMap { $0.string ?? $0.integer.map(String.init) } ?? ""
         let overtime = text.hasPrefix("OT") ? (text.count == 2 ? 1 : Int(text.dropFirst(2))) : nil
         guard let period = overtime.flatMap({ (1...20).contains($0) ? 3 + $0 : nil }) ?? Int(text),
@@ -124,7 +124,7 @@ private struct Game {
         }
     }
 
-    /// No shoot-out is longer; so the last of its times is one that the core believes.
+    /// Longer than any shoot-out; short enough that its last time is plausible to the core.
     private static let attemptsMax = 1000
 
     private mutating func attempt(_ details: JSONElement) {
@@ -141,11 +141,11 @@ private struct Game {
             happened(what, side, Game.player(details["shooter"]), key: "lastEvent"))
     }
 
-    /// The last row is the end of the game, since nothing else says so.
+    /// Ends the game after the last row, because nothing else marks the end.
     private mutating func finish() {
         guard period > 0 else { return reject("no row of the play-by-play could be read") }
         if shootout.home != shootout.away {
-            // The official result counts the shoot-out as one goal more.
+            // The official result counts the shoot-out as one goal.
             let side = shootout.home > shootout.away ? "home" : "away"
             add("goal", id: "goal/shootout", happened("Shoot-out won", side, nil, key: side + "Score"))
         }
@@ -172,7 +172,7 @@ private struct Game {
         add("period", id: "period/\(id)", ["period": .string(name), "text": .string(text), "key": "period"])
     }
 
-    /// Whole milliseconds, so that the log has them too.
+    /// Returns the time of a game clock in whole milliseconds, as the log has them.
     private static func time(of period: Int, seconds: Int64, from start: FeedTime) -> FeedTime {
         let played = Int64(period - 1) * 20 * 60 + seconds
         let intermissions = Int64(min(period - 1, 2) + max(0, period - 4))
@@ -185,7 +185,7 @@ private struct Game {
         return id == home.id ? "home" : id == away.id ? "away" : nil
     }
 
-    /// `L. Stacey`.
+    /// Returns a name such as `L. Stacey`.
     private static func player(_ element: JSONElement?) -> String? {
         guard let last = element?["lastName"]?.string else { return nil }
         return element?["firstName"]?.string?.first.map { "\($0). \(last)" } ?? last

@@ -3,9 +3,9 @@ import Glibc
 
 /// A value in a parsed document: a position on simdjson's tape. Valid until the parser's next document.
 ///
-/// The tape (simdjson, doc/tape.md) has one word per value, its type in the top eight bits. Objects and arrays know where
-/// they end, so stepping over a value costs the same whatever is in it. Numbers take a second word. Strings are offsets into
-/// a buffer that holds a 32-bit length and then the unescaped UTF-8.
+/// The tape (simdjson, doc/tape.md) has one word per value, its type in the top eight bits. Objects and arrays store their end, so
+/// skipping a value costs the same whatever it contains. Numbers take a second word. Strings are offsets into a buffer that holds a
+/// 32-bit length and then the unescaped UTF-8.
 struct JSONElement {
     fileprivate let words: UnsafePointer<UInt64>
     fileprivate let strings: UnsafePointer<UInt8>
@@ -20,7 +20,7 @@ struct JSONElement {
     private var type: UInt8 { UInt8(truncatingIfNeeded: words[index] >> 56) }
     private var payload: Int { Int(words[index] & 0x00FF_FFFF_FFFF_FFFF) }
 
-    /// Where the value after this one stands.
+    /// Index of the value after this one.
     fileprivate var end: Int {
         switch type {
         case UInt8(ascii: "{"), UInt8(ascii: "["): Int(words[index] & 0xFFFF_FFFF)
@@ -36,7 +36,7 @@ struct JSONElement {
     var isString: Bool { type == UInt8(ascii: "\"") }
     var isNull: Bool { type == UInt8(ascii: "n") }
 
-    /// The bytes of a string, empty for anything else.
+    /// Bytes of a string; empty for any other value.
     private var utf8: UnsafeBufferPointer<UInt8> {
         guard isString else { return UnsafeBufferPointer(start: nil, count: 0) }
         let start = strings + payload
@@ -44,19 +44,19 @@ struct JSONElement {
         return UnsafeBufferPointer(start: start + 4, count: Int(count))
     }
 
-    /// Of a string that is a time in RFC 3339.
+    /// Time of an RFC 3339 string; `nil` for any other value.
     var time: FeedTime? { isString ? FeedTime(rfc3339: utf8) : nil }
 
     var string: String? { isString ? text : nil }
 
-    /// Of a string. Up to 15 bytes stand in a `String` itself, which is the quickest one to make.
+    /// Text of a string. A `String` stores up to 15 bytes inline, which is the fastest kind to create.
     private var text: String {
         let bytes = utf8
         guard bytes.count <= 15 else { return String(decoding: bytes, as: UTF8.self) }
         return String(unsafeUninitializedCapacity: bytes.count) { $0.initialize(fromContentsOf: bytes) }
     }
 
-    /// Of the bytes that `equals` compares.
+    /// Number of bytes that `equals` compares.
     var byteCount: Int { utf8.count }
 
     @inline(__always)
@@ -72,7 +72,7 @@ struct JSONElement {
         return memcmp(start, text, text.count) == 0
     }
 
-    /// Whole numbers only; one that does not fit is `nil`.
+    /// A whole number; `nil` for any other value, or if it does not fit.
     var integer: Int64? {
         switch type {
         case UInt8(ascii: "l"): Int64(bitPattern: words[index + 1])
@@ -91,7 +91,7 @@ struct JSONElement {
         }
     }
 
-    /// The member of this name, or `nil` where there is none or this is no object. Of a repeated name, the first.
+    /// Value of the first member with this name, or `nil` if there is none or this is no object.
     subscript(name: StaticString) -> JSONElement? {
         for (key, value) in members where key.equals(name) { return value }
         return nil
@@ -100,11 +100,11 @@ struct JSONElement {
     var members: Members { Members(self) }
     var elements: Elements { Elements(self) }
 
-    /// Of the member of this name; none where it is absent. (The tape's root word, at 0, is neither object nor array.)
+    /// Returns the members of the object under this name; none if it is absent. (The tape's root word, at 0, is neither object nor array.)
     func members(of name: StaticString) -> Members { Members(self[name] ?? at(0)) }
     func elements(of name: StaticString) -> Elements { Elements(self[name] ?? at(0)) }
 
-    /// A copy that may outlive the parser's next document. Depth is bounded by `JSONParser.depthMax`.
+    /// A copy that may outlive the parser's next document. Its depth is bounded by `JSONParser.depthMax`.
     var value: JSONValue {
         switch type {
         case UInt8(ascii: "{"): .object(object)
@@ -119,12 +119,12 @@ struct JSONElement {
         }
     }
 
-    /// So many members are put in their places quickest one by one.
+    /// Number of members up to which inserting them one by one is fastest.
     private static let fewMembers = 64
 
-    /// Empty for anything but an object. Of a repeated name, the last.
+    /// Members of an object, the last value of a repeated name; empty for any other value.
     var object: JSONObject {
-        // The tape counts up to 2^24 - 1 members in the bits above the end.
+        // The tape counts up to 2^24 - 1 members, in the bits above the end.
         let count = isObject ? Int(words[index] >> 32 & 0xFF_FFFF) : 0
         guard count <= JSONElement.fewMembers else {
             return JSONObject(unordered: members.map { (key: $0.name.string ?? "", value: $0.value.value) })

@@ -1,7 +1,7 @@
 package import FanfareModel
 
 extension JSONObject {
-    /// One JSON document that is an object, at most 64 levels deep.
+    /// Parses one JSON document that is an object, at most 64 levels deep.
     ///
     /// - Returns: `nil` for anything else.
     package init?(parsing document: [UInt8]) {

@@ -1,11 +1,10 @@
 import CFanfareSimdjson
 
-/// One JSON parser whose buffers are reused from document to document. simdjson does the work; this file and
-/// `JSONElement` are the only places that see its pointers.
+/// A JSON parser whose buffers are reused for each document. simdjson does the work; only this file and `JSONElement` see its pointers.
 final class JSONParser {
-    /// Objects and arrays inside each other. No feed of ours needs ten; the bound keeps every walk over the result shallow.
+    /// Maximum nesting of objects and arrays. No feed of the engine needs ten; the bound keeps every recursion over the result shallow.
     static let depthMax = 64
-    /// Bytes that must be readable behind every document.
+    /// Bytes that must be readable after every document.
     static let padding = fanfare_json_padding
 
     struct Failure: Error {
@@ -23,7 +22,7 @@ final class JSONParser {
 
     deinit { fanfare_json_parser_release(parser) }
 
-    /// Parses one document. `bytes` must be followed by `padding` readable bytes; the root lasts until the next document.
+    /// Parses one document. `bytes` must be followed by `padding` readable bytes; the root is valid until the next document.
     func parse(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> JSONElement {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { throw Failure(reason: "nothing but white space") }
         var tape = fanfare_json_tape()
@@ -33,11 +32,11 @@ final class JSONParser {
             if reason == "nested too deep" { reason += " (more than \(JSONParser.depthMax) levels)" }
             throw Failure(reason: reason)
         }
-        // A tape begins with a root word; the document's value is the next one.
+        // A tape begins with a root word, which the document's value follows.
         return JSONElement(words: tape.words, strings: tape.strings, index: 1)
     }
 
-    /// Hands the root to `body`, which it must not leave: for bytes that have no padding yet.
+    /// Parses bytes without padding, and passes the root to `body`, from which it must not escape.
     func parse<Result>(_ document: [UInt8], _ body: (JSONElement) -> Result) throws(Failure) -> Result {
         var padded = document
         padded.append(contentsOf: repeatElement(0, count: JSONParser.padding))

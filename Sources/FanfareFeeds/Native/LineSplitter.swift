@@ -1,20 +1,20 @@
 import Glibc
 
-/// Cuts a stream of bytes into lines, whatever the sizes of the chunks it comes in. Keeps at most one chunk and one line.
+/// Splits a stream of bytes into lines, whatever the sizes of its chunks. Keeps at most one chunk and one line.
 struct LineSplitter {
     enum Cut {
-        /// Where the line stands in the buffer, without its line end; valid until the next `fill`.
+        /// Position of a line in the buffer, without its line end; valid until the next `fill`.
         case line(Range<Int>, number: Int)
-        /// Longer than the bound. Reported once; the rest of the line is dropped as it comes.
+        /// A line longer than the bound. Reported once; the rest of the line is dropped as it comes.
         case overlong(number: Int)
     }
 
     let lineBytesMax: Int
     private let chunkBytes: Int
-    /// A partial line, then what follows it, then room, then `JSONParser.padding` bytes that keep the last line parsable in place.
+    /// Partial line, following bytes, free room, and `JSONParser.padding` bytes that keep the last line parsable in place.
     private var buffer: [UInt8]
     private var start = 0
-    /// No line end stands between `start` and here.
+    /// End of the bytes from `start` on that contain no line end.
     private var searched = 0
     private var end = 0
     private var linesCut = 0
@@ -26,8 +26,8 @@ struct LineSplitter {
         buffer = [UInt8](repeating: 0, count: chunkBytes + JSONParser.padding)
     }
 
-    /// Calls `read` once with room for at least one chunk and takes in as many bytes as it says came. All lines must have
-    /// been taken with `next` before, so that no more than one partial line is kept.
+    /// Calls `read` once, with room for at least one chunk, and takes as many bytes as it returns. The caller must have taken all
+    /// lines with `next` before, so that at most one partial line is kept.
     mutating func fill<Failure: Error>(
         _ read: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> Int {
@@ -49,7 +49,7 @@ struct LineSplitter {
         return count
     }
 
-    /// The next whole line, or `nil` when more bytes are needed.
+    /// Returns the next whole line, or `nil` if it needs more bytes.
     mutating func next() -> Cut? {
         while true {
             guard let lineEnd = findLineEnd() else {
@@ -75,7 +75,7 @@ struct LineSplitter {
         }
     }
 
-    /// What is left when no more bytes will come: a last line without a line end.
+    /// Returns the rest once the stream has ended: a last line without a line end.
     mutating func finish() -> Cut? {
         guard start < end, !dropping else { return nil }
         let line = start..<end
@@ -84,7 +84,7 @@ struct LineSplitter {
         return cut(line)
     }
 
-    /// A line with its padding behind it.
+    /// Passes a line to `body`, with its padding behind it.
     func withBytes<Result>(of line: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         buffer.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[line])) }
     }

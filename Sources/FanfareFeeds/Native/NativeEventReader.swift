@@ -10,15 +10,14 @@ import FanfareModel
 /// | `at` | required: RFC 3339, or Unix seconds, whole or with a fraction |
 /// | `topicKind` | on the first event of a topic |
 /// | `seq`, `id` | optional |
-/// | `kind` | what it is; `start` and `end` begin and end the topic |
+/// | `kind` | name of the event; `start` and `end` begin and end the topic |
 /// | `set`, `fact`, `retracts` | at most one of: a JSON Merge Patch; an object with an `id`; the id of a fact |
-/// | `operator` | somebody at a desk steps in: `mute`, `unmute`, `pause`, `resume`, `republish`, for a topic, for topic `*` (all), \
-///   for topic `*` of a `topicKind`, or for topic `*` of an `app` (`BUNDLE` or `BUNDLE/development`); `correct`, \
+/// | `operator` | order of an operator: `mute`, `unmute`, `pause`, `resume`, `republish`, `reset`, for a topic, for topic `*` (all), \
+///   for topic `*` of a `topicKind`, or (not `reset`) for topic `*` of an `app` (`BUNDLE` or `BUNDLE/development`); `correct`, \
 ///   beside `set`, `fact` or `retracts` |
 /// | `alert` | `title`, `body`, `sound` |
 ///
-/// Members of other names change nothing, so that a feed may carry more than we read; `UnknownMembers` tells of them, for they
-/// may be slips.
+/// Other members are ignored, so that a feed may carry more; `UnknownMembers` reports those that look like typing errors.
 struct NativeEventReader {
     struct Failure: Error {
         let reason: String
@@ -26,12 +25,12 @@ struct NativeEventReader {
         var at: FeedTime?
     }
 
-    /// An APNs payload holds 4 KB; a topic's name must leave room for its state. The core refuses longer ones, too.
+    /// Maximum bytes of a topic's id, which must leave room for its state in an APNs payload of 4 KB. The core has a limit of its own.
     static let topicBytesMax = 256
 
     private let parser = JSONParser()
 
-    /// `line` must be followed by `JSONParser.padding` readable bytes.
+    /// Reads one line. `line` must be followed by `JSONParser.padding` readable bytes.
     ///
     /// - Parameter unknown: takes note of the members that are not read.
     func read(_ line: UnsafeRawBufferPointer, unknown: UnknownMembers) throws(Failure) -> FeedEvent {
@@ -50,7 +49,7 @@ struct NativeEventReader {
         return try naming(topic, at) { () throws(Failure) in try event(members, topic: topic, at: at) }
     }
 
-    /// What fails in `body` fails in the name of this topic and time.
+    /// Adds the topic and the time to a failure in `body`.
     private static func naming<Value>(
         _ topic: TopicID, _ at: FeedTime?, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -83,7 +82,7 @@ struct NativeEventReader {
             }
             return id
         }
-        // In one piece: an event is large, and filling in its parts one by one would copy it.
+        // In one expression, because an event is large, and setting its members one by one would copy it.
         return FeedEvent(
             topic: topic, topicKind: topicKind.map { TopicKind($0) }, at: at, seq: seq, id: id,
             kind: kind ?? (isCorrection ? "correct" : change.name),
@@ -161,7 +160,7 @@ struct NativeEventReader {
         return AlertText(title: try line(title, "alert.title"), body: body ?? "", sound: sound)
     }
 
-    /// Words, or `{"loc-key":…,"loc-args":[…]}` as ActivityKit has it.
+    /// Returns a line of words, or of `{"loc-key":…,"loc-args":[…]}` as in ActivityKit.
     private static func line(
         _ element: JSONElement, _ name: String, orEmpty: Bool = false
     ) throws(Failure) -> AlertText.Line {
@@ -185,7 +184,7 @@ struct NativeEventReader {
         return text
     }
 
-    /// Providers write ids as text or as whole numbers.
+    /// Returns an id, which providers write as text or as a whole number.
     private static func identifier(_ element: JSONElement, _ name: String) throws(Failure) -> String {
         if let number = element.integer { return String(number) }
         guard element.isString else { throw Failure(reason: "`\(name)` is neither a string nor a whole number") }
@@ -193,15 +192,15 @@ struct NativeEventReader {
     }
 }
 
-/// The members of a line that we read. Of a repeated name the last counts; `null` counts as absent.
+/// Members of a line that the reader uses. The last value of a repeated name counts; `null` counts as absent.
 private struct Members {
     var topic, topicKind, at, seq, id, kind, set, fact, retracts, `operator`, alert, app: JSONElement?
 
-    /// - Returns: whether the name is one that we read.
+    /// - Returns: `true` if the reader uses the name.
     @inline(__always)
     mutating func take(_ name: JSONElement, _ element: JSONElement) -> Bool {
         let value = element.isNull ? nil : element
-        // Three of one length at most.
+        // Switches by length, because at most three names share one.
         switch name.byteCount {
         case 2 where name.equals("at"): at = value
         case 2 where name.equals("id"): id = value
@@ -222,7 +221,7 @@ private struct Members {
 }
 
 extension FeedEvent.Change {
-    /// What an event is called whose feed gives it no name.
+    /// Default kind of an event whose feed gives it none.
     fileprivate var name: String {
         switch self {
         case .nothing: "event"

@@ -1,21 +1,21 @@
 import FanfareModel
 
-/// Native lines that come live, in chunks of any size: a line's item is there as soon as its line end is.
+/// Decoder for native lines that arrive live, in chunks of any size: a line's item is available as soon as its line end is.
 ///
 ///     var decoder = NativeLineDecoder(name: "-")
 ///     decoder.feed(bytes, into: &items)     // as often as bytes come
 ///     decoder.finish(into: &items)          // once: a last line may lack its line end
 ///
-/// Keeps at most one chunk and one line. The same bytes give the same items, however they are cut.
+/// Keeps at most one chunk and one line. Equal bytes give equal items, however they are chunked.
 package struct NativeLineDecoder {
     private let name: String
     private let reader = NativeEventReader()
     private var lines: LineSplitter
     private let unknown = UnknownMembers()
-    /// Comes after the notice of its line.
+    /// Item that follows the notice about its line.
     private var delayed: FeedItem?
 
-    /// - Parameter name: what rejections call the source: `name:line`.
+    /// - Parameter name: name of the source in rejections, `name:line`.
     package init(name: String = "-", lineBytesMax: Int = FeedOptions.lineBytesMaxDefault) {
         self.name = name
         lines = LineSplitter(lineBytesMax: lineBytesMax, chunkBytes: 1 << 16)
@@ -39,12 +39,12 @@ package struct NativeLineDecoder {
         bytes.withUnsafeBytes { feed($0, into: &items) }
     }
 
-    /// No more bytes will come.
+    /// Appends the item of a last line without a line end. No bytes may follow.
     package mutating func finish(into items: inout [FeedItem]) {
         while let item = lastItem() { items.append(item) }
     }
 
-    /// The item of the next whole line that is already here. Blank lines have none.
+    /// Returns the item of the next whole line that has arrived. Blank lines have none.
     @inline(__always)
     mutating func nextItem() -> FeedItem? {
         if delayed != nil { return delayed.take() }
@@ -54,7 +54,7 @@ package struct NativeLineDecoder {
         return nil
     }
 
-    /// To be asked until there is none.
+    /// Returns the items of a last line without a line end, one per call; `nil` at the end.
     mutating func lastItem() -> FeedItem? {
         if delayed != nil { return delayed.take() }
         return lines.finish().flatMap { item($0, truncated: true) }
@@ -76,7 +76,7 @@ package struct NativeLineDecoder {
         return .noticed(FeedNotice(place: "\(name):\(number)", text: notice))
     }
 
-    // Not mutating: the lines would be copied for it.
+    // Not mutating, which would copy the lines.
     @inline(__always)
     private func read(_ cut: LineSplitter.Cut, truncated: Bool) -> FeedItem? {
         switch cut {
@@ -99,7 +99,7 @@ package struct NativeLineDecoder {
         }
     }
 
-    /// Without leading white space, and without the byte order mark that some editors put before the first line.
+    /// Returns the line without leading white space, and without the byte order mark that some editors put before the first line.
     private static func trimmed(_ line: UnsafeRawBufferPointer, first: Bool) -> UnsafeRawBufferPointer {
         var line = line[...]
         if first, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
@@ -108,7 +108,7 @@ package struct NativeLineDecoder {
     }
 }
 
-/// A native file, read in chunks: the size of the file does not matter.
+/// Decoder for a native file, read in chunks, so the size of the file does not matter.
 struct NativeFileDecoder: FeedDecoder {
     private let file: ByteFile
     private var lines: NativeLineDecoder
@@ -126,7 +126,7 @@ struct NativeFileDecoder: FeedDecoder {
             do throws(FeedError) {
                 if try lines.fill(from: file) > 0 { continue }
             } catch {
-                // What was read of a last line is not worth telling.
+                // Discards the incomplete last line.
                 lines = NativeLineDecoder(name: error.path)
                 ended = true
                 return .rejected(FeedRejection(place: error.path, reason: error.reason))

@@ -1,30 +1,30 @@
 import FanfareModel
 
-/// Names of a feed's members that nobody reads and that look like slips, each told once: `patch`, where `set` was meant, would
-/// otherwise be a feed in which nothing ever happens. A feed may well carry more than is read; of that nothing is said.
+/// Names of unknown members that look like typing errors, each reported once. `patch` instead of `set`, for instance, would give a
+/// feed in which nothing ever happens. Other unknown members are legitimate and not reported.
 final class UnknownMembers {
-    /// What a line of the native format may have.
+    /// Members of a line in the native format.
     private static let known = [
         "topic", "at", "topicKind", "seq", "id", "kind", "set", "fact", "retracts", "operator", "alert", "app",
     ]
-    /// Names under which people know the same.
+    /// Other common names of the members.
     private static let synonyms = [
         "patch": "set", "merge": "set", "state": "set", "contentState": "set", "content-state": "set",
         "time": "at", "timestamp": "at", "topicId": "topic", "event": "kind", "lifecycle": "kind",
         "sequence": "seq", "retract": "retracts", "order": "operator", "notification": "alert", "bundle": "app",
     ]
-    /// Names that are looked at; a feed whose members are all different must not be kept in mind.
+    /// Maximum number of names inspected, because a feed whose members are all different must not fill memory.
     private static let namesMax = 256
-    /// Names of more bytes are no slips.
+    /// Maximum bytes of an inspected name; longer names are no typing errors.
     private static let nameBytesMax = 40
 
-    // Confined to the decoder's thread, and no call comes back into it: each member of each line asks.
+    // Unchecked, because each member of each line reads them: confined to the decoder's thread, without re-entrant calls.
 
-    /// In the order of their first appearance. Most feeds have a few, on every line: those are found sooner than hashed.
+    /// Names in order of first appearance. Most feeds have a few, on every line, which a linear search finds faster than a hash table.
     @exclusivity(unchecked) private var seen: [[UInt8]] = []
-    /// Where a line that has the members of the one before it has its next one.
+    /// Index of the next name if the line has the members of the one before it.
     @exclusivity(unchecked) private var expected = 0
-    /// Not told yet.
+    /// Notices not yet taken.
     @exclusivity(unchecked) private var fresh: [String] = []
 
     func note(_ name: JSONElement) {
@@ -43,7 +43,7 @@ final class UnknownMembers {
         fresh.append("unknown member `\(name)` (did you mean `\(meant)`?)")
     }
 
-    /// What to say of the line that has just been read; mostly nothing.
+    /// Returns the notice about the line that was just read; usually `nil`.
     func takeNotice() -> String? {
         guard !fresh.isEmpty else { return nil }
         defer { fresh.removeAll() }

@@ -1,18 +1,18 @@
 package import FanfareModel
 import Synchronization
 
-/// Subscribers in a file, one a line, as an engine loads them when it starts:
+/// A file of subscribers, one per line, which an engine loads at its start:
 ///
 ///     # topic, update token in hex, and what else there is to say
 ///     match/1001 80f29c…
 ///     match/1001,match/1002 91ab07… activity=anna-card subscriber=anna alerts=essential quiet=22:00-07:00+02:00
 ///     order/17 77d0e1… frequent app=com.example.beta/development started=2026-06-13T14:00:00Z
 ///
-/// Words stand between blanks; several topics with commas between them are a lineup. Without ids an activity is named by its token.
-/// `alerts`, `quiet` and `frequent` are `Preferences`, `app` is an `AppID`;
-/// `started` is when the activity appeared on the phone, which the system ends eight hours later: without it, just now.
+/// Blanks separate words; several topics separated by commas are a lineup. An activity without an id is named by its token.
+/// `alerts`, `quiet` and `frequent` are `Preferences`, `app` is an `AppID`; `started` is the time at which the activity appeared on
+/// the phone, by default just now. The system ends it eight hours later.
 ///
-/// Read in chunks, so that memory does not grow with the file; a line that cannot be read is told and passed over.
+/// Read in chunks, so that memory does not grow with the file; a line that cannot be read is reported and skipped.
 package final class SubscriberFile: Sendable {
     package struct Progress: Sendable, Equatable {
         package var subscribers = 0
@@ -20,13 +20,13 @@ package final class SubscriberFile: Sendable {
         package var bytesExpected = 0
     }
 
-    /// Broken lines that are told one by one; the others are counted.
+    /// Maximum number of broken lines that are reported one by one; further ones are only counted.
     package static let faultsToldMax = 10
     private static let lineBytesMax = 16_384
-    /// Lines between two tellings of progress.
+    /// Number of lines between two reports of progress.
     private static let progressLines = 1 << 18
 
-    /// Whether lines can follow this topic: they begin with it or with `#`, and have words.
+    /// Returns `true` if lines can name this topic. Lines begin with a topic or `#`, and blanks separate their words.
     package static func takes(topic: String) -> Bool {
         (1...SubscriberLine.topicBytesMax).contains(topic.utf8.count) && topic.first != "#"
             && topic.utf8.allSatisfy { $0 > UInt8(ascii: " ") }
@@ -36,22 +36,22 @@ package final class SubscriberFile: Sendable {
     private let report: @Sendable (String) -> Void
     private let progress: @Sendable (Progress) -> Void
     private let bytesExpected: Int
-    /// From the first lines: for room, not for promises.
+    /// Estimate from the first lines, for reserving room.
     package let expectedCount: Int
 
-    /// What was looked at, and what comes after it: the first reading goes on there, for a pipe can be read only once.
+    /// The open file and its inspected beginning, with which the first reading continues, because a pipe can be read only once.
     private let opened: Mutex<(file: ByteFile, head: [UInt8])?>
 
-    // Of the last whole reading.
+    // Counts of the last whole reading.
     private let countedSubscribers = Atomic(0)
     private let countedFaults = Atomic(0)
     private let readings = Atomic(0)
 
-    /// Looks at the first lines.
+    /// Opens the file and inspects its first lines.
     ///
     /// - Parameters:
-    ///   - report: told of broken lines, `path:line: what is wrong`, on the thread that reads, in the first reading only.
-    ///   - progress: now and then, on that thread.
+    ///   - report: receives each broken line as `path:line: what is wrong`, on the reading thread, in the first reading only.
+    ///   - progress: called now and then, on the reading thread.
     package init(
         path: String, report: @escaping @Sendable (String) -> Void,
         progress: @escaping @Sendable (Progress) -> Void = { _ in }
@@ -67,13 +67,13 @@ package final class SubscriberFile: Sendable {
         expectedCount = lines == 0 ? 1 : Int(Double(bytesExpected) * Double(lines) / Double(head.count)) + 1
     }
 
-    /// Subscribers of the last whole reading, and lines that were none.
+    /// Number of subscribers in the last whole reading.
     package var subscribers: Int { countedSubscribers.load(ordering: .relaxed) }
     package var brokenLines: Int { countedFaults.load(ordering: .relaxed) }
 
-    /// Hands out all of them, in the file's order. Each reading is a new one.
+    /// Passes all subscribers to `take`, in the file's order. Each call reads the file again.
     ///
-    /// - Parameter take: says what is wrong with a subscription, if anything.
+    /// - Parameter take: returns the fault of a subscription, if any.
     package func read(_ take: (Subscription) -> String?) throws(FeedError) {
         let tells = readings.add(1, ordering: .relaxed).newValue == 1
         let file: ByteFile
@@ -136,9 +136,9 @@ package final class SubscriberFile: Sendable {
         countedFaults.store(faults, ordering: .relaxed)
     }
 
-    /// Made-up subscribers in this form, a fifth of them with preferences. The same seed gives the same bytes.
+    /// Generates synthetic subscribers in this format, a fifth of them with preferences. Equal seeds give equal bytes.
     ///
-    /// - Parameter sink: given chunks of whole lines.
+    /// - Parameter sink: receives chunks of whole lines.
     package static func generate<Failure: Error>(
         _ count: Int, following topics: [TopicID], seed: UInt64, to sink: ([UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
@@ -150,7 +150,7 @@ package final class SubscriberFile: Sendable {
         for number in 0..<count {
             chunk += names[number % names.count]
             chunk.append(UInt8(ascii: " "))
-            // Nine of ten have 80 bytes, the others 54: both lengths have been seen (spec §1).
+            // Nine of ten tokens have 80 bytes, the others 54; both lengths have been observed (spec §1).
             for _ in 0..<(random.chance(0.1) ? 54 : 80) / 2 {
                 var bits = random.next()
                 for _ in 0..<4 {

@@ -1,22 +1,22 @@
 package import FanfareModel
 
-/// Reads one line of a subscriber file: `SubscriberFile` says what stands in it.
+/// Reader for one line of a subscriber file; `SubscriberFile` describes its format.
 struct SubscriberLine {
-    /// What is wrong with a line, for people; never the token.
+    /// Description of a line's fault, for people; never contains the token.
     struct Fault: Error {
         let text: String
     }
 
     private typealias Word = Slice<UnsafeRawBufferPointer>
 
-    /// The same choices stand in line after line, and each is made once. Bounded; then it begins anew.
+    /// Audiences by hash of their word, because many lines repeat the same one. Cleared when full.
     private var audiences: [UInt64: (word: [UInt8], key: AudienceKey)] = [:]
     private static let audiencesMax = 65_536
-    /// As long as the store takes them.
+    /// Maximum bytes of a token, equal to the store's.
     private static let tokenBytesMax = 512
     static let topicBytesMax = 256
     private static let lineupMax = 64
-    /// What each byte stands for in hex; 255 where nothing.
+    /// Values of the hexadecimal digits by byte; 255 for other bytes.
     private static let nibbles: [UInt8] = (UInt8.min...UInt8.max).map {
         Character(UnicodeScalar($0)).hexDigitValue.map(UInt8.init) ?? 255
     }
@@ -91,7 +91,7 @@ struct SubscriberLine {
         return token
     }
 
-    /// The words after the token.
+    /// Values of the words after the token.
     private struct Wishes {
         private var alerts = AlertMask.all
         private var quietHours: Preferences.QuietHours?
@@ -142,7 +142,7 @@ struct SubscriberLine {
                 quietHours = hours
                 hasPreferences = true
             default:
-                // Without the word: it may be a token that stands in the wrong place.
+                // Without the word, which may be a misplaced token.
                 throw Fault(
                     text:
                         "after the token, expected activity=, subscriber=, alerts=, quiet=, frequent, app= or started=")
@@ -163,7 +163,7 @@ extension AlertMask {
 }
 
 extension AppID {
-    /// `com.example.scores`, or `com.example.scores/development`.
+    /// Parses `com.example.scores` or `com.example.scores/development`.
     package init?(written text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let bundleID = parts.first, !bundleID.isEmpty else { return nil }
@@ -177,7 +177,7 @@ extension AppID {
 }
 
 extension Preferences.QuietHours {
-    /// `22:00-07:00+02:00`, and perhaps `/none` or `/all`.
+    /// Parses `22:00-07:00+02:00`, optionally followed by `/all`, `/essential` or `/none`.
     fileprivate init?(written text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         let hours = Array(parts[0].utf8)
@@ -196,7 +196,7 @@ extension Preferences.QuietHours {
             breakthrough: breakthrough)
     }
 
-    /// `hh:mm`
+    /// Returns the minutes since midnight of `hh:mm`.
     private static func minutes(_ text: ArraySlice<UInt8>) -> Int? {
         let digits = text.map { Int($0) - 48 }
         guard digits.count == 5, text[text.startIndex + 2] == UInt8(ascii: ":"),

@@ -1,31 +1,31 @@
 import CFanfareGTFS
 import FanfareModel
 
-/// One GTFS-Realtime poll, reduced to what Fanfare reads of it. The only file that sees protobuf-c's structures.
+/// One GTFS-Realtime poll, reduced to the parts that Fanfare reads. Only this file sees protobuf-c's structures.
 struct GTFSPoll {
-    /// Two trains can run under one trip id on one day.
+    /// Key of a trip. Two trains can run under one trip id on one day.
     struct Key: Hashable {
         let tripID: String
         let startDate: String
         let trainID: String
 
         var topic: TopicID {
-            // A feed without train ids, or without dates, still has paths of the same shape.
+            // Keeps the shape of paths for feeds without train ids or dates.
             let parts = [startDate, tripID, trainID].map { $0.isEmpty ? "-" : percentEncoded($0) }
             return TopicID("trip/" + parts.joined(separator: "/"))
         }
     }
 
     struct Stop {
-        /// Where the feed tells places in the trip only, `#7`.
+        /// Id of the stop; `#7` if the feed gives only its place in the trip.
         let id: String
-        /// Unix seconds. A trip's first stop has a departure only, its last one may have an arrival only.
+        /// Unix seconds. A trip's first stop has only a departure; its last one may have only an arrival.
         let arrival: Int64?
         let departure: Int64?
     }
 
     struct Vehicle {
-        /// Where it stands, or what it is heading for.
+        /// Stop at which the vehicle stands, or to which it is heading.
         let stopID: String
         let isStopped: Bool
     }
@@ -33,17 +33,17 @@ struct GTFSPoll {
     struct Trip {
         let key: Key
         let route: String
-        /// A real train runs it; the others are planned.
+        /// Is `true` if a real train runs the trip; otherwise it is only planned.
         let isAssigned: Bool
-        /// It does not run, or not to its end.
+        /// Is `true` if the trip does not run, or not to its end.
         let isCancelled: Bool
-        /// Still to come, but for those that were passed already where the provider keeps them in the poll.
+        /// Stops to come, and passed ones if the provider keeps those in the poll.
         let stops: [Stop]
         let keepsPassedStops: Bool
     }
 
     struct Defect: Error {
-        /// Of the entity in the poll, from 1; `nil` when it is the poll itself.
+        /// Position of the entity in the poll, from 1; `nil` for the poll itself.
         var entity: Int?
         let reason: String
     }
@@ -51,7 +51,7 @@ struct GTFSPoll {
     private(set) var time = FeedTime(milliseconds: 0)
     private(set) var trips: [Trip] = []
     private(set) var vehicles: [Key: Vehicle] = [:]
-    /// It tells of something, and that is no trip: of vehicles, or of alerts.
+    /// Is `true` if the poll has entities and none is a trip update: vehicles or alerts.
     private(set) var isOfSomethingElse = false
     private(set) var defects: [Defect] = []
 
@@ -102,7 +102,7 @@ struct GTFSPoll {
             stops.append(
                 Stop(id: id, arrival: time(stop.pointee.arrival), departure: time(stop.pointee.departure)))
         }
-        // Without NYCT's extension there is nothing to say that a trip is only planned.
+        // Only NYCT's extension can mark a trip as merely planned.
         let isAssigned = descriptor.pointee.nyct.map { $0.pointee.is_assigned != 0 } ?? true
         // 3 CANCELED, 7 DELETED; all others run.
         let isCancelled =
@@ -115,7 +115,7 @@ struct GTFSPoll {
 
     private mutating func add(_ vehicle: UnsafePointer<FanfareGtfs__VehiclePosition>) throws(Defect) {
         guard let descriptor = vehicle.pointee.trip else { return }
-        // `current_status`: 0 INCOMING_AT, 1 STOPPED_AT, 2 IN_TRANSIT_TO, which is also what its absence means.
+        // `current_status`: 0 INCOMING_AT, 1 STOPPED_AT, 2 IN_TRANSIT_TO, which is also the default.
         let isStopped = vehicle.pointee.has_current_status != 0 && vehicle.pointee.current_status == 1
         vehicles[try GTFSPoll.key(descriptor)] = Vehicle(
             stopID: try GTFSPoll.text(vehicle.pointee.stop_id, "stop_id"), isStopped: isStopped)
@@ -129,7 +129,7 @@ struct GTFSPoll {
             trainID: try text(descriptor.pointee.nyct?.pointee.train_id, "train_id"))
     }
 
-    /// Empty where the field is absent.
+    /// Returns the text of a field; empty if the field is absent.
     private static func text(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(Defect) -> String {
         guard let pointer else { return "" }
         guard let text = String(validatingCString: pointer) else {
@@ -138,7 +138,7 @@ struct GTFSPoll {
         return text
     }
 
-    /// Some feeds write 0 where they know no time.
+    /// Returns the time of a stop event, or `nil` if it has none; some feeds write 0 for that.
     private static func time(_ event: UnsafePointer<FanfareGtfs__StopTimeEvent>?) -> Int64? {
         guard let event, event.pointee.has_time != 0, event.pointee.time > 0,
             FeedTime(unixSeconds: Double(event.pointee.time)) != nil
@@ -148,7 +148,7 @@ struct GTFSPoll {
 }
 
 extension GTFSPoll.Trip {
-    /// Those it has not left by then, and the one at which it is reported to stand.
+    /// Returns the stops that the train has not left by then, including one at which it is reported to stand.
     func stopsLeft(at time: FeedTime, _ vehicle: GTFSPoll.Vehicle?) -> ArraySlice<GTFSPoll.Stop> {
         guard keepsPassedStops else { return stops[...] }
         return stops.drop { stop in

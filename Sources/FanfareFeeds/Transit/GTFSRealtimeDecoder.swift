@@ -1,23 +1,23 @@
 import FanfareModel
 
-/// The polls of one folder, in path order. Each poll tells of every trip, so an event per trip and poll; a trip that was there
-/// and is not is `absent`, which only the sequence of polls shows.
+/// Decoder for the polls of one folder, in path order. Each poll reports every trip, which gives one event per trip and poll. A
+/// trip that has disappeared is `absent`, which only the sequence of polls shows.
 ///
-/// | the poll says of a trip | event |
+/// | trip in the poll | event |
 /// |---|---|
 /// | a train is assigned, stops are left | `position`; the first one starts the topic |
 /// | it has started, no stop is left | `position` as last known: the train is still there, at its end |
 /// | it has started, and is cancelled | `position` as last known, `cancelled`; then the trip is forgotten |
-/// | planned only, or no stop yet | `planned`, nothing to see |
-/// | nothing, though it has started | `absent`, for ten minutes and one poll; then the trip is forgotten |
+/// | planned only, or no stop yet | `planned`, not visible |
+/// | missing, though it has started | `absent`, for ten minutes and one poll; then the trip is forgotten |
 ///
-/// Some agencies write the positions of vehicles into polls of their own, and alerts: these say nothing of who is absent.
+/// Some agencies write vehicle positions and alerts into polls of their own, which do not make any trip absent.
 ///
-/// One poll is held at a time, of each running trip its last position, and the vehicles of the last poll of its own.
+/// Holds one poll at a time, the last position of each running trip, and the vehicles of the last poll of their own.
 struct GTFSRealtimeDecoder: FeedDecoder {
-    /// The core takes a trip for withdrawn after ten minutes, so what comes later tells it nothing.
+    /// Time after which an absent trip is forgotten. The core withdraws it after ten minutes, so later polls have no effect.
     private static let absenceMax = Duration.seconds(600)
-    /// The same in polls, which come twice a minute or less often.
+    /// Number of polls after which an absent trip is forgotten; polls come at most twice a minute.
     private static let absentPollsMax = 120
 
     private struct Running {
@@ -56,7 +56,7 @@ struct GTFSRealtimeDecoder: FeedDecoder {
                 return reject(path, "the poll is larger than \(documentBytesMax) bytes")
             }
             do throws(GTFSPoll.Defect) {
-                // Structures with their pointers take several times the bytes of the wire; four leaves real polls room.
+                // Structures with their pointers take several times the bytes of the wire; a factor of four leaves room for real polls.
                 poll = try GTFSPoll(bytes, memoryBytesMax: 4 * documentBytesMax)
             } catch {
                 return reject(path, error.reason)
@@ -97,14 +97,14 @@ struct GTFSRealtimeDecoder: FeedDecoder {
 
     private mutating func appendAbsent(from poll: GTFSPoll) {
         let present = Set(poll.trips.map(\.key))
-        // A dictionary has no order; the log needs one.
+        // Sorted, because a dictionary has no order and the log needs one.
         let absent = running.keys.filter { !present.contains($0) }.map { (key: $0, name: $0.topic.rawValue) }
             .sorted { $0.name < $1.name }
         for (key, _) in absent {
             let since = running[key]?.missingSince ?? poll.time
             let polls = (running[key]?.missingPolls ?? 0) + 1
             append(key, "absent", [:], at: poll.time)
-            // A header whose time stands still must not keep everything that ever ran.
+            // Bounds the absent trips even if the time in the polls' headers stands still.
             if poll.time - since >= GTFSRealtimeDecoder.absenceMax || polls > GTFSRealtimeDecoder.absentPollsMax {
                 running[key] = nil
             } else {
@@ -128,8 +128,11 @@ struct GTFSRealtimeDecoder: FeedDecoder {
         return values
     }
 
+    /// Returns the status of a trip:
     /// - `assigned`: not moving yet; the train is not reported, or stands where its trip begins (a stop without an arrival).
+    /// - `atStop`: standing at its next stop.
     /// - `arriving`: on its way to its destination, the only stop left.
+    /// - `enRoute`: on its way to any other stop.
     private func status(_ vehicle: GTFSPoll.Vehicle?, next: GTFSPoll.Stop, stopsLeft: Int) -> String {
         guard let vehicle else { return "assigned" }
         if vehicle.isStopped, vehicle.stopID == next.id { return next.arrival == nil ? "assigned" : "atStop" }
@@ -149,7 +152,7 @@ struct GTFSRealtimeDecoder: FeedDecoder {
                     change: .fact(fact))))
     }
 
-    /// A poll is named by its header's time; within a topic that is unique.
+    /// Returns the id of a poll's events, from its header's time; unique within a topic.
     private static func id(_ time: FeedTime) -> String { "poll/\(time.milliseconds / 1000)" }
 
     private mutating func reject(_ place: String, _ reason: String, at: FeedTime? = nil) {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Names of stops from the timetable: `stops.txt` in a folder `gtfs-static` beside the polls or one folder up. What is not in
-/// there goes by its id.
+/// Names of stops from the timetable: `stops.txt` in a folder `gtfs-static` beside the polls or one folder up. Other stops are
+/// named by their ids.
 struct GTFSStatic {
     private var stops: [String: String] = [:]
 
@@ -36,8 +36,7 @@ struct GTFSStatic {
     }
 }
 
-/// Records of a CSV file (RFC 4180), as GTFS prescribes it: fields may be quoted, and then hold commas, line ends and doubled
-/// quotes.
+/// Records of a CSV file (RFC 4180), as GTFS prescribes it: quoted fields may contain commas, line ends and doubled quotes.
 struct CommaSeparated: IteratorProtocol {
     private var rest: ArraySlice<UInt8>
 

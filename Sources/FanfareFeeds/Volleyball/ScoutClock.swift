@@ -1,28 +1,28 @@
 import FanfareModel
 
-/// When the rows of a scouting file were typed, row by row, of which some tell the time of day.
+/// Times at which the rows of a scouting file were typed; some rows have a time of day.
 ///
-/// None goes back: bursts are typed after the rally, and a few rows step back by seconds. A time that is far from the row before is
-/// believed when the next one is near it: after a long break, or midnight. Else it is a slip, often 00.00.00, and the row is of the time of
-/// the one before.
+/// The time never goes back: bursts are typed after the rally, and a few rows step back by seconds. A time far from the row before
+/// is believed if the next one is near it, as after a long break or midnight. Otherwise it is an error, often 00.00.00, and the row
+/// gets the time of the row before.
 struct ScoutClock {
     private(set) var now: FeedTime
-    /// Of the day, by row.
+    /// Seconds of the day, by row.
     private let times: [Int64?]
     private var position = 0
-    /// Of the day, at `now`.
+    /// Seconds of the day at `now`.
     private var seconds: Int64
 
     private static let day: Int64 = 86_400
-    /// Between two rows that follow each other, the break between two sets among them.
+    /// Maximum seconds between two consecutive rows, breaks between sets included.
     private static let near: Int64 = 3600
 
     /// - Parameters:
     ///   - day: midnight before the first row.
-    ///   - kickoff: when the first row was, whatever its time of day; `nil`: it is of the day.
+    ///   - kickoff: time of the first row, whatever its time of day; `nil` takes it from `day` and the row.
     init(_ times: [Int64?], day: FeedTime, kickoff: FeedTime?) {
         self.times = times
-        // The first rows may lack a time: the start is that of the first that has one.
+        // The first rows may lack a time, so the start is the time of the first row that has one.
         let first = times.compactMap(\.self).prefix(2)
         let isSlip = first.count == 2 && !ScoutClock.areNear(first[0], first[1])
         let followed =
@@ -31,7 +31,7 @@ struct ScoutClock {
         now = kickoff ?? day + .seconds(seconds)
     }
 
-    /// The next row.
+    /// Advances to the next row.
     mutating func pass() {
         defer { position += 1 }
         guard let time = times[position] else { return }
@@ -47,7 +47,7 @@ struct ScoutClock {
 
     private static func areNear(_ one: Int64, _ other: Int64) -> Bool { abs(step(from: one, to: other)) <= near }
 
-    /// The shorter way round the clock.
+    /// Returns the shorter way round the clock.
     private static func step(from one: Int64, to other: Int64) -> Int64 {
         let ahead = (other - one + day) % day
         return ahead > day / 2 ? ahead - day : ahead

@@ -1,17 +1,17 @@
 import FanfareModel
 
-/// The day of a match as a scout's machine has written it: month first, day first or year first, with slashes, dots or dashes, as
-/// the machine's country has it. What the date alone does not tell, the rest of the file does.
+/// Day of a match as a scout's machine wrote it: month first, day first or year first, with slashes, dots or dashes, depending on
+/// the machine's country. The rest of the file resolves an ambiguous date.
 struct ScoutedDay: Equatable {
     /// Midnight, UTC.
     var start: FeedTime
-    /// What people should know: the day is a guess.
+    /// Message for people if the day is a guess.
     var doubt: String?
 
     /// - Parameters:
     ///   - written: the header's date.
-    ///   - serial: the header's second line counts the days since 1899, as spreadsheets do.
-    ///   - others: dates of the same file, such as those of its making and last change.
+    ///   - serial: the days since 1899 in the header's second line, as in spreadsheets.
+    ///   - others: other dates of the file, such as those of its creation and last change.
     init(written: Substring, serial: Int?, others: [Substring]) {
         let readings = Reading.all(of: written)
         let counted = serial.flatMap(ScoutedDay.day(serial:))
@@ -24,7 +24,7 @@ struct ScoutedDay: Equatable {
             start = nearby ?? FeedTime(milliseconds: 0)
             doubt = "the match has no date that can be read (\(written)); --kickoff gives one"
         } else {
-            // One machine writes all its dates alike.
+            // One machine writes all its dates in one order.
             let order = others.lazy.compactMap(Reading.onlyOrder).first { _ in true }
             let isDayFirst = order.map { $0 == .dayFirst } ?? !written.contains("/")
             let chosen = readings.first { $0.order == (isDayFirst ? .dayFirst : .monthFirst) } ?? readings[0]
@@ -37,9 +37,9 @@ struct ScoutedDay: Equatable {
         }
     }
 
-    /// Days since 30 December 1899.
+    /// Returns the day for a number of days since 30 December 1899.
     private static func day(serial: Int) -> FeedTime? {
-        // Of 1970 and 2100, between which times are plausible.
+        // Days from 1970 to 2100, the range of plausible times.
         guard (25_570...73_050).contains(serial) else { return nil }
         return FeedTime(seconds: Int64(serial - 25_569) * 86_400)
     }
@@ -52,7 +52,7 @@ struct ScoutedDay: Equatable {
 
         var name: String { String("\(day)".prefix(10)) }
 
-        /// Without the time of day that may stand behind it.
+        /// Returns all readings of a date, ignoring a time of day behind it.
         static func all(of text: Substring) -> [Reading] {
             let date = text.drop { $0 == " " }.prefix { $0 != " " && $0 != "T" }
             let parts = date.split(whereSeparator: { "/.-".contains($0) }).map { Int($0) }
@@ -65,10 +65,10 @@ struct ScoutedDay: Equatable {
             return both.count == 2 && both[0].day == both[1].day ? [both[0]] : both
         }
 
-        /// Which of the two orders a date can only have.
+        /// Returns the order of an unambiguous date.
         static func onlyOrder(of text: Substring) -> Order? {
             let readings = all(of: text).filter { $0.order != .yearFirst }
-            // The fourth of April is written alike.
+            // Both orders of the fourth of April are written alike.
             guard readings.count == 1, Set(text.prefix(5).split { !$0.isNumber }).count == 2 else { return nil }
             return readings[0].order
         }

@@ -1,11 +1,10 @@
 import FanfareModel
 import Foundation
 
-/// A volleyball match as scouts type it (DataVolley, a `.dvw` file): sections of lines, fields between semicolons.
+/// Decoder for a volleyball match as scouts type it (DataVolley, a `.dvw` file): sections of lines, fields separated by semicolons.
 ///
-/// A point row tells the score after it, so the newest counts. Its time of day (`ScoutClock`) is taken as UTC, and a missing one is
-/// that of the row before. Dates are as the scout's country has them (`ScoutedDay`). A set is won at its `**set` row; the match is over
-/// with the last.
+/// A point row has the score after it, so the newest counts. Its time of day (`ScoutClock`) is taken as UTC; a row without one gets that
+/// of the row before. Dates depend on the scout's country (`ScoutedDay`). A `**set` row decides a set; the last one ends the match.
 struct VolleyballDecoder: FeedDecoder {
     private var items: [FeedItem] = []
     private var position = 0
@@ -25,7 +24,7 @@ struct VolleyballDecoder: FeedDecoder {
     private var set = 1
     private var number = 0
 
-    /// - Parameter kickoff: when the first row was, whatever the file says of its day and of the hour there.
+    /// - Parameter kickoff: time of the first row, which overrides the day and hour in the file.
     init(path: String, bytes: [UInt8], kickoff: FeedTime? = nil) throws(UndecodableDocument) {
         self.path = path
         let name = (path as NSString).lastPathComponent
@@ -44,7 +43,7 @@ struct VolleyballDecoder: FeedDecoder {
         let header = (sections["MATCH"] ?? []).prefix(2).map {
             $0.split(separator: ";", omittingEmptySubsequences: false)
         }
-        // Behind `GENERATOR-DAY:` and `LASTCHANGE-DAY:`.
+        // The dates follow `GENERATOR-DAY:` and `LASTCHANGE-DAY:`.
         let others = (sections["DATAVOLLEYSCOUT"] ?? []).filter { $0.contains("-DAY:") }.map { line in
             line[line.index(after: line.firstIndex(of: ":") ?? line.startIndex)...]
         }
@@ -71,7 +70,7 @@ struct VolleyballDecoder: FeedDecoder {
     private mutating func take(_ row: Substring, isLastSet: Bool) {
         number += 1
         clock.pass()
-        // One recorder closes its file with a row of NULs.
+        // One recorder ends its file with a row of NULs.
         guard let first = row.unicodeScalars.first, first.value > 0x20 else { return }
         let code = row.prefix { $0 != ";" }
         if VolleyballDecoder.isSetEnd(row) {
@@ -83,7 +82,7 @@ struct VolleyballDecoder: FeedDecoder {
             }
             points = (score[0], score[1])
             let team = side == "home" ? names.home : names.away
-            // Two of one second stand in the order of their ids, so these sort as scores grow.
+            // Points of one second are ordered by their ids, so these sort as scores grow.
             add(
                 "point",
                 id: "point/\(set)/\(VolleyballDecoder.digits(score[0], 2))-\(VolleyballDecoder.digits(score[1], 2))",
@@ -111,7 +110,7 @@ struct VolleyballDecoder: FeedDecoder {
             "side": .string(side), "text": .string("Set \(set): \(team), \(score)"), "key": .string(side + "Sets"),
         ]
         if !isLast {
-            // The next one begins; of the last the points stay.
+            // The next set begins; after the last one, its points stay.
             values.merge(["homePoints": 0, "awayPoints": 0, "set": .int(Int64(set + 1))])
         }
         add("set", id: "set/\(set)", values, lifecycle: isLast ? .end : nil)
@@ -140,7 +139,7 @@ struct VolleyballDecoder: FeedDecoder {
         return String(repeating: "0", count: max(0, width - text.count)) + text
     }
 
-    /// Of the day; field 7, `18.45.07`, or with what else the machine's country puts between.
+    /// Returns the seconds of the day from field 7 (from 0), `18.45.07`, with the separators of the machine's country.
     private static func seconds(_ row: Substring) -> Int64? {
         let fields = row.split(separator: ";", maxSplits: 8, omittingEmptySubsequences: false)
         guard fields.count > 7 else { return nil }
@@ -158,7 +157,7 @@ struct VolleyballDecoder: FeedDecoder {
         }
     }
 
-    /// `**1set`.
+    /// Returns `true` for a row like `**1set`.
     private static func isSetEnd(_ row: Substring) -> Bool {
         row.hasPrefix("**") && row.dropFirst(2).first?.isNumber == true && row.dropFirst(3).hasPrefix("set")
     }

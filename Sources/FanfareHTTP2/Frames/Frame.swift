@@ -1,14 +1,14 @@
-/// RFC 9113 §4.1: what stands in front of every frame.
+/// Nine-byte header in front of every frame (RFC 9113 §4.1).
 package struct FrameHeader {
     package static let count = 9
 
-    /// Bytes of payload that follow.
+    /// Length of the payload that follows, in bytes.
     package var length: Int
     package var type: UInt8
     package var flags: UInt8
     package var stream: UInt32
 
-    /// Reads the first nine bytes; the reserved bit is ignored, as it must be.
+    /// Parses the first nine bytes and ignores the reserved bit, as §4.1 requires.
     package init(_ bytes: Span<UInt8>) {
         length = Int(bytes[0]) << 16 | Int(bytes[1]) << 8 | Int(bytes[2])
         type = bytes[3]
@@ -53,17 +53,18 @@ package enum StreamID {
     package static let max: UInt32 = 0x7fff_ffff
 }
 
-/// Numbers that RFC 9113 fixes.
+/// Constants of RFC 9113.
 package enum FlowControl {
-    /// Before SETTINGS and WINDOW_UPDATE, in bytes (§6.9.2).
+    /// Initial flow-control window, in bytes, before SETTINGS and WINDOW_UPDATE (§6.9.2).
     package static let defaultWindow = 65_535
     package static let windowMax = 0x7fff_ffff
-    /// SETTINGS_MAX_FRAME_SIZE until the peer says more; and what we accept, as answers are short (§4.2).
+    /// SETTINGS_MAX_FRAME_SIZE until the peer raises it; also the largest frame that this client accepts, because answers
+    /// are short (§4.2).
     package static let defaultFrameSize = 16_384
     package static let frameSizeMax = 0xff_ffff
 }
 
-/// RFC 9113 §7. Open: peers may invent more.
+/// Error code of RST_STREAM and GOAWAY (RFC 9113 §7). Not an enumeration, because peers may send other codes.
 package struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -94,7 +95,7 @@ package struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConv
     }
 }
 
-/// What ends the connection: the code for GOAWAY, and words for people.
+/// Violation that ends the connection: the code for GOAWAY and a text for people.
 package struct ConnectionError: Error {
     package let code: ErrorCode
     package let text: String

@@ -1,11 +1,11 @@
-/// Bytes on their way out: written at the end, taken from the front, in storage that is kept. The one file of this module
+/// Output bytes: appended at the end, taken from the front, in storage that is reused. This is the only file of the module
 /// that holds memory by pointer.
 package struct OutputBuffer: ~Copyable {
     private var memory: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     private var start = 0
     private var end = 0
-    /// Bytes taken since the beginning: where in the connection's output `start` is.
+    /// Bytes taken so far: the offset of `start` in the connection's output.
     private(set) var taken: UInt64 = 0
 
     package init(capacity: Int) {
@@ -16,7 +16,7 @@ package struct OutputBuffer: ~Copyable {
     deinit { memory.deallocate() }
 
     package var count: Int { end - start }
-    /// Where in the connection's output the next byte goes.
+    /// Offset of the next appended byte in the connection's output.
     var position: UInt64 { taken + UInt64(count) }
 
     package func withBytes<Result, Failure: Error>(
@@ -25,7 +25,7 @@ package struct OutputBuffer: ~Copyable {
         try body(UnsafeRawBufferPointer(start: memory + start, count: end - start))
     }
 
-    /// - Precondition: no more than there is.
+    /// - Precondition: `count` is at most the number of bytes in the buffer.
     package mutating func take(_ count: Int) {
         precondition(count >= 0 && count <= end - start, "took \(count) of \(end - start) bytes")
         taken += UInt64(count)
@@ -33,7 +33,8 @@ package struct OutputBuffer: ~Copyable {
         if start == end { (start, end) = (0, 0) }
     }
 
-    /// Takes another buffer's memory for its own. Both are empty.
+    /// Swaps memory with another buffer.
+    /// - Precondition: both buffers are empty.
     package mutating func exchangeMemory(with other: inout OutputBuffer) {
         precondition(start == end && other.start == other.end, "bytes wait in a buffer that is given away")
         swap(&memory, &other.memory)
@@ -41,7 +42,7 @@ package struct OutputBuffer: ~Copyable {
         (start, end, other.start, other.end) = (0, 0, 0, 0)
     }
 
-    /// Makes room for `count` more bytes.
+    /// Ensures capacity for `count` more bytes.
     @inline(__always)
     mutating func reserve(_ count: Int) {
         if capacity - end < count { grow(by: count) }
@@ -50,8 +51,8 @@ package struct OutputBuffer: ~Copyable {
     @inline(never)
     private mutating func grow(by count: Int) {
         let held = end - start
-        // What was taken leaves room at the front. Moving pays only when at least half is free; else the next call would
-        // move everything again.
+        // Taken bytes leave room at the front. Moving the rest there pays only while at least half of the buffer is free;
+        // otherwise the next call would move everything again.
         if held + count <= capacity / 2 {
             memory.update(from: memory + start, count: held)
         } else {
@@ -65,7 +66,7 @@ package struct OutputBuffer: ~Copyable {
         (start, end) = (0, held)
     }
 
-    /// Lends room for `count` bytes at the end; `commit` makes those written part of the output.
+    /// Returns a cursor with room for `count` bytes at the end; `commit` makes the bytes written through it part of the output.
     @inline(__always)
     mutating func cursor(room count: Int) -> OutputCursor {
         reserve(count)
@@ -94,8 +95,8 @@ package struct OutputBuffer: ~Copyable {
     package mutating func append(_ bytes: [UInt8]) { append(bytes.span) }
 }
 
-/// Writes into room that an `OutputBuffer` has lent. Each byte is written once, and nothing is asked twice: whoever took the
-/// cursor has added up what goes in.
+/// Writes into room that an `OutputBuffer` has reserved. It writes each byte once and checks no bounds: the code that takes
+/// the cursor adds up the size first.
 struct OutputCursor {
     fileprivate(set) var next: UnsafeMutablePointer<UInt8>
 
@@ -129,7 +130,7 @@ struct OutputCursor {
     @inline(__always)
     mutating func put(_ bytes: [UInt8]) { put(bytes.span) }
 
-    /// RFC 7541 §5.1, as `PrefixInteger.write`; at most `integerBytesMax` bytes.
+    /// Writes an integer in the encoding of RFC 7541 §5.1, like `PrefixInteger.write`; at most `integerBytesMax` bytes.
     mutating func put(integer value: Int, prefix: Int, pattern: UInt8) {
         let limit = (1 << prefix) - 1
         guard value >= limit else { return put(pattern | UInt8(value)) }
@@ -148,11 +149,12 @@ struct OutputCursor {
     static func bytes(ofInteger value: Int, prefix: Int) -> Int {
         let limit = (1 << prefix) - 1
         guard value >= limit else { return 1 }
-        // Seven bits a byte, and one byte for nothing at all.
+        // Each byte holds seven bits, and a rest of zero takes one byte.
         return 2 + (Int.bitWidth - 1 - max(1, value - limit).leadingZeroBitCount) / 7
     }
 
-    /// Two lower-case digits per byte. Pointers that step, and no branch: so the optimiser works off sixteen bytes at a time.
+    /// Writes two lower-case hex digits per byte. The loop steps pointers and has no branch, so the optimiser processes
+    /// sixteen bytes at a time.
     mutating func put(hexOf bytes: Span<UInt8>) {
         bytes.withUnsafeBytes { source in
             guard var from = source.baseAddress else { return }
@@ -160,9 +162,9 @@ struct OutputCursor {
             var digits = UnsafeMutableRawPointer(next)
             while from < end {
                 let byte = UInt16(from.load(as: UInt8.self))
-                // The high half's digit stands first, in the low byte.
+                // The high nibble's digit comes first, in the low byte.
                 let nibbles = (byte >> 4 | byte << 8) & 0x0f0f
-                // One where the nibble is ten or more: those begin at "a", 39 above what follows "9".
+                // A nibble of ten or more gives 1: its letter lies 39 above the character at the same distance from "0".
                 let letters = (nibbles &+ 0x0606) >> 4 & 0x0101
                 digits.storeBytes(of: (nibbles &+ 0x3030 &+ letters &* 39).littleEndian, as: UInt16.self)
                 from += 1
@@ -180,7 +182,7 @@ struct OutputCursor {
     }
 }
 
-/// Frames that have a fixed form (RFC 9113 §6).
+/// Frames of fixed layout (RFC 9113 §6).
 extension OutputBuffer {
     package mutating func appendHeader(length: Int, type: UInt8, flags: UInt8, stream: UInt32) {
         var cursor = cursor(room: FrameHeader.count)
@@ -188,7 +190,7 @@ extension OutputBuffer {
         commit(cursor)
     }
 
-    /// Removes everything from `position` on, none of which has been taken, and returns it.
+    /// Removes all bytes from `position` on, none of which may have been taken, and returns them.
     mutating func cut(from position: UInt64) -> [UInt8] {
         precondition(position >= taken)
         let from = start + Int(position - taken)

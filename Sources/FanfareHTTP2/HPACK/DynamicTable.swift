@@ -1,8 +1,8 @@
-/// RFC 7541 §2.3.2 and §4: the fields both ends remember, newest first.
+/// HPACK's dynamic table (RFC 7541 §2.3.2 and §4): the fields that both peers remember, newest first.
 ///
-/// All storage is allocated once, for the greatest size the table may ever have. The bytes lie in a buffer twice that
-/// size: entries are appended at its end and dropped at its start, and when the end is reached the living ones (at most
-/// half the buffer) move to the front; so an entry is always contiguous and moving is paid for by what was appended.
+/// All storage is allocated once, for the largest permitted size. The bytes lie in a buffer of twice that size: entries are
+/// appended at the end and dropped at the start. A full buffer is compacted: the live entries (at most half of it) move to
+/// the front. So an entry is always contiguous, and the appended bytes pay for the move.
 struct DynamicTable {
     private struct Entry {
         var start: Int32 = 0
@@ -11,18 +11,18 @@ struct DynamicTable {
         var size: Int { Int(nameCount + valueCount) + HPACK.entryOverhead }
     }
 
-    /// What `limit` may never exceed.
+    /// Upper bound of `limit`.
     let capacity: Int
-    /// The size both ends have agreed on; what does not fit is evicted.
+    /// Table size that both peers have agreed on; the oldest entries beyond it are evicted.
     private(set) var limit: Int
     private(set) var size = 0
     private(set) var count = 0
-    /// Changes whenever an index may have come to mean something else.
+    /// Changes whenever the meaning of an index may have changed.
     private(set) var generation: UInt64 = 0
 
     private var bytes: [UInt8]
     private var bytesEnd = 0
-    /// A ring; `newest` is the position of index 0.
+    /// Ring of entries; `newest` is the position of index 0.
     private var entries: [Entry]
     private var newest = 0
 
@@ -38,7 +38,7 @@ struct DynamicTable {
         return entries[position < 0 ? position + entries.count : position]
     }
 
-    /// Where name and value of the entry at `index` (0 is the newest) stand in `storage`.
+    /// Returns the ranges of the name and value in `storage` for the entry at `index`; 0 is the newest.
     func field(_ index: Int) -> (name: Range<Int>, value: Range<Int>)? {
         guard index < count else { return nil }
         let entry = entry(index)
@@ -62,8 +62,8 @@ struct DynamicTable {
         }
     }
 
-    /// Adds a field; one that is larger than the whole table empties it (§4.4). The bytes must not lie in this table: they
-    /// may be evicted, or moved, before they are copied.
+    /// Adds a field; a field larger than the whole table empties it (§4.4). The arguments must not point into this table,
+    /// because it may evict or move them before it copies them.
     mutating func insert(name: Span<UInt8>, value: Span<UInt8>) {
         let added = name.count + value.count + HPACK.entryOverhead
         generation &+= 1
@@ -88,7 +88,7 @@ struct DynamicTable {
 
     private mutating func compact() {
         var end = 0
-        // Oldest first: each entry moves towards the front, onto bytes that no younger one holds.
+        // Oldest first: each entry moves towards the front, onto bytes that no younger entry occupies.
         for index in stride(from: count - 1, through: 0, by: -1) {
             let position = newest - index
             let slot = position < 0 ? position + entries.count : position
@@ -104,7 +104,7 @@ struct DynamicTable {
         bytesEnd = end
     }
 
-    /// The newest entry with this name, and the one that has this value as well, if any; 0 is the newest.
+    /// Returns the index of the newest entry with this name, and of the entry that also has this value, if any; 0 is the newest.
     func find(_ field: HeaderField) -> (name: Int?, exact: Int?) {
         var name: Int?
         for index in 0..<count {

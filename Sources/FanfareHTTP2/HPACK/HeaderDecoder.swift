@@ -1,41 +1,42 @@
-/// The complete HPACK decoder (RFC 7541): all representations, size updates, eviction, and every limit.
+/// Complete HPACK decoder (RFC 7541): all representations, size updates, eviction, and every limit.
 ///
-/// One per connection, as its dynamic table must see every block in order, including those of streams that are gone.
+/// A connection has one decoder, because the dynamic table must see every block in order, including blocks of closed streams.
 package struct HeaderDecoder {
     private(set) var table: DynamicTable
     package private(set) var list = HeaderList()
-    /// Of a decoded list, by RFC 7541's count: what we announced as SETTINGS_MAX_HEADER_LIST_SIZE.
+    /// Largest decoded list, in RFC 7541's count; sent to the peer as SETTINGS_MAX_HEADER_LIST_SIZE.
     private let listLimit: Int
-    /// What a size update may ask for: our SETTINGS_HEADER_TABLE_SIZE, once the peer has acknowledged it.
+    /// Largest size that a size update may set: our SETTINGS_HEADER_TABLE_SIZE, once the peer has acknowledged it.
     private var tableLimit: Int
-    /// Bytes of names that literals of this block have had copied from the dynamic table. Two bytes of a block may ask for four
-    /// kilobytes each time, so it is bounded: by four times as much as the longest list that we accept could hold.
+    /// Bytes of names that literals of this block have copied from the dynamic table. Two bytes of a block can demand a copy
+    /// of four kilobytes, so the sum is limited to four times the longest list that this decoder accepts.
     private var copiedNameBytes = 0
-    /// Our limit fell below what the peer's encoder used: its next block must begin with a size update (§4.2).
+    /// `true` while the peer's next block must begin with a size update, because our limit fell below the size that its
+    /// encoder used (§4.2).
     private var owesSizeUpdate = false
 
     /// - Parameters:
-    ///   - tableCapacity: the greatest table size we shall ever allow.
-    ///   - listLimit: greatest size of one decoded header list.
+    ///   - tableCapacity: the largest table size that this side ever allows.
+    ///   - listLimit: the largest size of one decoded header list.
     package init(tableCapacity: Int, listLimit: Int) {
-        // Until the peer knows better it uses the default, so there must be room for that.
+        // The peer uses the default size until it receives our SETTINGS, so the table must have room for it.
         let capacity = max(tableCapacity, HPACK.defaultTableSize)
         table = DynamicTable(capacity: capacity, limit: HPACK.defaultTableSize)
         tableLimit = HPACK.defaultTableSize
         self.listLimit = listLimit
     }
 
-    /// As long as it stays the same, equal blocks mean equal fields.
+    /// Equal blocks decode to equal fields while this number is unchanged.
     package var generation: UInt64 { table.generation }
 
-    /// The peer has acknowledged our table size.
+    /// Applies our table size, which the peer has acknowledged.
     mutating func setTableLimit(_ limit: Int) {
         tableLimit = min(limit, table.capacity)
         owesSizeUpdate = table.limit > tableLimit
     }
 
-    /// Decodes one whole block into `list`. A list over the limit is cut short and marked, and is no error here: the table
-    /// has still seen every field.
+    /// Decodes one whole block into `list`. A list over the limit is cut short and marked; it is no error here, because the
+    /// table has still seen every field.
     package mutating func decode(_ block: Span<UInt8>) throws(HPACKError) {
         list.removeAll()
         copiedNameBytes = 0
@@ -46,7 +47,7 @@ package struct HeaderDecoder {
             let first = block[cursor.position]
             if first & 0xe0 == 0x20 {
                 let size = try cursor.integer(prefix: 5, of: block)
-                // Two suffice: the smallest size in between and the last one (§4.2).
+                // Two updates are enough: the smallest size in between and the last one (§4.2).
                 sizeUpdates += 1
                 guard !fieldsSeen, sizeUpdates <= 2 else {
                     throw HPACKError("dynamic table size update in the middle of a header block")
@@ -67,7 +68,7 @@ package struct HeaderDecoder {
             } else if first & 0x40 != 0 {
                 try readLiteral(prefix: 6, of: block, at: &cursor, isRemembered: true)
             } else {
-                // Without indexing, and never indexed: the difference matters to intermediaries only.
+                // Literals "without indexing" and "never indexed" differ for intermediaries only.
                 try readLiteral(prefix: 4, of: block, at: &cursor, isRemembered: false)
             }
         }
@@ -88,7 +89,7 @@ package struct HeaderDecoder {
         }
     }
 
-    /// Name and value go straight to the end of the list, from where the table takes its copy.
+    /// Reads the name and value directly to the end of the list; the table copies them from there.
     private mutating func readLiteral(
         prefix: Int, of block: Span<UInt8>, at cursor: inout BlockCursor, isRemembered: Bool
     ) throws(HPACKError) {
@@ -117,7 +118,7 @@ package struct HeaderDecoder {
         list.close(from: start, valueStart: valueStart, limit: listLimit)
     }
 
-    /// Bounded by the block, which the session bounds; Huffman's shortest code makes a string at most 8/5 of it.
+    /// Reads one string. The block bounds it, and the session bounds the block; Huffman's shortest code expands a string to 8/5 at most.
     private static func readString(
         of block: Span<UInt8>, at cursor: inout BlockCursor, into bytes: inout [UInt8]
     ) throws(HPACKError) {

@@ -1,27 +1,27 @@
-/// HPACK's encoding side (RFC 7541): how each field is written, and the dynamic table that goes with it.
+/// HPACK encoder (RFC 7541): writes fields and keeps the dynamic table that belongs to them.
 struct HeaderEncoder {
-    /// How a field treats the dynamic table.
+    /// A field's treatment of the dynamic table.
     enum Indexing {
-        /// Indexed if it stands in a table; otherwise literal, and remembered for the next time.
+        /// An index if a table contains the field; otherwise a literal that is added to the dynamic table.
         case incremental
-        /// Literal, and the table stays as it is.
+        /// A literal that leaves the table unchanged.
         case without
-        /// Literal, and nobody on the way may remember it either: for secrets (§7.1.3).
+        /// A literal that no intermediary may index either: for secrets (§7.1.3).
         case never
     }
 
     private(set) var table: DynamicTable
-    /// Smallest and last table size that the peer has not been told of (§4.2).
+    /// Smallest and last table size that this encoder has not yet announced to the peer (§4.2).
     private var owedSizeUpdate: (smallest: Int, last: Int)?
 
-    /// - Parameter tableCapacity: the greatest table we want, whatever the peer allows.
+    /// - Parameter tableCapacity: the largest table that this encoder uses, even if the peer allows more.
     init(tableCapacity: Int) {
         table = DynamicTable(capacity: tableCapacity, limit: HPACK.defaultTableSize)
-        // The peer assumes the default until told otherwise.
+        // The peer assumes the default size until the first size update.
         if tableCapacity < HPACK.defaultTableSize { owedSizeUpdate = (tableCapacity, tableCapacity) }
     }
 
-    /// The peer's SETTINGS_HEADER_TABLE_SIZE.
+    /// Applies the peer's SETTINGS_HEADER_TABLE_SIZE.
     mutating func setTableLimit(_ peerLimit: Int) {
         let limit = min(peerLimit, table.capacity)
         guard limit != table.limit else { return }
@@ -29,7 +29,7 @@ struct HeaderEncoder {
         owedSizeUpdate = (min(limit, owedSizeUpdate?.smallest ?? limit), limit)
     }
 
-    /// Must be called at the start of every block.
+    /// Writes pending size updates. It must be called at the start of every block.
     mutating func beginBlock(into bytes: inout [UInt8]) {
         guard let (smallest, last) = owedSizeUpdate else { return }
         owedSizeUpdate = nil
@@ -48,7 +48,7 @@ struct HeaderEncoder {
         }
         let nameIndex = inStatic.name ?? inDynamic.name.map { $0 + dynamicBase }
         switch indexing {
-        // What does not fit the table would only empty it.
+        // A field larger than the table would only empty it.
         case .incremental where field.size <= table.limit:
             HeaderEncoder.writeLiteral(field, nameIndex: nameIndex, prefix: 6, pattern: 0x40, into: &bytes)
             table.insert(name: field.name.span, value: field.value.span)
@@ -59,7 +59,7 @@ struct HeaderEncoder {
         }
     }
 
-    /// `nameIndex` nil: the name is written out.
+    /// Writes a literal field, with the name in full if `nameIndex` is nil.
     static func writeLiteral(
         _ field: HeaderField, nameIndex: Int?, prefix: Int, pattern: UInt8, into bytes: inout [UInt8]
     ) {
@@ -68,7 +68,7 @@ struct HeaderEncoder {
         writeString(field.value, into: &bytes)
     }
 
-    /// Huffman-coded where that is shorter.
+    /// Writes a string, Huffman-coded if that is shorter.
     static func writeString(_ string: [UInt8], into bytes: inout [UInt8]) {
         let huffmanCount = Huffman.encodedCount(string)
         if huffmanCount < string.count {
@@ -81,16 +81,14 @@ struct HeaderEncoder {
     }
 }
 
-/// Header fields in their final bytes, the same on every connection: literals that name no dynamic entry and leave no
-/// trace in a table. Made once (a token once per refresh, an expiration once per payload) and appended to each request
-/// as they are.
+/// Header fields as final bytes, equal on every connection: literals that refer to no dynamic entry and leave no trace in a
+/// table. They are encoded once (a provider token once per refresh, an expiration once per payload) and copied into each request.
 package struct LiteralFields: Sendable, Hashable {
     var bytes: [UInt8] = []
 
     package init() {}
 
-    /// - Parameter secret: forbids everybody on the way to remember the value. APNs asks never to index
-    ///   `authorization` (spec §2.3).
+    /// - Parameter secret: forbids intermediaries to index the value. APNs requires that clients never index `authorization` (spec §2.3).
     package mutating func append(_ field: HeaderField, secret: Bool = false) {
         HeaderEncoder.writeLiteral(
             field, nameIndex: StaticTable.find(field).name, prefix: 4, pattern: secret ? 0x10 : 0x00, into: &bytes)

@@ -1,4 +1,4 @@
-/// One header field. Names are lower case, as HTTP/2 demands; values are bytes, usually ASCII.
+/// One header field. Its name is lower case, as HTTP/2 requires; its value is bytes, usually ASCII.
 package struct HeaderField: Sendable, Hashable {
     package let name: [UInt8]
     package let value: [UInt8]
@@ -12,43 +12,43 @@ package struct HeaderField: Sendable, Hashable {
         self.init(name: Array(name.utf8), value: Array(value.utf8))
     }
 
-    /// What the field costs in a dynamic table or a header list (RFC 7541 §4.1).
+    /// Size of the field in a dynamic table or a header list (RFC 7541 §4.1).
     var size: Int { name.count + value.count + HPACK.entryOverhead }
 }
 
-/// Numbers of RFC 7541 that several files need.
+/// Constants of RFC 7541 that several files use.
 package enum HPACK {
-    /// Added to name and value when a field's size is counted (§4.1).
+    /// Overhead in bytes that a field's size includes beside its name and value (§4.1).
     static let entryOverhead = 32
-    /// The dynamic table's size before any SETTINGS (RFC 9113 §6.5.2).
+    /// Size of the dynamic table before any SETTINGS (RFC 9113 §6.5.2).
     package static let defaultTableSize = 4096
 }
 
-/// A header block that cannot be decoded. The compression state is lost with it, and so is the connection.
+/// A header block that cannot be decoded. It leaves the compression state undefined, so the connection must be closed.
 package struct HPACKError: Error, Equatable {
     package let text: String
     init(_ text: String) { self.text = text }
 }
 
-/// Decoded fields, back to back in storage that is reused from block to block.
+/// Decoded fields, back to back, in storage that every block reuses.
 package struct HeaderList {
     package struct Field {
         let start: Int32
         let nameCount: Int32
         let valueCount: Int32
 
-        /// Where in the list's `bytes` they stand.
+        /// Ranges of the name and the value in the list's `bytes`.
         var name: Range<Int> { Int(start)..<Int(start + nameCount) }
         var value: Range<Int> { Int(start + nameCount)..<Int(start + nameCount + valueCount) }
     }
 
-    /// The decoder appends a literal's name and value as it reads them, and then says `close`.
+    /// Bytes of all fields. The decoder appends a literal's name and value while it reads them, and then calls `close`.
     var bytes: [UInt8] = []
     package private(set) var fields: [Field] = []
-    /// Sum of the fields' sizes, those that were left out included.
+    /// Sum of the fields' sizes, including discarded fields.
     private(set) var size = 0
-    /// More than the limit arrived. Fields beyond it are not kept, but the dynamic table has seen them all, so the
-    /// connection may go on.
+    /// `true` when the list exceeded the limit. Fields beyond the limit are discarded, but the dynamic table has seen them
+    /// all, so the connection can go on.
     package private(set) var isOverLimit = false
 
     mutating func removeAll() {
@@ -61,14 +61,14 @@ package struct HeaderList {
     package func name(_ field: Field) -> ArraySlice<UInt8> { bytes[field.name] }
     package func value(_ field: Field) -> ArraySlice<UInt8> { bytes[field.value] }
 
-    /// Counts a field towards the limit; `false` when it must not be stored.
+    /// Counts a field towards the limit; returns `false` when the list must not store it.
     private mutating func admit(nameCount: Int, valueCount: Int, limit: Int) -> Bool {
         size += nameCount + valueCount + HPACK.entryOverhead
         if size > limit { isOverLimit = true }
         return !isOverLimit
     }
 
-    /// The bytes from `start` on are a field, its value from `valueStart` on. They are dropped when the list is too long.
+    /// Adds the bytes from `start` on as a field whose value begins at `valueStart`, or discards them when the list is too long.
     mutating func close(from start: Int, valueStart: Int, limit: Int) {
         let nameCount = valueStart - start
         let valueCount = bytes.count - valueStart
@@ -78,10 +78,10 @@ package struct HeaderList {
         fields.append(Field(start: Int32(start), nameCount: Int32(nameCount), valueCount: Int32(valueCount)))
     }
 
-    /// A field that stands in a table, its value right behind its name.
+    /// Appends a field from a table, where its value directly follows its name.
     mutating func append(_ field: Span<UInt8>, nameCount: Int, limit: Int) {
         let valueCount = field.count - nameCount
-        // Asked first: an index of one byte may stand for a long field, again and again.
+        // The limit is checked before the copy, because a one-byte index can name a long field again and again.
         guard admit(nameCount: nameCount, valueCount: valueCount, limit: limit) else { return }
         fields.append(Field(start: Int32(bytes.count), nameCount: Int32(nameCount), valueCount: Int32(valueCount)))
         bytes.append(field)

@@ -1,7 +1,7 @@
-/// RFC 7541 Appendix B. The code is canonical: ordered by length, then by symbol, each code is its predecessor's plus
-/// one. So the lengths are the whole table.
+/// HPACK's Huffman code (RFC 7541 Appendix B). The code is canonical: in the order of length, then symbol, each code is its
+/// predecessor plus one. So the lengths define the whole table.
 package enum Huffman {
-    /// Bits of each symbol's code; the last one is EOS.
+    /// Code length of each symbol, in bits; the last symbol is EOS.
     static let lengths: [UInt8] = [
         13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28,
         28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28,
@@ -24,7 +24,7 @@ package enum Huffman {
 
     static let endOfString = 256
 
-    /// Each symbol's code, right-aligned.
+    /// Code of each symbol, right-aligned.
     static let codes: [UInt32] = {
         var codes = [UInt32](repeating: 0, count: lengths.count)
         var code: UInt32 = 0
@@ -38,7 +38,7 @@ package enum Huffman {
         return codes
     }()
 
-    /// Bytes that `encode` appends for this string.
+    /// Returns the number of bytes that `encode` appends for this string.
     static func encodedCount(_ string: some Collection<UInt8>) -> Int {
         (string.reduce(0) { $0 + Int(lengths[Int($1)]) } + 7) / 8
     }
@@ -50,22 +50,22 @@ package enum Huffman {
             let length = UInt64(lengths[Int(symbol)])
             bits = bits << length | UInt64(codes[Int(symbol)])
             count += length
-            // At most 7 bits stay behind, and no code is longer than 30: 64 always suffice.
+            // At most 7 bits remain from the symbol before, and no code is longer than 30 bits, so 64 bits always suffice.
             while count >= 8 {
                 count -= 8
                 bytes.append(UInt8(truncatingIfNeeded: bits >> count))
             }
         }
         if count > 0 {
-            // The rest of the last byte is the beginning of EOS: ones (§5.2).
+            // The last byte is padded with the beginning of EOS, which is all ones (§5.2).
             bytes.append(UInt8(truncatingIfNeeded: bits << (8 - count)) | UInt8(0xff >> count))
         }
     }
 }
 
 extension Huffman {
-    /// What the next twelve bits begin with: two symbols where both fit, else one, or none when its code is longer. Packed:
-    /// the symbols (bits 0–7 and 8–15), the first one's length (16–19), the length of all (20–23), how many (24–25).
+    /// Symbols at the start of the next twelve bits: two if both fit, otherwise one, or none if its code is longer. Packed: the
+    /// symbols (bits 0–7 and 8–15), the first symbol's length (16–19), the total length (20–23), the number of symbols (24–25).
     private struct Step {
         var bits: UInt32 = 0
         var first: UInt8 { UInt8(truncatingIfNeeded: bits) }
@@ -77,7 +77,7 @@ extension Huffman {
 
     private static let stepBits: UInt64 = 12
 
-    /// 16 KB, of which text made of digits and small letters touches a few.
+    /// Decoding steps by the next twelve bits: 16 KB, of which text of digits and lower-case letters touches a few.
     private static let steps: [Step] = {
         var steps = [Step](repeating: Step(), count: 1 << stepBits)
         let short = (0..<256).filter { lengths[$0] <= stepBits }
@@ -101,9 +101,10 @@ extension Huffman {
         return steps
     }()
 
-    /// Symbols by code, and per length the first code (left-aligned in 32 bits) beyond those of this length or less, and how
-    /// far a code of this length lies above its symbol's position.
+    /// Symbols in the order of their codes.
     private static let order = lengths.indices.sorted { (lengths[$0], $0) < (lengths[$1], $1) }
+    /// Per code length: the first code, left-aligned in 32 bits, beyond the codes of at most this length; and the distance
+    /// between a code of this length and its symbol's position in `order`.
     private static let ends: [(end: UInt64, offset: Int)] = (0...30).map { length in
         let upTo = order.filter { lengths[$0] <= length }
         guard length > 0, let last = upTo.last else { return (0, 0) }
@@ -112,10 +113,10 @@ extension Huffman {
         return (end, Int(code) - (upTo.count - 1))
     }
 
-    /// A symbol whose code has more than `stepBits` bits; nil when it has more than the `count` that are left.
+    /// Returns a symbol whose code has more than `stepBits` bits; nil when the code is longer than the `count` remaining bits.
     private static func longSymbol(_ bits: UInt64, _ count: UInt64) -> (symbol: Int, length: UInt64)? {
         let code = bits >> 32
-        // Some length fits: the last code, EOS, is thirty ones.
+        // The loop always finds a length, because the last code, EOS, is thirty ones.
         for length in Int(stepBits) + 1...30 where code < ends[length].end {
             guard length <= count else { return nil }
             return (order[Int(code >> UInt64(32 - length)) - ends[length].offset], UInt64(length))
@@ -123,10 +124,11 @@ extension Huffman {
         return nil
     }
 
-    /// Appends the decoded string. A code that runs on for more than seven bits, wrong padding and EOS are errors.
+    /// Appends the decoded string. Throws when an unfinished code of more than seven bits ends the string, when the padding
+    /// is wrong, and on EOS.
     package static func decode(_ string: Span<UInt8>, into bytes: inout [UInt8]) throws(HPACKError) {
         var fault: HPACKError?
-        // No code is shorter than five bits.
+        // Every code has at least five bits.
         bytes.append(addingCapacity: string.count * 8 / 5) { output in
             output.withUnsafeMutableBufferPointer { room, filled in
                 string.withUnsafeBytes { fault = decode($0, into: room, &filled) }
@@ -139,7 +141,8 @@ extension Huffman {
         _ string: UnsafeRawBufferPointer, into room: UnsafeMutableBufferPointer<UInt8>, _ filled: inout Int
     ) -> HPACKError? {
         steps.withUnsafeBufferPointer { steps in
-            // Left-aligned. The first `count` count; those behind are the string's next ones, or zeros at its end.
+            // Left-aligned bits. Only the first `count` are valid; the bits after them belong to the rest of the string, or
+            // are zero at its end.
             var bits: UInt64 = 0
             var count: UInt64 = 0
             var index = 0
@@ -180,7 +183,7 @@ extension Huffman {
                     break
                 }
             }
-            // Padding is at most seven bits of EOS, which is all ones (§5.2).
+            // Valid padding is at most seven bits of EOS, which is all ones (§5.2).
             guard count < 8, bits == ~(~0 &>> count) else {
                 return HPACKError("Huffman-coded string ends inside a code")
             }

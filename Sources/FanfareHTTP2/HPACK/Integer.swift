@@ -1,10 +1,10 @@
-/// RFC 7541 §5.1: integers with a prefix of 1 to 8 bits.
+/// HPACK integers with a prefix of 1 to 8 bits (RFC 7541 §5.1).
 enum PrefixInteger {
-    /// Nothing in HTTP/2 needs more: frames, tables and strings are far smaller. Also bounds the length: a prefix and four
-    /// bytes of seven bits.
+    /// Largest integer that is accepted; frames, tables and strings of HTTP/2 are far smaller. It also limits the length: a
+    /// prefix and four bytes of seven bits.
     static let max = (1 << 28) - 1
 
-    /// Appends `value`; `pattern` is the representation's bits above the prefix.
+    /// Appends `value`; `pattern` holds the representation's bits above the prefix.
     static func write(_ value: Int, prefix: Int, pattern: UInt8, into bytes: inout [UInt8]) {
         let limit = (1 << prefix) - 1
         guard value >= limit else { return bytes.append(pattern | UInt8(value)) }
@@ -18,7 +18,7 @@ enum PrefixInteger {
     }
 }
 
-/// Walks over one header block.
+/// Position in one header block while it is decoded.
 package struct BlockCursor {
     package var position: Int
 
@@ -30,12 +30,12 @@ package struct BlockCursor {
         return block[position]
     }
 
-    /// Reads the integer whose first byte is at the position.
+    /// Reads the integer that begins at the position.
     package mutating func integer(prefix: Int, of block: Span<UInt8>) throws(HPACKError) -> Int {
         let limit = (1 << prefix) - 1
         var value = try Int(byte(of: block)) & limit
         guard value == limit else { return value }
-        // Leading zeros could make an integer arbitrarily long without making it large: bytes are bounded as well.
+        // The loop also limits the bytes, because leading zeros can make an integer arbitrarily long without making it large.
         for shift in stride(from: 0, to: 35, by: 7) {
             let next = try byte(of: block)
             value += Int(next & 127) << shift
@@ -45,7 +45,7 @@ package struct BlockCursor {
         throw HPACKError("integer in a header block is over \(PrefixInteger.max)")
     }
 
-    /// Takes `count` bytes; the caller extracts them.
+    /// Advances by `count` bytes and returns their range; the caller extracts them.
     package mutating func skip(_ count: Int, of block: Span<UInt8>) throws(HPACKError) -> Range<Int> {
         guard count <= block.count - position else {
             throw HPACKError("string of \(count) bytes in a header block with \(block.count - position) left")

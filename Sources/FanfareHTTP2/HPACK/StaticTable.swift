@@ -1,4 +1,4 @@
-/// RFC 7541 Appendix A. Indexes count from 1.
+/// HPACK's static table (RFC 7541 Appendix A). Indexes count from 1.
 enum StaticTable {
     static let count = 61
 
@@ -18,8 +18,9 @@ enum StaticTable {
         ("user-agent", ""), ("vary", ""), ("via", ""), ("www-authenticate", ""),
     ].map { HeaderField($0.0, $0.1) }
 
-    /// All names and values one behind the other, and where each entry's stand: so that reading one counts one reference.
+    /// All names and values back to back, so that reading an entry counts one reference.
     static let bytes = entries.flatMap { $0.name + $0.value }
+    /// Ranges of each entry's name and value in `bytes`.
     static let places: [(name: Range<Int>, value: Range<Int>)] = {
         var end = 0
         return entries.map { entry in
@@ -29,10 +30,10 @@ enum StaticTable {
         }
     }()
 
-    /// The entry at an index of 1...61.
+    /// The entry at an index in 1...61.
     static subscript(index: Int) -> HeaderField { entries[index - 1] }
 
-    /// The first entry with this name, and the one that has this value as well, if any.
+    /// Returns the index of the first entry with this name, and of the entry that also has this value, if any.
     static func find(_ field: HeaderField) -> (name: Int?, exact: Int?) {
         var name: Int?
         for (position, entry) in entries.enumerated() where entry.name == field.name {

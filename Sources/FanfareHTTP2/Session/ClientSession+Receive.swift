@@ -1,12 +1,12 @@
-/// Frames in: cut from the byte stream, checked, and told apart.
+/// Incoming frames: split from the byte stream, checked, and dispatched.
 extension ClientSession {
-    /// Takes bytes from the connection, cut anywhere. Afterwards the events tell what they meant. Ignored once closed.
+    /// Takes bytes from the connection, split at any position, and adds the resulting events to the batch. A closed session ignores them.
     package mutating func receive(_ bytes: UnsafeRawBufferPointer) {
         guard state != .closed, bytes.count > 0 else { return }
         do throws(ConnectionError) {
             try receive(Span(_unsafeElements: bytes.bindMemory(to: UInt8.self)))
-            // Once for all frames that came together: a peer that opens windows byte by byte must not make us walk over
-            // everything that waits for each of them.
+            // Stalled bodies are resumed once for all frames that arrived together: otherwise a peer that opens windows byte
+            // by byte could make us walk over all stalled bodies for each frame.
             if windowsHaveGrown { sendStalled() }
         } catch {
             fail(error)
@@ -22,7 +22,7 @@ extension ClientSession {
                 try check(header)
                 needed += header.length
                 if partialFrame.count == needed {
-                    // Moved out while it is read, and back for its storage.
+                    // `process` gets the frame as its own array; the array returns afterwards, to keep its storage.
                     var frame: [UInt8] = []
                     swap(&frame, &partialFrame)
                     try process(header, frame.span.extracting(FrameHeader.count..<needed))
@@ -47,7 +47,7 @@ extension ClientSession {
         if position < input.count { partialFrame.append(input.extracting(position..<input.count)) }
     }
 
-    /// What can be said before the payload is there.
+    /// Checks a frame's header before its payload has arrived.
     private func check(_ header: FrameHeader) throws(ConnectionError) {
         if !settingsReceived, header.type != FrameType.settings || header.has(FrameFlag.acknowledgement) {
             throw ConnectionError(
@@ -88,8 +88,8 @@ extension ClientSession {
 
     // MARK: Rules that several frames share
 
-    /// The open stream of a frame; nil when it is closed, in which case the frame is ignored: it may have crossed our
-    /// RST_STREAM. A stream that never was is an error (RFC 9113 §5.1).
+    /// Returns the open stream of a frame, or nil when it is closed; the frame is then ignored, because it may have crossed
+    /// our RST_STREAM. A stream that was never open is an error (RFC 9113 §5.1).
     func openStream(_ header: FrameHeader, _ name: StaticString) throws(ConnectionError) -> Int? {
         guard header.stream % 2 == 1, header.stream < nextStream else {
             throw ConnectionError(code: .protocolError, text: "\(name) on stream \(header.stream), which is not open")
@@ -135,7 +135,7 @@ extension ClientSession {
         guard header.stream != 0 else {
             throw ConnectionError(code: .protocolError, text: "PRIORITY on stream 0")
         }
-        // Only a stream error by the book (§6.3), but nobody has a reason to send one to a client.
+        // RFC 9113 makes a wrong length a stream error (§6.3), but no server has a reason to send PRIORITY to a client.
         try require(header, length: 5, "PRIORITY")
         try countIdleFrame()
     }
@@ -195,8 +195,8 @@ extension ClientSession {
         for index in stride(from: 0, to: payload.count, by: 6) {
             try apply(setting: payload.bigEndian16(at: index), value: payload.bigEndian32(at: index + 2))
         }
-        // Open streams gain or lose the difference, and may end up below zero (§6.9.2). Once per frame: walking over all
-        // streams for each of a frame's 2,730 values would be a gift to an attacker.
+        // Open streams gain or lose the difference, and their windows may become negative (§6.9.2). The walk happens once
+        // per frame, because a walk for each of a frame's 2,730 values would help an attacker.
         if peerInitialWindow != windowBefore,
             let stream = streams.moveSendWindows(by: peerInitialWindow - windowBefore)
         {
@@ -232,8 +232,8 @@ extension ClientSession {
             }
             peerFrameSizeMax = Int(value)
         default:
-            // Unknown ones are ignored by rule. MAX_HEADER_LIST_SIZE is advice (§6.5.2): a peer that means it answers the
-            // request with an error, and our lists are a tenth of what anybody allows.
+            // RFC 9113 requires that unknown settings are ignored. MAX_HEADER_LIST_SIZE is advisory (§6.5.2): a peer that
+            // enforces it answers the request with an error, and our lists are a tenth of the usual limits.
             break
         }
     }

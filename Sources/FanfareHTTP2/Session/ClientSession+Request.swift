@@ -1,15 +1,15 @@
-/// Requests are written straight into the output: copies of the shape's bytes, the path, literal fields, the body.
+/// Requests, written directly into the output: copies of the shape's bytes, the path, literal fields, the body.
 extension ClientSession {
-    /// Sends a request to a device: the path is the shape's prefix and the token in lower-case hex, written in one pass.
+    /// Sends a request to a device. The path is the shape's prefix and the token in lower-case hex, written in one pass.
     ///
-    /// The request is accepted whenever a stream is free. What the windows hold of the body goes out at once; the rest,
-    /// which is kept by reference, follows as the peer opens them.
+    /// The session accepts a request whenever a stream is free. The windows' share of the body goes out at once; the session
+    /// keeps a reference to the body and sends the rest as the peer opens the windows.
     /// - Parameters:
     ///   - token: raw bytes, not hex.
-    ///   - authorization: the provider token's field, made once per refresh.
-    ///   - fields: what else differs between requests of this shape, such as `apns-expiration`.
-    ///   - tag: comes back in the request's event.
-    /// - Returns: `false`, and nothing has happened, exactly when `freeStreams` is 0.
+    ///   - authorization: the provider token's field, encoded once per refresh.
+    ///   - fields: further fields that differ between requests of this shape, such as `apns-expiration`.
+    ///   - tag: returned in the request's event.
+    /// - Returns: `false`, without any effect, exactly when `freeStreams` is 0.
     @discardableResult
     package mutating func request(
         shape: RequestShape, token: Span<UInt8>, authorization: LiteralFields = LiteralFields(),
@@ -19,7 +19,7 @@ extension ClientSession {
             shape, .token, token, authorization: authorization, fields: fields, body: body, tag: tag)
     }
 
-    /// The same with a whole path instead of a token.
+    /// Sends a request with a whole path instead of a token.
     @discardableResult
     package mutating func request(
         shape: RequestShape, path: Span<UInt8>, authorization: LiteralFields = LiteralFields(),
@@ -44,7 +44,7 @@ extension ClientSession {
         let blockCount =
             shapes.entries[encoded].pseudoFields.count + pathFieldCount + shapes.entries[encoded].fields.count
             + authorization.bytes.count + fields.bytes.count
-        // What nearly every request is: one frame of fields, one of body, nothing in their way.
+        // Nearly every request is whole: one frame of fields and one of body, with no limit in the way.
         let isWhole =
             blockCount <= peerFrameSizeMax
             && body.count <= min(peerFrameSizeMax, sendWindow, peerInitialWindow)
@@ -53,7 +53,7 @@ extension ClientSession {
             length: blockCount, type: FrameType.headers,
             flags: FrameFlag.endHeaders | (body.isEmpty ? FrameFlag.endStream : 0), stream: nextStream)
         cursor.put(shapes.entries[encoded].pseudoFields)
-        // `:path` (4 in the static table) as a literal that is never indexed, not Huffman-coded.
+        // `:path` (4 in the static table) is a literal that is never indexed and not Huffman-coded.
         cursor.put(0x14 as UInt8)
         cursor.put(integer: pathCount, prefix: 7, pattern: 0)
         if form == .token {
@@ -82,7 +82,7 @@ extension ClientSession {
         return true
     }
 
-    /// Spreads a header block that is too long for one frame over CONTINUATION frames.
+    /// Splits a header block that exceeds one frame into HEADERS and CONTINUATION frames.
     private mutating func splitBlock(from start: UInt64, endStream: Bool) {
         let block = Array(output.cut(from: start).dropFirst(FrameHeader.count))
         var sent = 0
@@ -98,7 +98,7 @@ extension ClientSession {
         }
     }
 
-    /// To the next ID whose place is free. There always is one, as at most half of the places are taken.
+    /// Advances to the next ID whose place is free. There always is one, because at most half of the places are taken.
     private mutating func advanceStreamID() {
         repeat { nextStream += 2 } while nextStream <= StreamID.max && !streams.isFree(for: nextStream)
         guard nextStream > StreamID.max, state == .open else { return }
@@ -108,18 +108,18 @@ extension ClientSession {
 
     // MARK: Bodies
 
-    /// A body that does not go out in one frame: too large for one, or for a window.
+    /// Begins a body that exceeds one frame or a window.
     private mutating func beginBody(_ body: [UInt8], _ position: Int) {
         streams[partial: position].unsent = body
         guard !sendBody(position) else { return }
-        // Bounded even if the peer opens no window and resets every request.
+        // The list stays bounded even if the peer opens no window and resets every request.
         if stalled.count > 2 * configuration.streamsMax {
             stalled.removeAll(where: { streams.position(of: $0) == nil })
         }
         stalled.append(streams[position].id)
     }
 
-    /// Sends as much of a body as windows allow; `true` when nothing of it is left.
+    /// Sends as much of a body as the windows allow; returns `true` when nothing of it is left.
     mutating func sendBody(_ position: Int) -> Bool {
         let id = streams[position].id
         let body = streams[partial: position].unsent
@@ -142,7 +142,7 @@ extension ClientSession {
         return isDone
     }
 
-    /// Goes on with the bodies that waited, oldest request first.
+    /// Resumes stalled bodies, oldest request first.
     mutating func sendStalled() {
         windowsHaveGrown = false
         var kept = 0

@@ -1,4 +1,4 @@
-/// Answers: header blocks and bodies.
+/// Responses: header blocks and bodies.
 extension ClientSession {
     // MARK: Header blocks
 
@@ -27,7 +27,7 @@ extension ClientSession {
             throw ConnectionError(code: .protocolError, text: "CONTINUATION without HEADERS before it")
         }
         continuations += 1
-        // A list within its limit is hardly longer encoded than decoded, whatever Huffman does to odd bytes.
+        // The encoded form of a list within its limit is hardly longer than the list, even if Huffman expands odd bytes.
         let blockMax = 2 * configuration.headerListMax
         guard continuations <= ClientSession.continuationsMax, headerBlock.count + payload.count <= blockMax else {
             throw ConnectionError(
@@ -46,7 +46,7 @@ extension ClientSession {
     private mutating func receiveBlock(
         _ block: Span<UInt8>, stream id: UInt32, endsStream: Bool
     ) throws(ConnectionError) {
-        // Decoded even when nobody waits for it: the dynamic table must see every block.
+        // Blocks of closed streams are decoded too, because the dynamic table must see every block.
         do {
             try decoder.decode(block)
         } catch {
@@ -56,7 +56,7 @@ extension ClientSession {
         guard !decoder.list.isOverLimit else { return reset(position, .enhanceYourCalm) }
         let hasHead = streams.isPartial(position) && streams[partial: position].status != 0
         guard !hasHead else {
-            // Trailers, of which we need nothing.
+            // Trailers; none of their fields is used.
             guard endsStream, ResponseHead.isWellFormedTrailer(decoder.list) else {
                 return reset(position, .protocolError)
             }
@@ -70,7 +70,7 @@ extension ClientSession {
         let fields = decoder.list.bytes
         let apnsID = head.apnsID?.value ?? 0..<0
         if endsStream, !streams.isPartial(position) {
-            // What nearly every answer is: complete in one frame, to a request that is complete.
+            // Nearly every answer is complete in one frame, and so is its request.
             guard head.contentLength ?? 0 == 0 else { return reset(position, .protocolError) }
             return report(
                 Response(
@@ -89,7 +89,7 @@ extension ClientSession {
 
     mutating func receiveData(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) {
         let open = try openStream(header, "DATA")
-        // Padding counts, and so does what is for closed streams (RFC 9113 §6.9).
+        // Padding counts towards the window, and so does DATA for closed streams (RFC 9113 §6.9).
         receiveWindow -= payload.count
         guard receiveWindow >= 0 else {
             throw ConnectionError(
@@ -125,14 +125,14 @@ extension ClientSession {
         }
     }
 
-    /// An answer that came in pieces is complete, or complete enough.
+    /// Finishes an answer that arrived in several frames, when it is complete or has reached `bodyMax`.
     private mutating func finish(_ position: Int, bodyIsCut: Bool = false) {
         let announced = streams[partial: position].contentLength
         if !bodyIsCut, let announced, announced != streams[partial: position].bodyCount {
             return reset(position, .protocolError)
         }
         let id = streams[position].id
-        // An early answer: the rest of the request is of no use any more.
+        // The answer came early: the rest of the request is useless.
         if bodyIsCut || !streams[partial: position].unsent.isEmpty { output.appendReset(.cancel, stream: id) }
         let held = streams[partial: position].held
         let apnsIDCount = streams[partial: position].apnsIDCount
@@ -150,7 +150,7 @@ extension ClientSession {
         idleFrames = 0
     }
 
-    /// Where in a payload the content stands between padding (RFC 9113 §6.1).
+    /// Returns the range of a payload's content without padding (RFC 9113 §6.1).
     private func unpadded(_ header: FrameHeader, _ payload: Span<UInt8>) throws(ConnectionError) -> Range<Int> {
         guard header.has(FrameFlag.padded) else { return 0..<payload.count }
         guard payload.count > 0 else {
@@ -165,7 +165,7 @@ extension ClientSession {
     }
 }
 
-/// What a response's header block says, if it is well formed (RFC 9113 §8.1–8.3).
+/// Fields of a response's header block, if it is well formed (RFC 9113 §8.1–8.3).
 struct ResponseHead {
     private(set) var status = 0
     private(set) var contentLength: Int?
@@ -207,7 +207,7 @@ struct ResponseHead {
     }
 
     private static func number(_ digits: Span<UInt8>) -> Int? {
-        // Eighteen digits cannot overflow.
+        // A number of eighteen digits cannot overflow.
         guard 1...18 ~= digits.count else { return nil }
         var number = 0
         for index in digits.indices {
@@ -218,7 +218,7 @@ struct ResponseHead {
     }
 
     private static func matches(_ name: Span<UInt8>, _ text: StaticString) -> Bool {
-        // Lengths differ nearly always, and looking at them costs nothing.
+        // Lengths differ nearly always, and comparing them is cheap.
         guard name.count == text.utf8CodeUnitCount else { return false }
         return text.withUTF8Buffer { text in
             for index in text.indices where text[index] != name[index] { return false }
@@ -228,7 +228,7 @@ struct ResponseHead {
 
     private static func isAllowed(_ name: Span<UInt8>) -> Bool {
         guard name.count > 0 else { return false }
-        // All bytes are looked at, whatever the first ones are: a loop without a way out is worked off many bytes at a time.
+        // The loop checks all bytes without an early exit, so the optimiser vectorises it.
         var isAllowed = true
         for index in name.indices {
             let byte = name[index]
@@ -238,7 +238,7 @@ struct ResponseHead {
         return isAllowed && !isOfConnection(name)
     }
 
-    /// Fields that HTTP/1.1 needs and HTTP/2 forbids (§8.2.2).
+    /// Returns `true` for fields of HTTP/1.1 that HTTP/2 forbids (§8.2.2).
     private static func isOfConnection(_ name: Span<UInt8>) -> Bool {
         switch name.count {
         case 7: matches(name, "upgrade")

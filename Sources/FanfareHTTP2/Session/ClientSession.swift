@@ -1,4 +1,4 @@
-/// One HTTP/2 connection from the client's side (RFC 9113), without any I/O: bytes in, bytes and events out.
+/// Client side of one HTTP/2 connection (RFC 9113), without I/O: bytes in, bytes and events out.
 ///
 ///     var session = ClientSession(configuration: .init())
 ///     let shape = RequestShape(authority: "api.push.apple.com", fields: [HeaderField("apns-priority", "5")])
@@ -10,23 +10,24 @@
 ///     session.receive(bytesFromSocket)
 ///     session.takeEvents(into: &batch)
 ///
-/// It can be used by one thread at a time and belongs to whoever owns the connection. The peer is not trusted: whatever it
-/// sends ends in events, and every size is bounded (see `Configuration`).
+/// One thread at a time may use a session; it belongs to the owner of the connection. The session does not trust the peer:
+/// all input ends in events, and every size is bounded (see `Configuration`).
 @usableFromInline package struct ClientSession: ~Copyable {
     package enum State: Sendable {
         case open
-        /// No new requests: the peer or the caller said goodbye, or stream IDs ran out. What is in flight goes on.
+        /// The session accepts no new requests, because the peer or the caller sent GOAWAY or stream IDs ran out. Requests
+        /// in flight continue.
         case draining
-        /// The protocol was broken or the connection lost: nothing goes on.
+        /// The peer broke the protocol or the connection was lost; no request continues.
         case closed
     }
 
     package let configuration: Configuration
     package internal(set) var state = State.open
-    /// The caller's own limit to requests in flight, beside the peer's. With token authentication APNs allows one until
-    /// the first has succeeded (spec §10). Lowering it cancels nothing.
+    /// The caller's own limit of requests in flight, in addition to the peer's. APNs allows one request with token
+    /// authentication until the first has succeeded (spec §10). Lowering the limit cancels nothing.
     package var streamLimit: Int
-    /// The peer's SETTINGS have arrived; before, its limits are the protocol's defaults.
+    /// `true` once the peer's SETTINGS have arrived; the peer's limits are the protocol's defaults before.
     package internal(set) var settingsReceived = false
 
     var output: OutputBuffer
@@ -37,25 +38,26 @@
     var shapes = ShapeCache()
     var decoder: HeaderDecoder
 
-    // What the peer allows.
+    // Limits that the peer sets.
     var peerStreamsMax = Int.max
     var peerInitialWindow = FlowControl.defaultWindow
     var peerFrameSizeMax = FlowControl.defaultFrameSize
-    /// Of the connection, in bytes.
+    /// Send window of the connection, in bytes.
     var sendWindow = FlowControl.defaultWindow
-    /// Streams whose bodies wait for a window, in the order of their requests. May name streams that are gone.
+    /// Streams whose bodies wait for a window, in the order of their requests. May contain closed streams.
     var stalled: [UInt32] = []
-    /// Some window has grown since the stalled bodies were last tried.
+    /// `true` when a window has grown since the last attempt to send the stalled bodies.
     var windowsHaveGrown = false
 
-    // What the peer may still do.
+    // Limits that we set for the peer.
     var receiveWindow: Int
     var settingsAcknowledged = false
 
-    /// The beginning of a frame whose rest has not come. At most 9 + 16,384 bytes.
+    /// Beginning of a frame whose rest has not arrived. At most 9 + 16,384 bytes.
     var partialFrame: [UInt8] = []
-    /// A header block that is not complete, and the stream it is for; 0 when there is none.
+    /// Bytes of the incomplete header block.
     var headerBlock: [UInt8] = []
+    /// Stream of the incomplete header block; 0 when there is none.
     var headerBlockStream: UInt32 = 0
     var headerBlockEndsStream = false
     var continuations = 0
@@ -65,7 +67,7 @@
     var repliesQueued = 0
     var idleFrames = 0
 
-    /// The output begins with the connection preface and our SETTINGS.
+    /// Creates a session whose output begins with the connection preface and our SETTINGS.
     package init(configuration: Configuration) {
         configuration.check()
         self.configuration = configuration
@@ -92,48 +94,48 @@
     /// Requests in flight.
     package var openStreams: Int { streams.count }
 
-    /// Requests that would be accepted now.
+    /// Requests that the session would accept now.
     package var freeStreams: Int {
         guard state == .open else { return 0 }
         return max(0, min(streamLimit, configuration.streamsMax, peerStreamsMax) - streams.count)
     }
 
-    /// Requests that may be in flight at once when the caller's own limit has grown.
+    /// Requests in flight that the configuration and the peer allow, without the caller's own `streamLimit`.
     @usableFromInline package var streamsAllowed: Int { min(configuration.streamsMax, peerStreamsMax) }
 
-    /// The peer allows requests at all: its MAX_CONCURRENT_STREAMS is not 0.
+    /// `true` while the peer allows requests at all: its MAX_CONCURRENT_STREAMS is not 0.
     @usableFromInline package var allowsStreams: Bool { peerStreamsMax > 0 }
 
-    /// Bytes of bodies that the connection's window lets out now. A request beyond it is accepted all the same, but its
-    /// body waits; so a caller that wants to send the newest state asks for no more work than this holds.
+    /// Bytes of bodies that the connection's window lets out now. The session still accepts a request beyond it, but its
+    /// body waits; so a caller that wants to send the newest state takes no more work than this window holds.
     @usableFromInline package var freeWindow: Int { max(0, sendWindow) }
 
     // MARK: Output
 
-    /// Bytes that wait to be written. Bounded by the requests accepted and a thousand short replies.
+    /// Bytes that wait to be written, bounded by the accepted requests and a thousand short replies.
     @usableFromInline package var outputCount: Int { output.count }
 
-    /// Lends the waiting bytes; say with `take` how many were written.
+    /// Lends the waiting bytes to `body`; the caller then reports the number of written bytes with `take`.
     package borrowing func withOutput<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try output.withBytes(body)
     }
 
-    /// The first `count` bytes of the output are on their way: from now on requests that end in them may be processed.
+    /// Removes the first `count` bytes of the output, which are on their way: the peer may process requests that end in them from now on.
     package mutating func take(_ count: Int) {
         output.take(count)
         if output.count == 0 { repliesQueued = 0 }
     }
 
-    /// Writes into this buffer's memory from now on, and gives its own instead: sessions that write one after the other need one memory.
-    /// - Precondition: no bytes wait in either.
+    /// Swaps the output's memory with that of `buffer`, so that sessions that write one after the other share one memory.
+    /// - Precondition: both buffers are empty.
     package mutating func exchangeMemory(with buffer: inout OutputBuffer) { output.exchangeMemory(with: &buffer) }
 
     // MARK: Events
 
-    /// Swaps what has happened since the last call into `batch`, whose old content is dropped. Call it after each
-    /// `receive`: events wait in memory until taken.
+    /// Swaps the events since the last call into `batch` and drops its old content. The caller calls it after each
+    /// `receive`, because events wait in memory until taken.
     package mutating func takeEvents(into batch: inout EventBatch) {
         batch.removeAll()
         swap(&batch, &events)
@@ -141,7 +143,8 @@
 
     // MARK: Life and death
 
-    /// Asks the peer for a sign of life: it answers with `Event.pong`. One at a time; `false` while one is on its way.
+    /// Sends a PING, which the peer answers with `Event.pong`. Returns `false` while an earlier PING is unanswered or the
+    /// session is closed.
     @discardableResult
     package mutating func ping() -> Bool {
         guard state != .closed, !awaitsPong else { return false }
@@ -151,16 +154,16 @@
         return true
     }
 
-    /// Accepts no more requests and tells the peer. Close the connection when `openStreams` is 0.
+    /// Stops accepting requests and sends GOAWAY. The caller closes the connection when `openStreams` is 0.
     package mutating func goAway() {
         guard state == .open else { return }
         state = .draining
-        // We accept no streams from the peer, so the last one we have processed is 0.
+        // The last stream of the peer that we have processed is 0, because we accept none.
         output.appendGoAway(.noError, lastStream: 0, debug: "")
     }
 
-    /// Gives up on one request, for example because its time is over: it ends in `Event.lost` with `cancel`.
-    /// O(`streamsMax`); `false` when no such request is in flight.
+    /// Cancels one request, for example after its timeout: it ends in `Event.lost` with `cancel`. O(`streamsMax`); returns
+    /// `false` when no such request is in flight.
     @discardableResult
     package mutating func cancel(tag: UInt64) -> Bool {
         guard let position = streams.position(ofTag: tag) else { return false }
@@ -168,9 +171,9 @@
         return true
     }
 
-    /// The connection is gone, whoever closed it. Every request in flight gets its event: `lost` where all of its bytes have left,
-    /// `notProcessed` otherwise. The output left over must not be sent.
-    /// - Parameter unsent: of the bytes taken, those at the end that have not left and never will.
+    /// Closes the session after the connection has ended on either side. Every request in flight gets its event: `lost` if
+    /// all of its bytes have left, `notProcessed` otherwise. The remaining output must not be sent.
+    /// - Parameter unsent: number of bytes at the end of those taken that have not left and never will.
     package mutating func connectionLost(unsent: Int = 0) {
         state = .closed
         let left = output.taken - min(output.taken, UInt64(unsent))
@@ -191,7 +194,7 @@
         streams.close(position)
     }
 
-    /// Ends the connection because the peer broke a rule.
+    /// Ends the connection because the peer broke a rule of the protocol.
     mutating func fail(_ error: ConnectionError) {
         state = .closed
         output.appendGoAway(error.code, lastStream: 0, debug: error.text)

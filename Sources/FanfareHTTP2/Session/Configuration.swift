@@ -1,20 +1,21 @@
 extension ClientSession {
-    /// Our side of the bargain. Memory of one session, at most: `streamsMax` × (`bodyMax` + about 450 bytes), two header
-    /// tables of three times their size, `headerListMax` × 3, one frame of 16 KB, and the requests in the output.
+    /// Limits of our side. One session uses at most `streamsMax` × (`bodyMax` + about 450 bytes), two header tables of three
+    /// times their size, `headerListMax` × 3, one frame of 16 KB, and the requests in the output.
     package struct Configuration: Sendable {
-        /// Requests in flight at most, whatever the peer allows. 1...16,384.
+        /// Maximum number of requests in flight, even if the peer allows more. 1...16,384.
         package var streamsMax = 1000
-        /// Bytes of an answer's body that are kept. APNs' reasons are below 100 bytes.
+        /// Bytes of an answer's body that are kept. APNs' reasons are shorter than 100 bytes.
         package var bodyMax = 4096
-        /// Greatest header list we accept, by RFC 7541's count.
+        /// Largest header list that is accepted, in RFC 7541's count.
         package var headerListMax = 16_384
         /// Our SETTINGS_HEADER_TABLE_SIZE. 0...65,536.
         package var decoderTableSize = HPACK.defaultTableSize
-        /// The table we use for requests, if the peer allows as much. APNs keeps a small one (spec §2.3). 0...65,536.
+        /// Size of the table that the encoder uses, if the peer allows it. APNs allows a small one (spec §2.3). 0...65,536.
         package var encoderTableSize = HPACK.defaultTableSize
-        /// Bytes of answers on their way to us, on all streams together. At least 65,535, which nobody can go below.
+        /// Receive window of the connection: bytes of answers on their way to us, on all streams together. At least 65,535,
+        /// the protocol's minimum.
         package var receiveWindow = 1 << 20
-        /// Where stream IDs begin; tests start near their end.
+        /// First stream ID; tests start near the last one.
         var firstStream: UInt32 = 1
 
         package init() {}
@@ -28,13 +29,13 @@ extension ClientSession {
         }
     }
 
-    /// CONTINUATION frames of one header block. A block of `headerListMax` needs two.
+    /// Maximum number of CONTINUATION frames in one header block. A block of `headerListMax` needs two.
     static let continuationsMax = 32
-    /// Answers to PING and SETTINGS that wait in the output while the peer reads nothing.
+    /// Maximum number of replies to PING and SETTINGS in the output while the peer reads nothing.
     static let repliesQueuedMax = 1000
-    /// Frames that change nothing (PING, PRIORITY, empty DATA, unknown types, closed streams) between two answers. An idle
-    /// connection that is pinged every minute lives for a week.
+    /// Maximum number of frames without effect (PING, PRIORITY, empty DATA, unknown types, closed streams) between two
+    /// answers. An idle connection that gets a PING every minute lives for a week.
     static let idleFramesMax = 10_000
-    /// Bytes of GOAWAY's debug data that are kept.
+    /// Maximum number of bytes that are kept of GOAWAY's debug data.
     package static let debugTextMax = 1024
 }

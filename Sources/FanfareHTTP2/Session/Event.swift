@@ -1,42 +1,41 @@
-/// What a session has to tell. Every request that was accepted ends in exactly one of `response`, `notProcessed` and
-/// `lost`.
+/// Event of a session. Every accepted request ends in exactly one of `response`, `notProcessed` and `lost`.
 package enum Event: Sendable, Equatable {
     case response(Response)
-    /// The peer has certainly not processed this request: refused, above GOAWAY's last stream, or never wholly sent.
+    /// The peer has certainly not processed this request: it was refused, lies above GOAWAY's last stream, or was never wholly sent.
     case notProcessed(tag: UInt64)
-    /// No answer will come, and the request may have been processed: reset by the peer or by us (with the code), or the
+    /// No answer will come, and the peer may have processed the request: the peer or we reset it (with the code), or the
     /// connection was lost (no code).
     case lost(tag: UInt64, code: ErrorCode?)
-    /// The peer takes no more requests on this connection; those up to `lastStream` still run. `debug` is at most
-    /// `ClientSession.debugTextMax` bytes of what it said.
+    /// The peer accepts no more requests on this connection; requests up to `lastStream` continue. `debug` is at most
+    /// `ClientSession.debugTextMax` bytes of the frame's debug data.
     case goAway(lastStream: UInt32, code: ErrorCode, debug: EventBytes)
-    /// The peer's limits have changed: look at `freeStreams` again.
+    /// The peer's limits have changed, and `freeStreams` with them.
     case settingsChanged
-    /// The last `ping()` was answered.
+    /// The peer answered the last `ping()`.
     case pong
-    /// No stream ID is left: the connection must be replaced. What is in flight still runs.
+    /// No stream ID is left, so the connection must be replaced. Requests in flight continue.
     case exhausted
-    /// The peer broke the protocol. The output now ends in a GOAWAY with this code; write it, close the connection and
-    /// call `connectionLost()`. `text` says what was wrong, for people.
+    /// The peer broke the protocol. The output now ends in a GOAWAY with this code; the caller writes it, closes the
+    /// connection and calls `connectionLost()`. `text` describes the violation for people.
     case failed(code: ErrorCode, text: EventBytes)
 }
 
-/// A final answer, complete.
+/// Complete final response.
 package struct Response: Sendable, Equatable {
     package let stream: UInt32
-    /// As given to `request`.
+    /// Tag that the caller passed to `request`.
     package let tag: UInt64
-    /// 200...599; what is no status ends as `Event.lost`.
+    /// HTTP status, 200...599; an answer with any other value ends as `Event.lost`.
     package let status: Int
-    /// At most `Configuration.bodyMax` bytes.
+    /// Body, at most `Configuration.bodyMax` bytes.
     package let body: EventBytes
-    /// Longer than `bodyMax`: the rest was not waited for.
+    /// `true` when the body was longer than `bodyMax`; the session did not wait for the rest.
     package let bodyIsCut: Bool
-    /// `apns-id`, empty where there is none.
+    /// Value of `apns-id`; empty if the answer has none.
     package let apnsID: EventBytes
 }
 
-/// Bytes of an event: valid in the batch that the event came in.
+/// Bytes of an event, valid in the batch that contains the event.
 package struct EventBytes: Sendable, Equatable {
     let start: Int32
     package let count: Int32
@@ -45,7 +44,7 @@ package struct EventBytes: Sendable, Equatable {
     static let none = EventBytes(start: 0, count: 0)
 }
 
-/// Events taken together, with the bytes they speak of. Reused from turn to turn, so that an answer allocates nothing.
+/// Events that are taken together, with their bytes. A batch is reused from turn to turn, so that an answer allocates nothing.
 package struct EventBatch: Sendable {
     package internal(set) var events: [Event] = []
     var storage: [UInt8] = []

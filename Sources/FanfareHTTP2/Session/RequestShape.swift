@@ -1,14 +1,14 @@
-/// The header fields that all requests of one kind share. Make one per kind and use it for every request and connection:
-/// a session recognises a shape by its identity, encodes it once, and copies the bytes from then on.
+/// Header fields that all requests of one kind share. One shape per kind serves every request and connection: a session
+/// recognises a shape by its identity, encodes it once, and copies the bytes from then on.
 package final class RequestShape: Sendable {
-    /// `:method`, `:scheme` and `:authority`. `:path` is written for each request.
+    /// `:method`, `:scheme` and `:authority`. Each request writes its own `:path`.
     let pseudoFields: [HeaderField]
     let fields: [HeaderField]
-    /// What a path made of a token begins with.
+    /// Prefix of a path that ends in a token.
     let pathPrefix: [UInt8]
 
-    /// - Parameter fields: those that are the same for many requests (`apns-topic`, `apns-push-type`, `apns-priority`).
-    ///   They go into the peer's dynamic table. What changes from request to request belongs in `LiteralFields`.
+    /// - Parameter fields: fields that are equal for many requests (`apns-topic`, `apns-push-type`, `apns-priority`). They
+    ///   go into the peer's dynamic table. Fields that change from request to request belong in `LiteralFields`.
     package init(
         method: String = "POST", authority: String, pathPrefix: String = "/3/device/", fields: [HeaderField]
     ) {
@@ -20,26 +20,26 @@ package final class RequestShape: Sendable {
     }
 }
 
-/// A connection's shapes in the bytes that its encoder gives them.
+/// A connection's shapes, encoded by its encoder.
 struct ShapeCache {
     struct Encoded {
         let shape: RequestShape
-        /// Begin with the table size updates that the peer is owed, if any; such bytes are used once.
+        /// Encoded pseudo-fields. They begin with the pending table size updates, if any; such bytes are used once.
         fileprivate(set) var pseudoFields: [UInt8] = []
         fileprivate(set) var fields: [UInt8] = []
-        /// The table's generation that the bytes are good for, any number of times. Nil while they add to the table
-        /// themselves: such bytes are used once.
+        /// Generation of the dynamic table for which the bytes can be reused. Nil while the bytes themselves add to the
+        /// table: such bytes are used once.
         fileprivate var generation: UInt64?
     }
 
     private(set) var entries: [Encoded] = []
-    /// Kinds of requests are few; beyond this the oldest is encoded anew when it comes back.
+    /// Maximum number of encoded shapes. Kinds of requests are few; beyond it the oldest is discarded, and encoded again on its next use.
     private static let entriesMax = 16
     private var oldest = 0
-    /// The one asked for last: a sweep asks for one again and again.
+    /// Index of the most recently used shape: a sweep uses one shape again and again.
     private var latest = 0
 
-    /// Where the shape's bytes are, made or made anew if need be. They must go out before the next call.
+    /// Returns the index of the shape's bytes, after encoding them if necessary. They must go out before the next call.
     @inline(__always)
     mutating func prepare(_ shape: RequestShape, with encoder: inout HeaderEncoder) -> Int {
         if latest < entries.count, entries[latest].shape === shape,

@@ -1,34 +1,34 @@
-/// A request in flight. Plain numbers: opening and closing one counts no references.
+/// A request in flight. It contains plain numbers only, so opening and closing a stream counts no references.
 struct Stream {
-    /// 0: the slot is free.
+    /// Stream ID; 0 while the slot is free.
     var id: UInt32 = 0
-    /// Where in the table's `partial` the rest of this exchange is; -1 as long as the request is out and nothing has come back,
-    /// and then when all comes back at once.
+    /// Index of the stream's exchange in the table's `partial`; -1 while the stream needs none: its request is wholly out,
+    /// and the answer has not begun or arrives at once.
     fileprivate(set) var partialIndex: Int32 = -1
     var tag: UInt64 = 0
-    /// Where in the connection's output the request ends, so far as is known: of what has not wholly left nothing can be done.
+    /// Offset of the request's end in the connection's output; `UInt64.max` while the end is not written.
     var endsAt = UInt64.max
-    /// Bytes the peer lets us send on this stream; negative after it shrank its initial window (RFC 9113 §6.9.2).
+    /// Bytes that the peer lets us send on this stream; negative after the peer shrank its initial window (RFC 9113 §6.9.2).
     var sendWindow = 0
     var receiveWindow = FlowControl.defaultWindow
 }
 
-/// What only a stream needs whose body waits for a window, or whose answer comes in pieces.
+/// State of a stream whose body waits for a window, or whose answer arrives in several frames.
 struct PartialExchange {
-    /// The request's body from `unsentFrom` on waits for a window.
+    /// Body of the request; its bytes from `unsentFrom` on wait for a window.
     var unsent: [UInt8] = []
     var unsentFrom = 0
-    /// 0 until the final answer's header has come.
+    /// Status of the answer; 0 until the final answer's header has arrived.
     var status = 0
-    /// What the answer said, or nil.
+    /// Value of the answer's `content-length`, or nil.
     var contentLength: Int?
-    /// Bytes of the answer's body so far, padding excluded.
+    /// Bytes of the answer's body so far, without padding.
     var bodyCount = 0
-    /// `apns-id` (its first `apnsIDCount` bytes) and body, while more is to come.
+    /// `apns-id` (the first `apnsIDCount` bytes) and body of an answer that is incomplete.
     var held: [UInt8] = []
     var apnsIDCount = 0
 
-    /// A buffer as small as this stays, so that short error answers allocate nothing.
+    /// Largest capacity of `held` that is kept for reuse, so that short error answers allocate nothing.
     static let heldCapacityKept = 256
 
     mutating func reset() {
@@ -40,14 +40,14 @@ struct PartialExchange {
     }
 }
 
-/// The open streams: a ring in which a stream's place follows from its ID, so that finding it is one comparison.
+/// Open streams: a ring in which a stream's ID determines its place, so that a lookup is one comparison.
 ///
-/// The ring has at least twice as many places as there may be streams. A place still held by a slow request is stepped
-/// over by not using the ID that would fall on it, which HTTP/2 allows (RFC 9113 §5.1.1).
+/// The ring has at least twice as many places as streams may be open. An ID whose place a slow request still occupies is
+/// skipped, which HTTP/2 allows (RFC 9113 §5.1.1).
 struct StreamTable {
     private var slots: [Stream]
     private(set) var count = 0
-    /// Reused, so that there are as many as were needed at once.
+    /// Partial exchanges, reused: the array grows to the largest number that were needed at once.
     private var partial: [PartialExchange] = []
     private var partialFree: [Int32] = []
 
@@ -61,13 +61,13 @@ struct StreamTable {
 
     func isFree(for id: UInt32) -> Bool { slots[place(id)].id == 0 }
 
-    /// Nil when no such stream is open.
+    /// Returns the position of an open stream; nil when no such stream is open.
     func position(of id: UInt32) -> Int? {
         let place = place(id)
         return slots[place].id == id && id != 0 ? place : nil
     }
 
-    /// Nil when no open stream has this tag. Walks over the whole ring.
+    /// Returns the position of the open stream with this tag; nil when there is none. Walks over the whole ring.
     func position(ofTag tag: UInt64) -> Int? { slots.firstIndex { $0.id != 0 && $0.tag == tag } }
 
     subscript(position: Int) -> Stream {
@@ -95,7 +95,7 @@ struct StreamTable {
 
     func isPartial(_ position: Int) -> Bool { slots[position].partialIndex >= 0 }
 
-    /// Of the stream at this position; begun when there is none yet.
+    /// The partial exchange of the stream at this position, created on first use.
     subscript(partial position: Int) -> PartialExchange {
         mutating get { partial[partialIndex(position)] }
         _modify { yield &partial[partialIndex(position)] }
@@ -113,7 +113,7 @@ struct StreamTable {
         return Int(slots[position].partialIndex)
     }
 
-    /// Moves the send windows of all open streams; returns one that this makes too large, if any.
+    /// Adds `difference` to the send windows of all open streams; returns a stream whose window overflows, if any.
     mutating func moveSendWindows(by difference: Int) -> UInt32? {
         var overflow: UInt32?
         for place in slots.indices where slots[place].id != 0 {
@@ -123,7 +123,7 @@ struct StreamTable {
         return overflow
     }
 
-    /// Positions of the open streams, oldest first. For rare occasions: it walks over the whole ring.
+    /// Positions of the open streams, oldest first. Walks over the whole ring, so it is for rare events.
     var positions: [Int] {
         slots.indices.filter { slots[$0].id != 0 }.sorted { slots[$0].id < slots[$1].id }
     }

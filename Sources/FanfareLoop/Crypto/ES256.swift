@@ -1,13 +1,13 @@
 internal import CFanfareOpenSSL
 
-/// A private key for ES256 (ECDSA over P-256 with SHA-256, RFC 7518 §3.4). Any thread. Its value is a secret: it is not
-/// printed, and errors name where it came from only.
+/// A private key for ES256 (ECDSA over P-256 with SHA-256, RFC 7518 §3.4). Any thread. The key is a secret: `description`
+/// does not contain it, and errors name only its source.
 package struct ES256PrivateKey: Sendable, CustomStringConvertible {
     private let key: P256Key
 
     /// - Parameters:
     ///   - pem: the text of a `.p8` file: PKCS#8, not encrypted.
-    ///   - place: the file, for messages.
+    ///   - place: the file, for error messages.
     package init(pem: String, place: String = "private key") throws(LoopError) {
         let bytes = Array(pem.utf8)
         let read = bytes.withUnsafeBytes { bytes in
@@ -16,7 +16,7 @@ package struct ES256PrivateKey: Sendable, CustomStringConvertible {
         key = try read.get().key
     }
 
-    /// The same from memory of the caller's, who can overwrite it afterwards: no copy is made that stays.
+    /// Reads the key from the caller's memory, which the caller can overwrite afterwards: no copy of the text remains.
     package init(pem: UnsafeRawBufferPointer, place: String) throws(LoopError) {
         key = try P256Key(pem, place, call: "PEM_read_bio_PrivateKey") {
             PEM_read_bio_PrivateKey($0, nil, noPassphrase, nil)
@@ -25,16 +25,16 @@ package struct ES256PrivateKey: Sendable, CustomStringConvertible {
 
     private init(_ key: P256Key) { self.key = key }
 
-    /// A new key, for tests and simulators.
+    /// Generates a new key, for tests and simulators.
     package static func generate() throws(LoopError) -> ES256PrivateKey {
         ES256PrivateKey(try P256Key.generate())
     }
 
-    /// 64 bytes, R then S, each 32 bytes big-endian: the form that JWT wants (RFC 7518 §3.4).
+    /// Returns the signature: 64 bytes, R then S, each 32 bytes big-endian, as JWT requires (RFC 7518 §3.4).
     package func sign(_ message: [UInt8]) throws(LoopError) -> [UInt8] {
         guard let context = EVP_MD_CTX_new() else { throw .openSSL(.other, call: "EVP_MD_CTX_new") }
         defer { EVP_MD_CTX_free(context) }
-        // An ECDSA signature over P-256 in DER: at most 72 bytes.
+        // An ECDSA signature over P-256 in DER has at most 72 bytes.
         var der = [UInt8](repeating: 0, count: 80)
         var count = der.count
         guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key.raw) == 1,
@@ -45,7 +45,7 @@ package struct ES256PrivateKey: Sendable, CustomStringConvertible {
 
     package var publicKey: ES256PublicKey { ES256PublicKey(key) }
 
-    /// PKCS#8, not encrypted: a secret.
+    /// Returns the key as PKCS#8, not encrypted: a secret.
     package func pem() throws(LoopError) -> String {
         try withPEM("PEM_write_bio_PKCS8PrivateKey") {
             PEM_write_bio_PKCS8PrivateKey($0, key.raw, nil, nil, 0, nil, nil)
@@ -55,7 +55,7 @@ package struct ES256PrivateKey: Sendable, CustomStringConvertible {
     package var description: String { "ES256 private key" }
 }
 
-/// The other half of an `ES256PrivateKey`. Any thread.
+/// Public half of an `ES256PrivateKey`. Any thread.
 package struct ES256PublicKey: Sendable {
     private let key: P256Key
 
@@ -63,7 +63,7 @@ package struct ES256PublicKey: Sendable {
 
     /// - Parameters:
     ///   - pem: `BEGIN PUBLIC KEY`, as `openssl ec -pubout` writes it.
-    ///   - place: the file, for messages.
+    ///   - place: the file, for error messages.
     package init(pem: String, place: String = "public key") throws(LoopError) {
         let bytes = Array(pem.utf8)
         let read = bytes.withUnsafeBytes { bytes in
@@ -76,12 +76,13 @@ package struct ES256PublicKey: Sendable {
         key = try read.get()
     }
 
-    /// - Parameter signature: 64 bytes, R then S. Anything that is not this key's signature of the message is false.
+    /// Returns `true` if the signature is this key's signature of the message.
+    /// - Parameter signature: 64 bytes, R then S; any other form is not a signature.
     package func verify(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         guard let der = P256Signature.der(raw: signature), let context = EVP_MD_CTX_new() else { return false }
         defer {
             EVP_MD_CTX_free(context)
-            ERR_clear_error()  // OpenSSL notes why a signature is wrong
+            ERR_clear_error()  // OpenSSL queues the reason why a signature is wrong
         }
         return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key.raw) == 1
             && EVP_DigestVerify(context, der, der.count, message, message.count) == 1
@@ -92,7 +93,7 @@ package struct ES256PublicKey: Sendable {
     }
 }
 
-/// Owns a key of OpenSSL's. Only read after it was made; its reference count is atomic.
+/// Owns an OpenSSL key. It is only read after `init`; its reference count is atomic.
 final class P256Key: @unchecked Sendable {
     let raw: OpaquePointer
 
@@ -113,7 +114,7 @@ final class P256Key: @unchecked Sendable {
     fileprivate init(
         _ pem: UnsafeRawBufferPointer, _ place: String, call: String, read: (OpaquePointer) -> OpaquePointer?
     ) throws(LoopError) {
-        // OpenSSL reads from `pem` itself, so the BIO lives within this call.
+        // OpenSSL reads from `pem` itself, so the BIO must not outlive this call.
         let found = BIO_new_mem_buf(pem.baseAddress, CInt(clamping: pem.count)).flatMap { bio in
             defer { BIO_free(bio) }
             return read(bio)
@@ -139,12 +140,12 @@ final class P256Key: @unchecked Sendable {
         }
         ERR_clear_error()
         guard isNamed else { return false }
-        // OpenSSL's name for P-256 (NIST) is that of SEC 2.
+        // OpenSSL calls P-256 (NIST's name) by its name in SEC 2.
         return ["prime256v1", "P-256"].contains(String(decoding: name[..<min(count, name.count)], as: UTF8.self))
     }
 }
 
-/// The two forms of an ECDSA signature.
+/// Conversions between the two forms of an ECDSA signature.
 private enum P256Signature {
     static func raw(der: ArraySlice<UInt8>) throws(LoopError) -> [UInt8] {
         let parsed = der.withUnsafeBufferPointer { der -> OpaquePointer? in
@@ -167,7 +168,7 @@ private enum P256Signature {
         let numbers = raw.withUnsafeBufferPointer {
             (BN_bin2bn($0.baseAddress, 32, nil), BN_bin2bn($0.baseAddress?.advanced(by: 32), 32, nil))
         }
-        // Takes both numbers over.
+        // `ECDSA_SIG_set0` takes ownership of both numbers.
         guard ECDSA_SIG_set0(signature, numbers.0, numbers.1) == 1 else { return nil }
         var start: UnsafeMutablePointer<UInt8>?
         let count = i2d_ECDSA_SIG(signature, &start)
@@ -177,7 +178,7 @@ private enum P256Signature {
     }
 }
 
-/// What a PEM writer of OpenSSL's writes.
+/// Returns the text that an OpenSSL PEM writer produces.
 func withPEM(_ call: String, _ write: (OpaquePointer) -> CInt) throws(LoopError) -> String {
     guard let bio = BIO_new(BIO_s_mem()) else { throw .openSSL(.other, call: "BIO_new") }
     defer { BIO_free(bio) }

@@ -1,18 +1,18 @@
 internal import CFanfareOpenSSL
 
-/// A certificate that only its own file vouches for: for local simulators and tests. Servers use it with its key; clients
-/// trust it by naming the certificate as their CA file.
+/// A self-signed certificate for local simulators and tests. Servers use it with its key; clients trust it by naming the
+/// certificate as their CA file.
 package struct SelfSignedCertificate: Sendable {
-    /// PEM.
+    /// The certificate as PEM.
     package let certificate: String
-    /// PEM, PKCS#8, not encrypted: a secret.
+    /// The private key as PEM, PKCS#8, not encrypted: a secret.
     package let key: String
 
     /// - Parameters:
-    ///   - hosts: names and numeric addresses that it is for; at least one.
-    ///   - commonName: for people; no name of a host is taken from it.
-    ///   - validSince: ago; an hour is for clocks that differ.
-    ///   - validFor: counted from now; negative for one that has expired.
+    ///   - hosts: names and numeric addresses that the certificate is valid for; at least one.
+    ///   - commonName: a name for people; clients take no host name from it.
+    ///   - validSince: age of the certificate; an hour allows for clocks that differ.
+    ///   - validFor: validity from now on; negative for an expired certificate.
     package init(
         hosts: [String], commonName: String = "Fanfare local", validSince: Duration = .seconds(3600),
         validFor: Duration = .seconds(30 * 86_400)

@@ -4,26 +4,26 @@ internal import CFanfareUV
 internal import Glibc
 #endif
 
-/// A file, a pipe or a terminal as a stream of chunks on the loop: standard input for live feeds, or a recording.
+/// Reads a file, a pipe or a terminal as a stream of chunks on the loop: standard input for live feeds, or a recording.
 ///
 ///     let source = try ByteSource.standardInput(loop: loop)
 ///     source.onBytes = { … }
 ///     source.onEnd = { error in … }
 ///     source.resume()
 ///
-/// Chunks come as soon as there are bytes, whatever their number, at most 64 KB at a time. Loop's thread only.
+/// A chunk is delivered as soon as there are bytes, at most 64 KB at a time. Loop's thread only.
 package final class ByteSource {
-    /// Valid during the call.
+    /// Called with each chunk, which is valid during the call.
     package var onBytes: ((UnsafeRawBufferPointer) -> Void)?
-    /// Nothing more will come, and the source is closed: `nil` at the end, else why it could not be read on.
+    /// Called at the end, when the source is closed: with `nil` at the end of the input, otherwise with the error that stopped reading.
     package var onEnd: ((LoopError?) -> Void)?
     /// `standard input`, or the path.
     package let name: String
 
     private enum Backing {
-        /// What can be waited for: pipes, sockets, terminals.
+        /// A descriptor that can be polled: a pipe, a socket or a terminal.
         case stream(StreamBytes)
-        /// What can not, but is always ready: regular files and devices such as /dev/null, read by the thread pool.
+        /// A descriptor that cannot be polled but is always ready: a regular file or a device such as /dev/null, read by the thread pool.
         case file(FileBytes)
         case closed
     }
@@ -43,14 +43,14 @@ package final class ByteSource {
         }
     }
 
-    /// Takes the descriptor over and closes it, unless it is one of the standard three; after an error it is still the
-    /// caller's. Starts paused.
+    /// Creates a paused source. It takes ownership of the descriptor and closes it, unless it is one of the standard three;
+    /// the caller still owns it after an error.
     package init(loop: Loop, descriptor: Int32, name: String) throws(LoopError) {
         self.name = name
         switch uv_guess_handle(descriptor) {
         case UV_TTY: backing = .stream(try StreamBytes(loop, terminal: descriptor, name))
         case UV_NAMED_PIPE, UV_TCP: backing = .stream(try StreamBytes(loop, pipe: descriptor, name))
-        // Also what cannot be read, a directory for example: its first read says so.
+        // Other descriptors include unreadable ones, such as a directory: the first read reports the error.
         default: backing = .file(FileBytes(loop, descriptor, name))
         }
         if case .stream(let stream) = backing { stream.source = self }
@@ -64,7 +64,7 @@ package final class ByteSource {
         }
     }
 
-    /// No `onBytes` until `resume`.
+    /// Stops `onBytes` until `resume`.
     package func pause() {
         switch backing {
         case .stream(let stream): stream.stopReading()
@@ -73,7 +73,7 @@ package final class ByteSource {
         }
     }
 
-    /// Safe at any time, also twice and from its own callbacks; none of them fires any more.
+    /// Closes the source. Safe at any time, also twice and from its own callbacks; no callback is called afterwards.
     package func close() {
         onBytes = nil
         onEnd = nil
@@ -93,7 +93,7 @@ package final class ByteSource {
 }
 
 private final class StreamBytes: ReadingHandle {
-    /// As long as libuv keeps this, this keeps the source.
+    /// The source. libuv retains this object, and this object retains the source.
     var source: ByteSource?
     private let name: String
     private var failure: LoopError?
@@ -101,7 +101,7 @@ private final class StreamBytes: ReadingHandle {
     init(_ loop: Loop, terminal descriptor: CInt, _ name: String) throws(LoopError) {
         self.name = name
         super.init(loop, UV_TTY)
-        // libuv opens the terminal anew, so that making it non-blocking does not make our standard error so.
+        // libuv opens the terminal again, so making it non-blocking does not affect our standard error.
         try check(uv_tty_init(loop.raw, pointer(), descriptor, 0), "uv_tty_init", at: name)
         adopt()
     }
@@ -109,7 +109,7 @@ private final class StreamBytes: ReadingHandle {
     init(_ loop: Loop, pipe descriptor: CInt, _ name: String) throws(LoopError) {
         self.name = name
         super.init(loop, UV_NAMED_PIPE)
-        uv_pipe_init(loop.raw, pointer(), 0)  // has no way to fail
+        uv_pipe_init(loop.raw, pointer(), 0)  // cannot fail
         adopt()
         let code = uv_pipe_open(pointer(), descriptor)
         guard code >= 0 else {
@@ -139,20 +139,21 @@ private final class StreamBytes: ReadingHandle {
     }
 }
 
-/// One read at a time in the thread pool.
+/// Reads a file in the thread pool, one read at a time.
 private final class FileBytes: LoopRequest {
-    /// Whom to tell; from the first `resume` to the end the loop keeps this, and this keeps the source.
+    /// The source that gets the bytes. From the first `resume` to the end the loop retains this object, and this object
+    /// retains the source.
     private var source: ByteSource?
     private let loop: Loop
     private let descriptor: CInt
     private let name: String
     private let request = UnsafeMutablePointer<uv_fs_t>.allocate(capacity: 1)
-    /// Its own, not the loop's: the pool writes into it while the loop does other things.
+    /// A buffer of its own instead of the loop's, because the pool writes into it while the loop does other work.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 64)
     private var isReading = false
     private var isPaused = true
     private var isClosed = false
-    /// Read when `pause` came too late; delivered by the next `resume`.
+    /// Result of a read that completed after `pause`; the next `resume` delivers it.
     private var arrived: Int?
 
     init(_ loop: Loop, _ descriptor: CInt, _ name: String) {
@@ -191,10 +192,10 @@ private final class FileBytes: LoopRequest {
     private func readOn() {
         guard !isPaused, !isClosed, !isReading else { return }
         isReading = true
-        // What was read too late is delivered from the loop as well, so a read of nothing brings us there.
+        // A result that arrived after `pause` is delivered from the loop as well; a read of zero bytes brings us there.
         var space = uv_buf_init(
             buffer.baseAddress?.assumingMemoryBound(to: CChar.self), arrived == nil ? UInt32(buffer.count) : 0)
-        // From where the descriptor stands: standard input may have been read by somebody before.
+        // Reads from the descriptor's current position, because standard input may have been read before.
         request.pointee.data = Unmanaged.passUnretained(self).toOpaque()
         uv_fs_read(loop.raw, request, descriptor, &space, 1, -1, fileRead)  // errors come back with the result
     }
@@ -225,6 +226,6 @@ private final class FileBytes: LoopRequest {
 }
 
 private func fileRead(_ request: UnsafeMutablePointer<uv_fs_t>?) {
-    // `readOn` set the data, and `Loop.requests` keeps the object while a read is on its way.
+    // `readOn` set the data, and `Loop.requests` retains the object while a read is in flight.
     Unmanaged<FileBytes>.fromOpaque(request!.pointee.data).takeUnretainedValue().finish()
 }

@@ -4,15 +4,15 @@ internal import CFanfareUV
 internal import Glibc
 #endif
 
-/// Reads a whole file, waiting for the disk: for start-up and for small things such as keys.
-/// - Parameter max: bytes; a larger file is an error and not read further.
+/// Reads a whole file and blocks on the disk; for start-up and for small files such as keys.
+/// - Parameter max: maximum size in bytes; a larger file is an error and is not read further.
 package func readFile(_ path: String, max: Int) throws(LoopError) -> [UInt8] {
     let descriptor = try openForReading(path)
     defer { Glibc.close(descriptor) }
     var bytes: [UInt8] = []
     var count = 0
     repeat {
-        // One byte more than allowed tells a file of just that size from a larger one.
+        // One byte more than allowed distinguishes a file of exactly that size from a larger one.
         let left = max - bytes.count
         let room = left < 64 * 1024 ? left + 1 : 64 * 1024
         count = 0
@@ -29,7 +29,7 @@ package func readFile(_ path: String, max: Int) throws(LoopError) -> [UInt8] {
     return bytes
 }
 
-/// The caller owns the descriptor. Waits at a named pipe until somebody writes to it.
+/// Opens a file for reading; the caller owns the descriptor. Blocks at a named pipe until a writer opens it.
 func openForReading(_ path: String) throws(LoopError) -> CInt {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw LoopError(code: -errno, call: "open", place: path) }

@@ -1,17 +1,17 @@
-/// Bytes on their way out, at a fixed address while nothing is appended. Non-copyable, so that two streams cannot own one.
+/// Output bytes, at a fixed address until the next append. Non-copyable, so that two streams cannot own one buffer.
 struct OutputBuffer: ~Copyable {
     fileprivate var base: UnsafeMutableRawPointer?
     fileprivate var capacity = 0
     private(set) var count = 0
 
-    /// An emptied buffer keeps at most this much memory.
+    /// Largest memory that an emptied buffer keeps, in bytes.
     fileprivate static let keptBytesMax = 1 << 20
 
     deinit { base?.deallocate() }
 
     var isEmpty: Bool { count == 0 }
 
-    /// Valid until the next mutation.
+    /// The buffer's bytes, valid until the next mutation.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
     mutating func append(_ source: UnsafeRawBufferPointer) {
@@ -42,25 +42,25 @@ struct OutputBuffer: ~Copyable {
     }
 }
 
-/// Memory of buffers that have been sent, for the next ones to be filled: what a loop's streams write one after the other stays in the
-/// processor's cache, however many streams there are.
+/// Memory of sent buffers, reused by the next ones, so that the output of all streams of a loop stays in the processor's
+/// cache, however many streams there are.
 struct SpareMemory: ~Copyable {
     private var spares: [(base: UnsafeMutableRawPointer, capacity: Int)] = []
 
-    /// As many streams as usually write in one turn.
+    /// Maximum number of spare buffers: as many as streams usually write in one turn.
     private static let sparesMax = 16
 
     deinit {
         for spare in spares { spare.base.deallocate() }
     }
 
-    /// Gives an empty buffer that has no memory the memory that was used last.
+    /// Gives an empty buffer without memory the most recently used memory.
     mutating func lend(to buffer: inout OutputBuffer) {
         guard buffer.base == nil, let spare = spares.popLast() else { return }
         (buffer.base, buffer.capacity) = spare
     }
 
-    /// Empties the buffer, and keeps its memory.
+    /// Empties the buffer and takes its memory as a spare.
     mutating func takeBack(_ buffer: inout OutputBuffer) {
         buffer.removeAll()
         guard let base = buffer.base, spares.count < SpareMemory.sparesMax else { return }

@@ -1,12 +1,12 @@
 internal import CFanfareUV
 
-/// A handle that libuv reads from as a stream: sockets, pipes, terminals.
+/// A handle that libuv reads as a stream: a socket, a pipe or a terminal.
 package class ReadingHandle: Handle {
     private var isReading = false
 
-    /// Bytes are valid during the call.
+    /// Receives bytes, which are valid during the call.
     func received(_ bytes: UnsafeRawBufferPointer) {}
-    /// Nothing more will come: `UV_EOF`, or what broke. Reading has stopped.
+    /// Receives the end of the input: `UV_EOF`, or the code of an error. Reading has stopped.
     func ended(_ code: CInt) {}
 
     final func startReading() -> CInt {
@@ -29,11 +29,11 @@ package class ReadingHandle: Handle {
         } else if count < 0 {
             stopReading()
             ended(CInt(count))
-        }  // 0 means "try again" to libuv
+        }  // 0 means "try again" in libuv
     }
 }
 
-/// libuv fills the buffer and calls back before it asks for another one, so that one buffer serves the whole loop.
+/// Lends the loop's read buffer: libuv fills it and calls back before it requests another one, so one buffer serves the whole loop.
 private func lendReadBuffer(
     _ handle: UnsafeMutablePointer<uv_handle_t>?, _: Int, _ buffer: UnsafeMutablePointer<uv_buf_t>?
 ) {

@@ -4,15 +4,16 @@ internal import CFanfareUV
 internal import Glibc
 #endif
 
-/// Looks names up, each time afresh and each name on a thread of its own, so that nobody waits for a name server: neither a loop,
-/// also when it closes, nor the end of the process, nor the look-up of another name. Any thread.
+/// Resolves host names, without a cache, each name on its own thread. So a name server can block neither a loop, not even
+/// while it closes, nor the end of the process, nor the look-up of another name. Any thread.
 package final class Resolver: Sendable {
-    /// What asks; it may wait for as long as it likes. At least one address, in the order in which they should be tried.
+    /// Function that resolves a name; it may block for any time. Returns at least one address, in the order in which they
+    /// should be tried.
     package typealias Query =
         @Sendable (_ host: String, _ port: UInt16) throws(LoopError) -> [SocketAddress]
     package typealias Answer = Result<[SocketAddress], LoopError>
 
-    /// With the system's resolver: files, DNS, and the order of RFC 6724.
+    /// The system's resolver: files, DNS, and the order of RFC 6724.
     package static let system = Resolver { (host, port) throws(LoopError) in try askSystem(host: host, port: port) }
 
     private struct Name: Hashable {
@@ -21,15 +22,15 @@ package final class Resolver: Sendable {
     }
 
     private let query: Query
-    /// Those who wait for a name that is being looked up. Whoever asks meanwhile waits with them, and takes the places of those who
-    /// wait no more: so a name server that does not answer holds one thread per name, and no memory, however often it is asked.
+    /// Look-ups that wait, by name. A look-up of a name that is already being resolved joins the list and replaces cancelled look-ups.
+    /// So a name server that does not answer holds one thread per name and no growing memory, however often the name is requested.
     private let waiting = Locked<[Name: [Lookup.Mailbox]]>([:])
 
     package init(_ query: @escaping Query) { self.query = query }
 
-    /// A look-up on its way; drop it freely, `cancel` it when the answer is not wanted any more.
+    /// A pending look-up. The program may drop it, or `cancel` it to discard the answer.
     package final class Lookup {
-        /// What the thread that asks shares with the loop that waits.
+        /// State that the resolving thread shares with the waiting loop.
         fileprivate final class Mailbox: Sendable {
             let answer = Locked<Answer?>(nil)
             let isCancelled = Locked(false)
@@ -46,7 +47,7 @@ package final class Resolver: Sendable {
         fileprivate let mailbox: Mailbox
 
         fileprivate init(loop: Loop, done: @escaping (Answer) -> Void) throws(LoopError) {
-            // Both are there before any answer can wake the loop; they are the callback's until it closes its own handle.
+            // Both exist before an answer can wake the loop; the callback owns them until it closes its own handle.
             var awaited: (wakeup: Wakeup, mailbox: Mailbox)?
             wakeup = try Wakeup(loop: loop) {
                 guard let it = awaited, let answer = it.mailbox.answer.withLock({ $0 }) else { return }
@@ -58,14 +59,14 @@ package final class Resolver: Sendable {
             awaited = (wakeup, mailbox)
         }
 
-        /// The answer will not be called. Loop's thread only; safe at any time.
+        /// Cancels the look-up: `done` will not be called. Loop's thread only; safe at any time.
         package func cancel() {
             mailbox.isCancelled.withLock { $0 = true }
             wakeup.close()
         }
     }
 
-    /// Calls `done` on the loop, never before this returns. A name that is a numeric address needs no name server.
+    /// Resolves a name and calls `done` on the loop, never before this returns. A numeric address needs no name server.
     @discardableResult
     package func resolve(
         loop: Loop, host: String, port: UInt16, done: @escaping (Answer) -> Void
@@ -100,7 +101,7 @@ package final class Resolver: Sendable {
         }
     }
 
-    /// Who wait for answers, cancelled look-ups among them until the next one for their name.
+    /// Number of waiting look-ups, including cancelled ones that the next look-up of their name has not yet replaced.
     var waitingCount: Int { waiting.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 
     private func answer(_ name: Name, _ found: Answer) {
@@ -108,13 +109,13 @@ package final class Resolver: Sendable {
         for mailbox in mailboxes { mailbox.put(found) }
     }
 
-    /// Waits for the answer. For start-up, and for threads that have nothing else to do.
+    /// Blocks until the system's resolver answers; for start-up, and for threads that do nothing else.
     static func askSystem(host: String, port: UInt16) throws(LoopError) -> [SocketAddress] {
         if let address = SocketAddress(ip: host, port: port) { return [address] }
         let place = "\(host):\(port)"
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
-        hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // else each address comes once per socket type
+        hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // otherwise each address comes once per socket type
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, String(port), &hints, &list)
         defer { if list != nil { freeaddrinfo(list) } }

@@ -6,13 +6,13 @@ internal import Glibc
 
 /// An IPv4 or IPv6 address and a port.
 package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
-    /// Network order; 4 bytes for IPv4, 16 for IPv6.
+    /// Address in network order; 4 bytes for IPv4, 16 for IPv6.
     private let bytes: [UInt8]
-    /// Of a link-local IPv6 address.
+    /// Scope of a link-local IPv6 address; otherwise 0.
     private let scope: UInt32
     package let port: UInt16
 
-    /// From text such as `127.0.0.1` or `::1`; `nil` when it is not a numeric address.
+    /// Parses a numeric address such as `127.0.0.1` or `::1`; `nil` for other text.
     package init?(ip: String, port: UInt16) {
         var v4 = sockaddr_in()
         var v6 = sockaddr_in6()
@@ -37,7 +37,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         port = UInt16(bigEndian: address.sin6_port)
     }
 
-    /// `nil` for families other than IPv4 and IPv6.
+    /// Reads a system address; `nil` for families other than IPv4 and IPv6.
     init?(_ address: UnsafePointer<sockaddr>) {
         switch CInt(address.pointee.sa_family) {
         case AF_INET: self.init(UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in.self))
@@ -65,19 +65,19 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
                 withUnsafeMutableBytes(of: &address.sin_addr) { $0.copyBytes(from: bytes) }
                 storage.storeBytes(of: address, as: sockaddr_in.self)
             }
-            // `sockaddr_storage` is 128 bytes, so it has a base address, aligned for every kind of address.
+            // `sockaddr_storage` has 128 bytes, so it has a base address, which is aligned for every kind of address.
             return body(UnsafePointer(storage.baseAddress!.assumingMemoryBound(to: sockaddr.self)))
         }
     }
 
-    /// The address alone: `127.0.0.1`, `::1`.
+    /// Address without the port: `127.0.0.1`, `::1`.
     package var ip: String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { text in
-            // Cannot fail: the buffer is long enough for both families.
+            // The call cannot fail, because the buffer is long enough for both families.
             bytes.withUnsafeBytes {
                 _ = uv_inet_ntop(isIPv6 ? AF_INET6 : AF_INET, $0.baseAddress, text.baseAddress, text.count)
             }
-            return String(cString: text.baseAddress!)  // of the allocation above, which is not empty
+            return String(cString: text.baseAddress!)  // the allocation above is not empty
         }
     }
 

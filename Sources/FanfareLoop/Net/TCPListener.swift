@@ -1,19 +1,19 @@
 internal import CFanfareUV
 
-/// Accepts connections.
+/// Accepts TCP connections.
 package final class TCPListener: Handle {
-    /// The port that is listened on, also where port 0 asked for a free one.
+    /// Port that the listener uses, also if port 0 requested a free one.
     package private(set) var port: UInt16 = 0
     private let place: String
     private var onConnection: ((TCPStream) -> Void)?
-    /// A connection that could not be accepted; the listener goes on.
+    /// Called with an error when a connection could not be accepted; the listener goes on.
     package var onError: ((LoopError) -> Void)?
 
-    /// Connections are given out not yet reading: set the callbacks, then call `resumeReading`.
+    /// Creates a listener. `onConnection` gets each connection before it reads: it sets the callbacks, then calls `resumeReading`.
     /// - Parameters:
-    ///   - host: a numeric address, or a name whose first address is taken (looked up before this returns).
-    ///   - port: 0 asks for a free one.
-    ///   - backlog: connections that may wait to be accepted.
+    ///   - host: a numeric address, or a name whose first address is used (looked up before this returns).
+    ///   - port: 0 requests a free port.
+    ///   - backlog: maximum number of connections that wait to be accepted.
     package init(
         loop: Loop, host: String, port: UInt16, backlog: Int32 = 512, onConnection: @escaping (TCPStream) -> Void
     ) throws(LoopError) {
@@ -31,7 +31,7 @@ package final class TCPListener: Handle {
     }
 
     private func listen(on address: SocketAddress, _ backlog: Int32) throws(LoopError) {
-        // libuv keeps a failed bind to itself until `listen`.
+        // libuv reports a failed bind only at `listen`.
         try check(address.withSocketAddress { uv_tcp_bind(pointer(), $0, 0) }, "bind", at: place)
         try check(uv_listen(pointer(), backlog, connectionArrived), "listen", at: place)
         port = SocketAddress.name(of: pointer(), uv_tcp_getsockname)?.port ?? 0

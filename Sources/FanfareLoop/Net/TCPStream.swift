@@ -6,54 +6,55 @@ internal import Glibc
 
 /// A TCP connection.
 ///
-/// Writes are copied and leave together at the end of the loop's turn, so many small ones cost one system call. Set the
-/// callbacks before `connect` or `resumeReading`. Both directions end together: when the peer has ended its own, what we
-/// have queued is tried once and then dropped, as it is by `close()`. After either, nothing is called any more.
+/// Writes are copied and leave together at the end of the loop's turn, so many small writes cost one system call. The program sets
+/// the callbacks before `connect` or `resumeReading`. Both directions end together: when the peer ends its direction, the stream
+/// tries once to send its queue and drops the rest; `close()` drops it, too. No callback is called after `onClose` or `close()`.
 package final class TCPStream: ReadingHandle {
-    /// The connection is there. Only after `connect`, and before anything is read.
+    /// Called when the connection is established; only after `connect`, and before anything is read.
     package var onConnect: (() -> Void)?
-    /// Bytes as they come; valid during the call.
+    /// Called with the bytes of each read, which are valid during the call.
     package var onRead: ((UnsafeRawBufferPointer) -> Void)?
-    /// Everything written has been handed to the system. Called at most once per turn, when there was something to write.
+    /// Called when the system has accepted everything written; at most once per turn, and only after a write.
     package var onDrain: (() -> Void)?
-    /// The connection is over and the stream is closed: `nil` when the peer ended it in order, else what broke it.
+    /// Called when the connection has ended and the stream is closed: with `nil` if the peer ended it in order, otherwise with the error.
     package var onClose: ((LoopError?) -> Void)?
-    /// For `TLSStream`, which has work of its own before the writes of a turn leave.
+    /// Called at the end of a turn, before its writes leave, for work of `TLSStream`.
     var onTurnEnd: (() -> Void)?
-    /// For `TLSStream`: closed by the program or by its loop. Instead of `onClose`, which tells of everything else.
+    /// Called, for `TLSStream`, when the program or its loop closes the stream; `onClose` covers every other end.
     var onDropped: (() -> Void)?
 
-    /// `host:port` of the other side, as messages name it.
+    /// `host:port` of the peer, as messages name it.
     package private(set) var peer = ""
-    /// Bytes that the peer does not take and that nobody held back are an attack or a bug: above this the connection fails.
+    /// Maximum of `writeQueueBytes`; the connection fails above it, because a queue that the peer does not read and that the
+    /// program does not hold back is an attack or a bug.
     package var writeQueueBytesMax = 64 << 20
 
     private enum Phase { case idle, connecting, open }
     private var phase = Phase.idle
     private var isPaused = false
-    /// Found where no callback may be made; told at the end of the turn.
+    /// Error that occurred where no callback may be called; reported at the end of the turn.
     private var failure: LoopError?
     private var isFinishing = false
     private var isShutDown = false
     private var owesDrain = false
 
-    /// What `write` appends to.
+    /// Buffer that `write` appends to.
     private var filling = OutputBuffer()
-    /// What the request in flight sends; libuv reads it until the request has completed.
+    /// Buffer of the write request in flight; libuv reads it until the request has completed.
     private var sending = OutputBuffer()
     private var isSending = false
-    /// Of `sending`, already taken by the system.
+    /// Bytes of `sending` that the system has already accepted.
     private var sentBytes = 0
     private var unsentAtEnd: Int?
     private let connectRequest = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
     private let writeRequest = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
     private let shutdownRequest = UnsafeMutablePointer<uv_shutdown_t>.allocate(capacity: 1)
 
-    /// Without a word on a connection that we made, after which the system asks whether the peer is still there. More often than
-    /// routers forget a quiet connection, which some do after four minutes.
+    /// Idle time after which the system probes the peer, on a connection that we made. It is shorter than the time after
+    /// which routers forget an idle connection, four minutes for some.
     private static let keepaliveSeconds: UInt32 = 60
 
-    /// As much as is gathered before it is sent without waiting for the end of the turn.
+    /// Bytes that are gathered before they are sent without waiting for the end of the turn.
     private static let gatheredBytesMax = 128 * 1024
 
     package init(loop: Loop) throws(LoopError) {
@@ -75,8 +76,8 @@ package final class TCPStream: ReadingHandle {
 
     // MARK: Beginning
 
-    /// Connects, then reads. The outcome is `onConnect` or `onClose`, never before this returns. Writing may begin at once.
-    /// - Parameter name: the host as people know it, for messages.
+    /// Connects, then reads. The result is `onConnect` or `onClose`, never before this returns. Writes may begin at once.
+    /// - Parameter name: the host's name in messages.
     package func connect(to address: SocketAddress, name: String? = nil) {
         guard !isClosed, phase == .idle else { return }
         phase = .connecting
@@ -104,7 +105,7 @@ package final class TCPStream: ReadingHandle {
         uv_tcp_keepalive(pointer(), 1, TCPStream.keepaliveSeconds)
         phase = .open
         if !isPaused { readNow() }
-        atTurnEnd()  // what was written meanwhile
+        atTurnEnd()  // sends the bytes written meanwhile
         onConnect?()
     }
 
@@ -112,7 +113,7 @@ package final class TCPStream: ReadingHandle {
 
     // MARK: Reading
 
-    /// No `onRead` until `resumeReading`; the system's buffer fills, and the peer is held back.
+    /// Stops `onRead` until `resumeReading`; the system's buffer fills, and the peer is held back.
     package func pauseReading() {
         isPaused = true
         stopReading()
@@ -140,15 +141,17 @@ package final class TCPStream: ReadingHandle {
 
     // MARK: Writing
 
-    /// Bytes written and not yet taken by the system.
+    /// Bytes written that the system has not yet accepted.
     package var writeQueueBytes: Int { filling.count + sending.count - sentBytes }
 
-    /// Bytes written that the system has not taken, those of the write under way to the byte. Of a closed stream: what never left.
+    /// Bytes written that the system has not accepted, exact to the byte for the write in flight; for a closed stream, the
+    /// bytes that never left.
     var unsentBytes: Int {
         unsentAtEnd ?? filling.count + (isSending ? uv_stream_get_write_queue_size(pointer()) : sending.count)
     }
 
-    /// Never blocks, never refuses: whoever writes without end looks at `writeQueueBytes` and waits for `onDrain`.
+    /// Queues bytes; never blocks and never refuses. A program that writes without limit checks `writeQueueBytes` and waits
+    /// for `onDrain`.
     package func write(_ bytes: UnsafeRawBufferPointer) {
         guard !isClosed, !isFinishing, failure == nil, !bytes.isEmpty else { return }
         guard writeQueueBytes + bytes.count <= writeQueueBytesMax else {
@@ -166,15 +169,15 @@ package final class TCPStream: ReadingHandle {
 
     package func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
 
-    /// Ends in order: what is written leaves, then the peer learns that no more comes. Reading goes on, unless paused, and
-    /// `onClose` is called when the peer has ended too. Call `close` to wait no longer.
+    /// Ends in order: the queued bytes leave, then the peer learns that no more follow. Reading goes on, unless paused, and
+    /// `onClose` is called when the peer has ended too. `close` ends the wait.
     package func finish() {
         guard !isClosed, !isFinishing else { return }
         isFinishing = true
         atTurnEnd()
     }
 
-    /// Hands what has gathered to the system, as one write; the rest goes to libuv, one request at a time.
+    /// Hands the gathered bytes to the system as one write; the rest goes to libuv, one request at a time.
     func transmit() {
         guard !isClosed, phase == .open, !isSending, failure == nil else { return }
         guard !filling.isEmpty else { return }
@@ -197,7 +200,7 @@ package final class TCPStream: ReadingHandle {
     }
 
     private static func buffer(_ bytes: UnsafeRawBufferPointer) -> uv_buf_t {
-        // libuv declares what it only reads as mutable.
+        // libuv declares the bytes as mutable, although it only reads them.
         uv_buf_init(
             UnsafeMutableRawPointer(mutating: bytes.baseAddress)?.assumingMemoryBound(to: CChar.self),
             UInt32(bytes.count))
@@ -222,7 +225,7 @@ package final class TCPStream: ReadingHandle {
         if isFinishing { return shutDown() }
         if owesDrain, let onDrain {
             owesDrain = false
-            // What the callback does must not wait for the next event.
+            // The work of the callback must not wait for the next event.
             loop?.turnAgain()
             onDrain()
         }
@@ -231,7 +234,7 @@ package final class TCPStream: ReadingHandle {
     private func shutDown() {
         guard !isShutDown else { return }
         isShutDown = true
-        // A failure here means that the connection is gone already; reading tells.
+        // A failure here means that the connection has already ended; a read reports that.
         uv_shutdown(shutdownRequest, pointer(), streamShutDown)
     }
 
@@ -264,7 +267,7 @@ package final class TCPStream: ReadingHandle {
 }
 
 extension SocketAddress {
-    /// The address of one side of a socket.
+    /// Returns the address of one side of a socket.
     static func name(
         of socket: UnsafePointer<uv_tcp_t>,
         _ get: (UnsafePointer<uv_tcp_t>?, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<CInt>?) -> CInt
@@ -292,5 +295,5 @@ private func streamWritten(_ request: UnsafeMutablePointer<uv_write_t>?, _ statu
     stream(of: request?.pointee.data).written(status)
 }
 
-/// Whether the farewell arrived shows in what the peer does.
+/// Ignores the result: the peer's behaviour shows whether the shutdown arrived.
 private func streamShutDown(_: UnsafeMutablePointer<uv_shutdown_t>?, _: CInt) {}

@@ -1,16 +1,16 @@
 internal import CFanfareOpenSSL
 
-/// OpenSSL keeps its errors in a queue per thread. Whoever gets a failure empties it here, so that no later call finds what
-/// is not its own.
+/// OpenSSL's queue of errors, one per thread. The code that gets a failure empties the queue here, so that no later call
+/// finds another call's error.
 enum OpenSSLErrors {
     struct Failure {
-        /// One of OpenSSL's `SSL_R_...` and the like.
+        /// One of OpenSSL's reason codes, such as `SSL_R_...`.
         let reason: CInt
-        /// For example `wrong version number`.
+        /// Text of the reason, for example `wrong version number`.
         let text: String
     }
 
-    /// The first error; `nil` when there is none. Empties the queue.
+    /// Returns the first error, or `nil` if there is none, and empties the queue.
     static func take() -> Failure? {
         let code = ERR_get_error()
         guard code != 0 else { return nil }
@@ -25,7 +25,7 @@ enum OpenSSLErrors {
 }
 
 extension LoopError {
-    /// A failed call of OpenSSL, with the reason that it left behind.
+    /// Makes an error of a failed OpenSSL call, with the reason from OpenSSL's queue.
     static func openSSL(_ kind: Kind, call: String, place: String? = nil, _ fallback: String = "failed") -> LoopError {
         LoopError(kind, call: call, place: place, reason: OpenSSLErrors.take()?.text ?? fallback)
     }

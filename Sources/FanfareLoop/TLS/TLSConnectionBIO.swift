@@ -1,12 +1,11 @@
 internal import CFanfareOpenSSL
 
-/// What OpenSSL reads from and writes to: the loop's read buffer on one side, the connection's output buffer on the other,
-/// with no copy in between.
+/// OpenSSL's transport: it reads from the loop's read buffer and writes to the connection's output buffer, without a copy in between.
 final class TLSConnectionBIO {
     private let tcp: TCPStream
-    /// What may be read now; points into memory that is valid during `TLSStream.received`, or into `kept`.
+    /// Bytes that OpenSSL may read now; they lie in memory that is valid during `TLSStream.received`, or in `kept`.
     private var input = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// Left over when reading was paused; at most one read of the loop.
+    /// Bytes that were unread when reading was paused; at most one read of the loop.
     private var kept = OutputBuffer()
     private var isLendingKept = false
 
@@ -21,7 +20,7 @@ final class TLSConnectionBIO {
         return true
     }
 
-    /// Received bytes, valid until `takeBack`.
+    /// Lends received bytes to OpenSSL until `takeBack`.
     func lend(_ bytes: UnsafeRawBufferPointer) {
         input = bytes
     }
@@ -31,7 +30,7 @@ final class TLSConnectionBIO {
         isLendingKept = true
     }
 
-    /// Keeps what OpenSSL has not read: reading was paused.
+    /// Keeps the bytes that OpenSSL has not read, because reading was paused.
     func takeBack() {
         var rest = OutputBuffer()
         if !input.isEmpty { rest.append(input) }
@@ -48,7 +47,7 @@ final class TLSConnectionBIO {
         return taken
     }
 
-    /// Since it was last set to zero.
+    /// Bytes written since the counter was last reset.
     var writtenBytes = 0
 
     fileprivate func write(_ bytes: UnsafeRawBufferPointer) {
@@ -56,11 +55,11 @@ final class TLSConnectionBIO {
         tcp.write(bytes)
     }
 
-    /// What `BIO_clear_retry_flags` clears; a macro.
+    /// Flags that the macro `BIO_clear_retry_flags` clears.
     fileprivate static let retryFlags =
         BIO_FLAGS_READ | BIO_FLAGS_WRITE | BIO_FLAGS_IO_SPECIAL | BIO_FLAGS_SHOULD_RETRY
 
-    /// Made once; OpenSSL only reads it. `BIO_TYPE_SOURCE_SINK` is 0x0400 (openssl/bio.h); `nil` only without memory.
+    /// Method table, made once; OpenSSL only reads it. `BIO_TYPE_SOURCE_SINK` is 0x0400 (openssl/bio.h). `nil` only without memory.
     nonisolated(unsafe) private static let method: OpaquePointer? = {
         let method = BIO_meth_new(BIO_get_new_index() | 0x0400, "fanfare connection")
         BIO_meth_set_read(method, bioRead)
@@ -84,7 +83,7 @@ private func bioRead(_ bio: OpaquePointer?, _ bytes: UnsafeMutablePointer<CChar>
     return -1
 }
 
-/// Takes everything: what the connection holds is bounded by its owner and by `TCPStream.writeQueueBytesMax`.
+/// Accepts all bytes: the owner of the connection and `TCPStream.writeQueueBytesMax` bound its queue.
 private func bioWrite(_ bio: OpaquePointer?, _ bytes: UnsafePointer<CChar>?, _ count: CInt) -> CInt {
     BIO_clear_flags(bio, TLSConnectionBIO.retryFlags)
     guard let bytes, count > 0 else { return 0 }
@@ -92,7 +91,7 @@ private func bioWrite(_ bio: OpaquePointer?, _ bytes: UnsafePointer<CChar>?, _ c
     return count
 }
 
-/// Flushing is done at the end of the turn; OpenSSL only wants to hear yes. Everything else does not apply.
+/// Confirms a flush, which happens at the end of the turn; other commands do not apply.
 private func bioControl(_: OpaquePointer?, _ command: CInt, _: Int, _: UnsafeMutableRawPointer?) -> Int {
     command == BIO_CTRL_FLUSH ? 1 : 0
 }

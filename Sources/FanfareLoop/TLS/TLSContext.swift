@@ -1,13 +1,15 @@
 internal import CFanfareOpenSSL
 
-/// What many TLS connections have in common: whom to trust, or who we are. Offers and accepts TLS 1.2 and later, ALPN `h2`.
+/// Settings that many TLS connections share: a client's trusted certificates, or a server's own. Offers and accepts TLS 1.2
+/// and later, ALPN `h2`.
 ///
-/// Read only after it was made, so loops on several threads may share one.
+/// Read-only after `init`, so loops on several threads may share one. `Sendable` is unchecked because the compiler knows nothing of a
+/// C pointer.
 package final class TLSContext: @unchecked Sendable {
-    /// Owned. OpenSSL counts its references with atomics and locks what connections change in it.
+    /// The OpenSSL context. Owned. OpenSSL counts its references with atomics and locks the parts that connections change.
     let raw: OpaquePointer
     let isServer: Bool
-    /// A client's: the certificates it trusts instead of the system's, as messages name them.
+    /// File of the certificates that a client trusts instead of the system's, as messages name it.
     let caFile: String?
 
     private init(isServer: Bool, caFile: String? = nil) throws(LoopError) {
@@ -26,17 +28,17 @@ package final class TLSContext: @unchecked Sendable {
 
     deinit { SSL_CTX_free(raw) }
 
-    /// `SSL_OP_NO_RENEGOTIATION` is a macro that Swift does not import: SSL_OP_BIT(30), openssl/ssl.h. With it a write
-    /// never has to wait for a read.
+    /// `SSL_OP_NO_RENEGOTIATION`, a macro that Swift does not import: SSL_OP_BIT(30), openssl/ssl.h. It ensures that a write
+    /// never waits for a read.
     private static let noRenegotiation: UInt64 = 1 << 30
-    /// Of TLS 1.2 what HTTP/2 does not forbid: ephemeral keys and authenticated encryption (RFC 9113 §9.2.2 and appendix A).
-    /// TLS 1.3 has nothing else.
+    /// Ciphers of TLS 1.2 that HTTP/2 permits: ephemeral keys and authenticated encryption (RFC 9113 §9.2.2 and appendix A).
+    /// TLS 1.3 has no others.
     private static let cipherList = "ECDHE+AESGCM:ECDHE+CHACHA20"
-    /// ALPN's list form: a length, then the name (RFC 7301 §3.1).
+    /// Protocol list of ALPN: a length, then the name (RFC 7301 §3.1).
     private static let http2: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
 
-    /// For connections that we make. The peer's certificate must be valid for the host's name or address.
-    /// - Parameter caFile: PEM with the certificates to trust; `nil` for the system's trust store.
+    /// Makes a context for connections that we make. The peer's certificate must be valid for the host's name or address.
+    /// - Parameter caFile: PEM with the trusted certificates; `nil` for the system's trust store.
     package static func client(caFile: String? = nil) throws(LoopError) -> TLSContext {
         let context = try TLSContext(isServer: false, caFile: caFile)
         if let caFile {
@@ -49,20 +51,20 @@ package final class TLSContext: @unchecked Sendable {
             }
         }
         SSL_CTX_set_verify(context.raw, SSL_VERIFY_PEER, nil)
-        // Zero is success here, unlike everywhere else.
+        // This function returns zero on success, unlike all others.
         guard SSL_CTX_set_alpn_protos(context.raw, http2, UInt32(http2.count)) == 0 else {
             throw .openSSL(.tls, call: "SSL_CTX_set_alpn_protos")
         }
         return context
     }
 
-    /// For connections that we accept.
+    /// Makes a context for connections that we accept.
     /// - Parameters:
     ///   - certificateFile: PEM, our certificate first, then those between it and the root.
     ///   - keyFile: PEM, not encrypted.
     package static func server(certificateFile: String, keyFile: String) throws(LoopError) -> TLSContext {
         let context = try TLSContext(isServer: true)
-        // Else OpenSSL would ask for a passphrase on the terminal.
+        // OpenSSL would otherwise ask for a passphrase on the terminal.
         SSL_CTX_set_default_passwd_cb(context.raw, noPassphrase)
         guard SSL_CTX_use_certificate_chain_file(context.raw, certificateFile) == 1 else {
             throw .openSSL(.badKey, call: "SSL_CTX_use_certificate_chain_file", place: certificateFile)
@@ -78,7 +80,7 @@ package final class TLSContext: @unchecked Sendable {
     }
 }
 
-/// A client that speaks ALPN, but not `h2`, is refused; one that does not speak ALPN is let in and gets no protocol.
+/// Selects `h2`. A client that uses ALPN without offering `h2` is refused; a client without ALPN is accepted and gets no protocol.
 private func chooseHTTP2(
     _: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
     _ chosenCount: UnsafeMutablePointer<UInt8>?,
@@ -87,7 +89,7 @@ private func chooseHTTP2(
     let offers = UnsafeBufferPointer(start: offered, count: Int(offeredCount))
     var position = 0
     while position < offers.count {
-        // OpenSSL has checked that the lengths add up; a name that is cut off would end the search all the same.
+        // OpenSSL has checked that the lengths add up; a truncated name would end the search in any case.
         let name = position + 1..<min(position + 1 + Int(offers[position]), offers.count)
         if offers[name].elementsEqual("h2".utf8) {
             chosen?.pointee = offered?.advanced(by: name.lowerBound)
@@ -99,5 +101,5 @@ private func chooseHTTP2(
     return SSL_TLSEXT_ERR_ALERT_FATAL
 }
 
-/// For OpenSSL's question after a passphrase: there is none, and nobody may be asked.
+/// Answers OpenSSL's request for a passphrase: there is none, and no prompt may appear.
 func noPassphrase(_: UnsafeMutablePointer<CChar>?, _: CInt, _: CInt, _: UnsafeMutableRawPointer?) -> CInt { -1 }

@@ -3,48 +3,51 @@ internal import CFanfareUV
 
 /// TLS over a TCP connection.
 ///
-/// Writes gather into records of 16 KB, and the records of a turn leave with one system call. OpenSSL reads straight from
-/// the loop's read buffer and writes straight into the connection's output buffer. Set the callbacks directly after making
-/// it; none is called before the next turn. After `close()`, or after `onClose`, nothing is called any more.
+/// Writes gather into records of 16 KB, and the records of a turn leave with one system call. OpenSSL reads directly from
+/// the loop's read buffer and writes directly into the connection's output buffer. The program sets the callbacks directly
+/// after `init`; none is called before the next turn. No callback is called after `close()` or after `onClose`.
 package final class TLSStream {
-    /// The handshake is done and the peer is who it should be. The protocol that ALPN agreed upon, `h2`, or `nil`.
+    /// Called when the handshake is complete and the peer is authenticated, with the protocol that ALPN selected, `h2`, or `nil`.
     package var onReady: ((_ alpn: String?) -> Void)?
-    /// Bytes as they come; valid during the call.
+    /// Called with decrypted bytes, which are valid during the call.
     package var onRead: ((UnsafeRawBufferPointer) -> Void)?
-    /// Everything written has been encrypted and handed to the system. Called at most once per turn.
+    /// Called when everything written has been encrypted and accepted by the system; at most once per turn.
     package var onDrain: (() -> Void)?
-    /// The connection is over and the stream is closed: `nil` when the peer ended it with TLS's farewell, else what broke it.
+    /// Called when the connection has ended and the stream is closed: with `nil` if the peer sent TLS's close_notify,
+    /// otherwise with the error.
     package var onClose: ((LoopError?) -> Void)?
 
     private let tcp: TCPStream
     private let bio: TLSConnectionBIO
-    /// Whom we trust, for the message when that is not the peer.
+    /// CA file of the context, for the message about an untrusted peer.
     private let caFile: String?
-    /// Owned; `nil` once closed. Never freed while one of its calls is on the stack: callbacks are made between them.
+    /// OpenSSL's connection. Owned; `nil` once closed. It is never freed while one of its calls is on the stack: callbacks
+    /// are called between them.
     private var ssl: OpaquePointer?
     private var isReady = false
-    /// Written and not yet encrypted: less than a record, or what was written before the handshake was done.
+    /// Bytes written and not yet encrypted: less than a record, or the writes before the handshake.
     private var plain = OutputBuffer()
     private var isPaused = false
     private var isResuming = false
     private var isFinishing = false
     private var saidFarewell = false
 
-    /// The greatest plaintext of one record (RFC 8446 §5.1).
+    /// Largest plaintext of one record, in bytes (RFC 8446 §5.1).
     package static let recordBytesMax = 16 * 1024
 
-    /// Records that we encrypt with one key of TLS 1.3. AES-GCM is safe for 2^24.5 full ones (RFC 8446 §5.5), some hours of the
-    /// fastest sender there is; the peer answers with a new key of its own. A var for tests.
+    /// Records that we encrypt with one key of TLS 1.3. AES-GCM is safe for 2^24.5 full records (RFC 8446 §5.5), some hours
+    /// of the fastest sender; the peer answers with a new key of its own. A variable for tests.
     var recordsPerKeyMax = 1 << 24
     private var recordsOfKey = 0
     private var records = UnsentRecords()
     private(set) var keyUpdates = 0
 
-    /// Takes over the connection, its callbacks included.
+    /// Creates a TLS stream that owns the TCP connection and its callbacks.
     /// - Parameters:
-    ///   - tcp: a client's before it has connected; a server's as the listener gave it out.
-    ///   - host: a client's: the name or address that the certificate must be for.
-    ///   - wallSeconds: a client's: the time at which the certificate must be valid, for those who do not trust the system's clock.
+    ///   - tcp: for a client, a connection before `connect`; for a server, a connection from the listener.
+    ///   - host: for a client, the name or address that the certificate must be valid for.
+    ///   - wallSeconds: for a client, the Unix time at which the certificate must be valid, if the caller does not trust the
+    ///     system's clock.
     package init(
         over tcp: TCPStream, context: TLSContext, host: String? = nil, wallSeconds: Int64? = nil
     ) throws(LoopError) {
@@ -75,10 +78,10 @@ package final class TLSStream {
 
     deinit { SSL_free(ssl) }
 
-    /// Makes the handshake fail unless the certificate is for this host, and tells the server which one we mean.
+    /// Makes the handshake fail unless the certificate is valid for this host, and sends the host's name to the server.
     private func expect(_ host: String, _ ssl: OpaquePointer) throws(LoopError) {
         let isNumeric = SocketAddress(ip: host, port: 0) != nil
-        // A wildcard is a whole label, and a name stands where names belong (RFC 9525 §6.3 and §6.4).
+        // A wildcard must be a whole label, and only a subject alternative name counts (RFC 9525 §6.3 and §6.4).
         SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
         let isSet =
             isNumeric
@@ -87,37 +90,37 @@ package final class TLSStream {
         guard isSet else {
             throw .openSSL(.tls, call: "SSL_set1_host", place: tcp.peer, "not a host's name: \"\(host)\"")
         }
-        guard !isNumeric else { return }  // server names are names (RFC 6066 §3)
+        guard !isNumeric else { return }  // a server name must not be an address (RFC 6066 §3)
         _ = host.withCString { name in
-            // What the macro SSL_set_tlsext_host_name does; OpenSSL copies the name.
+            // Expansion of the macro SSL_set_tlsext_host_name; OpenSSL copies the name.
             SSL_ctrl(
                 ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name),
                 UnsafeMutableRawPointer(mutating: name))
         }
     }
 
-    /// `host:port` of the other side, as messages name it.
+    /// `host:port` of the peer, as messages name it.
     package var peer: String { tcp.peer }
-    /// As far as TCP goes.
+    /// `true` once TCP has connected, even if the TLS handshake is incomplete.
     package var isConnected: Bool { tcp.isConnected }
     package var isClosed: Bool { ssl == nil || tcp.isClosed }
 
     // MARK: Writing
 
-    /// Bytes written and not yet taken by the system; encrypted ones count with their records' overhead.
+    /// Bytes written that the system has not yet accepted; encrypted bytes include their records' overhead.
     package var writeQueueBytes: Int { plain.count + tcp.writeQueueBytes }
 
-    /// Bytes at the end of what was written that are in no record which the system has taken wholly: the peer can never read them once this
-    /// is closed.
+    /// Bytes at the end of the output that lie in no record which the system has accepted completely: the peer can never
+    /// read them once the stream is closed.
     package var plainBytesUnsent: Int {
         plain.count + records.plain(unsent: max(0, tcp.unsentBytes - bio.writtenBytes))
     }
 
-    /// May begin before `onReady`. Never blocks, never refuses: whoever writes without end looks at `writeQueueBytes` and
-    /// waits for `onDrain`.
+    /// Queues bytes, also before `onReady`; never blocks and never refuses. A program that writes without limit checks
+    /// `writeQueueBytes` and waits for `onDrain`.
     package func write(_ bytes: UnsafeRawBufferPointer) {
         guard !isClosed, !isFinishing else { return }
-        // Only before the handshake is done can much gather here; afterwards the connection's own limit holds.
+        // Many bytes can gather here only before the handshake; the connection's own limit holds afterwards.
         guard plain.count + bytes.count <= tcp.writeQueueBytesMax else {
             return tcp.failLater(
                 LoopError(
@@ -125,7 +128,7 @@ package final class TLSStream {
                     reason: "\(plain.count) bytes wait for the handshake, \(tcp.writeQueueBytesMax) may"))
         }
         var rest = bytes
-        // Full records leave as they fill, so that none is cut short but the last one of the turn.
+        // Full records leave as they fill, so only the last record of the turn is shorter.
         while isReady, plain.count + rest.count >= TLSStream.recordBytesMax {
             let room = TLSStream.recordBytesMax - plain.count
             let piece = UnsafeRawBufferPointer(rebasing: rest[..<room])
@@ -153,7 +156,8 @@ package final class TLSStream {
         plain.removeAll()
     }
 
-    /// As one record. The BIO takes everything and nothing renegotiates, so all is written or TLS is broken.
+    /// Encrypts the bytes as one record. The BIO accepts everything and nothing renegotiates, so either all bytes are
+    /// written or TLS is broken.
     private func encrypt(_ bytes: UnsafeRawBufferPointer) {
         guard let ssl else { return }
         recordsOfKey += 1
@@ -169,13 +173,13 @@ package final class TLSStream {
 
     private func updateKey(_ ssl: OpaquePointer) {
         recordsOfKey = 0
-        // TLS 1.2 cannot, without the renegotiation that HTTP/2 forbids.
+        // TLS 1.2 has no key update, only the renegotiation that HTTP/2 forbids.
         guard SSL_version(ssl) == TLS1_3_VERSION else { return }
         if SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED) == 1 { keyUpdates += 1 } else { ERR_clear_error() }
     }
 
-    /// Ends in order: what is written leaves, then TLS's farewell and TCP's. Reading goes on, unless paused, and `onClose` is
-    /// called when the peer has ended too. Call `close` to wait no longer.
+    /// Ends in order: the queued bytes leave, then TLS's close_notify and TCP's end. Reading goes on, unless paused, and
+    /// `onClose` is called when the peer has ended too. `close` ends the wait.
     package func finish() {
         guard !isClosed, !isFinishing else { return }
         isFinishing = true
@@ -186,11 +190,11 @@ package final class TLSStream {
         guard let ssl, isReady, !saidFarewell else { return }
         saidFarewell = true
         encryptGathered()
-        // Zero means that the peer's farewell is still to come, which is reading's business.
+        // Zero means that the peer's close_notify has not arrived, which reading handles.
         if SSL_shutdown(ssl) < 0 { ERR_clear_error() }
     }
 
-    /// What writes and `resumeReading` have put off.
+    /// Does the work that writes and `resumeReading` have deferred.
     private func turnEnded() {
         if isResuming, !isPaused {
             isResuming = false
@@ -208,7 +212,7 @@ package final class TLSStream {
 
     // MARK: Reading
 
-    /// No `onRead` until `resumeReading`; before `onReady` it holds the handshake back too.
+    /// Stops `onRead` until `resumeReading`; a pause before `onReady` also holds back the handshake.
     package func pauseReading() {
         guard !isClosed else { return }
         isPaused = true
@@ -219,7 +223,7 @@ package final class TLSStream {
         guard isPaused, !isClosed else { return }
         isPaused = false
         isResuming = true
-        // What was left over is delivered first, and not before this returns.
+        // Bytes that were left over are delivered first, and not before this returns.
         tcp.atTurnEnd()
     }
 
@@ -229,9 +233,9 @@ package final class TLSStream {
         bio.takeBack()
     }
 
-    /// Goes as far as the bytes at hand allow.
+    /// Continues the handshake and reading as far as the received bytes allow.
     private func advance() {
-        ERR_clear_error()  // `SSL_get_error` would take what others left there for its own
+        ERR_clear_error()  // `SSL_get_error` would attribute earlier errors of the queue to this call
         if !isReady { shakeHands() }
         while isReady, !isPaused, readOnce() {}
     }
@@ -244,7 +248,7 @@ package final class TLSStream {
             return fail(.handshake(ssl, peer, caFile: caFile))
         }
         isReady = true
-        encryptGathered()  // from here on less than a record gathers
+        encryptGathered()  // less than a record gathers from here on
         tcp.atTurnEnd()
         onReady?(TLSStream.agreedProtocol(ssl))
     }
@@ -256,7 +260,7 @@ package final class TLSStream {
         return name.map { String(decoding: UnsafeBufferPointer(start: $0, count: Int(count)), as: UTF8.self) }
     }
 
-    /// Decrypts what fits the loop's buffer and gives it out. False when no more is at hand.
+    /// Decrypts as much as fits the loop's buffer and delivers it. Returns `false` when no more bytes are available.
     private func readOnce() -> Bool {
         guard let ssl, let buffer = tcp.loop?.plainBuffer else { return false }
         var filled = 0
@@ -267,7 +271,7 @@ package final class TLSStream {
                 ssl, buffer.baseAddress?.advanced(by: filled), buffer.count - filled, &count)
             if result == 1 { filled += count } else { stop = SSL_get_error(ssl, result) }
         }
-        // Taken before the callback, which may fail in OpenSSL on its own account.
+        // The reason is taken before the callback, which may itself cause OpenSSL errors.
         let reason = stop == SSL_ERROR_SSL || stop == SSL_ERROR_SYSCALL ? OpenSSLErrors.take()?.text : nil
         if filled > 0 { onRead?(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<filled])) }
         guard !isClosed else { return false }
@@ -282,7 +286,8 @@ package final class TLSStream {
 
     // MARK: End
 
-    /// Ends at once: what the system does not take now is dropped. The peer gets TLS's farewell if it does take that.
+    /// Closes the stream at once: bytes that the system does not accept now are dropped. The peer gets TLS's close_notify if
+    /// the system accepts that.
     package func close() {
         guard !isClosed else { return release() }
         sayFarewell()
@@ -291,7 +296,7 @@ package final class TLSStream {
     }
 
     private func tcpClosed(_ error: LoopError?) {
-        // TLS's farewell would have ended us before TCP's. Without it, somebody may have cut the stream short.
+        // TLS's close_notify would have ended the stream before TCP's end. Without it, an attacker may have truncated the stream.
         end(
             error
                 ?? LoopError(
@@ -299,9 +304,9 @@ package final class TLSStream {
                     reason: isReady ? "closed by the peer without TLS's farewell" : "closed by the peer"))
     }
 
-    /// OpenSSL has written an alert for the peer; without it, all the peer would know is that we left.
+    /// Sends the alert that OpenSSL has written; the peer would otherwise not learn the reason for the end.
     private func fail(_ error: LoopError) {
-        saidFarewell = true  // OpenSSL allows no farewell after a fatal error
+        saidFarewell = true  // OpenSSL allows no close_notify after a fatal error
         tcp.transmit()
         end(error)
     }
@@ -312,7 +317,7 @@ package final class TLSStream {
         onClose?(error)
     }
 
-    /// Lets go of everything, so that callbacks that hold this stream do not keep it.
+    /// Releases everything, so that callbacks that capture this stream do not keep it alive.
     private func release() {
         onReady = nil
         onRead = nil
@@ -325,7 +330,7 @@ package final class TLSStream {
 }
 
 extension LoopError {
-    /// Why a handshake failed, and what to do about it where that is known.
+    /// Makes the error of a failed handshake, with advice if a cause is known.
     fileprivate static func handshake(_ ssl: OpaquePointer, _ peer: String, caFile: String?) -> LoopError {
         let failure = OpenSSLErrors.take()
         let verdict = SSL_get_verify_result(ssl)

@@ -1,16 +1,16 @@
-/// How much plaintext lies in records that have not wholly left this process. Nobody can read a record of which a byte is missing.
+/// Counts the plaintext in records that have not completely left this process. A record is unreadable without all its bytes.
 struct UnsentRecords {
-    /// Bytes, in the order in which they leave.
+    /// Bytes of each record, in the order in which the records leave.
     private var records: [(plain: Int, wire: Int)] = []
-    /// Those before it have left.
+    /// Index of the first record that has not left.
     private var first = 0
-    /// Bytes on the wire of those from `first` on.
+    /// Bytes on the wire of the records from `first` on.
     private var wire = 0
 
     /// - Parameters:
-    ///   - plain: bytes in the record.
-    ///   - wire: bytes that were written for it, what went before it and is no plaintext included.
-    ///   - unsent: bytes that have been written and have not left, this record's included.
+    ///   - plain: bytes of plaintext in the record.
+    ///   - wire: bytes that were written for the record, including earlier bytes that carry no plaintext.
+    ///   - unsent: bytes that have been written and have not left, including this record.
     mutating func append(plain: Int, wire: Int, unsent: Int) {
         records.append((plain, wire))
         self.wire += wire
@@ -18,13 +18,14 @@ struct UnsentRecords {
             self.wire -= records[first].wire
             first += 1
         }
-        // Moved only when half of them are gone.
+        // Records are removed only when more than half of them have left.
         guard 2 * first > records.count else { return }
         records.removeFirst(first)
         first = 0
     }
 
-    /// - Parameter unsent: bytes, up to the last record's end, that have not left.
+    /// Returns the plaintext bytes in records that have not completely left.
+    /// - Parameter unsent: unsent bytes, up to the end of the last record.
     func plain(unsent: Int) -> Int {
         var (plain, rest) = (0, unsent)
         for record in records[first...].reversed() {

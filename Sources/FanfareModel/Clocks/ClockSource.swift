@@ -1,14 +1,14 @@
-/// Where an engine reads the time: what the machine's clocks say, right or wrong. The engine itself judges what of it is to be believed.
-/// Any thread.
+/// Clocks that an engine reads: the machine's times, right or wrong. The engine itself judges what to believe of them. Callable
+/// from any thread.
 public struct ClockSource: Sendable {
-    /// Unix milliseconds, as they are set: a step of hours, either way, is believed by nobody at once.
+    /// Unix milliseconds of the wall clock, as it is set. The engine does not believe a step of hours, in either direction, at once.
     public var wallMilliseconds: @Sendable () -> Int64
-    /// Nanoseconds from an arbitrary start; never goes back. Best if it counts the time in which the machine was suspended.
+    /// Nanoseconds from an arbitrary start; never goes back. Should include the time for which the machine was suspended.
     public var monotonicNanoseconds: @Sendable () -> Int64
-    /// What APNs has shown of this wall clock. Copies share it.
+    /// Evidence from APNs about this wall clock, shared by copies.
     package let proof = WallProof()
 
-    /// Both closures are called on several threads, also at the same time, and must not block.
+    /// Creates a source. The engine calls both closures on several threads, also at the same time; they must not block.
     public init(
         wallMilliseconds: @escaping @Sendable () -> Int64, monotonicNanoseconds: @escaping @Sendable () -> Int64
     ) {
@@ -16,7 +16,7 @@ public struct ClockSource: Sendable {
         self.monotonicNanoseconds = monotonicNanoseconds
     }
 
-    /// The same clocks, of which nothing has been shown yet.
+    /// A source with the same clocks and no evidence.
     package var unproven: ClockSource {
         ClockSource(wallMilliseconds: wallMilliseconds, monotonicNanoseconds: monotonicNanoseconds)
     }

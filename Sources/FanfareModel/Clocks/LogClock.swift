@@ -1,14 +1,14 @@
-/// Log time of an engine that runs live: what its decisions wait by.
+/// Log time of a live engine, by which its decisions wait.
 ///
-/// It goes with the monotonic clock, whatever the wall clock does: an interval of two seconds lasts two seconds, and a step of eight
-/// hours is not eight hours in which nothing happened. Where it lies behind the wall it goes a sixteenth faster, where it lies ahead a
-/// sixteenth more slowly, until the two agree again. It never goes back.
+/// It follows the monotonic clock, whatever the wall clock does: an interval of two seconds lasts two seconds, and a step of eight
+/// hours is not eight hours of silence. It runs a sixteenth faster while it is behind the wall clock, and a sixteenth slower while
+/// it is ahead, until both agree again. It never goes back.
 package struct LogClock: Sendable {
-    // Nanoseconds: Unix time, and from the monotonic clock's start.
+    // Both in nanoseconds: Unix time, and time from the monotonic clock's start.
     private var log: Int64
     private var at: Int64
 
-    /// Begins with the wall.
+    /// Creates a clock that starts at the wall clock's time.
     package init(at moment: Moment) {
         log = ClockBounds.wall(moment.wallMilliseconds)
         at = moment.monotonicNanoseconds
@@ -16,7 +16,7 @@ package struct LogClock: Sendable {
 
     package var now: FeedTime { FeedTime(milliseconds: log / 1_000_000) }
 
-    /// - Parameter moment: as `WallEstimate` believes it.
+    /// - Parameter moment: the clocks, as `WallEstimate` believes them.
     /// - Returns: log time at that moment.
     package mutating func advance(to moment: Moment) -> FeedTime {
         let elapsed = ClockBounds.elapsed(from: at, to: moment.monotonicNanoseconds)
@@ -30,7 +30,7 @@ package struct LogClock: Sendable {
         return now
     }
 
-    /// What waits a minute waits four seconds more or less then, and an hour's difference is gone after sixteen. Nobody is in a hurry:
-    /// an event's own time is compared with the wall as well (`DecisionCore.apply`).
+    /// Divisor of the correction. While it lasts, a wait of a minute is up to four seconds off; a difference of an hour takes
+    /// sixteen hours. Nothing needs it faster, because `DecisionCore.apply` compares an event's time with the wall clock as well.
     private static let share: Int64 = 16
 }

@@ -1,45 +1,47 @@
-/// What is believed of the wall clock, which somebody may set at any time, by any amount.
+/// Estimate of the wall clock, which may be set at any time, by any amount.
 ///
-/// Dates follow the clock as it is: a step counts once it has lasted `doubtFor`, so that a clock which is put right at once has
-/// done nothing; less than `stepMin` is followed without doubt. A clock that cannot be right by what APNs has accepted (`WallProof`) is
-/// not followed at all: the time before it goes on with the monotonic clock, for as long as APNs goes by that.
+/// Dates follow the clock as it is set. A step counts once it has lasted `doubtFor`, so a clock that is corrected at once has no
+/// effect; smaller changes than `stepMin` are followed without doubt. A clock that contradicts the evidence from APNs (`WallProof`)
+/// is not followed: the previous time continues with the monotonic clock while APNs agrees with it.
 ///
-/// Stamps follow a time of their own. A phone drops what is stamped more than half a minute before its own time, and takes what is
-/// stamped up to eight hours ahead of it (spec §3.3): being behind is what must not be, being some hours ahead harms nobody. So that
-/// time goes ahead with the clock at once, by `leapMax` at most and where the clock may be right, and never back: where the clock is
-/// set back it goes on with the monotonic clock. Only where it would lie more than `leadMax` ahead, of which phones drop everything, the
-/// time of dates has its way.
-/// What cannot be known: before APNs has accepted anything, whether the clock or the time before was right; and of a clock that was
-/// wrong from the start by less than an hour, that it is. Where that was late, phones drop what APNs takes.
+/// Stamps follow a time of their own. A phone drops a stamp that is more than half a minute behind its own time, and accepts one
+/// that is up to eight hours ahead of it (spec §3.3): being behind must not happen, being some hours ahead is harmless. So that
+/// time leaps ahead with the clock at once, by at most `leapMax` and only if the clock may be right. It never goes back: when the
+/// clock is set back, it continues with the monotonic clock. Only a lead of more than `leadMax`, at which phones drop everything,
+/// resets it to the time of dates.
 ///
-/// Confined to whoever reads the clocks: one for each thread.
+/// Two things cannot be known. Before APNs has accepted anything, either the clock or the previous time may be right. And a clock
+/// may have been wrong from the start by less than an hour; if it was late, phones drop pushes that APNs accepts.
+///
+/// Confined to the thread that reads the clocks; each has its own.
 package struct WallEstimate: Sendable {
-    /// Less than a phone bears in what is stamped too early.
+    /// Smallest step that is doubted, below the half minute by which a stamp may be behind a phone's time.
     static let stepMin = Duration.seconds(25)
-    /// A clock that is set twice is put right within this.
+    /// Time that a step must last to count; a clock that is set wrongly and corrected is corrected within it.
     package static let doubtFor = Duration.seconds(5)
-    /// Half of what a phone takes: what was stamped by a clock that is put right later is still taken.
+    /// Largest leap of the time of stamps: half the lead that phones accept, so phones still accept the stamps of a clock that is
+    /// corrected later.
     package static let leapMax = Duration.seconds(4 * 3600)
-    /// What a phone takes, less the stamps that an activity with a state a second is ahead of the time.
+    /// Largest lead of the time of stamps: what phones accept, less the lead that stamps of an activity with a state a second have.
     package static let leadMax = Duration.seconds(7 * 3600)
-    /// Less than that is no news for operators: what `ntpd` does, or a thread that was not run between the two readings.
+    /// Smallest step that operators are told of. `ntpd`, or a thread that did not run between the two readings, causes smaller ones.
     static let stepToldMin = Duration.seconds(2)
 
-    /// Whether phones take what is stamped after a step, be it the clock before that is right or the one after.
+    /// Returns `true` if phones accept stamps made after a step, whether the clock was right before it or after it.
     package static func stampsBear(_ step: Duration) -> Bool { step >= .zero - leadMax && step <= leadMax }
 
-    // Nanoseconds, all of them: Unix time, and from the monotonic clock's start.
+    // All in nanoseconds: Unix times, and times from the monotonic clock's start.
     private var wall: Int64
     private var stamp: Int64
     private var raw: Int64
     private var at: Int64
-    /// Since when the clock has been far from what is believed.
+    /// Monotonic time since which the clock has been far from the estimate.
     private var doubt: Int64?
     private var epoch: UInt32 = 0
 
-    /// By how much the clock was set between the last two readings, ahead or (negative) back; `nil`: it was not.
+    /// Step of the clock between the last two readings, positive ahead, negative back; `nil` if it was not set.
     package private(set) var step: Duration?
-    /// The clock cannot be right: APNs goes by another time, which is used instead.
+    /// Is `true` while the clock cannot be right because APNs goes by another time, which is used instead.
     package private(set) var isRefuted = false
 
     package init(wallMilliseconds: Int64, monotonicNanoseconds: Int64) {
@@ -50,7 +52,7 @@ package struct WallEstimate: Sendable {
     }
 
     /// - Parameter provenOrigin: `WallProof.origin`.
-    /// - Returns: the moment to be used for this reading of the clocks.
+    /// - Returns: the moment to use for this reading of the clocks.
     package mutating func read(
         wallMilliseconds: Int64, monotonicNanoseconds: Int64, provenOrigin: Int64? = nil
     ) -> Moment {
@@ -73,7 +75,7 @@ package struct WallEstimate: Sendable {
             proven.map { abs(time - $0) <= WallProof.tolerance.nanoseconds } ?? true
         }
         isRefuted = !mayBeRight(raw)
-        // Set again, it is another clock, which has lasted for no time.
+        // A new step restarts the doubt, because the clock is another one.
         let since = step == nil ? doubt ?? at : at
         let isStep = abs(raw - expected) > WallEstimate.stepMin.nanoseconds
         let isInDoubt = isStep && ClockBounds.elapsed(from: since, to: at) < WallEstimate.doubtFor.nanoseconds
@@ -90,7 +92,7 @@ package struct WallEstimate: Sendable {
         let leap = !isRefuted && raw - wall <= WallEstimate.leapMax.nanoseconds ? raw : wall
         stamp = max(expected, leap, wall)
         if stamp - wall > WallEstimate.leadMax.nanoseconds { stamp = wall }
-        // What had been stamped before was too early, or too late, for phones whose time this is.
+        // Phones at the new time dropped earlier stamps, which were too early or too late for them.
         if stamp - expected > WallEstimate.stepMin.nanoseconds || stamp < expected { epoch &+= 1 }
     }
 
@@ -100,24 +102,24 @@ package struct WallEstimate: Sendable {
     }
 }
 
-/// What a clock may say: sums of it are numbers, whatever is read.
+/// Bounds on clock readings, so that no sum of them overflows.
 enum ClockBounds {
-    /// The year 2200, Unix nanoseconds: no clock is right that says more.
+    /// The year 2200 in Unix nanoseconds; no correct clock is later.
     static let latest: Int64 = 7_258_118_400_000_000_000
-    /// 28 years, nanoseconds: nothing runs for so long.
+    /// Maximum running time of a process: 28 years, in nanoseconds.
     private static let longest: Int64 = 900_000_000_000_000_000
 
-    /// - Parameter origin: Unix nanoseconds when the monotonic clock began.
-    /// - Returns: Unix nanoseconds at some monotonic time.
+    /// - Parameter origin: Unix nanoseconds at the start of the monotonic clock.
+    /// - Returns: Unix nanoseconds at a monotonic time.
     static func time(of origin: Int64, at monotonic: Int64) -> Int64 {
         let (sum, overflow) = origin.addingReportingOverflow(monotonic)
         return overflow ? (origin > 0 ? latest : 0) : min(max(0, sum), latest)
     }
 
-    /// - Returns: Unix nanoseconds.
+    /// - Returns: the reading in Unix nanoseconds, clamped to the bounds.
     static func wall(_ milliseconds: Int64) -> Int64 { min(max(0, milliseconds), latest / 1_000_000) * 1_000_000 }
 
-    /// Nanoseconds between two readings of a monotonic clock, of which the later one is not earlier.
+    /// Returns the nanoseconds between two readings of a monotonic clock; 0 if the later one is earlier.
     static func elapsed(from earlier: Int64, to later: Int64) -> Int64 {
         let (difference, overflow) = later.subtractingReportingOverflow(earlier)
         guard !overflow else { return later > earlier ? longest : 0 }

@@ -1,21 +1,22 @@
 import Synchronization
 
-/// What is known of the right time from outside, for all threads of an engine: APNs has accepted a JWT, so the clock by which that was
-/// made is right to an hour, and whatever the machine's own clock is set to later, that one goes on with the monotonic clock. Where APNs
-/// has refused a JWT it is the clock that is tried instead: what is stamped by a wrong one then, APNs refuses, too.
+/// Evidence of the right time from APNs, for all threads of an engine. A JWT that APNs accepts proves its clock right to an hour;
+/// that time then continues with the monotonic clock, however the machine's clock is set later. After APNs has refused a JWT, this
+/// is the clock to be tried instead: APNs refuses the JWTs of a wrong one, too.
 ///
-/// Any thread. Whoever pushes writes it, whoever reads the clocks reads it; nothing else is published by it, so its order is nobody's.
+/// Callable from any thread. Pushing threads write it, and threads that read the clocks read it. The value publishes nothing else,
+/// so its accesses need no ordering.
 package final class WallProof: Sendable {
     private let value = Atomic<Int64>(WallProof.none)
     private static let none = Int64.min
-    /// APNs compares the time of a JWT with its own and bears so much, either way (spec §9.1). A clock further from one that it has
-    /// accepted is wrong.
+    /// Difference to its own clock that APNs tolerates in a JWT's time, in either direction (spec §9.1). A clock that differs more
+    /// from an accepted one is wrong.
     package static let tolerance = Duration.seconds(3600)
 
     package init() {}
 
-    /// What the proven clock said when the monotonic one began: Unix nanoseconds. `nil`: nothing has been accepted yet, or what had been
-    /// is refused now.
+    /// Unix nanoseconds of the proven clock at the start of the monotonic clock. `nil` before APNs has accepted a JWT, and after it
+    /// has refused the time it accepted before.
     package var origin: Int64? {
         get {
             let value = value.load(ordering: .relaxed)
@@ -23,7 +24,7 @@ package final class WallProof: Sendable {
         }
         set {
             let new = newValue ?? WallProof.none
-            // Written for every pull, read by every thread's turn: a line of memory that does not change is nobody's to wait for.
+            // Each pull writes and each thread's turn reads it, so an unchanged value leaves the cache line alone.
             if value.load(ordering: .relaxed) != new { value.store(new, ordering: .relaxed) }
         }
     }

@@ -1,18 +1,18 @@
-/// How long a card stays on the Lock Screen after its end (rule L3).
+/// Time for which a card stays on the Lock Screen after its end (rule L3).
 public enum Dismissal: Sendable, Hashable {
-    /// The card goes as soon as the end has arrived.
+    /// Removes the card as soon as the end has arrived.
     case immediate
-    /// So long after the end; what is negative or longer than `longest` is taken to the nearer end.
+    /// Removes the card this long after the end, clamped to 0…`longest`.
     case after(Duration)
-    /// When the table is free, the gate closes: in log time.
+    /// Removes the card at a log time: when the table is free, the gate closes.
     case at(FeedTime)
-    /// In proportion to how long the activity was: a sixth of it, at least 15 and at most 30 minutes.
+    /// Removes the card after a sixth of the activity's duration, at least 15 and at most 30 minutes.
     case proportional
 
-    /// The system removes a card four hours after its end, whatever is asked.
+    /// Time after its end at which the system removes a card in any case: four hours.
     public static let longest = Duration.seconds(4 * 3600)
 
-    /// - Parameter now: its end.
+    /// - Parameter now: log time of the activity's end.
     package func duration(ofActivityLasting lasted: Duration, until now: FeedTime) -> Duration {
         switch self {
         case .immediate: .zero

@@ -1,24 +1,23 @@
-/// What an editor has decided for all lineups: how the spotlight moves, and what of it is worth a push. What is weightier of two
-/// things that happened is said where they are: by the relevance of their topics' occasions.
+/// Editorial rules for all lineups: how the spotlight moves, and which moves are worth a push. The relevance of the topics'
+/// occasions decides which of two is weightier.
 public struct LineupRules: Sendable, Hashable {
-    /// How long what just happened keeps the spotlight from anything lighter (rule M2).
+    /// Time for which an occasion keeps the spotlight from lighter ones (rule M2).
     public var dwell: Duration
-    /// While nothing happens the spotlight goes round, and stays with each live topic for so long. `nil`: it rests on the
-    /// favourite, or on the most important one.
+    /// Time for which the spotlight stays with each live topic, in turn, while nothing happens. `nil`: it rests on the favourite,
+    /// or on the most important topic.
     public var round: Duration?
-    /// Changes that are not essential are at least so far apart, whichever topics they are of (rule U5). What is essential
-    /// does not wait for it.
+    /// Minimum time between changes that are not essential, whichever topics they are of (rule U5). Essential changes do not wait.
     public var minimumInterval: Duration
-    /// How long an alert waits for others while another topic of the lineup is live: what comes within it is one push that names
-    /// them all. Zero: each leaves at once, and only those are one push that come before the first has left.
+    /// Time for which an alert waits for others while another topic of the lineup is live; one push then names them all. Zero: each
+    /// alert leaves at once, and a push combines only those that come before it has left.
     public var gather: Duration
-    /// Pushes that nothing but the rotation asks for. They are silent and go at priority 5.
+    /// Bucket of pushes for which rotation is the only reason. They are silent, at priority 5.
     public var rotationPushes: TokenBucket.Size
 
     /// - Parameters:
-    ///   - minimumInterval: eight matches are not eight pushes in two seconds.
-    ///   - gather: two goals in one second are one push, and eight in two seconds are two. A goal comes a second later for it.
-    ///   - rotationPushes: one a minute, after a few at once, spends nothing that matters.
+    ///   - minimumInterval: keeps eight matches from causing eight pushes in two seconds.
+    ///   - gather: with the default, two goals in one second are one push, eight in two seconds are two, and each is a second later.
+    ///   - rotationPushes: with the default, a few at once and then one a minute, which spends nothing that matters.
     public init(
         dwell: Duration = .seconds(20), round: Duration? = nil, minimumInterval: Duration = .seconds(2),
         gather: Duration = .seconds(1), rotationPushes: TokenBucket.Size = .init(burst: 4, refill: .seconds(60))

@@ -1,14 +1,14 @@
-/// Keeps messages to operators few: an equal one is passed on once a minute, with how often it was said meanwhile.
+/// Rate limit for messages to operators: passes on equal ones once a minute, with the number of repetitions.
 package struct ReportLog {
     package static let repeatAfter = Duration.seconds(60)
-    /// Texts held; beyond that the oldest is forgotten. Texts carry no varying numbers, so a handful occur.
+    /// Maximum number of texts held; one more evicts the oldest. Texts contain no varying numbers, so there are only a handful.
     package static let textsMax = 32
 
     private var said: [(text: String, at: Int64, held: Int)] = []
 
     package init() {}
 
-    /// The line to print, or `nil`. `now` in monotonic nanoseconds.
+    /// Returns the line to print, or `nil` if the text was printed less than a minute ago. `now` is in monotonic nanoseconds.
     package mutating func admit(_ text: String, at now: Int64) -> String? {
         guard let index = said.firstIndex(where: { $0.text == text }) else {
             if said.count == Self.textsMax { said.removeFirst() }

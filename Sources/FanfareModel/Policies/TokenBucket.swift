@@ -1,18 +1,17 @@
-/// Lets `burst` things through at once and one more every `refill` after that. Pure integer arithmetic in log time, so
+/// Rate limit that allows `burst` uses at once and one more every `refill` after that. Pure integer arithmetic in log time, so
 /// every replay of a log decides alike.
 ///
-/// The level is kept as time: a full bucket holds `burst` × `refill` milliseconds, and taking a token costs `refill` of
-/// them. Nothing is ever rounded away, however often the bucket is asked.
+/// The level is stored as time: a full bucket holds `burst` × `refill` milliseconds, and a token costs `refill` of them. So no use
+/// ever rounds anything away.
 public struct TokenBucket: Sendable, Hashable {
-    /// How much goes at once, and how fast more may follow.
+    /// Capacity and refill time of a bucket.
     public struct Size: Sendable, Hashable {
         /// Tokens in a full bucket, 1…1000.
         public let burst: Int
-        /// Time in which one token comes back, 1 ms…24 h.
+        /// Time in which one token is refilled, 1 ms…24 h.
         public let refill: Duration
 
-        /// Values outside their ranges are taken to the nearest end: both are bounded, so that `burst` × `refill`
-        /// (at most 8.64 × 10¹⁰ ms) never overflows.
+        /// Creates a size with both values clamped to their ranges, so that `burst` × `refill` (at most 8.64 × 10¹⁰ ms) never overflows.
         public init(burst: Int, refill: Duration) {
             self.burst = min(max(burst, 1), 1000)
             self.refill = min(max(refill, .milliseconds(1)), .seconds(86_400))
@@ -23,14 +22,14 @@ public struct TokenBucket: Sendable, Hashable {
     private var creditMilliseconds: Int64
     private var updatedAt: FeedTime
 
-    /// A full bucket.
+    /// Creates a full bucket.
     package init(_ size: Size, at now: FeedTime) {
         self.size = size
         creditMilliseconds = Int64(size.burst) * size.refill.milliseconds
         updatedAt = now
     }
 
-    /// Takes a token if there is one. A `now` before the last one counts as the last one.
+    /// Takes a token if there is one. A `now` earlier than the last one counts as the last one.
     package mutating func take(at now: FeedTime) -> Bool {
         fill(to: now)
         guard creditMilliseconds >= size.refill.milliseconds else { return false }
@@ -38,7 +37,7 @@ public struct TokenBucket: Sendable, Hashable {
         return true
     }
 
-    /// Until the next token; zero when there is one now.
+    /// Returns the time until the next token; zero while one is available.
     package func wait(at now: FeedTime) -> Duration {
         var later = self
         later.fill(to: now)

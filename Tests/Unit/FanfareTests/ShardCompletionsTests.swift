@@ -3,11 +3,11 @@ import Testing
 
 @testable import Fanfare
 
-@Suite struct OpenPublicationsTests {
+@Suite struct ShardCompletionsTests {
     private static let match = TopicID("match/1")
 
     @Test func lastShardCompletesThePublicationAtTheLatestTime() {
-        var publications = OpenPublications()
+        var publications = ShardCompletions()
         publications.open(7, of: Self.match, shards: 3)
         let first = publications.complete(7, at: 300)
         let second = publications.complete(7, at: nil)
@@ -19,14 +19,14 @@ import Testing
     }
 
     @Test func publicationThatNobodyLackedIsCompleteAtNoTime() {
-        var publications = OpenPublications()
+        var publications = ShardCompletions()
         publications.open(7, of: Self.match, shards: 1)
         let completion = publications.complete(7, at: nil)
         #expect(completion == .init(topic: Self.match, at: nil))
     }
 
     @Test func overtakenPublicationIsToldOnceAndNotCompleted() {
-        var publications = OpenPublications()
+        var publications = ShardCompletions()
         publications.open(7, of: Self.match, shards: 2)
         let first = publications.overtake(7)
         let second = publications.overtake(7)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func shardsAddedLaterAreWaitedForWhileOthersLackThePublication() {
-        var publications = OpenPublications()
+        var publications = ShardCompletions()
         publications.open(7, of: Self.match, shards: 1)
         publications.addShards(1, to: 7)
         let first = publications.complete(7, at: 100)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func moreShardsThanThereAreViolate() {
-        var publications = OpenPublications()
+        var publications = ShardCompletions()
         publications.open(7, of: Self.match, shards: 3)
         #expect(publications.violation(shards: 3) == nil)
         #expect(publications.violation(shards: 2) == "publication 7 is open in 3 of 2 shards")

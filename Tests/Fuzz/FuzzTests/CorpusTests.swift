@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized) struct CorpusTests {
     @Test(arguments: FuzzSubject.allCases) func replay(_ subject: FuzzSubject) throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../Fuzz/Corpus/\(subject.rawValue)").standardized
+            .appendingPathComponent("../Corpus/\(subject.rawValue)").standardized
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         #expect(!names.isEmpty, "no corpus for \(subject.rawValue)")
         for name in names {

@@ -4,7 +4,7 @@ import Foundation
 /// `../shared/feeds` beside the package; tests that need them say so when they are skipped.
 enum Recordings {
     static let folder: String? = {
-        let package = #filePath.components(separatedBy: "/Tests/TruthTests/")[0]
+        let package = #filePath.components(separatedBy: "/Tests/Differential/")[0]
         let named = ProcessInfo.processInfo.environment["FANFARE_FEEDS"]
         return [named, package + "/../shared/feeds"].compactMap { $0 }.first {
             FileManager.default.fileExists(atPath: $0)

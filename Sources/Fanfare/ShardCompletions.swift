@@ -3,7 +3,7 @@ import FanfareModel
 /// Publications that shards were told of, until each shard has completed them or a newer publication has overtaken them.
 ///
 /// All times are monotonic nanoseconds.
-struct OpenPublications {
+struct ShardCompletions {
     private struct Open {
         let topic: TopicID
         /// Shards that have not completed it; never zero here.

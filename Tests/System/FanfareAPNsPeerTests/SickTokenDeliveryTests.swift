@@ -27,7 +27,7 @@ import Testing
     @Test(arguments: Failure.allCases, [false, true])
     func aTokenThatFailsForGoodKeepsNoGoalFromTheOthers(failure: Failure, leaves: Bool) throws {
         // A pool that sized itself would take the leaps of time that pass while an answer is on its way for distance, and grow.
-        let stage = try DeliveryStage(pool: { $0.connections = 2 }) { failure.befall(&$0) }
+        let stage = try DeliveryStage(pool: { $0.connections = 2 }, simulator: { failure.befall(&$0) })
         let simulator = stage.simulator
         stage.publish(1)
         stage.follow(Self.sick, token: [0xff, 0x00] + [UInt8](repeating: 7, count: 78))
