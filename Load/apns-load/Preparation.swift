@@ -13,7 +13,7 @@ enum Preparation {
     ///     body       the request body
     ///     paths      one path a line
     ///     fields     one header field a line, `name: value`
-    ///     opening    what our client begins a connection with, the first request included
+    ///     opening    the beginning of our client's connection, including the first request
     ///     requests   its HEADERS and DATA frames for each token, as it sends them from then on
     static func write(_ workload: Workload, keyFile: String, host: String, to folder: String) throws {
         let body = try workload.body()

@@ -220,7 +220,7 @@ final class OutputFile: Sendable {
     /// A gap in the file, where lines were lost.
     private struct Hole {
         let lines: Int
-        /// `errno`.
+        /// `errno` of the failed write.
         let failure: CInt
 
         /// The note begins with a line break because the last written line may have been cut short.

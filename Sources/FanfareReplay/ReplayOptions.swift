@@ -9,7 +9,7 @@ package struct ReplayOptions: Sendable {
     package enum Speed: Sendable, Equatable {
         /// As fast as events can be decided, without waiting.
         case max
-        /// This many seconds of the feed in one second.
+        /// Seconds of the feed that are replayed in one second.
         case times(Double)
     }
 
