@@ -138,34 +138,41 @@ extension ConnectionPool {
             // The request was sent before the key changed; its fault says nothing about the current key.
             notProcessed(request)
         case .configurationFault, .stranger:
-            if rule.mayBeForTheTime,
-                replaceToken(of: request, as: .invalid, on: connection, answer, at: moment)
-            {
+            // Another time may mend it.
+            if rule.mayBeForTheTime, replaceToken(of: request, as: .invalid, on: connection, answer, at: moment) {
                 return notProcessed(request)
             }
-            // Nothing was processed. The returned activities are behind again, and the gate keeps their pushes from leaving at once.
-            let evidence = suspects.fail(request.slot, on: connection.serial)
-            let isEvidence = evidence == .service || servesNobody(at: now)
-            let isEverybodys = isEvidence || !gate.hasWorked
-            if rule.class == .stranger, evidence == .activity, !isEverybodys {
-                failed(request)
-            } else {
-                notProcessed(request, isEverybodys ? .notProcessed : .serviceError)
-            }
-            // One connection alone may have reached a stranger, or a server that does not know us.
-            if rule.class == .stranger {
-                connection.erred(evidence)
-                doubt(connection, "answers every request \(status)", at: now)
-            } else {
-                connection.refused(evidence)
-            }
-            let text = rule.advice.map { "\(answer): \($0)" } ?? answer
-            let hasStopped = fault(isEvidence: isEvidence, on: connection, at: now)
-            if rule.class == .stranger || hasStopped || gate.isEverybodys(of: connectionsOpen) {
-                report(text, at: now)
-            }
-            if hasStopped { stopped(text, at: now) }
+            refuseAll(request, status: status, rule, answer, on: connection, at: now)
         }
+    }
+
+    /// Handles an answer that would be the same for every push: of a wrong configuration, or of a server that is not APNs.
+    private func refuseAll(
+        _ request: RequestTable.Request, status: Int, _ rule: ResponseRule, _ answer: String, on connection: Connection,
+        at now: Int64
+    ) {
+        // Nothing was processed. The returned activities are behind again, and the gate keeps their pushes from leaving at once.
+        let evidence = suspects.fail(request.slot, on: connection.serial)
+        let isEvidence = evidence == .service || servesNobody(at: now)
+        let isEverybodys = isEvidence || !gate.hasWorked
+        if rule.class == .stranger, evidence == .activity, !isEverybodys {
+            failed(request)
+        } else {
+            notProcessed(request, isEverybodys ? .notProcessed : .serviceError)
+        }
+        // One connection alone may have reached a stranger, or a server that does not know us.
+        if rule.class == .stranger {
+            connection.erred(evidence)
+            doubt(connection, "answers every request \(status)", at: now)
+        } else {
+            connection.refused(evidence)
+        }
+        let text = rule.advice.map { "\(answer): \($0)" } ?? answer
+        let hasStopped = fault(isEvidence: isEvidence, on: connection, at: now)
+        if rule.class == .stranger || hasStopped || gate.isEverybodys(of: connectionsOpen) {
+            report(text, at: now)
+        }
+        if hasStopped { stopped(text, at: now) }
     }
 
     /// Returns `true` if another connection has answered the same for the activity.

@@ -220,8 +220,10 @@ struct PoolSize {
         let planned = max(
             limits.reach.nanoseconds / Int64(plannedShare),
             Int64(demand) * (1_000_000_000 / Int64(pushesPerSecondMax)))
-        // The last round trip is that of the last answer.
-        let rounds = max(1, planned / max(1, path.roundTrip) - 1)
+        // The nearest number: rounded down, a round trip of 101 ms would plan for twice the connections of one of 100 ms. One round trip is
+        // left for the last answer.
+        let roundTrip = max(1, path.roundTrip)
+        let rounds = max(1, (planned + roundTrip / 2) / roundTrip - 1)
         var (carried, begun) = (0, firstRound(requestBytes: path.requestBytes))
         var round: Int64 = 0
         while round < rounds, begun < path.width {

@@ -159,7 +159,7 @@ extension SimulatorOptions {
             guard let text = rest.popFirst() else {
                 throw UsageError(description: "\(option): unknown, or a value is missing")
             }
-            try set(option, text)
+            try set(OptionValue(option: option, text: text))
         }
         var needed = [("--cert", certificateFile), ("--key", keyFile)]
         switch mode {
@@ -195,143 +195,114 @@ extension SimulatorOptions {
         fastWindow = windows.first
     }
 
-    private mutating func set(_ option: String, _ text: String) throws(UsageError) {
-        func wrong(_ expected: String) -> UsageError {
-            UsageError(description: "\(option) \(text): expected \(expected)")
-        }
-        func number(_ range: ClosedRange<Int>, _ text: some StringProtocol) throws(UsageError) -> Int {
-            guard let value = Int(text), range.contains(value) else {
-                throw wrong("a number from \(range.lowerBound) to \(range.upperBound)")
-            }
-            return value
-        }
-        func share() throws(UsageError) -> Double {
-            guard let value = Double(text), (0...1).contains(value) else { throw wrong("a share from 0 to 1") }
-            return value
-        }
-        func stretch(_ text: some StringProtocol) throws(UsageError) -> Stretch {
-            text.hasSuffix("ms")
-                ? .milliseconds(try number(1...86_400_000, text.dropLast(2))) : .requests(try number(1...Int.max, text))
-        }
-        /// Returns the two numbers around the separator; `nil` without the separator.
-        func pair(_ separator: String, _ range: ClosedRange<Int>) throws(UsageError) -> (Int, Int)? {
-            guard let middle = text.firstRange(of: separator) else { return nil }
-            return (
-                try number(range, text[..<middle.lowerBound]), try number(range, text[middle.upperBound...])
-            )
-        }
-        /// Returns the text before a `*` and the share after it: 1 without a `*`, `nil` for an invalid share.
-        func shared(_ text: Substring) -> (Substring, Double?) {
-            let parts = text.split(separator: "*", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { return (text, 1) }
-            return (parts[0], Double(parts[1]).flatMap { (0...1).contains($0) ? $0 : nil })
-        }
-        func answer(_ reason: some StringProtocol) -> Answer? {
-            Answer.allCases.first { $0 != .accepted && $0.reason == String(reason) }
-        }
-        func schedule(_ range: ClosedRange<Int>) throws(UsageError) -> Schedule {
-            let halves = text.split(separator: "/", omittingEmptySubsequences: false)
-            guard halves.count <= 2 else { throw wrong("one / at most") }
-            let values = halves[0].split(separator: ",", omittingEmptySubsequences: false)
-            var schedule = Schedule(try number(range, values[0]))
-            for value in values.dropFirst() {
-                let ends = value.split(separator: "@", omittingEmptySubsequences: false)
-                guard ends.count == 2 else { throw wrong("N@MS behind each comma") }
-                let at = try number((schedule.steps.last?.at ?? 0) + 1...86_400_000, ends[1])
-                schedule.steps.append(Schedule.Step(at: at, value: try number(range, ends[0])))
-            }
-            if halves.count == 2 {
-                guard let last = schedule.steps.last else { throw wrong("something to repeat before the /") }
-                schedule.round = try number(last.at + 1...86_400_000, halves[1])
-            }
-            return schedule
-        }
-        switch option {
+    private mutating func set(_ value: OptionValue) throws(UsageError) {
+        switch value.option {
         case "--mode":
-            guard let value = Mode(rawValue: text) else { throw wrong("faithful or fast") }
-            mode = value
-        case "--listen":
-            guard let colon = text.lastIndex(of: ":"), colon != text.startIndex,
-                let port = UInt16(text[text.index(after: colon)...])
-            else { throw wrong("HOST:PORT") }
-            host = String(text[..<colon].filter { $0 != "[" && $0 != "]" })
-            self.port = port
-        case "--cert": certificateFile = text
-        case "--key": keyFile = text
-        case "--public-key":
-            let files = text.split(separator: ",")
-            publicKeyFile = files.first.map(String.init) ?? ""
-            keyChanges = []
-            for file in files.dropFirst() {
-                guard let at = file.lastIndex(of: "@"), at != file.startIndex else {
-                    throw wrong("FILE@N behind a comma")
-                }
-                let change = KeyChange(file: String(file[..<at]), after: try stretch(file[file.index(after: at)...]))
-                keyChanges.append(change)
-            }
-        case "--bundle-id": bundleID = text
-        case "--key-id": keyID = text
-        case "--team-id": teamID = text
-        case "--dump": dumpFile = text
-        case "--dead-share": deadShare = try share()
-        case "--throttle-share": throttleShare = try share()
-        case "--throttle-interval": throttleMilliseconds = try number(1...86_400_000, text)
-        case "--error-share": errorShare = try share()
-        case "--lose-connections":
-            losesConnection = try stretch(text)
-        case "--lose-after":
-            guard let reason = answer(text) else { throw wrong("a reason such as BadDeviceToken") }
-            losesConnectionAt = reason
-        case "--goaway-every": goesAway = try stretch(text)
-        case "--answer":
-            guard let equals = text.firstIndex(of: "=") else { throw wrong("PREFIX=REASON or PREFIX=REASON*SHARE") }
-            let prefix = text[..<equals].lowercased()
-            let (reason, share) = shared(text[text.index(after: equals)...])
-            let mix = answer(reason).map { Mix(prefix: prefix, answer: $0, share: share ?? 1) }
-            let reset = Reset.Code(rawValue: String(reason)).map { Reset(prefix: prefix, code: $0, share: share ?? 1) }
-            guard mix != nil || reset != nil, share != nil, prefix.allSatisfy(\.isHexDigit) else {
-                throw wrong("hex digits, = and a reason such as ExpiredToken, perhaps * and a share")
-            }
-            if let mix { mixes.append(mix) }
-            if let reset { resets.append(reset) }
-        case "--refuse-share": refuseShare = try share()
-        case "--reset-share": resetShare = try share()
-        case "--refuse-connections": refuseConnectionsShare = try share()
-        case "--down":
-            guard let (from, to) = try pair("..", 0...86_400_000), from < to else { throw wrong("MS..MS") }
-            outageMilliseconds = from..<to
-        case "--silent-after": silentAfterRequests = try number(1...Int.max, text)
-        case "--wedge-after":
-            let (head, share) = shared(text[...])
-            let parts = head.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let reason = parts.count == 2 ? answer(parts[1]) : nil
-            guard let share, parts.count == 1 || reason != nil else {
-                throw wrong("a number, perhaps = and a reason such as InternalServerError, perhaps * and a share")
-            }
-            wedge = Wedge(afterRequests: try number(0...Int.max, parts[0]), answer: reason, share: share)
-        case "--read-rate": readBytesPerSecond = try number(1...Int(Int32.max), text)
-        case "--latency":
-            if let (first, last) = try pair("..", 0...DelayQueue.millisecondsMax) {
-                guard first <= last else { throw wrong("the smaller one first") }
-                latency = .even(first...last)
-            } else if let (median, p99) = try pair("~", 1...DelayQueue.millisecondsMax) {
-                guard median < p99 else { throw wrong("the smaller one first") }
-                latency = .skewed(median: median, p99: p99)
-            } else {
-                let delay = try number(0...DelayQueue.millisecondsMax, text)
-                latency = .even(delay...delay)
-            }
-        case "--max-streams": streams = try schedule(1...1_000_000)
-        case "--window": windows = try schedule(1...Int(Int32.max))
+            guard let mode = Mode(rawValue: value.text) else { throw value.wrong("faithful or fast") }
+            self.mode = mode
+        case "--listen": try listen(at: value)
+        case "--cert": certificateFile = value.text
+        case "--key": keyFile = value.text
+        case "--public-key": try trust(value)
+        case "--bundle-id": bundleID = value.text
+        case "--key-id": keyID = value.text
+        case "--team-id": teamID = value.text
+        case "--dump": dumpFile = value.text
+        case "--max-streams": streams = try value.schedule(1...1_000_000)
+        case "--window": windows = try value.schedule(1...Int(Int32.max))
         case "--strict-start":
-            guard text == "on" || text == "off" else { throw wrong("on or off") }
-            isStrictAtStart = text == "on"
+            guard value.text == "on" || value.text == "off" else { throw value.wrong("on or off") }
+            isStrictAtStart = value.text == "on"
         case "--seed":
-            guard let value = UInt64(text) else { throw wrong("a number") }
-            seed = value
-        case "--clock": clockAheadSeconds = try number(-31_536_000...31_536_000, text)
-        case "--stamp-age": stampAgeMaxSeconds = try number(0...86_400, text)
-        default: throw UsageError(description: "\(option): unknown option; --help lists them")
+            guard let seed = UInt64(value.text) else { throw value.wrong("a number") }
+            self.seed = seed
+        case "--clock": clockAheadSeconds = try value.number(-31_536_000...31_536_000)
+        case "--stamp-age": stampAgeMaxSeconds = try value.number(0...86_400)
+        default: try setTrouble(value)
+        }
+    }
+
+    private mutating func setTrouble(_ value: OptionValue) throws(UsageError) {
+        switch value.option {
+        case "--dead-share": deadShare = try value.share()
+        case "--throttle-share": throttleShare = try value.share()
+        case "--throttle-interval": throttleMilliseconds = try value.number(1...86_400_000)
+        case "--error-share": errorShare = try value.share()
+        case "--lose-connections": losesConnection = try value.stretch()
+        case "--lose-after": losesConnectionAt = try value.answer()
+        case "--goaway-every": goesAway = try value.stretch()
+        case "--answer": try addAnswer(value)
+        case "--refuse-share": refuseShare = try value.share()
+        case "--reset-share": resetShare = try value.share()
+        case "--refuse-connections": refuseConnectionsShare = try value.share()
+        case "--down":
+            guard let (from, to) = try value.pair("..", 0...86_400_000), from < to else { throw value.wrong("MS..MS") }
+            outageMilliseconds = from..<to
+        case "--silent-after": silentAfterRequests = try value.number(1...Int.max)
+        case "--wedge-after": try wedge(after: value)
+        case "--read-rate": readBytesPerSecond = try value.number(1...Int(Int32.max))
+        case "--latency": try delayAnswers(by: value)
+        default: throw UsageError(description: "\(value.option): unknown option; --help lists them")
+        }
+    }
+
+    private mutating func listen(at value: OptionValue) throws(UsageError) {
+        let text = value.text
+        guard let colon = text.lastIndex(of: ":"), colon != text.startIndex,
+            let port = UInt16(text[text.index(after: colon)...])
+        else { throw value.wrong("HOST:PORT") }
+        host = String(text[..<colon].filter { $0 != "[" && $0 != "]" })
+        self.port = port
+    }
+
+    private mutating func trust(_ value: OptionValue) throws(UsageError) {
+        let files = value.text.split(separator: ",")
+        publicKeyFile = files.first.map(String.init) ?? ""
+        keyChanges = []
+        for file in files.dropFirst() {
+            guard let at = file.lastIndex(of: "@"), at != file.startIndex else {
+                throw value.wrong("FILE@N behind a comma")
+            }
+            keyChanges.append(
+                KeyChange(file: String(file[..<at]), after: try value.stretch(file[file.index(after: at)...])))
+        }
+    }
+
+    private mutating func addAnswer(_ value: OptionValue) throws(UsageError) {
+        let text = value.text
+        guard let equals = text.firstIndex(of: "=") else { throw value.wrong("PREFIX=REASON or PREFIX=REASON*SHARE") }
+        let prefix = text[..<equals].lowercased()
+        let (reason, share) = value.shared(text[text.index(after: equals)...])
+        let mix = value.answer(reason).map { Mix(prefix: prefix, answer: $0, share: share ?? 1) }
+        let reset = Reset.Code(rawValue: String(reason)).map { Reset(prefix: prefix, code: $0, share: share ?? 1) }
+        guard mix != nil || reset != nil, share != nil, prefix.allSatisfy(\.isHexDigit) else {
+            throw value.wrong("hex digits, = and a reason such as ExpiredToken, perhaps * and a share")
+        }
+        if let mix { mixes.append(mix) }
+        if let reset { resets.append(reset) }
+    }
+
+    private mutating func wedge(after value: OptionValue) throws(UsageError) {
+        let (head, share) = value.shared(value.text[...])
+        let parts = head.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let reason = parts.count == 2 ? value.answer(parts[1]) : nil
+        guard let share, parts.count == 1 || reason != nil else {
+            throw value.wrong("a number, perhaps = and a reason such as InternalServerError, perhaps * and a share")
+        }
+        wedge = Wedge(afterRequests: try value.number(0...Int.max, parts[0]), answer: reason, share: share)
+    }
+
+    private mutating func delayAnswers(by value: OptionValue) throws(UsageError) {
+        let range = 0...DelayQueue.millisecondsMax
+        if let (first, last) = try value.pair("..", range) {
+            guard first <= last else { throw value.wrong("the smaller one first") }
+            latency = .even(first...last)
+        } else if let (median, p99) = try value.pair("~", 1...DelayQueue.millisecondsMax) {
+            guard median < p99 else { throw value.wrong("the smaller one first") }
+            latency = .skewed(median: median, p99: p99)
+        } else {
+            let delay = try value.number(range)
+            latency = .even(delay...delay)
         }
     }
 }

@@ -25,7 +25,7 @@ import Testing
 
     @Test(arguments: [
         (1, 1_000_000, 2), (20, 1_000_000, 23), (50, 1_000_000, 64), (50, 100_000, 20), (50, 10_000, 2),
-        (100, 10_000, 21), (100, 100_000, 64), (200, 100, 4), (200, 1_000_000, 64),
+        (100, 10_000, 21), (101, 10_000, 21), (100, 100_000, 64), (200, 100, 2), (200, 1_000_000, 64),
     ])
     func theFartherAndTheMoreTheWider(milliseconds: Int64, demand: Int, connections: Int) {
         let needed = PoolSize.needed(for: demand, over: Self.path(milliseconds), PoolSize.Limits())
@@ -52,8 +52,8 @@ import Testing
             let demand = Int.random(in: 1...200_000, using: &random)
             let limits = PoolSize.Limits(least: 1, most: 256)
             let needed = PoolSize.needed(for: demand, over: path, limits)
-            // A quarter of two seconds, but for the way of the last answer.
-            let rounds = max(1, 500 * Self.millisecond / path.roundTrip - 1)
+            // A quarter of two seconds, to the nearest round trip, but for the one of the last answer.
+            let rounds = max(1, (500 * Self.millisecond + path.roundTrip / 2) / path.roundTrip - 1)
             #expect(
                 needed == 256 || Self.carried(by: needed, over: path, rounds: rounds) >= demand, "\(path) \(demand)")
             #expect(
