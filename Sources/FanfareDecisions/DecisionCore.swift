@@ -167,6 +167,8 @@ public import FanfareModel
 
     /// All topics that are remembered, in the order in which they began to be.
     package var topics: [TopicView] { table.inBirthOrder.map(TopicView.init) }
+    /// `nil`: the topic is not remembered.
+    package func view(of topic: TopicID) -> TopicView? { table.place(of: topic).map { TopicView(table[$0]) } }
 
     package func topic(_ id: TopicID) -> TopicView? { table.place(of: id).map { TopicView(table[$0]) } }
 

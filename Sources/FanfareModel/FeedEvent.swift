@@ -16,8 +16,8 @@ public struct TopicID: Hashable, Sendable, CustomStringConvertible {
     /// collide.
     @inlinable public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
-    /// No topic's own: stands for all of them in an operator's order, or for all of the kind that the order names.
-    public static let every = TopicID("*")
+    /// No topic's own: a feed writes it for all topics, or all of the kind that an order names. Programs say `Scope`.
+    package static let every = TopicID("*")
 }
 
 /// Decides which reducer and which rules a topic has. A topic without a kind knows patches only.
@@ -154,7 +154,7 @@ extension String {
 /// the core.
 ///
 /// Small, because every event is handed on several times: what few events have stands apart.
-public struct FeedEvent: Sendable {
+public struct FeedEvent: Sendable, Hashable {
     /// What an event does to its topic.
     public enum Change: Sendable, Hashable {
         /// Nothing the reducer folds: a pass, a throw-in. It still gets its decision record.
@@ -171,7 +171,7 @@ public struct FeedEvent: Sendable {
         case operation(Operation)
     }
 
-    /// What an operator does to a topic, or to `TopicID.every`: to all topics, all of a kind, or all that one app shows, those to
+    /// What an operator does to the topics of a `Scope`: to one, to all, to all of a kind, or to all that one app shows, those to
     /// come included. Each order is lifted by its opposite for the same: a match that was paused by itself stays so when
     /// everything resumes.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
@@ -198,7 +198,7 @@ public struct FeedEvent: Sendable {
     /// late that comes after it.
     package static let aheadMax = Duration.seconds(120)
 
-    /// The topic that the event is of; an operation may be for `TopicID.every`.
+    /// The topic that the event is of; `*` in an operator's order for all of them.
     public var topic: TopicID
     /// On the first event of a topic; later ones may repeat it.
     public var topicKind: TopicKind?
@@ -222,18 +222,25 @@ public struct FeedEvent: Sendable {
         get { extra?.alert }
         set { extra = Extra.holding(alert: newValue, app: app) }
     }
-    /// Whose people an order for `TopicID.every` is about; `nil`: everybody.
+    /// Whose people an order for all topics is about; `nil`: everybody.
     public var app: AppID? { extra?.app }
     private var extra: Extra?
     package var asksForAlert: Bool { extra?.alert != nil }
 
-    private final class Extra: Sendable {
+    private final class Extra: Sendable, Hashable {
         let alert: AlertText?
         let app: AppID?
 
         private init(alert: AlertText?, app: AppID?) {
             self.alert = alert
             self.app = app
+        }
+
+        static func == (a: Extra, b: Extra) -> Bool { a.alert == b.alert && a.app == b.app }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(alert)
+            hasher.combine(app)
         }
 
         /// Not an initialiser: that would ask for the memory first, for every event.
@@ -255,7 +262,7 @@ extension FeedEvent {
     ///   - id: a second event of the same id in its topic is a `duplicate`; `nil` is never one.
     ///   - kind: for people and the log; it decides nothing.
     ///   - alert: words of the feed's own; the rules decide whether people are alerted.
-    ///   - app: only for an operation on `TopicID.every`: the app whose people it is about.
+    ///   - app: only for an operation on all topics: the app whose people it is about.
     public init(
         topic: TopicID, topicKind: TopicKind? = nil, at: FeedTime, seq: UInt64? = nil, id: String? = nil, kind: String,
         lifecycle: Lifecycle? = nil, change: Change = .nothing, alert: AlertText? = nil, isCorrection: Bool = false,

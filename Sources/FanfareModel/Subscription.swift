@@ -4,8 +4,8 @@ public struct Subscription: Sendable, Hashable {
     public var audience: AudienceKey
     /// `ActivityID(hashing:)` of the app's id.
     public var activity: ActivityID
-    /// Made from the subscriber's id, as an `ActivityID` from the activity's.
-    public var subscriber: UInt64
+    /// `SubscriberID.key`.
+    package var subscriber: UInt64
     /// The update token, raw bytes.
     public var token: [UInt8]
     /// The person's; `nil` stands for `Preferences()`: every alert, no quiet hours.
@@ -15,14 +15,25 @@ public struct Subscription: Sendable, Hashable {
     /// When it appeared on the phone; `nil`: just now.
     public var startedAt: FeedTime?
 
-    /// Nothing is checked here. The engine leaves out what it cannot take, such as an empty token, and
-    /// `Engine.Observer.report` says how many.
+    /// Nothing is checked here. The engine leaves out what it cannot take, such as an empty token, and says how many in its reports.
     ///
     /// - Parameters:
     ///   - activity: `ActivityID(hashing:)` of the app's id.
-    ///   - subscriber: `ActivityID(hashing:).rawValue` of the app's id of the install.
+    ///   - subscriber: the install, and its app.
     ///   - token: raw bytes, not hex; 1 to 512 of them.
+    ///   - preferences: the person's; `nil` stands for `Preferences()`.
+    ///   - startedAt: when it appeared on the phone; `nil`: just now.
     public init(
+        audience: AudienceKey, activity: ActivityID, subscriber: SubscriberID, token: [UInt8],
+        preferences: Preferences? = nil, startedAt: FeedTime? = nil
+    ) {
+        self.init(
+            audience: audience, activity: activity, subscriber: subscriber.key, token: token, preferences: preferences,
+            app: subscriber.app, startedAt: startedAt)
+    }
+
+    /// - Parameter subscriber: `SubscriberID.key`.
+    package init(
         audience: AudienceKey, activity: ActivityID, subscriber: UInt64, token: [UInt8],
         preferences: Preferences? = nil, app: AppID? = nil, startedAt: FeedTime? = nil
     ) {
