@@ -42,6 +42,18 @@ public struct Preferences: Sendable, Hashable {
             self.init(utc(from), utc(until), breakthrough)
         }
 
+        /// Where the window begins and ends by a clock that is so many minutes ahead of UTC: with the offset that `init` was given, what
+        /// it was given.
+        ///
+        /// - Parameter utcOffset: any number; whole days make no difference.
+        public func local(utcOffset: Int) -> (from: Int, until: Int) {
+            func local(_ utc: Int) -> Int {
+                let minute = (utc + utcOffset % QuietHours.minutesPerDay) % QuietHours.minutesPerDay
+                return minute < 0 ? minute + QuietHours.minutesPerDay : minute
+            }
+            return (local(from), local(until))
+        }
+
         @usableFromInline init(_ from: Int, _ until: Int, _ breakthrough: AlertMask) {
             self.from = from
             self.until = until

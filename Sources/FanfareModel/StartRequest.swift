@@ -1,5 +1,5 @@
 /// How an activity is made to appear on a phone by a push (push-to-start). Immutable and shared.
-public final class StartRequest: Sendable {
+public final class StartRequest: Sendable, Hashable {
     /// The app's id of the activity. It stands in the attributes, so that the app can report the update token under it.
     public let activity: String
     /// Start token, raw bytes (not hex), at most 512: addresses a device and the attributes' type. A secret.
@@ -13,8 +13,8 @@ public final class StartRequest: Sendable {
     /// What the person is told. Without an alert phones start nothing (spec §3.1, observed).
     public let alert: AlertText
 
-    /// Nothing is checked here. `Engine.start` refuses a token that is empty or too long; of attributes that do not fit a push
-    /// `Engine.Observer.met` is told when the start is tried.
+    /// Nothing is checked here. The engine refuses a token that is empty or too long; of attributes that do not fit a push
+    /// an `ActivityEvent` tells when the start is tried.
     ///
     /// - Parameters:
     ///   - activity: the app's id of the activity; all calls of the engine know it by that.
@@ -33,6 +33,19 @@ public final class StartRequest: Sendable {
         self.attributes = attributes
         self.activityKey = activityKey
         self.alert = alert
+    }
+
+    /// Whether the two ask for the same, token included.
+    public static func == (a: StartRequest, b: StartRequest) -> Bool {
+        a === b
+            || a.activity == b.activity && a.token == b.token && a.attributesType == b.attributesType
+                && a.attributes == b.attributes && a.activityKey == b.activityKey && a.alert == b.alert
+    }
+
+    /// Feeds the id and the token to the hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(activity)
+        hasher.combine(token)
     }
 
     /// A renewed activity is another one on the phone, so it has an id of its own: the first one's, with a number from 2 on.
