@@ -78,6 +78,7 @@ extension Engine.Command {
     /// `replaceToken` in one, so a backend may send it again with all that it knows, as after a restart of either.
     ///
     /// - Parameters:
+    ///   - audience: what it shows.
     ///   - activity: the app's id of the Live Activity; no other activity of any subscriber or app has it.
     ///   - subscriber: the install that shows it, and its app.
     ///   - token: the activity's update token, raw bytes (not hex), 1 to 512.
@@ -105,7 +106,10 @@ extension Engine.Command {
     /// A known activity has another update token, as happens now and then while it runs. What was on its way to the old one goes to this,
     /// too. Of an activity that is not known, or gone, `ActivityFate.refused` is told.
     ///
-    /// - Parameter token: raw bytes (not hex), 1 to 512.
+    /// - Parameters:
+    ///   - activity: the app's id, as `follow` or `start` was given it.
+    ///   - subscriber: the install that shows it, and its app.
+    ///   - token: raw bytes (not hex), 1 to 512.
     public static func replaceToken(activity: String, subscriber: SubscriberID, with token: [UInt8]) -> Self {
         card(.replaceToken(ActivityID(hashing: activity), token: token), of: subscriber)
     }
@@ -115,6 +119,7 @@ extension Engine.Command {
     ///
     /// - Parameters:
     ///   - activity: the id that stands in the attributes: of a successor its own (`StartRequest.name(_:edition:)`).
+    ///   - subscriber: the install that was given the start, and its app.
     ///   - token: raw bytes (not hex), 1 to 512.
     public static func confirmStart(activity: String, subscriber: SubscriberID, token: [UInt8]) -> Self {
         card(.replaceToken(ActivityID(hashing: activity), token: token), of: subscriber)

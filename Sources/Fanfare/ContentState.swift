@@ -21,6 +21,8 @@ extension Engine.Command {
     /// phones, too. The topic's rules decide as with any other event: nothing is sent when nothing visible has changed.
     ///
     /// - Parameters:
+    ///   - state: a value of the struct that the app has as its `ContentState`.
+    ///   - topic: what shows it.
     ///   - kind: of the topic, on its first event; without one everything is visible and nothing is folded.
     ///   - at: event time, now when left out. A state older than the newest is dropped as `late`.
     ///   - lifecycle: `.end` makes this the last state.

@@ -33,7 +33,11 @@ extension Engine {
     /// Ask when a `DecisionRecord` has told that an alert was granted, and again later for what has come of it: an activity that
     /// has ended meanwhile is `noActivity`. With the first question the engine begins to take notes: eight bytes per activity.
     ///
-    /// - Parameter cause: `DecisionRecord.alertCause`.
+    /// - Parameters:
+    ///   - cause: `DecisionRecord.alertCause`.
+    ///   - topic: whose alert it is.
+    ///   - activity: the app's id of the Live Activity.
+    ///   - subscriber: the install that shows it, and its app.
     /// - Throws: `.stopped` also when the engine stops before it knows.
     public func alertDisposition(
         of cause: String, in topic: TopicID, activity: String, subscriber: SubscriberID
@@ -49,7 +53,12 @@ extension Engine {
 
     /// The same for a closure.
     ///
-    /// - Parameter answer: given `nil` if the engine stops before it knows.
+    /// - Parameters:
+    ///   - cause: `DecisionRecord.alertCause`.
+    ///   - topic: whose alert it is.
+    ///   - activity: the app's id of the Live Activity.
+    ///   - subscriber: the install that shows it, and its app.
+    ///   - answer: given `nil` if the engine stops before it knows.
     public func alertDisposition(
         of cause: String, in topic: TopicID, activity: String, subscriber: SubscriberID,
         _ answer: @escaping @Sendable (AlertDisposition?) -> Void

@@ -150,7 +150,9 @@ public final class Engine: Sendable {
 
     /// Waits for room, behind those who wait already, and hands the command in.
     ///
-    /// - Parameter patience: how long to wait for room; `nil`: as long as it takes.
+    /// - Parameters:
+    ///   - command: is checked first, and waits for nothing where it is refused.
+    ///   - patience: how long to wait for room; `nil`: as long as it takes.
     /// - Throws: `.full` when the patience is at its end; `.stopped`; `.cancelled`; `.refused`. Nothing was taken then.
     public func send(_ command: Command, within patience: Duration? = nil) async throws(EngineError) -> Receipt {
         try await hand(in: request(for: command).get(), until: patience.map(moment(in:)) ?? .max)

@@ -51,8 +51,12 @@ public struct APNsOptions: Sendable, Equatable {
     /// knows).
     ///
     /// - Parameters:
+    ///   - host: name or address.
+    ///   - port: 443 at Apple's hosts.
     ///   - caFile: `nil` takes the system's trust store.
+    ///   - keyFile: the provider key's `.p8` file.
     ///   - keyID: `nil` takes it from the name of `keyFile`.
+    ///   - teamID: ten characters.
     ///   - bundleID: without a push type's suffix.
     ///   - environment: `development` belongs to the sandbox host.
     ///   - connectionsPerShard: `nil` lets the engine choose by `reach`.
@@ -76,6 +80,7 @@ public struct APNsOptions: Sendable, Equatable {
     /// - Parameters:
     ///   - keyFile: the provider key's `.p8` file.
     ///   - keyID: `nil` takes it from the name of `keyFile`.
+    ///   - teamID: ten characters, as the developer account shows it.
     ///   - bundleID: without a push type's suffix.
     public static func production(
         keyFile: String, keyID: String? = nil, teamID: String, bundleID: String

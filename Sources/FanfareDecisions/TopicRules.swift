@@ -226,9 +226,11 @@ public struct AlertRule: Sendable, Hashable {
     }
 
     /// - Parameters:
+    ///   - class: how much it matters beside another alert.
     ///   - burst: alerts of this kind that one topic may give at once.
     ///   - refill: the time after which it may give another one.
     ///   - freshFor: the time after which the alert comes too late for a phone; its update goes silently then.
+    ///   - words: what it says; `nil`: the reducer's words, or the feed's.
     public init(_ class: AlertClass, burst: Int, refill: Duration, freshFor: Duration, words: Words? = nil) {
         self.class = `class`
         bucket = TokenBucket.Size(burst: burst, refill: refill)

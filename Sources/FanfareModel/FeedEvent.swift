@@ -256,12 +256,16 @@ extension FeedEvent {
     /// Nothing is checked here: the decision core answers what it cannot take with a `rejected` record.
     ///
     /// - Parameters:
+    ///   - topic: what the event is of.
     ///   - topicKind: on the first event that knows it; the core rejects a later one of another kind.
     ///   - at: event time, not the time of the call.
     ///   - seq: counts up within the topic; only where the feed numbers its patches.
     ///   - id: a second event of the same id in its topic is a `duplicate`; `nil` is never one.
     ///   - kind: for people and the log; it decides nothing.
+    ///   - lifecycle: `nil` where the event neither begins nor ends its topic.
+    ///   - change: what it does to the topic's facts or state.
     ///   - alert: words of the feed's own; the rules decide whether people are alerted.
+    ///   - isCorrection: somebody at a desk puts the feed right.
     ///   - app: only for an operation on all topics: the app whose people it is about.
     public init(
         topic: TopicID, topicKind: TopicKind? = nil, at: FeedTime, seq: UInt64? = nil, id: String? = nil, kind: String,

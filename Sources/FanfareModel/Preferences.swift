@@ -28,8 +28,10 @@ public struct Preferences: Sendable, Hashable {
         static let minutesPerDay = 1440
 
         /// - Parameters:
-        ///   - from: local minutes since midnight, 0…1439, and so is `until`; equal ones make no window.
+        ///   - from: the first quiet minute: local minutes since midnight, 0…1439.
+        ///   - until: the first one that is not quiet any more, 0…1439; equal to `from` it makes no window.
         ///   - utcOffset: minutes that local time is ahead of UTC, −720…840; negative in the west.
+        ///   - breakthrough: what is given in spite of them.
         /// - Returns: `nil` for minutes outside their ranges.
         public init?(from: Int, until: Int, utcOffset: Int = 0, breakthrough: AlertMask = .essential) {
             let day = 0..<QuietHours.minutesPerDay

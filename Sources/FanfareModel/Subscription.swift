@@ -18,6 +18,7 @@ public struct Subscription: Sendable, Hashable {
     /// Nothing is checked here. The engine leaves out what it cannot take, such as an empty token, and says how many in its reports.
     ///
     /// - Parameters:
+    ///   - audience: what the activity shows.
     ///   - activity: `ActivityID(hashing:)` of the app's id.
     ///   - subscriber: the install, and its app.
     ///   - token: raw bytes, not hex; 1 to 512 of them.

@@ -16,6 +16,8 @@ public struct LineupRules: Sendable, Hashable {
     public var rotationPushes: TokenBucket.Size
 
     /// - Parameters:
+    ///   - dwell: how long what just happened keeps the spotlight.
+    ///   - round: how long the spotlight stays with each live topic while nothing happens; `nil`: it does not go round.
     ///   - minimumInterval: eight matches are not eight pushes in two seconds.
     ///   - gather: two goals in one second are one push, and eight in two seconds are two. A goal comes a second later for it.
     ///   - rotationPushes: one a minute, after a few at once, spends nothing that matters.
