@@ -135,7 +135,7 @@ public final class Engine: Sendable {
 
     // MARK: Handing in
 
-    /// A feed event, at once or not at all: the shortest way in. It never waits, and allocates nothing.
+    /// A feed event, at once or not at all: the shortest way in, in constant time. It never waits.
     public func offer(_ event: FeedEvent) -> Admission { post(.event(event)) }
 
     /// At once or not at all.
