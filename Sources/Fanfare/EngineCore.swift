@@ -81,6 +81,9 @@ package final class EngineCore {
     var flushesUntil: FeedTime? { decisionCore.flushesUntil }
     package var topics: some RandomAccessCollection<DecisionCore.TopicView> { decisionCore.topics }
 
+    /// What a topic shows; `nil`: it is not remembered.
+    func state(of topic: TopicID) -> TopicState? { decisionCore.view(of: topic).map(TopicState.init) }
+
     /// Full somewhere: hold back the next event until `coreDidRelieve`. One app's shards hold back those of others only when they are
     /// far behind.
     package var isCongested: Bool { shards.isCongested }

@@ -166,6 +166,8 @@ public import FanfareModel
 
     /// All remembered topics, in birth order.
     package var topics: [TopicView] { table.inBirthOrder.map(TopicView.init) }
+    /// `nil`: the topic is not remembered.
+    package func view(of topic: TopicID) -> TopicView? { table.place(of: topic).map { TopicView(table[$0]) } }
 
     package func topic(_ id: TopicID) -> TopicView? { table.place(of: id).map { TopicView(table[$0]) } }
 

@@ -37,6 +37,7 @@ extension Topic {
         case .granted:
             context.verdict.alert = .granted
             context.verdict.alertReason = "\(kind)"
+            context.verdict.alertCause = cause
             return Alert(
                 cause: cause, class: governing.class, text: text, freshFor: freshFor,
                 highlight: occasionRule?.highlight ?? occasion?.highlight)

@@ -72,6 +72,9 @@ public struct ShardCounts: Sendable, Equatable {
         public var notProcessed = 0
         /// Sent at priority 5 although their topics asked for 10: the activity's budget was spent.
         public var conserved = 0
+
+        /// Nothing counted yet.
+        public init() {}
     }
 
     /// Each alert and activity is counted once, when the push that settled it came back.
@@ -92,6 +95,9 @@ public struct ShardCounts: Sendable, Equatable {
         public var silenced = 0
         /// The update went silently, because the activity's limits were reached.
         public var limited = 0
+
+        /// Nothing counted yet.
+        public init() {}
     }
 
     /// Requests by what came of them.
@@ -109,7 +115,8 @@ public struct ShardCounts: Sendable, Equatable {
     /// Of the shard's transport, where it has connections.
     public var transport = TransportFigures()
 
-    package init() {}
+    /// Nothing counted yet.
+    public init() {}
 
     package static func + (a: ShardCounts, b: ShardCounts) -> ShardCounts {
         var sum = a
