@@ -8,6 +8,7 @@
 //   --decisions=N    instead: N events of each feed and more through decoder and decision core, and prints their rates
 //   --feed=NAME      of these feeds only this one (native/orders), for a profile
 //   --lineups=N      instead: N different lineups of five topics, and prints their memory and what payloads cost
+//   --orders=N       instead: a rush of N orders with a follower each, and prints what it cost; --deliveries=N with alerts and ends
 // `Benchmarks/bench` is how people run it.
 
 import CFanfareBench
@@ -49,6 +50,10 @@ if let activities = takeOption("memory", from: &arguments) {
     Decisions.report(events: events, only: feed)
 } else if let lineups = takeOption("lineups", from: &arguments) {
     Lineups.report(lineups: lineups)
+} else if let orders = takeOption("orders", from: &arguments) {
+    Orders.report(orders: orders, plain: true)
+} else if let orders = takeOption("deliveries", from: &arguments) {
+    Orders.report(orders: orders, plain: false)
 } else {
     QueueRaces.register(items: items)
     FanOut.register(activities: activities)
