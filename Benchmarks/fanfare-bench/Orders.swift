@@ -141,7 +141,9 @@ private final class Rush: EngineCoreDelegate {
             if core.isCongested { return }
             guard next < pauseAt else { return core.settle { [unowned self] _ in pause() } }
             let (step, order) = next.quotientAndRemainder(dividingBy: orders)
-            send(order, step, at: Int64(step) * Rush.stepMilliseconds + Rush.stepMilliseconds * Int64(order) / Int64(orders))
+            send(
+                order, step,
+                at: Int64(step) * Rush.stepMilliseconds + Rush.stepMilliseconds * Int64(order) / Int64(orders))
             next += 1
         }
         again.signal.signal()
@@ -164,7 +166,8 @@ private final class Rush: EngineCoreDelegate {
         let at = FeedTime(milliseconds: Rush.evening + milliseconds)
         core.apply(
             FeedEvent(
-                topic: ids[order], topicKind: step == 0 ? script.kind : nil, at: at, seq: UInt64(step + 1), kind: "patch",
+                topic: ids[order], topicKind: step == 0 ? script.kind : nil, at: at, seq: UInt64(step + 1),
+                kind: "patch",
                 change: .patch(script.change(order, step))),
             now: at)
     }

@@ -87,6 +87,7 @@ final class CoreTurn {
 
     /// A turn: time first, so that a mailbox which is never empty does not hold it up, then requests in their order.
     func run() -> Next {
+        defer { core.turnIsOver() }
         let moment = clock.now()
         let now = log.advance(to: moment)
         if let step = clock.step { report(step: step) }

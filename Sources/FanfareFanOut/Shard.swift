@@ -132,6 +132,9 @@ package final class Shard: DeliverySource {
             largestAudience < audiences.count ? audiences[largestAudience].order.count : 0)
     }
 
+    /// Whether publications may take long, because lineups show their topics.
+    package var hasLineups: Bool { membersOfLineups > 0 }
+
     private func compare(_ audience: Audience, at index: Int) {
         if audience.order.count > audiences[largestAudience].order.count { largestAudience = index }
     }
