@@ -53,7 +53,7 @@ public import FanfareModel
         let decided = decisions.count
         let before = end(at: place)
         var context = DecisionContext(
-            now: clock, latest: latest, serial: serial, reason: "nothing people can see")
+            now: clock, latest: latest, place: place, serial: serial, reason: "nothing people can see")
         table[place].apply(event, in: &context, into: &decisions)
         serial = context.serial
         // What is refused changes nothing, and begins nothing; nor does what comes too late for anybody to have seen it.
@@ -319,7 +319,7 @@ public import FanfareModel
             }
             let before = end(at: place)
             let now = timer.deadline
-            var context = DecisionContext(now: now, latest: now, serial: serial, reason: "")
+            var context = DecisionContext(now: now, latest: now, place: place, serial: serial, reason: "")
             table[place].fire(timer.kind, in: &context, into: &decisions)
             serial = context.serial
             note(end(at: place), after: before, at: place)

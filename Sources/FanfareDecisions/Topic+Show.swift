@@ -110,8 +110,9 @@ extension Topic {
         decisions.append(
             .publish(
                 Publication(
-                    serial: context.nextSerial(), topicID: id, topicKind: kind, version: shown.version, event: event,
-                    state: presentation.encoded, priority: emphasis.priority, alert: emphasis.alert,
+                    serial: context.nextSerial(), topicID: id,
+                    topic: TopicNumber(place: context.place, birth: birth), topicKind: kind, version: shown.version,
+                    event: event, state: presentation.encoded, priority: emphasis.priority, alert: emphasis.alert,
                     relevance: emphasis.relevance.map { max($0, rules.relevance ?? $0) } ?? rules.relevance,
                     prominence: Prominence(
                         hasBegun: hasBegun, importance: rules.relevance ?? 0,

@@ -197,12 +197,9 @@ package final class Shard: DeliverySource {
     }
 
     private func publish(_ publication: Publication, at moment: Moment) {
-        let topic = topics.insert(publication.topicID)
+        let topic = topics.insert(topicOf: publication)
         part(topic)
-        let isChange =
-            publication.alert != nil || publication.isRepublished
-            || topics[topic].latest?.state.bytes != publication.state.bytes
-            || topics[topic].latest?.event != publication.event
+        let isChange = publication.alert != nil || publication.isRepublished || !topics.shows(publication, topic)
         topics.take(publication, of: topic, at: moment)
         // Counted down as audiences complete it; the one more keeps it open until all have begun.
         let freshness = freshness.index(of: publication.topicKind)

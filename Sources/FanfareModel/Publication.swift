@@ -118,6 +118,8 @@ package struct Expiry: Sendable, Hashable {
     /// Counts publications over all topics, from 1: the name by which outcomes come back.
     @usableFromInline package let serial: UInt64
     package let topicID: TopicID
+    /// The same for those who do not want to look it up.
+    package let topic: TopicNumber
     package let topicKind: TopicKind
     /// Counts up from 1 within the topic.
     package let version: UInt32
@@ -146,8 +148,8 @@ package struct Expiry: Sendable, Hashable {
     @inlinable package var display: UInt64 { isRepublished ? (state.hash ^ serial).mixed : state.hash }
 
     package init(
-        serial: UInt64, topicID: TopicID, topicKind: TopicKind, version: UInt32, event: Event,
-        state: EncodedState, priority: Priority, alert: Alert?, relevance: Int? = nil,
+        serial: UInt64, topicID: TopicID, topic: TopicNumber = .none, topicKind: TopicKind, version: UInt32,
+        event: Event, state: EncodedState, priority: Priority, alert: Alert?, relevance: Int? = nil,
         prominence: Prominence = Prominence(),
         short: ShortForms = ShortForms(compactLeading: "", compactTrailing: "", minimal: ""),
         stateBytesMax: Int = EncodedState.bytesMax,
@@ -156,6 +158,7 @@ package struct Expiry: Sendable, Hashable {
     ) {
         self.serial = serial
         self.topicID = topicID
+        self.topic = topic
         self.topicKind = topicKind
         self.version = version
         self.event = event
@@ -183,8 +186,8 @@ extension Publication {
 
     private func copy(serial: UInt64, isRepublished: Bool) -> Publication {
         Publication(
-            serial: serial, topicID: topicID, topicKind: topicKind, version: version, event: event, state: state,
-            priority: priority, alert: nil, relevance: relevance, prominence: prominence, short: short,
+            serial: serial, topicID: topicID, topic: topic, topicKind: topicKind, version: version, event: event,
+            state: state, priority: priority, alert: nil, relevance: relevance, prominence: prominence, short: short,
             stateBytesMax: stateBytesMax, staleAfter: staleAfter, dismissAfter: dismissAfter, freesID: freesID,
             expiry: expiry, isRepublished: isRepublished)
     }
