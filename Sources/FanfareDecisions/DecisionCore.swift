@@ -232,7 +232,7 @@ public import FanfareModel
 
     /// Finds the event's topic or begins it; `nil` when the event is refused, with the record written.
     private mutating func admit(_ event: FeedEvent, into decisions: inout [Decision]) -> Int? {
-        if let place = table.find(event.topic) {
+        if let place = table.place(of: event.topic) {
             let isKindKnown = table[place].fold.isKindKnown
             guard let kind = event.topicKind, !isKindKnown || kind != table[place].kind else { return place }
             guard !isKindKnown else {
