@@ -119,7 +119,7 @@ public struct DerivedFields: Sendable, Hashable {
     public var deepLink: Template?
 
     /// What fits beside the camera on the narrowest phone.
-    public static let widthMaxDefault = 6
+    public static let widthMaxDefault = ShortForms.widthMax
 
     /// Nothing is derived where all templates are left out. A `widthMax` below 1 counts as 1.
     public init(
@@ -147,24 +147,6 @@ public struct DerivedFields: Sendable, Hashable {
         short("compactTrailing", compactTrailing)
         short("minimal", minimal)
         if let deepLink { state["deepLink"] = .string(deepLink.text(topic: topic, state: source)) }
-    }
-}
-
-extension Character {
-    /// From U+1100 (Hangul) on, most letters fill a square; so do emoji.
-    fileprivate var width: Int { (unicodeScalars.first?.value ?? 0) >= 0x1100 && !isPunctuation ? 2 : 1 }
-}
-
-extension String {
-    func cut(toWidth widthMax: Int) -> String {
-        // No character is wider than it has bytes.
-        guard utf8.count > widthMax, reduce(0, { $0 + $1.width }) > widthMax else { return self }
-        var width = 1
-        let kept = prefix { character in
-            width += character.width
-            return width <= widthMax
-        }
-        return kept + "…"
     }
 }
 

@@ -6,15 +6,16 @@ struct Presentation {
     /// As phones get it.
     let encoded: EncodedState
     /// What lineups show of it outside their spotlight.
-    let short: ShortForms
+    let short: ShortFormsSource
 }
 
 extension Fold {
     func present(_ shown: JSONObject) -> Presentation {
-        let own = ledger.reducer.shortForms(of: shown)
+        guard let own = ledger.reducer.shortForms(of: shown) else {
+            return Presentation(state: shown, encoded: EncodedState(shown), short: .state(shown))
+        }
         let short = ShortForms(of: shown, topic: topic, reducer: own)
-        return Presentation(
-            state: shown, encoded: EncodedState(own == nil ? shown : shown.with(short)), short: short)
+        return Presentation(state: shown, encoded: EncodedState(shown.with(short)), short: .made(short))
     }
 
     /// As phones get it: with the short forms that the topic's kind knows, where neither rules nor feed give any (rule M3). They

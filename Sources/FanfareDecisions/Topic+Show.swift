@@ -117,7 +117,7 @@ extension Topic {
                     prominence: Prominence(
                         hasBegun: hasBegun, importance: rules.relevance ?? 0,
                         news: emphasis.relevance ?? emphasis.alert.map { Prominence.news(with: $0.class) }),
-                    short: presentation.short,
+                    shortForms: presentation.short,
                     stateBytesMax: kindRules.stateBytesMax,
                     staleAfter: rules.staleAfter.duration(
                         gap: arrivals.gapMilliseconds.map { .milliseconds($0) }),

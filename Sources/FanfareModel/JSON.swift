@@ -260,6 +260,9 @@ extension JSONObject {
 }
 
 extension JSONObject {
+    /// About as many bytes as its canonical form has, or some more, where few characters of its texts have to be escaped.
+    var bytesUsual: Int { members.reduce(2) { $0 + $1.key.utf8.count + 4 + $1.value.bytesUsual } }
+
     /// No less than the bytes of its canonical form, and found without making it: each byte of a string may be six when escaped, and
     /// no number has more than 24.
     package var bytesBound: Int {
@@ -268,6 +271,17 @@ extension JSONObject {
 }
 
 extension JSONValue {
+    fileprivate var bytesUsual: Int {
+        switch self {
+        case .null, .bool: 5
+        case .int(let number): 2 + (64 - number.magnitude.leadingZeroBitCount) * 5 / 16
+        case .double: 12
+        case .string(let text): text.utf8.count + 2
+        case .array(let values): values.reduce(2) { $0 + 1 + $1.bytesUsual }
+        case .object(let object): object.bytesUsual
+        }
+    }
+
     fileprivate var bytesBound: Int {
         switch self {
         case .null, .bool: 5

@@ -53,15 +53,12 @@ package final class Alert: Sendable {
     /// What a state may have where nothing else is said.
     @usableFromInline package static let bytesMax = 3072
 
-    /// Of the recorded and the generated feeds' states most have less: room for it is asked for at once.
-    private static let bytesUsual = 384
-
     package init(_ state: JSONObject) {
         var bytes: [UInt8] = []
         var highlight: Range<Int>?
         var deepLink: Range<Int>?
         var highlightMax = 0
-        bytes.reserveCapacity(EncodedState.bytesUsual)
+        bytes.reserveCapacity(state.bytesUsual)
         bytes.append(UInt8(ascii: "{"))
         for (index, member) in state.members.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
@@ -130,8 +127,9 @@ package struct Expiry: Sendable, Hashable {
     /// Of several activities the one with the higher number stands first (rule U7); `nil`: the system decides.
     package let relevance: Int?
     package let prominence: Prominence
-    /// What a lineup shows of this version outside its spotlight.
-    package let short: ShortForms
+    private let shortForms: ShortFormsSource
+    /// What a lineup shows of this version outside its spotlight; made anew each time.
+    package var short: ShortForms { shortForms.forms(of: topicID) }
     /// Bytes that the state of any push which shows this topic may have (rule U4).
     package let stateBytesMax: Int
     /// Decisions carry durations; the fan-out turns them into dates when it sends.
@@ -147,11 +145,27 @@ package struct Expiry: Sendable, Hashable {
     /// Hash of what people see of it: equal displays are not sent twice.
     @inlinable package var display: UInt64 { isRepublished ? (state.hash ^ serial).mixed : state.hash }
 
-    package init(
+    package convenience init(
         serial: UInt64, topicID: TopicID, topic: TopicNumber = .none, topicKind: TopicKind, version: UInt32,
         event: Event, state: EncodedState, priority: Priority, alert: Alert?, relevance: Int? = nil,
         prominence: Prominence = Prominence(),
         short: ShortForms = ShortForms(compactLeading: "", compactTrailing: "", minimal: ""),
+        stateBytesMax: Int = EncodedState.bytesMax,
+        staleAfter: Duration?, dismissAfter: Duration?, freesID: Bool = false, expiry: Expiry = Expiry(),
+        isRepublished: Bool = false
+    ) {
+        self.init(
+            serial: serial, topicID: topicID, topic: topic, topicKind: topicKind, version: version, event: event,
+            state: state, priority: priority, alert: alert, relevance: relevance, prominence: prominence,
+            shortForms: .made(short), stateBytesMax: stateBytesMax, staleAfter: staleAfter,
+            dismissAfter: dismissAfter, freesID: freesID, expiry: expiry, isRepublished: isRepublished)
+    }
+
+    package init(
+        serial: UInt64, topicID: TopicID, topic: TopicNumber = .none, topicKind: TopicKind, version: UInt32,
+        event: Event, state: EncodedState, priority: Priority, alert: Alert?, relevance: Int? = nil,
+        prominence: Prominence = Prominence(),
+        shortForms: ShortFormsSource,
         stateBytesMax: Int = EncodedState.bytesMax,
         staleAfter: Duration?, dismissAfter: Duration?, freesID: Bool = false, expiry: Expiry = Expiry(),
         isRepublished: Bool = false
@@ -167,7 +181,7 @@ package struct Expiry: Sendable, Hashable {
         self.alert = alert
         self.relevance = relevance
         self.prominence = prominence
-        self.short = short
+        self.shortForms = shortForms
         self.stateBytesMax = stateBytesMax
         self.staleAfter = staleAfter
         self.dismissAfter = dismissAfter
@@ -187,8 +201,9 @@ extension Publication {
     private func copy(serial: UInt64, isRepublished: Bool) -> Publication {
         Publication(
             serial: serial, topicID: topicID, topic: topic, topicKind: topicKind, version: version, event: event,
-            state: state, priority: priority, alert: nil, relevance: relevance, prominence: prominence, short: short,
-            stateBytesMax: stateBytesMax, staleAfter: staleAfter, dismissAfter: dismissAfter, freesID: freesID,
+            state: state, priority: priority, alert: nil, relevance: relevance, prominence: prominence,
+            shortForms: shortForms, stateBytesMax: stateBytesMax, staleAfter: staleAfter,
+            dismissAfter: dismissAfter, freesID: freesID,
             expiry: expiry, isRepublished: isRepublished)
     }
 }
