@@ -122,6 +122,7 @@ final class CoreTurn {
     /// A turn: time first, so that a mailbox which is never empty does not hold it up, then requests in their order, and then whoever
     /// waits for room.
     func run() -> Next {
+        defer { core.turnIsOver() }
         let moment = clock.now()
         let next = run(at: moment)
         let patience = inbox.line.withdraw(at: moment.monotonicNanoseconds)

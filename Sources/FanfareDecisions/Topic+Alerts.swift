@@ -33,7 +33,7 @@ extension Topic {
             context.verdict.alertReason = "muted by an operator"
             return nil
         }
-        switch governor.rule(on: kind, governing, text: text, cause: cause, now: now) {
+        switch governor.rule(on: kind, governing, of: kindRules, text: text, cause: cause, now: now) {
         case .granted:
             context.verdict.alert = .granted
             context.verdict.alertReason = "\(kind)"
