@@ -259,7 +259,7 @@ if benchmarks {
             linkerSettings: [.linkedLibrary("benchmark")]),
         .executableTarget(
             name: "fanfare-bench",
-            dependencies: stages("CFanfareBench", "FanfareFeeds", "CountAllocations"),
+            dependencies: stages("CFanfareBench", "Fanfare", "FanfareFeeds", "FanfareLoop", "CountAllocations"),
             path: "Benchmarks/fanfare-bench", swiftSettings: swift),
     ]
 }

@@ -8,6 +8,7 @@
 //   --decisions=N    instead: runs N events or more of each feed through decoder and decision core and prints the rates
 //   --feed=NAME      runs only this feed of `--decisions` (native/orders), for a profile
 //   --lineups=N      instead: makes N different lineups of five topics and prints their memory and the cost of payloads
+//   --orders=N       instead: publishes a rush of N orders with a follower each and prints its cost; --deliveries=N: with alerts and ends
 // `Benchmarks/bench` is the script that runs it.
 
 import CFanfareBench
@@ -49,6 +50,10 @@ if let activities = takeOption("memory", from: &arguments) {
     Decisions.report(events: events, only: feed)
 } else if let lineups = takeOption("lineups", from: &arguments) {
     Lineups.report(lineups: lineups)
+} else if let orders = takeOption("orders", from: &arguments) {
+    Orders.report(orders: orders, plain: true)
+} else if let orders = takeOption("deliveries", from: &arguments) {
+    Orders.report(orders: orders, plain: false)
 } else {
     QueueRaces.register(items: items)
     FanOut.register(activities: activities)

@@ -10,36 +10,54 @@ import Foundation
 ///     var driver: String
 ///     var arrival: Date
 /// }
-/// let admission = try engine.publish(Ride(driver: "Anna", arrival: arrival), for: TopicID("ride/17"))
+/// _ = try await engine.publish(Ride(driver: "Anna", arrival: arrival), for: TopicID("ride/17"))
 /// ```
 ///
 /// ActivityKit decodes with a `JSONDecoder` as it comes, so it is encoded with a `JSONEncoder` as it comes: a `Date` counts
 /// seconds from 2001, `Data` is base64, names are the properties' (spec §6.1, documented). Once per update, on the calling
 /// thread, and never per token.
-extension Engine {
+extension Engine.Command {
     /// The whole content state of a topic. It replaces the one before, so an optional that has become `nil` is gone from the
     /// phones, too. The topic's rules decide as with any other event: nothing is sent when nothing visible has changed.
     ///
     /// - Parameters:
+    ///   - state: a value of the struct that the app has as its `ContentState`.
+    ///   - topic: what shows it.
     ///   - kind: of the topic, on its first event; without one everything is visible and nothing is folded.
     ///   - at: event time, now when left out. A state older than the newest is dropped as `late`.
     ///   - lifecycle: `.end` makes this the last state.
-    ///   - alert: asks for attention. The topic's budget may demote it; the decision record tells.
-    /// - Returns: whether the engine has taken it. A state of more bytes than the topic's rules allow is found out when it is decided.
+    ///   - alert: asks for attention. The topic's budget may demote it; the decision record tells, and also of a state of more bytes than
+    ///     the topic's rules allow.
     /// - Throws: when a phone could not read the state back.
-    public func publish(
+    public static func publish(
         _ state: some Codable & Hashable & Sendable, for topic: TopicID, kind: TopicKind? = nil, at: FeedTime? = nil,
         lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil
-    ) throws(ContentStateFault) -> Admission {
+    ) throws(ContentStateFault) -> Self {
         let content: JSONObject
         do throws(ContentStateFault.Problem) { content = try JSONObject(contentState: state) } catch {
             throw ContentStateFault(topic: topic, problem: error)
         }
-        return happensNow { now in
-            FeedEvent(
-                topic: topic, topicKind: kind, at: at ?? now, kind: "state", lifecycle: lifecycle,
-                change: .contentState(content), alert: alert)
-        }
+        return Self(
+            .happening { now in
+                FeedEvent(
+                    topic: topic, topicKind: kind, at: at ?? now, kind: "state", lifecycle: lifecycle,
+                    change: .contentState(content), alert: alert)
+            })
+    }
+}
+
+extension Engine {
+    /// The whole content state of a topic, `Command.publish(_:for:kind:at:lifecycle:alert:)`. A state that a phone could not read back is
+    /// `.refused`.
+    public func publish(
+        _ state: some Codable & Hashable & Sendable, for topic: TopicID, kind: TopicKind? = nil, at: FeedTime? = nil,
+        lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil
+    ) async throws(EngineError) -> Receipt {
+        let command: Command
+        do throws(ContentStateFault) {
+            command = try .publish(state, for: topic, kind: kind, at: at, lifecycle: lifecycle, alert: alert)
+        } catch { throw .refused(Refusal(.contentState, error.description)) }
+        return try await send(command)
     }
 }
 

@@ -22,11 +22,14 @@ final class CoreTurn {
             ActivityID, subscriber: UInt64, app: Int, cause: String, TopicID, @Sendable (AlertDisposition?) -> Void)
         /// Answered by that monotonic nanosecond, or in the next turn after it.
         case settle(until: Int64, @Sendable (Settlement) -> Void)
+        case topicState(TopicID, @Sendable (TopicState?) -> Void)
     }
 
     /// What other threads hold of it.
     final class Inbox: Sendable {
         let requests: ManyToOneMailbox<Request>
+        /// Whoever waits for room in it.
+        let line = RoomLine<Request>()
         /// Monotonic nanoseconds; `.max`: nobody wants the engine to stop. Apart from the mailbox, so that a full one cannot keep it
         /// from stopping.
         let stopsBy = Atomic(Int64.max)
@@ -38,14 +41,45 @@ final class CoreTurn {
         }
 
         func post(_ request: Request) -> Admission {
-            if let fault = request.fault(topicIDBytesMax: topicIDBytesMax) { return .refused(fault) }
-            guard requests.tryPush(request) else { return requests.isClosed ? .stopped : .full }
-            return .taken
+            if let fault = request.fault(topicIDBytesMax: topicIDBytesMax) { return .refused(Refusal(fault)) }
+            guard let position = requests.push(request) else { return requests.isClosed ? .stopped : .full }
+            return .taken(Receipt(position: position + 1, durability: .memory))
         }
+
+        /// The same behind those who wait for room already; where there is none, in the line with them.
+        ///
+        /// - Parameters:
+        ///   - until: waits no longer than that, monotonic nanoseconds.
+        ///   - wake: has the core take a turn.
+        func post(
+            _ request: Request, until: Int64, wake: @Sendable () -> Void
+        ) async throws(EngineError) -> Receipt {
+            if line.count == 0 || requests.isClosed {
+                switch post(request) {
+                case .full: break
+                case let admission:
+                    let receipt = try admission.get()
+                    wake()
+                    return receipt
+                }
+            } else if let fault = request.fault(topicIDBytesMax: topicIDBytesMax) {
+                throw .refused(Refusal(fault))
+            }
+            switch await line.wait(with: request, until: until, wake: wake) {
+            case .admitted(let position): return Receipt(position: (position ?? 0) + 1, durability: .memory)
+            case .late: throw .full
+            case .stopped: throw .stopped
+            case .cancelled: throw .cancelled
+            }
+        }
+
+        /// From any thread: whether a request would be taken now.
+        var hasRoom: Bool { line.count == 0 && !requests.isFull }
 
         /// Nothing is taken from now on, and what was taken is done with by then: monotonic nanoseconds.
         func stop(by deadline: Int64) {
             requests.close()
+            line.close()
             stopsBy.min(deadline, ordering: .sequentiallyConsistent)
         }
     }
@@ -85,9 +119,21 @@ final class CoreTurn {
         log = LogClock(at: clock.now())
     }
 
-    /// A turn: time first, so that a mailbox which is never empty does not hold it up, then requests in their order.
+    /// A turn: time first, so that a mailbox which is never empty does not hold it up, then requests in their order, and then whoever
+    /// waits for room.
     func run() -> Next {
+        defer { core.turnIsOver() }
         let moment = clock.now()
+        let next = run(at: moment)
+        let patience = inbox.line.withdraw(at: moment.monotonicNanoseconds)
+        guard inbox.line.count > 0 else { return next }
+        if inbox.line.admit(room: inbox.requests.room, push: inbox.requests.push) { return .again }
+        guard let patience, case .after(let wait) = next else { return next }
+        let left = Duration.nanoseconds(max(0, patience - moment.monotonicNanoseconds))
+        return .after(min(wait ?? left, left))
+    }
+
+    private func run(at moment: Moment) -> Next {
         let now = log.advance(to: moment)
         if let step = clock.step { report(step: step) }
         stopsBy = min(stopsBy, inbox.stopsBy.load(ordering: .sequentiallyConsistent))
@@ -158,6 +204,7 @@ final class CoreTurn {
         case .freshness(let answer): answer(core.freshness)
         case .disposition(let activity, let subscriber, let app, let cause, let topic, let answer):
             core.ask(activity, ofSubscriber: subscriber, app: app, about: cause, in: topic, answer: answer)
+        case .topicState(let topic, let answer): answer(core.state(of: topic))
         case .settle(let until, let settled):
             // What an operator's order let out is due by now.
             core.advance(to: now)
@@ -220,13 +267,13 @@ final class CoreTurn {
 }
 
 extension CoreTurn.Request {
-    /// Why it cannot be carried out, in one line for people.
-    fileprivate func fault(topicIDBytesMax: Int) -> String? {
+    /// Why it cannot be carried out.
+    fileprivate func fault(topicIDBytesMax: Int) -> CommandFault? {
         switch self {
         case .command(let command, _, _): command.fault(topicIDBytesMax: topicIDBytesMax)
         case .follow(let new, _):
             ShardCommand.follow(new.activity, new.audience, token: new.token).fault(topicIDBytesMax: topicIDBytesMax)
-        case .event, .eventNow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle: nil
+        case .event, .eventNow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState: nil
         }
     }
 }

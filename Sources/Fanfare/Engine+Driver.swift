@@ -13,12 +13,12 @@ extension Engine {
         var isCurrent: Bool { id.load(ordering: .relaxed) == LoopThread.current }
     }
 
-    /// Calls the core's turns on its loop, and the observer with what the core tells.
+    /// Calls the core's turns on its loop, and announces what the core tells.
     final class Driver: EngineCoreDelegate {
         private let core: EngineCore
         private let turn: CoreTurn
         private let loop: Loop
-        private let observer: Observer
+        private var announcer: Announcer
         private var wakeup: Wakeup?
         private var ticks: LoopTimer?
 
@@ -26,15 +26,17 @@ extension Engine {
 
         init(
             _ loop: Loop, _ options: Options, _ apps: [AppID], _ makeTransports: [TransportFactory],
-            _ inbox: CoreTurn.Inbox, _ observer: Observer
+            _ inbox: CoreTurn.Inbox, _ announcements: Announcements
         ) throws {
             self.loop = loop
-            self.observer = observer
+            announcer = Announcer(announcements)
+            var early = Announcer(announcements)
+            var report: ((String) -> Void)?
             core = try EngineCore(
                 loop: loop, rules: options.rules, limits: options.limits, shards: options.shards,
                 pinsShards: options.pinsShards, makeTransports: makeTransports, apps: apps, clock: options.clock,
-                subscribers: options.subscribers, report: { observer.report?($0) })
-            turn = CoreTurn(core, inbox, clock: ThreadClock(options.clock)) { observer.report?($0) }
+                subscribers: options.subscribers, report: { early.reports.say($0) })
+            turn = CoreTurn(core, inbox, clock: ThreadClock(options.clock)) { report?($0) }
             do { wakeup = try Wakeup(loop: loop) { [unowned self] in work() } } catch {
                 core.stop(within: .zero)
                 throw error
@@ -42,12 +44,16 @@ extension Engine {
             ticks = LoopTimer(loop: loop) { [unowned self] in work() }
             turn.onOver = { loop.stop() }
             core.delegate = self
+            report = { [unowned self] in announcer.reports.say($0) }
         }
 
         /// Until the engine has been told to stop, and has.
-        func run() {
+        ///
+        /// - Returns: the last figures.
+        func run() -> ShardCounts {
             loop.run()
             core.stop(within: turn.timeLeft)
+            return core.counts
         }
 
         private func work() {
@@ -60,9 +66,11 @@ extension Engine {
 
         // MARK: What the core tells
 
-        func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) { observer.decided?(record) }
-        func coreDidLoseToken(of activity: ActivityID) { observer.tokenDied?(activity) }
-        func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) { observer.met?(activity, fate) }
+        func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) { announcer.decisions.say(record) }
+        func coreDidLoseToken(of activity: ActivityID) { announcer.deadTokens.say(activity) }
+        func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) {
+            announcer.activityEvents.say(ActivityEvent(activity: activity, fate: fate))
+        }
         func coreDidReport(_ line: String) { turn.report(line) }
         func coreDidRelieve() { signal.signal() }
     }

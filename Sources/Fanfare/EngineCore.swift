@@ -8,18 +8,20 @@ package import FanfareModel
 package final class EngineCore {
     /// Told of everything from the moment at which it is set. It owns the core, or outlives it; `nil`: nobody listens.
     package unowned var delegate: (any EngineCoreDelegate)?
-    private var decisionCore: DecisionCore
-    private var decisions: [Decision] = []
-    private var feedWatch: FeedWatch
+    // Confined to one thread, and what it calls does not come back into it while it works: checking each access at run time costs as much
+    // as some of them.
+    @exclusivity(unchecked) private var decisionCore: DecisionCore
+    @exclusivity(unchecked) private var decisions: [Decision] = []
+    @exclusivity(unchecked) private var feedWatch: FeedWatch
     /// By their place among the shards; empty where nothing is sent to APNs.
     private let apps: [AppID]
-    private var appOrders: [AppOrders]
+    @exclusivity(unchecked) private var appOrders: [AppOrders]
     private let shards: ShardLinks
     private var unreadyShards: Int
     /// Waits until the shards have ended, which have been told to, and hands over what they had still to tell.
     private let join: ((ShardFeedback, _ shard: Int) -> Void) -> Void
     private var figures: ShardFigures
-    private var publications = ShardCompletions()
+    @exclusivity(unchecked) private var publications = ShardCompletions()
     private var questions = DispositionQuestions()
     private var settling: SettleQueue
 
@@ -71,8 +73,10 @@ package final class EngineCore {
         self.init(rules: rules, shards: threads.links, perApp: count, apps: apps) { take in
             threads.join(take)
             wakeup.close()
+            loop.onTurn = nil
         }
         takeFeedback = { [unowned self] in self.takeFeedback() }
+        loop.onTurn = { [unowned self] in turnIsOver() }
     }
 
     // MARK: Deciding
@@ -80,6 +84,9 @@ package final class EngineCore {
     package var nextDeadline: FeedTime? { decisionCore.nextDeadline }
     var flushesUntil: FeedTime? { decisionCore.flushesUntil }
     package var topics: some RandomAccessCollection<DecisionCore.TopicView> { decisionCore.topics }
+
+    /// What a topic shows; `nil`: it is not remembered.
+    func state(of topic: TopicID) -> TopicState? { decisionCore.view(of: topic).map(TopicState.init) }
 
     /// Full somewhere: hold back the next event until `coreDidRelieve`. One app's shards hold back those of others only when they are
     /// far behind.
@@ -164,6 +171,9 @@ package final class EngineCore {
 
     // MARK: Shards
 
+    /// The shards take what was sent to them. Whoever drives a core calls it before it waits for anything; with a loop, that does.
+    func turnIsOver() { shards.ring() }
+
     func broadcast(_ command: ShardCommand) { shards.send(command) }
 
     /// All commands for one subscriber of an app go to one shard, in order.
@@ -203,6 +213,7 @@ package final class EngineCore {
             shards[index].flush()
             if wasCongested, !isCongested { delegate?.coreDidRelieve() }
         }
+        turnIsOver()
     }
 
     private func take(_ fact: ShardFeedback, from index: Int) {

@@ -1,3 +1,4 @@
+import FanfareFanOut
 import FanfareModel
 
 /// Publications that shards were told of, until each shard has completed them or a newer publication has overtaken them.
@@ -18,42 +19,42 @@ struct ShardCompletions {
         let at: Int64?
     }
 
-    private var open: [UInt64: Open] = [:]
+    private var open = SerialTable<Open>()
 
     var count: Int { open.count }
 
     /// - Parameter shards: that were told of it, at least one.
     mutating func open(_ serial: UInt64, of topic: TopicID, shards: Int) {
-        open[serial] = Open(topic: topic, shardsLeft: shards, latest: nil)
+        open.insert(Open(topic: topic, shardsLeft: shards, latest: nil), at: serial)
     }
 
     /// More shards are told of the publication. Nobody waits for them when all of those before have completed it.
-    mutating func addShards(_ count: Int, to serial: UInt64) { open[serial]?.shardsLeft += count }
+    mutating func addShards(_ count: Int, to serial: UInt64) { open.update(serial) { $0.shardsLeft += count } }
 
     /// One shard has completed the publication.
     ///
     /// - Parameter moment: when its last activity had it; `nil`: none lacked it.
     /// - Returns: what there is to tell when that was the last shard; `nil` for a publication that was overtaken, too.
     mutating func complete(_ serial: UInt64, at moment: Int64?) -> Completion? {
-        guard let index = open.index(forKey: serial) else { return nil }
-        open.values[index].shardsLeft -= 1
-        open.values[index].latest = [open.values[index].latest, moment].compactMap(\.self).max()
-        let publication = open.values[index]
-        guard publication.shardsLeft == 0 else { return nil }
-        open.remove(at: index)
+        let shardsLeft = open.update(serial) { publication in
+            publication.shardsLeft -= 1
+            if let moment { publication.latest = max(moment, publication.latest ?? moment) }
+            return publication.shardsLeft
+        }
+        guard shardsLeft == 0, let publication = open.remove(serial) else { return nil }
         return Completion(topic: publication.topic, at: publication.latest)
     }
 
     /// A newer publication's completion stands for that of this one.
     ///
     /// - Returns: its topic; `nil` where it was not open.
-    mutating func overtake(_ serial: UInt64) -> TopicID? { open.removeValue(forKey: serial)?.topic }
+    mutating func overtake(_ serial: UInt64) -> TopicID? { open.remove(serial)?.topic }
 
     /// - Parameter shards: all that there are.
     func violation(shards: Int) -> String? {
-        for (serial, publication) in open where !(1...shards).contains(publication.shardsLeft) {
+        for (serial, publication) in open.all where !(1...shards).contains(publication.shardsLeft) {
             return "publication \(serial) is open in \(publication.shardsLeft) of \(shards) shards"
         }
-        return nil
+        return open.violation()
     }
 }

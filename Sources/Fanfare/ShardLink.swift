@@ -17,6 +17,8 @@ final class ShardRings: Sendable {
     // the flag.
     private let timeout = Atomic<Int64>(.max)
     private let isToStop = Atomic<Bool>(false)
+    /// The shard has looked at the ring for the last time before it sleeps: whoever has put something into it since wakes it.
+    private let isAsleep = Atomic<Bool>(true)
 
     /// Others than these capacities, powers of two, are for simulations.
     init(commandsMax: Int = ShardRings.commandsMax, feedbackMax: Int = ShardRings.feedbackMax) {
@@ -25,6 +27,20 @@ final class ShardRings: Sendable {
         commands = OneToOneRing(capacity: commandsMax)
         feedback = OneToOneRing(capacity: feedbackMax)
     }
+
+    /// From the core's thread, when something has been put into the ring.
+    ///
+    /// - Returns: whether the shard has to be woken; an awake one looks into the ring before it sleeps.
+    func rouse() -> Bool {
+        // A read-modify-write on both sides: whichever is the second sees what the other one did before its own.
+        isAsleep.exchange(false, ordering: .sequentiallyConsistent)
+    }
+
+    /// From the shard's thread: it looks into the ring after this, and sleeps if there is nothing.
+    func lieDown() { _ = isAsleep.exchange(true, ordering: .sequentiallyConsistent) }
+
+    /// From the shard's thread: it is at work. Relaxed, for it looks into the ring in any case before it sleeps.
+    func getUp() { isAsleep.store(false, ordering: .relaxed) }
 
     /// From the core's thread.
     func stop(within timeout: Duration?) {
@@ -47,7 +63,7 @@ final class ShardLink {
     private let rings: ShardRings
     private var commands: RingProducer<ShardCommand>
     private var feedback: RingConsumer<ShardFeedback>
-    /// Has the shard take its commands, soon.
+    /// Has the shard take a turn, soon.
     private let wake: () -> Void
     /// What found the ring full, but for `next`. While more than `waitingMax` wait here the core takes no new events, so this holds at
     /// most that and what the timers of one turn publish: bounded by topics, not by lag.
@@ -67,6 +83,10 @@ final class ShardLink {
     var onOvertaken: ((UInt64) -> Void)?
     /// Facts taken from the ring since the shard was last woken.
     private var heard = 0
+    /// Commands put into the ring of which the shard has not been told.
+    private var unrung = 0
+    /// With so many of them it is told before the core's turn is over, so that both are at work.
+    static let unrungMax = 64
 
     init(_ rings: ShardRings, wake: @escaping () -> Void) {
         self.rings = rings
@@ -80,13 +100,22 @@ final class ShardLink {
     /// Full: no new event may be taken in until this is false again.
     var isCongested: Bool { waiting > waitingMax }
 
+    /// The shard hears of it with the next `ring`, or when some have been sent.
     func send(_ command: ShardCommand) {
         if next != nil {
             appendToBacklog(command)
         } else if !commands.tryPush(command) {
             next = command
         }
-        wake()
+        unrung += 1
+        if unrung >= ShardLink.unrungMax { ring() }
+    }
+
+    /// Has the shard take what was sent; once per turn of the core. While the shard is awake it costs an atomic exchange.
+    func ring() {
+        guard unrung > 0 else { return }
+        unrung = 0
+        if rings.rouse() { wake() }
     }
 
     private func appendToBacklog(_ command: ShardCommand) {

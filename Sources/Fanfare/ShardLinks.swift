@@ -32,6 +32,9 @@ struct ShardLinks {
         links[app * perApp + ShardPlace.index(ofSubscriber: key, of: perApp)].send(command)
     }
 
+    /// Has the shards take what was sent.
+    func ring() { for link in links { link.ring() } }
+
     func stop(within timeout: Duration?) { for link in links { link.stop(within: timeout) } }
 }
 

@@ -60,6 +60,7 @@ final class ShardTurn {
 
     /// Somebody has woken the shard: there are commands, or room for feedback, or it is to stop.
     func takeCommands() {
+        rings.getUp()
         let stop = rings.stopRequest
         if stop.isMade { return self.stop(within: stop.timeout) }
         tell()  // the core may have made room
@@ -82,7 +83,7 @@ final class ShardTurn {
                     if batches == 0 { wake() }
                     return true
                 }
-                left -= command.mayTakeLong ? ShardTurn.batchMax : 1
+                left -= command.mayTakeLong(in: shard) ? ShardTurn.batchMax : 1
                 shard.apply(command, at: moment)
             }
             moment = clock.now()
@@ -144,9 +145,19 @@ final class ShardTurn {
             reports.append(.ready)
         }
         tell()
+        lookIntoRing()
         // A retry or a wake-up is due at a moment of its own. Who comes early finds nothing.
         guard let due = shard.nextDue else { return nil }
         return .nanoseconds(max(0, due - clock.now().monotonicNanoseconds) + 1_000_000)
+    }
+
+    /// The core does not wake a shard that is awake: what it has sent meanwhile is found here. A shard that is held up takes nothing, and
+    /// is woken when it may.
+    private func lookIntoRing() {
+        rings.lieDown()
+        guard !commands.isEmpty, !shard.isHeldUp, !isStopping else { return }
+        rings.getUp()
+        wake()
     }
 
     /// How often `tellFigures` is called.
@@ -210,10 +221,11 @@ final class ShardTurn {
 }
 
 extension ShardCommand {
-    /// In a shard with many lineups: it goes to each of them.
-    fileprivate var mayTakeLong: Bool {
+    /// It goes to each lineup of a topic, or to everybody.
+    fileprivate func mayTakeLong(in shard: Shard) -> Bool {
         switch self {
-        case .publish, .revokeAlert, .republish, .trustDeadAnswers: true
+        case .publish, .revokeAlert: shard.hasLineups
+        case .republish, .trustDeadAnswers: true
         default: false
         }
     }

@@ -64,7 +64,7 @@ extension SubscriberSource {
             let command = ShardCommand.follow(
                 subscription.activity, subscription.audience, token: subscription.token,
                 preferences: subscription.preferences, age: age)
-            if let fault = command.fault(topicIDBytesMax: limits.topicIDBytesMax) { return fault }
+            if let fault = command.fault(topicIDBytesMax: limits.topicIDBytesMax) { return fault.description }
             batches[app][shard].append(command)
             if batches[app][shard].count == LoadingQueue.batchMax {
                 queues[app][shard].put(batches[app][shard])

@@ -1,7 +1,7 @@
 import FanfareAPNs
 
 /// Options that make no sense, in one line for people.
-struct TransportFault: Error, CustomStringConvertible {
+struct OptionsFault: Error, CustomStringConvertible {
     let description: String
 }
 
@@ -26,10 +26,10 @@ extension TransportChoice {
         case .apns(let first, let others):
             let all = [first] + others
             guard all.count <= TransportChoice.appsMax, Set(apps).count == all.count else {
-                throw TransportFault(description: "at most \(TransportChoice.appsMax) apps, and each of them once")
+                throw OptionsFault(description: "at most \(TransportChoice.appsMax) apps, and each of them once")
             }
             for options in all {
-                if let fault = options.fault { throw TransportFault(description: fault) }
+                if let fault = options.fault { throw OptionsFault(description: fault) }
             }
             var tokens: [(of: APNsOptions, token: ProviderToken)] = []
             return try all.map { options in

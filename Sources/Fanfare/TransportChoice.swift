@@ -1,3 +1,4 @@
+import FanfareAPNs
 public import FanfareModel
 
 /// How pushes leave the engine.
@@ -50,8 +51,12 @@ public struct APNsOptions: Sendable, Equatable {
     /// knows).
     ///
     /// - Parameters:
+    ///   - host: name or address.
+    ///   - port: 443 at Apple's hosts.
     ///   - caFile: `nil` takes the system's trust store.
+    ///   - keyFile: the provider key's `.p8` file.
     ///   - keyID: `nil` takes it from the name of `keyFile`.
+    ///   - teamID: ten characters.
     ///   - bundleID: without a push type's suffix.
     ///   - environment: `development` belongs to the sandbox host.
     ///   - connectionsPerShard: `nil` lets the engine choose by `reach`.
@@ -70,6 +75,30 @@ public struct APNsOptions: Sendable, Equatable {
         self.connectionsPerShard = connectionsPerShard
     }
 
-    /// Names these options among several: `Engine.app(_:)` takes it.
+    /// Apple's service for TestFlight and the App Store, on port 443.
+    ///
+    /// - Parameters:
+    ///   - keyFile: the provider key's `.p8` file.
+    ///   - keyID: `nil` takes it from the name of `keyFile`.
+    ///   - teamID: ten characters, as the developer account shows it.
+    ///   - bundleID: without a push type's suffix.
+    public static func production(
+        keyFile: String, keyID: String? = nil, teamID: String, bundleID: String
+    ) -> APNsOptions {
+        APNsOptions(
+            host: Endpoint.production.host, port: Endpoint.production.port, keyFile: keyFile, keyID: keyID,
+            teamID: teamID, bundleID: bundleID)
+    }
+
+    /// Apple's service for builds from Xcode, on port 443; the parameters are those of `production`.
+    public static func sandbox(
+        keyFile: String, keyID: String? = nil, teamID: String, bundleID: String
+    ) -> APNsOptions {
+        APNsOptions(
+            host: Endpoint.sandbox.host, port: Endpoint.sandbox.port, keyFile: keyFile, keyID: keyID, teamID: teamID,
+            bundleID: bundleID, environment: .development)
+    }
+
+    /// Names these options among several: a `SubscriberID` and a `Scope` take it.
     public var app: AppID { AppID(bundleID: bundleID, environment: environment) }
 }

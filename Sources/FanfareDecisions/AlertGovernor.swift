@@ -7,55 +7,36 @@ import FanfareModel
 struct AlertGovernor: Sendable {
     enum Ruling { case granted, demoted(String) }
 
-    private let ordinarySize: TokenBucket.Size
-    private let reservedSize: TokenBucket.Size
-    private let bytesMax: Int
-    private var kinds: [OccasionKind: TokenBucket] = [:]
-    private var ordinary: TokenBucket?
-    private var reserved: TokenBucket?
-    /// Causes of granted alerts. No cause is granted twice, and the withdrawal of a granted one revokes its alert. Its capacity of
-    /// 256 is far more than the buckets let through while an alert is fresh.
-    private var granted = RecentIDs(capacity: 256)
-
-    init(_ rules: TopicRules, limits: Rules.Limits) {
-        ordinarySize = rules.ordinaryAlerts
-        reservedSize = rules.reservedAlerts
-        bytesMax = limits.alertBytesMax
+    fileprivate struct Drawn {
+        var kinds: [OccasionKind: TokenBucket] = [:]
+        var ordinary: TokenBucket?
+        var reserved: TokenBucket?
+        /// Causes of granted alerts: none is granted twice, and withdrawing one revokes its alert. 256 are far more than the
+        /// buckets let through while an alert is fresh.
+        var granted = RecentIDs(capacity: 256)
     }
 
-    mutating func rule(
-        on kind: OccasionKind, _ rule: AlertRule, text: AlertText, cause: String, now: FeedTime
-    ) -> Ruling {
-        let bytes = text.byteCount
-        guard bytes <= bytesMax else { return .demoted("text of \(bytes) bytes, at most \(bytesMax)") }
-        guard !granted.contains(cause) else { return .demoted("already alerted for \(cause)") }
+    /// One, from the first alert on, and none before: most topics never have any.
+    private var drawn: [Drawn] = []
 
-        var own = kinds[kind] ?? TokenBucket(rule.bucket, at: now)
-        defer { kinds[kind] = own }
-        switch rule.class {
-        case .ordinary:
-            var shared = ordinary ?? TokenBucket(ordinarySize, at: now)
-            let wait = max(own.wait(at: now), shared.wait(at: now))
-            guard wait == .zero else { return .demoted("over budget for \(kind), next in \(wait.inSeconds)") }
-            _ = own.take(at: now)
-            _ = shared.take(at: now)
-            ordinary = shared
-        case .essential:
-            var reserve = reserved ?? TokenBucket(reservedSize, at: now)
-            guard own.take(at: now) || reserve.take(at: now) else {
-                let wait = min(own.wait(at: now), reserve.wait(at: now))
-                return .demoted("over budget for \(kind) and the reserve is empty, next in \(wait.inSeconds)")
-            }
-            reserved = reserve
-        }
-        granted.insert(cause)
+    /// - Parameter kindRules: of the topic's kind.
+    mutating func rule(
+        on kind: OccasionKind, _ rule: AlertRule, of kindRules: KindRules, text: AlertText, cause: String, now: FeedTime
+    ) -> Ruling {
+        let (bytes, bytesMax) = (text.byteCount, kindRules.limits.alertBytesMax)
+        guard bytes <= bytesMax else { return .demoted("text of \(bytes) bytes, at most \(bytesMax)") }
+        guard !hasGranted(cause) else { return .demoted("already alerted for \(cause)") }
+        if drawn.isEmpty { drawn = [Drawn()] }
+        if let refusal = drawn[0].draw(on: kind, rule, of: kindRules.rules, now: now) { return .demoted(refusal) }
+        drawn[0].granted.insert(cause)
         return .granted
     }
 
     /// Returns the kinds' buckets that were drawn on, sorted by name, then the shared ones that were.
     func buckets(at now: FeedTime) -> [AlertBucket] {
-        let own = kinds.map { (name: $0.key.rawValue, bucket: $0.value) }.sorted { $0.name < $1.name }
-        let shared = [("all ordinary", ordinary), ("reserve", reserved)].compactMap { name, bucket in
+        guard let drawn = drawn.first else { return [] }
+        let own = drawn.kinds.map { (name: $0.key.rawValue, bucket: $0.value) }.sorted { $0.name < $1.name }
+        let shared = [("all ordinary", drawn.ordinary), ("reserve", drawn.reserved)].compactMap { name, bucket in
             bucket.map { (name: name, bucket: $0) }
         }
         return (own + shared).map { name, bucket in
@@ -64,7 +45,34 @@ struct AlertGovernor: Sendable {
         }
     }
 
-    func hasGranted(_ cause: String) -> Bool { granted.contains(cause) }
+    func hasGranted(_ cause: String) -> Bool { drawn.first?.granted.contains(cause) ?? false }
+}
+
+extension AlertGovernor.Drawn {
+    /// - Returns: why there is no token; `nil`: one has been taken.
+    fileprivate mutating func draw(
+        on kind: OccasionKind, _ rule: AlertRule, of rules: TopicRules, now: FeedTime
+    ) -> String? {
+        var own = kinds[kind] ?? TokenBucket(rule.bucket, at: now)
+        defer { kinds[kind] = own }
+        switch rule.class {
+        case .ordinary:
+            var shared = ordinary ?? TokenBucket(rules.ordinaryAlerts, at: now)
+            let wait = max(own.wait(at: now), shared.wait(at: now))
+            guard wait == .zero else { return "over budget for \(kind), next in \(wait.inSeconds)" }
+            _ = own.take(at: now)
+            _ = shared.take(at: now)
+            ordinary = shared
+        case .essential:
+            var reserve = reserved ?? TokenBucket(rules.reservedAlerts, at: now)
+            guard own.take(at: now) || reserve.take(at: now) else {
+                let wait = min(own.wait(at: now), reserve.wait(at: now))
+                return "over budget for \(kind) and the reserve is empty, next in \(wait.inSeconds)"
+            }
+            reserved = reserve
+        }
+        return nil
+    }
 }
 
 /// State of one alert bucket, for explanations.

@@ -6,13 +6,16 @@ struct DecisionContext {
     let now: FeedTime
     /// Upper bound for the time of an event that arrives now: log time, or the wall clock if that is ahead.
     let latest: FeedTime
+    /// Where the topic is kept that it is about.
+    let place: UInt32
     var verdict: Verdict
     /// Serial number of the last publication of any topic.
     private(set) var serial: UInt64
 
-    init(now: FeedTime, latest: FeedTime, serial: UInt64, reason: String) {
+    init(now: FeedTime, latest: FeedTime, place: Int, serial: UInt64, reason: String) {
         self.now = now
         self.latest = latest
+        self.place = UInt32(place)
         self.serial = serial
         verdict = Verdict(reason: reason)
     }

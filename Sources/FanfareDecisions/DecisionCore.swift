@@ -53,7 +53,7 @@ public import FanfareModel
         let decided = decisions.count
         let before = end(at: place)
         var context = DecisionContext(
-            now: clock, latest: latest, serial: serial, reason: "nothing people can see")
+            now: clock, latest: latest, place: place, serial: serial, reason: "nothing people can see")
         table[place].apply(event, in: &context, into: &decisions)
         serial = context.serial
         // A refused event begins no topic; nor does one that came too late to be shown.
@@ -166,6 +166,8 @@ public import FanfareModel
 
     /// All remembered topics, in birth order.
     package var topics: [TopicView] { table.inBirthOrder.map(TopicView.init) }
+    /// `nil`: the topic is not remembered.
+    package func view(of topic: TopicID) -> TopicView? { table.place(of: topic).map { TopicView(table[$0]) } }
 
     package func topic(_ id: TopicID) -> TopicView? { table.place(of: id).map { TopicView(table[$0]) } }
 
@@ -232,7 +234,7 @@ public import FanfareModel
     /// Returns the place of the event's topic, which it inserts if missing. If it refuses the event, it appends the record and
     /// returns `nil`.
     private mutating func admit(_ event: FeedEvent, into decisions: inout [Decision]) -> Int? {
-        if let place = table.find(event.topic) {
+        if let place = table.place(of: event.topic) {
             let isKindKnown = table[place].fold.isKindKnown
             guard let kind = event.topicKind, !isKindKnown || kind != table[place].kind else { return place }
             guard !isKindKnown else {
@@ -319,7 +321,7 @@ public import FanfareModel
             }
             let before = end(at: place)
             let now = timer.deadline
-            var context = DecisionContext(now: now, latest: now, serial: serial, reason: "")
+            var context = DecisionContext(now: now, latest: now, place: place, serial: serial, reason: "")
             table[place].fire(timer.kind, in: &context, into: &decisions)
             serial = context.serial
             note(end(at: place), after: before, at: place)

@@ -116,8 +116,8 @@ public struct DerivedFields: Sendable, Hashable {
     /// Address that a tap opens, as the state's field `deepLink`; never cut. `nil`: none.
     public var deepLink: Template?
 
-    /// Width that fits beside the camera on the narrowest phone.
-    public static let widthMaxDefault = 6
+    /// What fits beside the camera on the narrowest phone.
+    public static let widthMaxDefault = ShortForms.widthMax
 
     /// Creates derived fields; without templates nothing is derived. A `widthMax` below 1 counts as 1.
     public init(
@@ -145,24 +145,6 @@ public struct DerivedFields: Sendable, Hashable {
         short("compactTrailing", compactTrailing)
         short("minimal", minimal)
         if let deepLink { state["deepLink"] = .string(deepLink.text(topic: topic, state: source)) }
-    }
-}
-
-extension Character {
-    /// Width of the character: most letters from U+1100 (Hangul) on fill a square, and so do emoji.
-    fileprivate var width: Int { (unicodeScalars.first?.value ?? 0) >= 0x1100 && !isPunctuation ? 2 : 1 }
-}
-
-extension String {
-    func cut(toWidth widthMax: Int) -> String {
-        // No character is wider than its number of bytes.
-        guard utf8.count > widthMax, reduce(0, { $0 + $1.width }) > widthMax else { return self }
-        var width = 1
-        let kept = prefix { character in
-            width += character.width
-            return width <= widthMax
-        }
-        return kept + "…"
     }
 }
 

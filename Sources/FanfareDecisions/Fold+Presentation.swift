@@ -5,16 +5,17 @@ struct Presentation {
     let state: JSONObject
     /// State in the encoding that phones get.
     let encoded: EncodedState
-    /// Short forms, which a lineup shows while the topic is outside its spotlight.
-    let short: ShortForms
+    /// What lineups show of it outside their spotlight.
+    let short: ShortFormsSource
 }
 
 extension Fold {
     func present(_ shown: JSONObject) -> Presentation {
-        let own = ledger.reducer.shortForms(of: shown)
+        guard let own = ledger.reducer.shortForms(of: shown) else {
+            return Presentation(state: shown, encoded: EncodedState(shown), short: .state(shown))
+        }
         let short = ShortForms(of: shown, topic: topic, reducer: own)
-        return Presentation(
-            state: shown, encoded: EncodedState(own == nil ? shown : shown.with(short)), short: short)
+        return Presentation(state: shown, encoded: EncodedState(shown.with(short)), short: .made(short))
     }
 
     /// Adds the short forms of the topic's kind to a visible state, unless rules or feed give some (rule M3). They repeat the

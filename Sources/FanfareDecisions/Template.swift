@@ -1,4 +1,4 @@
-package import FanfareModel
+import FanfareModel
 
 /// Text with holes that a state fills: `{homeScore}–{awayScore}`.
 ///
@@ -98,20 +98,6 @@ public struct TemplateFault: Error, CustomStringConvertible, Sendable {
     /// Description of the mistake in a few words, for people.
     public let description: String
     init(_ description: String) { self.description = description }
-}
-
-extension JSONValue {
-    /// Value as people read it: strings without quotes.
-    package var asText: String {
-        switch self {
-        case .string(let text): return text
-        case .int(let number): return String(number)
-        default:
-            var bytes: [UInt8] = []
-            write(to: &bytes)
-            return String(decoding: bytes, as: UTF8.self)
-        }
-    }
 }
 
 extension String {

@@ -33,10 +33,11 @@ extension Topic {
             context.verdict.alertReason = "muted by an operator"
             return nil
         }
-        switch governor.rule(on: kind, governing, text: text, cause: cause, now: now) {
+        switch governor.rule(on: kind, governing, of: kindRules, text: text, cause: cause, now: now) {
         case .granted:
             context.verdict.alert = .granted
             context.verdict.alertReason = "\(kind)"
+            context.verdict.alertCause = cause
             return Alert(
                 cause: cause, class: governing.class, text: text, freshFor: freshFor,
                 highlight: occasionRule?.highlight ?? occasion?.highlight)

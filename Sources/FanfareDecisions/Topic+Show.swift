@@ -110,13 +110,14 @@ extension Topic {
         decisions.append(
             .publish(
                 Publication(
-                    serial: context.nextSerial(), topicID: id, topicKind: kind, version: shown.version, event: event,
-                    state: presentation.encoded, priority: emphasis.priority, alert: emphasis.alert,
+                    serial: context.nextSerial(), topicID: id,
+                    topic: TopicNumber(place: context.place, birth: birth), topicKind: kind, version: shown.version,
+                    event: event, state: presentation.encoded, priority: emphasis.priority, alert: emphasis.alert,
                     relevance: emphasis.relevance.map { max($0, rules.relevance ?? $0) } ?? rules.relevance,
                     prominence: Prominence(
                         hasBegun: hasBegun, importance: rules.relevance ?? 0,
                         news: emphasis.relevance ?? emphasis.alert.map { Prominence.news(with: $0.class) }),
-                    short: presentation.short,
+                    shortForms: presentation.short,
                     stateBytesMax: kindRules.stateBytesMax,
                     staleAfter: rules.staleAfter.duration(
                         gap: arrivals.gapMilliseconds.map { .milliseconds($0) }),

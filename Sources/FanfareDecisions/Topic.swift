@@ -12,7 +12,7 @@ struct Topic: Sendable {
     var shown: Shown
     var agenda = Agenda()
     var orders = TopicOrders()
-    var governor: AlertGovernor
+    var governor = AlertGovernor()
 
     var id: TopicID { fold.topic }
     var kind: TopicKind { fold.kind }
@@ -25,12 +25,11 @@ struct Topic: Sendable {
         fold = Fold(id, kind: kind, rules: kindRules)
         arrivals = Arrivals(idsMax: kindRules.limits.eventIDsMax)
         shown = Shown(version: version)
-        governor = AlertGovernor(kindRules.rules, limits: kindRules.limits)
     }
 
     /// Adopts the kind, which has become known.
     mutating func adopt(_ kind: TopicKind, rules kindRules: KindRules) {
-        governor = AlertGovernor(kindRules.rules, limits: kindRules.limits)
+        governor = AlertGovernor()
         fold.adopt(kind, rules: kindRules)
     }
 

@@ -227,9 +227,11 @@ public struct AlertRule: Sendable, Hashable {
     }
 
     /// - Parameters:
+    ///   - class: weight of the alert beside others.
     ///   - burst: alerts of this kind that one topic may send at once.
     ///   - refill: time after which the topic may send one more.
     ///   - freshFor: time after which the alert is too late for a phone; its update then goes silently.
+    ///   - words: title, body and sound; `nil`: the reducer's words, or the feed's.
     public init(_ class: AlertClass, burst: Int, refill: Duration, freshFor: Duration, words: Words? = nil) {
         self.class = `class`
         bucket = TokenBucket.Size(burst: burst, refill: refill)

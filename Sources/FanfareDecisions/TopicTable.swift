@@ -7,16 +7,12 @@ struct TopicTable: Sendable {
     /// everything that it refers to.
     private var places: [Topic] = []
     private var free: [UInt32] = []
-    private var placesByID: [TopicID: UInt32] = [:]
-    /// Places of recently used topics, by hash of their ids, which save most events a look-up in `placesByID`. Four entries per
-    /// place, limited to the size of a processor's nearest caches.
-    private var recent = [UInt32](repeating: 0, count: 64)
-    private static let recentMax = 1 << 14
-    /// Birth number of the next topic to be inserted; counts up over all topics ever.
+    private var index = PlaceIndex()
+    /// Of the topic that is inserted next: it counts up over all that ever were.
     private(set) var nextBirth: UInt64 = 1
 
-    /// Number of living topics.
-    var count: Int { placesByID.count }
+    /// Of topics that live.
+    var count: Int { index.count }
 
     /// Topic in a place, which must be a living topic's.
     subscript(place: Int) -> Topic {
@@ -24,16 +20,7 @@ struct TopicTable: Sendable {
         _modify { yield &places[place] }
     }
 
-    mutating func find(_ id: TopicID) -> Int? {
-        let entry = Int(truncatingIfNeeded: id.rawValue.utf8.keyedHash) & (recent.count - 1)
-        let guess = Int(recent[entry])
-        if guess < places.count, places[guess].birth > 0, places[guess].id == id { return guess }
-        guard let place = placesByID[id] else { return nil }
-        recent[entry] = place
-        return Int(place)
-    }
-
-    func place(of id: TopicID) -> Int? { placesByID[id].map(Int.init) }
+    func place(of id: TopicID) -> Int? { index.find(id.rawValue.utf8.keyedHash) { places[$0].id == id } }
 
     /// Returns `true` if the topic with this birth number lives in the place.
     func isAlive(_ birth: UInt64, at place: Int) -> Bool { places[place].birth == birth }
@@ -48,27 +35,20 @@ struct TopicTable: Sendable {
     mutating func insert(_ topic: Topic) -> Int {
         nextBirth += 1
         let place = free.popLast() ?? UInt32(places.count)
-        placesByID[topic.id] = place
-        if Int(place) < places.count {
-            places[Int(place)] = topic
-        } else {
-            places.append(topic)
-            if 4 * places.count > recent.count, recent.count < TopicTable.recentMax {
-                recent = [UInt32](repeating: 0, count: 2 * recent.count)
-            }
-        }
+        index.insert(Int(place), topic.id.rawValue.utf8.keyedHash)
+        if Int(place) < places.count { places[Int(place)] = topic } else { places.append(topic) }
         return Int(place)
     }
 
     mutating func remove(_ place: Int) {
         guard places[place].birth > 0 else { return }
-        placesByID[places[place].id] = nil
+        index.remove(place, places[place].id.rawValue.utf8.keyedHash)
         places[place] = Topic(TopicID(""), birth: 0, kind: nil, rules: places[place].kindRules)
         free.append(UInt32(place))
     }
 
-    /// Places of the living topics, in no particular order.
-    var living: [Int] { placesByID.values.map(Int.init) }
+    /// Places of the topics that live, in no particular order.
+    var living: [Int] { places.indices.filter { places[$0].birth > 0 } }
 
     /// Living topics, in birth order.
     var inBirthOrder: [Topic] { places.filter { $0.birth > 0 }.sorted { $0.birth < $1.birth } }

@@ -13,9 +13,10 @@ import FanfareModel
     /// How many commands were taken before the first of `entries`.
     private var cut = 0
     private var overtaken = 0
-    /// Where the newest version of a topic waits that may be left out, counted from the first command there ever was; `immediate`
-    /// apart, because what can wait must not overtake what cannot.
-    private var versions: [TopicID: (immediate: Int?, conserving: Int?)] = [:]
+    /// Versions that may be left out; their places are counted from the first command there ever was.
+    private var versions = WaitingVersions()
+    /// The place behind the last question: what stands before it may not be overtaken any more.
+    private var asked = 0
 
     package init() {}
 
@@ -27,7 +28,8 @@ import FanfareModel
     package mutating func append(_ command: consuming ShardCommand, overtake: (UInt64) -> Void) {
         switch command {
         case .publish(let publication):
-            var waiting = versions[publication.topicID] ?? (nil, nil)
+            let before = versions.places(of: publication, from: max(asked, cut + head))
+            var waiting = before
             if publication.priority == .immediate || publication.event == .end {
                 leaveOut(&waiting.immediate, overtake)
             }
@@ -39,10 +41,10 @@ import FanfareModel
                 let place = cut + entries.count
                 if publication.priority == .immediate { waiting.immediate = place } else { waiting.conserving = place }
             }
-            versions[publication.topicID] = waiting.immediate ?? waiting.conserving == nil ? nil : waiting
+            if waiting != before { versions.set(waiting, of: publication) }
         case .reportQuiet:
             // It asks for what was published before it, and may not be answered while that is only in what comes behind it.
-            versions.removeAll(keepingCapacity: true)
+            asked = cut + entries.count
         default: break
         }
         entries.append(command)
@@ -59,15 +61,13 @@ import FanfareModel
         var kept: [ShardCommand?] = []
         var places: [Int: Int] = [:]
         let start = cut + head
+        let askedAt = asked
         for index in head..<entries.count where entries[index] != nil {
             places[cut + index] = start + kept.count
             kept.append(entries[index])
+            if cut + index < askedAt { asked = start + kept.count }
         }
-        versions = versions.compactMapValues { waiting in
-            let immediate = waiting.immediate.flatMap { places[$0] }
-            let conserving = waiting.conserving.flatMap { places[$0] }
-            return immediate ?? conserving == nil ? nil : (immediate, conserving)
-        }
+        versions.move { places[$0] }
         (entries, cut, head, overtaken) = (kept, start, 0, 0)
     }
 
@@ -85,8 +85,7 @@ import FanfareModel
             let next = entries[head].take()
             head += 1
             if head == entries.count {
-                // Places that were kept have all been taken.
-                versions.removeAll(keepingCapacity: true)
+                versions.queueIsEmpty()
                 cut += head
                 head = 0
                 entries.removeAll(keepingCapacity: true)

@@ -23,6 +23,8 @@ struct KnownTopics {
         fileprivate(set) var isForgotten = false
         /// Its id means another topic.
         fileprivate(set) var isNameless = false
+        /// Of the core's topic whose publications it takes (`TopicNumber`); 0: their names say so.
+        fileprivate var birth: UInt64 = 0
 
         /// What was published last was the last of it: whoever follows from now on waits for what comes under its id.
         var isOver: Bool { latest.map { isForgotten || $0.freesID } ?? false }
@@ -44,6 +46,7 @@ struct KnownTopics {
 
         fileprivate mutating func forget() {
             isForgotten = true
+            birth = 0
             encoded = nil
         }
 
@@ -56,6 +59,9 @@ struct KnownTopics {
 
     private var rows: [Topic] = []
     private var indices: [TopicID: Int] = [:]
+    /// By the place of the core's number: where the topic was when the last publication of that place came. A row that takes them still
+    /// says so itself, by its birth.
+    private var indicesByPlace: [UInt32] = []
     /// Indices that no topic has.
     private var free: [Int] = []
     /// Topics that are followed, and of which nothing has been published.
@@ -87,9 +93,33 @@ struct KnownTopics {
         return index
     }
 
+    /// The same for the topic of a publication. Its name is looked up once: a topic that is begun again has another number.
+    mutating func insert(topicOf publication: Publication) -> Int {
+        let number = publication.topic
+        let place = Int(number.place)
+        if number.birth > 0, place < indicesByPlace.count {
+            let index = Int(indicesByPlace[place])
+            if index < rows.count, rows[index].birth == number.birth { return index }
+        }
+        let index = insert(publication.topicID)
+        guard number.birth > 0 else { return index }
+        if place >= indicesByPlace.count {
+            indicesByPlace.append(contentsOf: repeatElement(0, count: place + 1 - indicesByPlace.count))
+        }
+        indicesByPlace[place] = UInt32(index)
+        rows[index].birth = number.birth
+        return index
+    }
+
     mutating func take(_ publication: Publication, of index: Int, at moment: Moment) {
         if rows[index].latest == nil { unheard -= 1 }
         rows[index].take(publication, at: moment)
+    }
+
+    /// Whether what was published last of it looks like this.
+    func shows(_ publication: Publication, _ index: Int) -> Bool {
+        guard let latest = rows[index].latest, latest.state.hash == publication.state.hash else { return false }
+        return latest.event == publication.event && latest.state.bytes == publication.state.bytes
     }
 
     /// The followers of a topic that is over keep it, and its id is free for another one.
@@ -145,6 +175,11 @@ struct KnownTopics {
         if let idle = (indices.values + nameless).first(where: { !rows[$0].isNeeded }) {
             return "topic \(rows[idle].id) is kept, and nobody needs it"
         }
+        if let stranger = rows.first(where: { $0.birth > 0 && ($0.isNameless || $0.isForgotten || $0.latest == nil) }) {
+            return "topic \(stranger.id) takes publications of a topic that is no more"
+        }
+        let births = rows.lazy.map(\.birth).filter { $0 > 0 }
+        guard Set(births).count == births.count else { return "two topics take the publications of one" }
         let unpublished = indices.values.count { rows[$0].latest == nil }
         guard unpublished == unheard else {
             return "\(unheard) topics are counted as never heard of, \(unpublished) are"

@@ -22,7 +22,7 @@ struct PublicationTracker {
     /// Serials of the shard's own, whose completion the core does not wait for: far above the core's.
     private static let ownSerials: UInt64 = 1 << 63
 
-    private var open: [UInt64: Open] = [:]
+    private var open = SerialTable<Open>()
     /// In the order in which they arrived. The first one is open; those behind it may have been closed, no more of them than are open.
     private var arrivals = Queue<(serial: UInt64, at: Int64)>()
     private var ownSerialsGiven: UInt64 = 0
@@ -42,22 +42,23 @@ struct PublicationTracker {
     ///   - audiences: that lack it, at least one.
     ///   - freshness: index of its kind's figures.
     mutating func open(_ serial: UInt64, audiences: Int, freshness: Int, at now: Int64) {
-        open[serial] = Open(audiencesLeft: audiences, arrivedAt: now, freshness: freshness)
+        open.insert(Open(audiencesLeft: audiences, arrivedAt: now, freshness: freshness), at: serial)
         arrivals.append((serial, now))
     }
 
     /// One audience more lacks the publication.
-    mutating func addAudience(to serial: UInt64) { open[serial]?.audiencesLeft += 1 }
+    mutating func addAudience(to serial: UInt64) { open.update(serial) { $0.audiencesLeft += 1 } }
 
     /// One audience less lacks the publication.
     ///
     /// - Returns: what there is to tell when that was the last one; `nil` for a publication that was overtaken, too.
     mutating func complete(_ serial: UInt64, at now: Int64) -> Completion? {
-        guard let index = open.index(forKey: serial) else { return nil }
-        open.values[index].audiencesLeft -= 1
-        let publication = open.values[index]
-        guard publication.audiencesLeft == 0 else { return nil }
-        open.remove(at: index)
+        let publication = open.update(serial) { publication in
+            publication.audiencesLeft -= 1
+            return publication
+        }
+        guard let publication, publication.audiencesLeft == 0 else { return nil }
+        open.remove(serial)
         forgetClosed()
         return Completion(took: now - publication.arrivedAt, freshness: publication.freshness)
     }
@@ -66,7 +67,7 @@ struct PublicationTracker {
     ///
     /// - Returns: whether it was open.
     mutating func overtake(_ serial: UInt64) -> Bool {
-        guard open.removeValue(forKey: serial) != nil else { return false }
+        guard open.remove(serial) != nil else { return false }
         forgetClosed()
         return true
     }
@@ -80,12 +81,12 @@ struct PublicationTracker {
         guard arrivals.count <= 2 * open.count, arrivals.first.map({ open[$0.serial] != nil }) ?? open.isEmpty else {
             return "\(arrivals.count) publications stand in the order of arrival, \(open.count) are open"
         }
-        for (serial, publication) in open {
+        for (serial, publication) in open.all {
             guard publication.audiencesLeft > 0 else { return "publication \(serial) is open and nobody lacks it" }
             guard serial <= PublicationTracker.ownSerials + ownSerialsGiven else {
                 return "publication \(serial) has a serial that was never given"
             }
         }
-        return nil
+        return open.violation()
     }
 }

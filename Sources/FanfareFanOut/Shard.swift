@@ -132,6 +132,9 @@ package final class Shard: DeliverySource {
             largestAudience < audiences.count ? audiences[largestAudience].order.count : 0)
     }
 
+    /// Whether publications may take long, because lineups show their topics.
+    package var hasLineups: Bool { membersOfLineups > 0 }
+
     private func compare(_ audience: Audience, at index: Int) {
         if audience.order.count > audiences[largestAudience].order.count { largestAudience = index }
     }
@@ -194,12 +197,9 @@ package final class Shard: DeliverySource {
     }
 
     private func publish(_ publication: Publication, at moment: Moment) {
-        let topic = topics.insert(publication.topicID)
+        let topic = topics.insert(topicOf: publication)
         part(topic)
-        let isChange =
-            publication.alert != nil || publication.isRepublished
-            || topics[topic].latest?.state.bytes != publication.state.bytes
-            || topics[topic].latest?.event != publication.event
+        let isChange = publication.alert != nil || publication.isRepublished || !topics.shows(publication, topic)
         topics.take(publication, of: topic, at: moment)
         // Counted down as audiences complete it; the one more keeps it open until all have begun.
         let freshness = freshness.index(of: publication.topicKind)

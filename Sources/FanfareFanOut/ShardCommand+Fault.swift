@@ -1,9 +1,15 @@
 import FanfareModel
 
+/// Why no shard carries a command out.
+package struct CommandFault: Sendable, Hashable, CustomStringConvertible {
+    package let refusal: CommandRefusal
+    /// Bound and value, in one line for people.
+    package let description: String
+}
+
 extension ShardCommand {
-    /// Why no shard will carry this out, in one line for people; `nil`: nothing is wrong with it. A shard that gets it all the same
-    /// tells of a `CommandRefusal`, later.
-    package func fault(topicIDBytesMax: Int) -> String? {
+    /// Why no shard will carry this out; `nil`: nothing is wrong with it. A shard that gets it all the same tells of the refusal, later.
+    package func fault(topicIDBytesMax: Int) -> CommandFault? {
         switch self {
         case .follow(_, let audience, let token, _, _): ShardCommand.fault(of: token) ?? audience.fault(topicIDBytesMax)
         case .start(let request, let audience):
@@ -16,22 +22,29 @@ extension ShardCommand {
         }
     }
 
-    private static func fault(of token: [UInt8]) -> String? {
-        (1...TokenStore.tokenBytesMax).contains(token.count)
-            ? nil : "a token has 1 to \(TokenStore.tokenBytesMax) bytes, not \(token.count)"
+    private static func fault(of token: [UInt8]) -> CommandFault? {
+        guard !(1...TokenStore.tokenBytesMax).contains(token.count) else { return nil }
+        return CommandFault(
+            refusal: .token, description: "a token has 1 to \(TokenStore.tokenBytesMax) bytes, not \(token.count)")
     }
 }
 
 extension AudienceKey {
-    fileprivate func fault(_ topicIDBytesMax: Int) -> String? {
+    fileprivate func fault(_ topicIDBytesMax: Int) -> CommandFault? {
         if case .lineup(let members, _) = self {
             guard (1...Lineup.topicsMax).contains(members.count) else {
-                return "a lineup has 1 to \(Lineup.topicsMax) topics, not \(members.count)"
+                return CommandFault(
+                    refusal: .lineup,
+                    description: "a lineup has 1 to \(Lineup.topicsMax) topics, not \(members.count)")
             }
-            guard Set(members).count == members.count else { return "a lineup has each of its topics once" }
+            guard Set(members).count == members.count else {
+                return CommandFault(refusal: .lineup, description: "a lineup has each of its topics once")
+            }
         }
         for topic in topics where !(1...max(1, topicIDBytesMax)).contains(topic.rawValue.utf8.count) {
-            return "a topic's id has 1 to \(topicIDBytesMax) bytes, not \(topic.rawValue.utf8.count)"
+            return CommandFault(
+                refusal: .topic,
+                description: "a topic's id has 1 to \(topicIDBytesMax) bytes, not \(topic.rawValue.utf8.count)")
         }
         return nil
     }

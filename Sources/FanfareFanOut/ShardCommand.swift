@@ -1,27 +1,29 @@
 package import FanfareModel
 
-/// What the core tells a shard, in order.
+/// What the core tells a shard, in order. Publications are what there may be a million of in a second: what would make room for more
+/// than they need in each place of the ring is in a box of its own.
 package enum ShardCommand: Sendable {
     case publish(Publication)
     /// The alert caused by this fact of this topic rides no more.
-    case revokeAlert(topic: TopicID, cause: String)
+    indirect case revokeAlert(topic: TopicID, cause: String)
     /// The topic ended long ago, or its feed fell silent: nothing follows of it, unless its id comes again as a new topic's.
     case forget(TopicID)
     /// Every topic's newest state goes out once more, silently; what has ended does not.
     case republish
     /// The activity exists on a phone, has this update token, and shows this audience's state from now on. For one already
     /// known, a move and, if it differs, a new token; without preferences it keeps those it has, and its age is known already.
-    case follow(ActivityID, AudienceKey, token: [UInt8], preferences: Preferences? = nil, age: Duration = .zero)
+    indirect case follow(
+        ActivityID, AudienceKey, token: [UInt8], preferences: Preferences? = nil, age: Duration = .zero)
     /// The activity is to appear on a phone by a push, and shows this audience's state from now on.
-    case start(StartRequest, AudienceKey)
-    case prefer(ActivityID, Preferences)
+    indirect case start(StartRequest, AudienceKey)
+    indirect case prefer(ActivityID, Preferences)
     /// A known activity shows another audience's state from now on. One that has gone meanwhile stays gone.
-    case move(ActivityID, AudienceKey)
+    indirect case move(ActivityID, AudienceKey)
     /// One private end, dismissed at once, and the activity is gone.
     case unfollow(ActivityID)
     case replaceToken(ActivityID, token: [UInt8])
     /// Asks for a `disposition` with the same number: of the alert with this cause.
-    case tellDisposition(UInt64, ActivityID, TopicID, cause: String)
+    indirect case tellDisposition(UInt64, ActivityID, TopicID, cause: String)
     /// So many tokens were answered as dead that their activities are kept; but they did die, and may be removed.
     case trustDeadAnswers
     /// Asks for a `quiet` with the same number once everybody has everything sent so far, or something newer, or was refused it for
@@ -29,7 +31,8 @@ package enum ShardCommand: Sendable {
     case reportQuiet(UInt64)
 }
 
-/// What a shard tells the core: facts for people and the store. They never change a decision.
+/// What a shard tells the core: facts for people and the store. They never change a decision. As with commands, what is rare and large
+/// is in a box.
 package enum ShardFeedback: Sendable {
     /// Everybody in this shard who was to get this publication has it, or a newer one. Monotonic nanoseconds; `nil`: nobody lacked it.
     case completed(serial: UInt64, at: Int64?)
@@ -39,15 +42,15 @@ package enum ShardFeedback: Sendable {
     /// Reported once; the activity is gone.
     case deadToken(ActivityID)
     case fate(ActivityID, ActivityFate)
-    case disposition(UInt64, AlertDisposition)
+    indirect case disposition(UInt64, AlertDisposition)
     /// The answer to this question and to all before it; complete: nobody was refused anything.
     case quiet(UInt64, isComplete: Bool)
-    case counted(ShardCounts)
-    case fresh(FreshnessReport)
+    indirect case counted(ShardCounts)
+    indirect case fresh(FreshnessReport)
     /// The transport can deliver; told once.
     case ready
     /// A line for operators.
-    case report(String)
+    indirect case report(String)
 }
 
 /// Pushes and alerts, counted since the start. What `Engine.counts` answers is the sum over all shards and apps.
@@ -72,6 +75,9 @@ public struct ShardCounts: Sendable, Equatable {
         public var notProcessed = 0
         /// Sent at priority 5 although their topics asked for 10: the activity's budget was spent.
         public var conserved = 0
+
+        /// Nothing counted yet.
+        public init() {}
     }
 
     /// Each alert and activity is counted once, when the push that settled it came back.
@@ -92,6 +98,9 @@ public struct ShardCounts: Sendable, Equatable {
         public var silenced = 0
         /// The update went silently, because the activity's limits were reached.
         public var limited = 0
+
+        /// Nothing counted yet.
+        public init() {}
     }
 
     /// Requests by what came of them.
@@ -109,7 +118,8 @@ public struct ShardCounts: Sendable, Equatable {
     /// Of the shard's transport, where it has connections.
     public var transport = TransportFigures()
 
-    package init() {}
+    /// Nothing counted yet.
+    public init() {}
 
     package static func + (a: ShardCounts, b: ShardCounts) -> ShardCounts {
         var sum = a

@@ -52,6 +52,17 @@ public struct DecisionRecord: Sendable, Equatable {
     public var alert: AlertVerdict?
     /// Kind of the occasion for which the alert was granted, or the reason why it was demoted; `nil` if none was requested.
     public var alertReason: String?
+    /// What the granted alert tells of: the id of the fact that caused it, else of the event, else the event's kind and the version, as
+    /// `state/7`; with `/cancelled` behind it for a withdrawal. `nil` where none was granted. `Engine.alertDisposition` takes it. Not part
+    /// of the log.
+    public var alertCause: String?
+}
+
+extension DecisionRecord {
+    /// For programs that make up records, as tests do; what is left out is set afterwards.
+    public init(origin: Origin, topic: TopicID?, now: FeedTime, kind: String, outcome: Outcome, reason: String) {
+        self.init(origin: origin, topic: topic, at: nil, now: now, kind: kind, outcome: outcome, reason: reason)
+    }
 }
 
 // In an extension, so that the memberwise initialiser remains: an explicit one would copy a record once more.
@@ -63,7 +74,8 @@ extension DecisionRecord {
     ) {
         self.init(
             origin: origin, topic: topic, at: at, now: now, id: id, seq: seq, kind: kind, outcome: outcome,
-            occasion: nil, version: version, causes: causes, reason: reason, alert: alert, alertReason: alertReason)
+            occasion: nil, version: version, causes: causes, reason: reason, alert: alert, alertReason: alertReason,
+            alertCause: nil)
     }
 
     /// Is `true` for the record that says that the core has forgotten the topic.
@@ -74,12 +86,12 @@ extension DecisionRecord {
     @usableFromInline package init(
         _ origin: Origin, topic: TopicID, at: FeedTime?, now: FeedTime, id: String?, seq: UInt64?, kind: String,
         outcome: Outcome, occasion: OccasionKind?, version: UInt32?, causes: [String], reason: String,
-        alert: AlertVerdict?, alertReason: String?
+        alert: AlertVerdict?, alertReason: String?, alertCause: String?
     ) {
         self.init(
             origin: origin, topic: topic, at: at, now: now, id: id, seq: seq, kind: kind, outcome: outcome,
             occasion: occasion, version: version, causes: causes, reason: reason, alert: alert,
-            alertReason: alertReason)
+            alertReason: alertReason, alertCause: alertCause)
     }
 }
 

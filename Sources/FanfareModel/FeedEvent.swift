@@ -17,8 +17,9 @@ public struct TopicID: Hashable, Sendable, CustomStringConvertible {
     /// Feeds the text to the hasher. Swift keys it per process, so attackers cannot choose ids that collide.
     @inlinable public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
-    /// Stands for all topics in an operator's order, or for all of the kind that the order names; no topic has this id.
-    public static let every = TopicID("*")
+    /// Stands for all topics in a feed's operator's order, or for all of the kind that the order names; no topic has this id. Programs
+    /// use `Scope`.
+    package static let every = TopicID("*")
 }
 
 /// Kind of a topic, which selects its reducer and its rules. A topic without a kind has patches only.
@@ -152,7 +153,7 @@ extension String {
 /// Decoders hold parsing state only. The core decides whether an event is late, a duplicate, or a visible change.
 ///
 /// Small, because every event is passed on several times: members that few events have are stored apart.
-public struct FeedEvent: Sendable {
+public struct FeedEvent: Sendable, Hashable {
     /// Effect of an event on its topic.
     public enum Change: Sendable, Hashable {
         /// Changes nothing that the reducer folds: a pass, a throw-in. The event still gets its decision record.
@@ -169,7 +170,7 @@ public struct FeedEvent: Sendable {
         case operation(Operation)
     }
 
-    /// An operator's order for a topic or for `TopicID.every`: for all topics, all of a kind, or all that one app shows, later
+    /// An operator's order for the topics of a `Scope`: one topic, all topics, all of a kind, or all that one app shows, later
     /// topics included. Only the opposite order for the same scope lifts an order: a match that was paused by itself stays paused
     /// when everything resumes.
     public enum Operation: String, Sendable, Hashable, CaseIterable {
@@ -196,7 +197,7 @@ public struct FeedEvent: Sendable {
     /// time, which must not make all later ones late.
     package static let aheadMax = Duration.seconds(120)
 
-    /// Topic of the event; `TopicID.every` for some operations.
+    /// Topic of the event; `*` in an operator's order for all topics.
     public var topic: TopicID
     /// Kind of the topic, on the first event that knows it; later events may repeat it.
     public var topicKind: TopicKind?
@@ -220,18 +221,25 @@ public struct FeedEvent: Sendable {
         get { extra?.alert }
         set { extra = Extra.holding(alert: newValue, app: app) }
     }
-    /// App whose subscribers an order for `TopicID.every` concerns; `nil`: all apps.
+    /// App whose subscribers an order for all topics concerns; `nil`: all apps.
     public var app: AppID? { extra?.app }
     private var extra: Extra?
     package var asksForAlert: Bool { extra?.alert != nil }
 
-    private final class Extra: Sendable {
+    private final class Extra: Sendable, Hashable {
         let alert: AlertText?
         let app: AppID?
 
         private init(alert: AlertText?, app: AppID?) {
             self.alert = alert
             self.app = app
+        }
+
+        static func == (a: Extra, b: Extra) -> Bool { a.alert == b.alert && a.app == b.app }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(alert)
+            hasher.combine(app)
         }
 
         /// Not an initialiser, which would allocate for every event before it could return `nil`.
@@ -247,13 +255,17 @@ extension FeedEvent {
     /// Creates an event without checks; the decision core answers an event that it cannot take with a `rejected` record.
     ///
     /// - Parameters:
+    ///   - topic: what the event is of.
     ///   - topicKind: on the first event that knows it; the core rejects a later one of another kind.
     ///   - at: event time, not the time of the call.
     ///   - seq: counts up within the topic; only if the feed numbers its patches.
     ///   - id: a second event with the same id in its topic is a `duplicate`; `nil` is never one.
     ///   - kind: for people and the log; it has no effect on decisions.
+    ///   - lifecycle: `nil` if the event neither begins nor ends its topic.
+    ///   - change: effect on the topic's facts or state.
     ///   - alert: words of the feed's own; the rules decide whether they alert.
-    ///   - app: only for an operation on `TopicID.every`: the app whose subscribers it concerns.
+    ///   - isCorrection: an operator corrects the feed.
+    ///   - app: only for an operation on all topics: the app whose subscribers it concerns.
     public init(
         topic: TopicID, topicKind: TopicKind? = nil, at: FeedTime, seq: UInt64? = nil, id: String? = nil, kind: String,
         lifecycle: Lifecycle? = nil, change: Change = .nothing, alert: AlertText? = nil, isCorrection: Bool = false,

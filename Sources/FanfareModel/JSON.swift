@@ -261,6 +261,9 @@ extension JSONObject {
 }
 
 extension JSONObject {
+    /// About as many bytes as its canonical form has, or some more, where few characters of its texts have to be escaped.
+    var bytesUsual: Int { members.reduce(2) { $0 + $1.key.utf8.count + 4 + $1.value.bytesUsual } }
+
     /// Upper bound on the bytes of the canonical form, found without writing it: each byte of a string may take six when escaped,
     /// and no number takes more than 24.
     package var bytesBound: Int {
@@ -269,6 +272,17 @@ extension JSONObject {
 }
 
 extension JSONValue {
+    fileprivate var bytesUsual: Int {
+        switch self {
+        case .null, .bool: 5
+        case .int(let number): 2 + (64 - number.magnitude.leadingZeroBitCount) * 5 / 16
+        case .double: 12
+        case .string(let text): text.utf8.count + 2
+        case .array(let values): values.reduce(2) { $0 + 1 + $1.bytesUsual }
+        case .object(let object): object.bytesUsual
+        }
+    }
+
     fileprivate var bytesBound: Int {
         switch self {
         case .null, .bool: 5

@@ -28,9 +28,11 @@ public struct Preferences: Sendable, Hashable {
         static let minutesPerDay = 1440
 
         /// - Parameters:
-        ///   - from: local minutes since midnight, 0…1439, as `until`; equal ones make no window.
+        ///   - from: first quiet minute, in local minutes since midnight, 0…1439.
+        ///   - until: first minute that is no longer quiet, 0…1439.
         ///   - utcOffset: minutes by which local time is ahead of UTC, −720…840; negative in the west.
-        /// - Returns: `nil` for minutes outside their ranges, and for an empty window.
+        ///   - breakthrough: the alerts that are given all the same.
+        /// - Returns: `nil` for minutes outside their ranges, and for an empty window (`from` equals `until`).
         public init?(from: Int, until: Int, utcOffset: Int = 0, breakthrough: AlertMask = .essential) {
             let day = 0..<QuietHours.minutesPerDay
             guard day.contains(from), day.contains(until), from != until, (-720...840).contains(utcOffset) else {
@@ -40,6 +42,18 @@ public struct Preferences: Sendable, Hashable {
                 (local - utcOffset + QuietHours.minutesPerDay) % QuietHours.minutesPerDay
             }
             self.init(utc(from), utc(until), breakthrough)
+        }
+
+        /// Where the window begins and ends by a clock that is so many minutes ahead of UTC: with the offset that `init` was given, what
+        /// it was given.
+        ///
+        /// - Parameter utcOffset: any number; whole days make no difference.
+        public func local(utcOffset: Int) -> (from: Int, until: Int) {
+            func local(_ utc: Int) -> Int {
+                let minute = (utc + utcOffset % QuietHours.minutesPerDay) % QuietHours.minutesPerDay
+                return minute < 0 ? minute + QuietHours.minutesPerDay : minute
+            }
+            return (local(from), local(until))
         }
 
         @usableFromInline init(_ from: Int, _ until: Int, _ breakthrough: AlertMask) {

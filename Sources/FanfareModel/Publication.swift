@@ -53,15 +53,12 @@ package final class Alert: Sendable {
     /// Default limit of a state's bytes.
     @usableFromInline package static let bytesMax = 3072
 
-    /// Bytes reserved at first; most states of the recorded and generated feeds have fewer.
-    private static let bytesUsual = 384
-
     package init(_ state: JSONObject) {
         var bytes: [UInt8] = []
         var highlight: Range<Int>?
         var deepLink: Range<Int>?
         var highlightMax = 0
-        bytes.reserveCapacity(EncodedState.bytesUsual)
+        bytes.reserveCapacity(state.bytesUsual)
         bytes.append(UInt8(ascii: "{"))
         for (index, member) in state.members.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
@@ -117,6 +114,8 @@ package struct Expiry: Sendable, Hashable {
     /// Serial number of the publication over all topics, from 1; outcomes refer to it.
     @usableFromInline package let serial: UInt64
     package let topicID: TopicID
+    /// The same for those who do not want to look it up.
+    package let topic: TopicNumber
     package let topicKind: TopicKind
     /// Version number within the topic, from 1.
     package let version: UInt32
@@ -127,9 +126,10 @@ package struct Expiry: Sendable, Hashable {
     /// Rank among several activities on one phone, the highest first (rule U7); `nil`: the system decides.
     package let relevance: Int?
     package let prominence: Prominence
-    /// Short forms, which a lineup shows while the topic is outside its spotlight.
-    package let short: ShortForms
-    /// Maximum bytes of the state in any push that shows this topic (rule U4).
+    private let shortForms: ShortFormsSource
+    /// What a lineup shows of this version outside its spotlight; made anew each time.
+    package var short: ShortForms { shortForms.forms(of: topicID) }
+    /// Bytes that the state of any push which shows this topic may have (rule U4).
     package let stateBytesMax: Int
     /// Time after sending at which the card looks old; the fan-out turns it into a date.
     package let staleAfter: Duration?
@@ -144,17 +144,34 @@ package struct Expiry: Sendable, Hashable {
     /// Hash of the visible content; equal displays are not sent twice.
     @inlinable package var display: UInt64 { isRepublished ? (state.hash ^ serial).mixed : state.hash }
 
-    package init(
-        serial: UInt64, topicID: TopicID, topicKind: TopicKind, version: UInt32, event: Event,
-        state: EncodedState, priority: Priority, alert: Alert?, relevance: Int? = nil,
+    package convenience init(
+        serial: UInt64, topicID: TopicID, topic: TopicNumber = .none, topicKind: TopicKind, version: UInt32,
+        event: Event, state: EncodedState, priority: Priority, alert: Alert?, relevance: Int? = nil,
         prominence: Prominence = Prominence(),
         short: ShortForms = ShortForms(compactLeading: "", compactTrailing: "", minimal: ""),
         stateBytesMax: Int = EncodedState.bytesMax,
         staleAfter: Duration?, dismissAfter: Duration?, freesID: Bool = false, expiry: Expiry = Expiry(),
         isRepublished: Bool = false
     ) {
+        self.init(
+            serial: serial, topicID: topicID, topic: topic, topicKind: topicKind, version: version, event: event,
+            state: state, priority: priority, alert: alert, relevance: relevance, prominence: prominence,
+            shortForms: .made(short), stateBytesMax: stateBytesMax, staleAfter: staleAfter,
+            dismissAfter: dismissAfter, freesID: freesID, expiry: expiry, isRepublished: isRepublished)
+    }
+
+    package init(
+        serial: UInt64, topicID: TopicID, topic: TopicNumber = .none, topicKind: TopicKind, version: UInt32,
+        event: Event, state: EncodedState, priority: Priority, alert: Alert?, relevance: Int? = nil,
+        prominence: Prominence = Prominence(),
+        shortForms: ShortFormsSource,
+        stateBytesMax: Int = EncodedState.bytesMax,
+        staleAfter: Duration?, dismissAfter: Duration?, freesID: Bool = false, expiry: Expiry = Expiry(),
+        isRepublished: Bool = false
+    ) {
         self.serial = serial
         self.topicID = topicID
+        self.topic = topic
         self.topicKind = topicKind
         self.version = version
         self.event = event
@@ -163,7 +180,7 @@ package struct Expiry: Sendable, Hashable {
         self.alert = alert
         self.relevance = relevance
         self.prominence = prominence
-        self.short = short
+        self.shortForms = shortForms
         self.stateBytesMax = stateBytesMax
         self.staleAfter = staleAfter
         self.dismissAfter = dismissAfter
@@ -182,9 +199,10 @@ extension Publication {
 
     private func copy(serial: UInt64, isRepublished: Bool) -> Publication {
         Publication(
-            serial: serial, topicID: topicID, topicKind: topicKind, version: version, event: event, state: state,
-            priority: priority, alert: nil, relevance: relevance, prominence: prominence, short: short,
-            stateBytesMax: stateBytesMax, staleAfter: staleAfter, dismissAfter: dismissAfter, freesID: freesID,
+            serial: serial, topicID: topicID, topic: topic, topicKind: topicKind, version: version, event: event,
+            state: state, priority: priority, alert: nil, relevance: relevance, prominence: prominence,
+            shortForms: shortForms, stateBytesMax: stateBytesMax, staleAfter: staleAfter,
+            dismissAfter: dismissAfter, freesID: freesID,
             expiry: expiry, isRepublished: isRepublished)
     }
 }

@@ -15,6 +15,89 @@ public struct ShortForms: Sendable, Hashable {
     }
 }
 
+extension ShortForms {
+    /// Columns of each: what fits beside the camera on the narrowest phone.
+    package static let widthMax = 6
+
+    /// Of the forms that the rules put into the state itself; where they lack, of the reducer's; and where that knows none
+    /// either, the last part of the topic's id beside the field that changed last.
+    package init(of state: JSONObject, topic: TopicID, reducer: ShortForms?) {
+        func own(_ key: String) -> String? { state[key]?.stringValue }
+        func cut(_ text: String) -> String { text.cut(toWidth: ShortForms.widthMax) }
+        // Asked for only where they are needed.
+        var name: String { topic.lastPart }
+        var value: String { (own("highlight").flatMap { state[$0] } ?? state["status"])?.asText ?? "" }
+        self.init(
+            compactLeading: own("compactLeading") ?? cut(reducer?.compactLeading ?? name),
+            compactTrailing: own("compactTrailing") ?? cut(reducer?.compactTrailing ?? value),
+            minimal: own("minimal") ?? cut(reducer?.minimal ?? (value.isEmpty ? name : value)))
+    }
+}
+
+extension TopicID {
+    /// What stands behind the last `/`.
+    fileprivate var lastPart: String {
+        // Most ids are ASCII, where a byte is a character and costs a hundredth of one.
+        let bytes = rawValue.utf8
+        guard bytes.allSatisfy({ $0 < 0x80 }) else {
+            return rawValue.split(separator: "/").last.map(String.init) ?? rawValue
+        }
+        let slash = UInt8(ascii: "/")
+        guard let last = bytes.lastIndex(where: { $0 != slash }) else { return rawValue }
+        let start = bytes[...last].lastIndex(of: slash).map { bytes.index(after: $0) } ?? bytes.startIndex
+        return String(rawValue[start...last])
+    }
+}
+
+/// What short forms are made of, when somebody asks for them: most topics are in no lineup.
+package enum ShortFormsSource: Sendable {
+    indirect case made(ShortForms)
+    case state(JSONObject)
+
+    package func forms(of topic: TopicID) -> ShortForms {
+        switch self {
+        case .made(let forms): forms
+        case .state(let state): ShortForms(of: state, topic: topic, reducer: nil)
+        }
+    }
+}
+
+extension Character {
+    /// From U+1100 (Hangul) on, most letters fill a square; so do emoji.
+    fileprivate var width: Int { (unicodeScalars.first?.value ?? 0) >= 0x1100 && !isPunctuation ? 2 : 1 }
+}
+
+extension String {
+    package func cut(toWidth widthMax: Int) -> String {
+        // No character is wider than it has bytes, and printable ASCII is as wide.
+        guard utf8.count > widthMax else { return self }
+        guard !utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
+            return String(utf8.prefix(widthMax - 1))! + "…"  // a part of ASCII is text
+        }
+        guard reduce(0, { $0 + $1.width }) > widthMax else { return self }
+        var width = 1
+        let kept = prefix { character in
+            width += character.width
+            return width <= widthMax
+        }
+        return kept + "…"
+    }
+}
+
+extension JSONValue {
+    /// As people read it: strings without their quotes.
+    package var asText: String {
+        switch self {
+        case .string(let text): return text
+        case .int(let number): return String(number)
+        default:
+            var bytes: [UInt8] = []
+            write(to: &bytes)
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+}
+
 /// Weight of a topic's version beside the others of a lineup.
 package struct Prominence: Sendable, Hashable {
     /// Is `true` once the topic has begun. The publication's event tells whether it is over.

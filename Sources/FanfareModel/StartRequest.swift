@@ -1,5 +1,5 @@
 /// Request to start an activity on a phone by a push (push-to-start). Immutable and shared.
-public final class StartRequest: Sendable {
+public final class StartRequest: Sendable, Hashable {
     /// Id of the activity in the app. The attributes contain it, so that the app can report the update token under it.
     public let activity: String
     /// Start token, raw bytes (not hex), at most 512. Addresses a device and the attributes' type. A secret.
@@ -13,8 +13,8 @@ public final class StartRequest: Sendable {
     /// Alert shown at the start. Without one, phones start nothing (spec §3.1, observed).
     public let alert: AlertText
 
-    /// Creates a request without checks. `Engine.start` refuses an empty or too long token; `Engine.Observer.met` reports
-    /// attributes that do not fit in a push when the start is tried.
+    /// Creates a request without checks. The engine refuses an empty or too long token; an `ActivityEvent` reports attributes that do
+    /// not fit in a push when the start is tried.
     ///
     /// - Parameters:
     ///   - activity: the app's id of the activity, used in all calls of the engine.
@@ -33,6 +33,19 @@ public final class StartRequest: Sendable {
         self.attributes = attributes
         self.activityKey = activityKey
         self.alert = alert
+    }
+
+    /// Returns `true` if both request the same, token included.
+    public static func == (a: StartRequest, b: StartRequest) -> Bool {
+        a === b
+            || a.activity == b.activity && a.token == b.token && a.attributesType == b.attributesType
+                && a.attributes == b.attributes && a.activityKey == b.activityKey && a.alert == b.alert
+    }
+
+    /// Feeds the id and the token to the hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(activity)
+        hasher.combine(token)
     }
 
     /// Returns the id of a renewed activity, which is another one on the phone: the first one's id, with a number from 2 on.

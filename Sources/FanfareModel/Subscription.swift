@@ -4,8 +4,8 @@ public struct Subscription: Sendable, Hashable {
     public var audience: AudienceKey
     /// Id of the activity: `ActivityID(hashing:)` of the app's id.
     public var activity: ActivityID
-    /// Id of the subscriber, hashed from the app's id like an `ActivityID`.
-    public var subscriber: UInt64
+    /// `SubscriberID.key`.
+    package var subscriber: UInt64
     /// Update token, raw bytes.
     public var token: [UInt8]
     /// Preferences of the person; `nil` stands for `Preferences()`: every alert, no quiet hours.
@@ -16,13 +16,26 @@ public struct Subscription: Sendable, Hashable {
     public var startedAt: FeedTime?
 
     /// Creates a subscription without checks. The engine leaves out those that it cannot take, such as one with an empty token, and
-    /// `Engine.Observer.report` says how many.
+    /// its reports say how many.
     ///
     /// - Parameters:
+    ///   - audience: what the activity shows.
     ///   - activity: `ActivityID(hashing:)` of the app's id.
-    ///   - subscriber: `ActivityID(hashing:).rawValue` of the app's id of the install.
+    ///   - subscriber: the install, and its app.
     ///   - token: raw bytes, not hex; 1 to 512 of them.
+    ///   - preferences: the person's; `nil` stands for `Preferences()`.
+    ///   - startedAt: when it appeared on the phone; `nil`: just now.
     public init(
+        audience: AudienceKey, activity: ActivityID, subscriber: SubscriberID, token: [UInt8],
+        preferences: Preferences? = nil, startedAt: FeedTime? = nil
+    ) {
+        self.init(
+            audience: audience, activity: activity, subscriber: subscriber.key, token: token, preferences: preferences,
+            app: subscriber.app, startedAt: startedAt)
+    }
+
+    /// - Parameter subscriber: `SubscriberID.key`.
+    package init(
         audience: AudienceKey, activity: ActivityID, subscriber: UInt64, token: [UInt8],
         preferences: Preferences? = nil, app: AppID? = nil, startedAt: FeedTime? = nil
     ) {

@@ -14,7 +14,8 @@ public struct Freshness: Sendable, Equatable {
     /// Kinds told apart in one shard, 50 KB each at most.
     static let kindsMax = 16
 
-    package init() {}
+    /// Nothing measured yet.
+    public init() {}
 
     package mutating func add(_ other: Freshness) {
         stateAge.add(other.stateAge)
@@ -40,7 +41,8 @@ public struct FreshnessReport: Sendable, Equatable {
     /// When the last push was accepted, in nanoseconds of the engine's monotonic clock (`ClockSource`); 0 before the first.
     public var lastAccepted: Int64 = 0
 
-    package init() {}
+    /// Nothing measured yet.
+    public init() {}
 
     package static func + (a: FreshnessReport, b: FreshnessReport) -> FreshnessReport {
         var sum = a

@@ -16,7 +16,8 @@ public struct Histogram: Sendable, Equatable {
     /// The greatest value, exactly; 0 when there are none.
     public private(set) var max: Int64 = 0
 
-    package init() {}
+    /// Nothing recorded yet.
+    public init() {}
 
     /// - Parameter value: negative ones count as 0: a clock that was read in another order.
     package mutating func record(_ value: Int64, times: Int = 1) {

@@ -54,8 +54,26 @@ public import Synchronization
         tail.value.load(ordering: .acquiring) == ManyToOneMailbox.closed | head.value.load(ordering: .relaxed)
     }
 
+    /// From any thread: full at one moment, or closed.
+    package var isFull: Bool {
+        // Read first, so that what is popped meanwhile makes it look fuller, and never emptier, than it is.
+        let head = head.value.load(ordering: .acquiring)
+        return tail.value.load(ordering: .acquiring) >= head + capacity
+    }
+
+    /// From the consumer's thread only: elements that may be pushed before the mailbox is full. Producers that push meanwhile leave fewer.
+    package var room: Int {
+        let claimed = tail.value.load(ordering: .relaxed) & ~ManyToOneMailbox.closed
+        return Int(capacity - (claimed - head.value.load(ordering: .relaxed)))
+    }
+
     /// From any thread. `false` when full or closed.
-    @inlinable package func tryPush(_ element: Element) -> Bool {
+    @inlinable package func tryPush(_ element: Element) -> Bool { push(element) != nil }
+
+    /// From any thread.
+    ///
+    /// - Returns: the element's position, which counts from 0 in the order in which the consumer pops; `nil` when full or closed.
+    @inlinable package func push(_ element: Element) -> UInt64? {
         var position = tail.value.load(ordering: .relaxed)
         while true {
             let cell = index(of: position)
@@ -68,11 +86,11 @@ public import Synchronization
                     (elements + cell).initialize(to: element)
                     // Publishes the element; meets the acquire in `pop`.
                     sequences[cell].store(position &+ 1, ordering: .releasing)
-                    return true
+                    return position
                 }
                 position = current
             } else if turn < position {
-                return false  // still holds the element of one lap ago, or closed
+                return nil  // still holds the element of one lap ago, or closed
             } else {
                 position = tail.value.load(ordering: .relaxed)
             }

@@ -155,6 +155,12 @@ public import Synchronization
         return element
     }
 
+    /// Nothing is there now. What comes later the producer has to tell of.
+    @inlinable package var isEmpty: Bool {
+        // Meets the releases in `tryPush` and `push`.
+        ring.tail.value.load(ordering: .acquiring) == head
+    }
+
     /// Hands at most `limit` elements to `body`, oldest first, and gives their slots back together: while it runs, the producer
     /// finds them taken. Elements that arrive meanwhile wait for the next call, so it ends.
     /// - Returns: how many there were.

@@ -18,6 +18,8 @@ public enum Dismissal: Sendable, Hashable {
         case .immediate: .zero
         case .after(let duration): min(max(duration, .zero), Dismissal.longest)
         case .at(let date): min(max(date - now, .zero), Dismissal.longest)
+        // Asked for each version, of the longest that there may be: a division by software.
+        case .proportional where lasted >= .seconds(3 * 3600): .seconds(30 * 60)
         case .proportional: min(max(lasted / 6, .seconds(15 * 60)), .seconds(30 * 60))
         }
     }

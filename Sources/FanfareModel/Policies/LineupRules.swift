@@ -15,6 +15,8 @@ public struct LineupRules: Sendable, Hashable {
     public var rotationPushes: TokenBucket.Size
 
     /// - Parameters:
+    ///   - dwell: time for which a topic keeps the spotlight after its latest change.
+    ///   - round: time for which the spotlight stays with each live topic while nothing happens; `nil`: it does not go round.
     ///   - minimumInterval: keeps eight matches from causing eight pushes in two seconds.
     ///   - gather: with the default, two goals in one second are one push, eight in two seconds are two, and each is a second later.
     ///   - rotationPushes: with the default, a few at once and then one a minute, which spends nothing that matters.

@@ -25,6 +25,8 @@ package final class WillingTransport: Transport {
     package private(set) var accepted: [Push] = []
     /// How often it was told of work.
     package private(set) var turns = 0
+    /// Called first then.
+    package var onWork: (() -> Void)?
     package var isBlocked = false
     /// What it says to a push for this token.
     package var answer: ([UInt8]) -> DeliveryOutcome = { _ in .accepted }
@@ -38,6 +40,7 @@ package final class WillingTransport: Transport {
 
     package func workAvailable() {
         turns += 1
+        onWork?()
         while !isBlocked {
             let moment = clock()
             source.pull(limit: 64, at: moment, into: &batch)

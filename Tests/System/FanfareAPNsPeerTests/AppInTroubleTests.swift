@@ -73,22 +73,23 @@ import Testing
                     token: token(of: person), app: apps[isWell ? 0 : 1].app)
             }, expectedCount: people + crowd)
         let engine = try Engine(engineOptions)
-        let crowded = try #require(engine.app(apps[1].app))
         var begun: [Int64] = []
         for goal in 1...goals {
             begun.append(Clock.monotonicNanoseconds())
             let event = FeedEvent(
                 topic: topic, topicKind: .generic, at: FeedTime(seconds: 1_790_000_000 + Int64(goal)),
                 seq: UInt64(goal), kind: "score", change: .patch(["score": .int(Int64(goal))]))
-            try handIn { engine.ingest(event) }
+            try handIn { engine.offer(event) }
             if neighbour != .none {
                 // The crowd has new tokens, which free it from whatever held it.
                 for person in 0..<crowd / goals {
                     let number = people + (goal - 1) * (crowd / goals) + person
                     try handIn {
-                        engine.follow(
-                            .topic(topic), activity: "\(number)", subscriber: "\(number)",
-                            token: token(of: number + crowd), app: crowded)
+                        engine.offer(
+                            .follow(
+                                .topic(topic), activity: "\(number)",
+                                subscriber: SubscriberID("\(number)", app: apps[1].app),
+                                token: token(of: number + crowd)))
                     }
                 }
             }

@@ -67,18 +67,20 @@ import Testing
         options.rules = Rules(kinds: [:], other: rules)
         let engine = try Engine(options)
         for host in hosts {
-            let app = try #require(engine.app(host.app.app))
             for person in 0..<people {
                 #expect(
-                    engine.follow(
-                        .topic(topic), activity: "card of \(person)", subscriber: "person \(person)",
-                        token: host.token(of: person), app: app
+                    engine.offer(
+                        .follow(
+                            .topic(topic), activity: "card of \(person)",
+                            subscriber: SubscriberID("person \(person)", app: host.app.app),
+                            token: host.token(of: person)
+                        )
                     ).isTaken)
             }
         }
         for version in 1...versions {
             #expect(
-                engine.ingest(
+                engine.offer(
                     FeedEvent(
                         topic: topic, topicKind: .generic, at: FeedTime(seconds: 1_790_000_000 + Int64(version)),
                         seq: UInt64(version), kind: "score", lifecycle: version == versions ? .end : nil,

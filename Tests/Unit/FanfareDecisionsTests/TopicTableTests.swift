@@ -17,12 +17,12 @@ import Testing
         var places: [String: (place: Int, birth: UInt64)] = [:]
         for _ in 0..<3000 {
             let id = "t/\(random.next() % 300)"
-            let place = table.find(TopicID(id))
+            let place = table.place(of: TopicID(id))
             #expect(place == places[id]?.place, "seed \(seed)")
             if let place, random.next() % 2 == 0 {
                 table.remove(place)
                 places[id] = nil
-                #expect(table.find(TopicID(id)) == nil, "seed \(seed)")
+                #expect(table.place(of: TopicID(id)) == nil, "seed \(seed)")
             } else if place == nil {
                 let birth = table.nextBirth
                 places[id] = (table.insert(topic(id, in: table)), birth)

@@ -7,6 +7,8 @@ import Testing
     /// What distinguishes publications here; the serial tells them apart.
     private struct Kind: Hashable {
         var topic = 0
+        /// The core's number goes with it.
+        var isNumbered = true
         var priority = Priority.immediate
         var event = Publication.Event.update
         var alerts = false
@@ -20,8 +22,10 @@ import Testing
             cause: "goal", class: .essential, text: AlertText(title: "Goal", body: ""), freshFor: .seconds(300),
             highlight: nil)
         return Publication(
-            serial: serial, topicID: TopicID("match/\(kind.topic)"), topicKind: .football, version: UInt32(serial),
-            event: kind.event, state: EncodedState(["goals": .int(Int64(serial))]), priority: kind.priority,
+            serial: serial, topicID: TopicID("match/\(kind.topic)"),
+            topic: kind.isNumbered ? TopicNumber(place: UInt32(kind.topic), birth: UInt64(kind.topic) + 5) : .none,
+            topicKind: .football, version: UInt32(serial), event: kind.event,
+            state: EncodedState(["goals": .int(Int64(serial))]), priority: kind.priority,
             alert: kind.alerts ? alert : nil, prominence: Prominence(news: kind.news), staleAfter: nil,
             dismissAfter: nil, isRepublished: kind.isRepublished)
     }
@@ -101,6 +105,18 @@ import Testing
         #expect(CommandQueueTests.serials(&queue) == [1, 2])
     }
 
+    /// Nor is one when what was left out has been cleared away.
+    @Test func aQuestionStaysWhereItIsAmongWhatIsTightened() {
+        var queue = CommandQueue()
+        queue.append(.publish(CommandQueueTests.publication(Kind(topic: 1), 1))) { _ in }
+        queue.append(.reportQuiet(1)) { _ in }
+        for serial in UInt64(2)...5000 {
+            queue.append(.publish(CommandQueueTests.publication(Kind(topic: 2), serial))) { _ in }
+        }
+        queue.append(.publish(CommandQueueTests.publication(Kind(topic: 1), 5001))) { _ in }
+        #expect(CommandQueueTests.serials(&queue) == [1, 5000, 5001])
+    }
+
     /// Whatever goes in, in whatever order it is taken: nothing is lost, nothing comes twice or out of order, and what is left out
     /// was left out for something newer that waits.
     @Test(arguments: UInt64(1)...50) func nothingIsLostButWhatIsOvertaken(seed: UInt64) {
@@ -127,8 +143,10 @@ import Testing
                 waiting.append((serial, nil))
                 continue
             }
+            let topic = Int(random.next() % 3)
             let kind = Kind(
-                topic: Int(random.next() % 3), priority: random.next() % 2 == 0 ? .immediate : .conserving,
+                topic: topic, isNumbered: topic > 0 || seed % 2 == 0,
+                priority: random.next() % 2 == 0 ? .immediate : .conserving,
                 event: random.next() % 10 == 0 ? .end : .update, alerts: random.next() % 10 == 0,
                 isRepublished: random.next() % 20 == 0, news: random.next() % 20 == 0 ? 50 : nil)
             queue.append(.publish(CommandQueueTests.publication(kind, serial))) { overtaken in

@@ -25,7 +25,7 @@ import Testing
 
     @Test func noRoomForATopicsIDIsAnAnswer() {
         let follow = ShardCommand.follow(ActivityID(hashing: "card"), .topic(TopicID("match")), token: [1])
-        #expect(follow.fault(topicIDBytesMax: 0)?.contains("not 5") == true)
+        #expect(follow.fault(topicIDBytesMax: 0)?.description.contains("not 5") == true)
         #expect(follow.fault(topicIDBytesMax: 5) == nil)
     }
 

@@ -176,9 +176,6 @@ import Testing
         #expect { _ = try TransportChoice.apns(first, others: [first]).makeFactories(shards: 1) } throws: {
             "\($0)".contains("once")
         }
-        let engine = try Engine(Engine.Options(transport: .discard))
-        #expect(engine.app(first.app) == nil)
-        engine.stop()
     }
 
     /// Found out before a key is read or a connection opened, and not by APNs minutes later.
@@ -219,9 +216,9 @@ import Testing
         options.shards = shards
         options.subscribers = SubscriberSequence(everybody, expectedCount: everybody.count)
         let engine = try Engine(options)
-        #expect(engine.unfollow(activity: "activity 1", subscriber: "subscriber 1").isTaken)
+        #expect(engine.offer(.unfollow(activity: "activity 1", subscriber: "subscriber 1")).isTaken)
         #expect(
-            engine.ingest(
+            engine.offer(
                 FeedEvent(
                     topic: TopicID("match"), topicKind: .generic, at: FeedTime(seconds: 1_790_000_000), kind: "score",
                     change: .patch(["goals": 1]))

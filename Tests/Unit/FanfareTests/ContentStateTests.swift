@@ -69,7 +69,9 @@ import Testing
                 for number in 0..<1000 {
                     let state = Count(thread: thread, number: number)
                     // Full is an answer.
-                    while (try? engine.publish(state, for: TopicID("ride/1")))?.isTaken == false { sched_yield() }
+                    while (try? engine.offer(.publish(state, for: TopicID("ride/1"))))?.isTaken == false {
+                        sched_yield()
+                    }
                 }
             }
         }
@@ -112,7 +114,7 @@ import Testing
             let engine = try Engine(Engine.Options(transport: .discard))
             defer { engine.stop() }
             let fault = #expect(throws: ContentStateFault.self) {
-                try engine.publish(state, for: TopicID("ride/1"))
+                try engine.offer(.publish(state, for: TopicID("ride/1")))
             }
             return fault?.description ?? ""
         }
@@ -144,20 +146,25 @@ import Testing
         let match = TopicID("match/1")
         for subscriber in 0..<1000 {
             #expect(
-                engine.follow(
-                    .topic(match), activity: "card \(subscriber)", subscriber: "\(subscriber)",
-                    token: Array("token \(subscriber)".utf8)
+                engine.offer(
+                    .follow(
+                        .topic(match), activity: "card \(subscriber)", subscriber: "\(subscriber)",
+                        token: Array("token \(subscriber)".utf8)
+                    )
                 ).isTaken)
         }
         let at = FeedTime(seconds: 1_790_000_000)
-        #expect(try engine.publish(Counted(score: 1), for: match, at: at).isTaken)
-        #expect(try engine.publish(Counted(score: 1), for: match, at: at + .seconds(5)).isTaken)
+        #expect(try engine.offer(.publish(Counted(score: 1), for: match, at: at)).isTaken)
+        #expect(try engine.offer(.publish(Counted(score: 1), for: match, at: at + .seconds(5))).isTaken)
         #expect(
-            try engine.publish(
-                Counted(score: 2), for: match, at: at + .seconds(10), alert: AlertText(title: "Goal", body: "2–0")
+            try engine.offer(
+                .publish(
+                    Counted(score: 2), for: match, at: at + .seconds(10), alert: AlertText(title: "Goal", body: "2–0")
+                )
             )
             .isTaken)
-        #expect(try engine.publish(Counted(score: 2), for: match, at: at + .seconds(20), lifecycle: .end).isTaken)
+        #expect(
+            try engine.offer(.publish(Counted(score: 2), for: match, at: at + .seconds(20), lifecycle: .end)).isTaken)
         #expect(engine.settle(within: .seconds(20)))
         let counted = Locked<ShardCounts?>(nil)
         #expect(engine.counts { counts in counted.withLock { $0 = counts } }.isTaken)

@@ -12,29 +12,31 @@ import Testing
     @Test func whatNoShardCanDoIsRefusedWithTheReason() throws {
         let engine = try Engine(Engine.Options(transport: .discard))
         func follow(_ audience: AudienceKey, token: [UInt8] = [1]) -> Admission {
-            engine.follow(audience, activity: "card", subscriber: "anna", token: token)
+            engine.offer(.follow(audience, activity: "card", subscriber: "anna", token: token))
         }
         func start(_ audience: AudienceKey, token: [UInt8] = [1]) -> Admission {
-            engine.start(
-                audience,
-                StartRequest(
-                    activity: "started", token: token, attributesType: "A", alert: AlertText(title: "", body: "")),
-                subscriber: "anna")
+            engine.offer(
+                .start(
+                    audience,
+                    StartRequest(
+                        activity: "started", token: token, attributesType: "A", alert: AlertText(title: "", body: "")),
+                    subscriber: "anna"))
         }
+        func refusal(_ cause: Refusal.Cause, _ line: String) -> Admission { .refused(Refusal(cause, line)) }
         func lineup(_ count: Int) -> AudienceKey { .lineup((0..<count).map { TopicID("\($0)") }) }
         for ask in [{ follow($0, token: $1) }, { start($0, token: $1) }] as [(AudienceKey, [UInt8]) -> Admission] {
-            #expect(ask(.topic(topic), []) == .refused("a token has 1 to 512 bytes, not 0"))
+            #expect(ask(.topic(topic), []) == refusal(.token, "a token has 1 to 512 bytes, not 0"))
             #expect(
                 ask(.topic(topic), [UInt8](repeating: 1, count: 513))
-                    == .refused("a token has 1 to 512 bytes, not 513"))
-            #expect(ask(.topic(topic), [UInt8](repeating: 1, count: 512)) == .taken)
-            #expect(ask(lineup(0), [1]) == .refused("a lineup has 1 to 64 topics, not 0"))
-            #expect(ask(lineup(64), [1]) == .taken)
-            #expect(ask(lineup(65), [1]) == .refused("a lineup has 1 to 64 topics, not 65"))
-            #expect(ask(.lineup([topic, topic]), [1]) == .refused("a lineup has each of its topics once"))
-            #expect(ask(.topic(TopicID("")), [1]) == .refused("a topic's id has 1 to 512 bytes, not 0"))
+                    == refusal(.token, "a token has 1 to 512 bytes, not 513"))
+            #expect(ask(.topic(topic), [UInt8](repeating: 1, count: 512)).isTaken)
+            #expect(ask(lineup(0), [1]) == refusal(.lineup, "a lineup has 1 to 64 topics, not 0"))
+            #expect(ask(lineup(64), [1]).isTaken)
+            #expect(ask(lineup(65), [1]) == refusal(.lineup, "a lineup has 1 to 64 topics, not 65"))
+            #expect(ask(.lineup([topic, topic]), [1]) == refusal(.lineup, "a lineup has each of its topics once"))
+            #expect(ask(.topic(TopicID("")), [1]) == refusal(.topic, "a topic's id has 1 to 512 bytes, not 0"))
             let long = TopicID(String(repeating: "x", count: 513))
-            #expect(ask(.lineup([topic, long]), [1]) == .refused("a topic's id has 1 to 512 bytes, not 513"))
+            #expect(ask(.lineup([topic, long]), [1]) == refusal(.topic, "a topic's id has 1 to 512 bytes, not 513"))
         }
         engine.stop()
     }
@@ -49,15 +51,16 @@ import Testing
                 makeTransports: apps.map { _ in transport })
         }
         let (one, two) = try (engine([here]), engine([there, here]))
-        let (known, foreign) = try (#require(two.app(here)), #require(two.app(there)))
-        let refused = Admission.refused("this engine does not push to the app com.example.there, production")
-        #expect(one.app(there) == nil)
-        #expect(one.follow(.topic(topic), activity: "a", subscriber: "s", token: [1], app: foreign) == refused)
-        #expect(one.prefer(Preferences(), activity: "a", subscriber: "s", app: foreign) == refused)
-        #expect(one.unfollow(activity: "a", subscriber: "s", app: foreign) == refused)
-        let asked = one.alertDisposition(of: "x", in: topic, activity: "a", subscriber: "s", app: foreign) { _ in }
+        let (known, foreign) = (SubscriberID("s", app: here), SubscriberID("s", app: there))
+        #expect(two.offer(.follow(.topic(topic), activity: "a", subscriber: foreign, token: [1])).isTaken)
+        let refused = Admission.refused(
+            Refusal(.app, "this engine does not push to the app com.example.there, production"))
+        #expect(one.offer(.follow(.topic(topic), activity: "a", subscriber: foreign, token: [1])) == refused)
+        #expect(one.offer(.prefer(Preferences(), activity: "a", subscriber: foreign)) == refused)
+        #expect(one.offer(.unfollow(activity: "a", subscriber: foreign)) == refused)
+        let asked = one.alertDisposition(of: "x", in: topic, activity: "a", subscriber: foreign) { _ in }
         #expect(asked == refused)
-        #expect(one.follow(.topic(topic), activity: "a", subscriber: "s", token: [1], app: known) == .taken)
+        #expect(one.offer(.follow(.topic(topic), activity: "a", subscriber: known, token: [1])).isTaken)
         #expect(one.settle(within: .seconds(120)))
         one.stop()
         two.stop()

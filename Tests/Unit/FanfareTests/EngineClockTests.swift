@@ -20,13 +20,13 @@ import Testing
         let topic = TopicID("match/1")
         func score(_ goals: Int64) {
             #expect(
-                engine.ingest(
+                engine.offer(
                     FeedEvent(
                         topic: topic, topicKind: .generic, at: FeedTime(seconds: 1_790_000_000 + goals), kind: "score",
                         change: .patch(["goals": .int(goals)]))
                 ).isTaken)
         }
-        #expect(engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1]).isTaken)
+        #expect(engine.offer(.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])).isTaken)
         score(1)
         #expect(published.wait(timeout: .now() + 60) == .success)
         offset.withLock { $0 = seconds * 1000 }

@@ -81,8 +81,8 @@ import Testing
             options.shards = 3
             for _ in 0..<5 {
                 let engine = try Engine(options)
-                #expect(engine.ingest(.number(1)).isTaken)
-                engine.stop()
+                #expect(engine.offer(.number(1)).isTaken)
+                #expect(await engine.shutdown().isDrained)
             }
             #expect(Belongings.become { $0 == before }, "\(Belongings.now) instead of \(before)")
         }
@@ -94,8 +94,9 @@ import Testing
             for _ in 0..<5 {
                 let engine = try Engine(Engine.Options(transport: .discard))
                 #expect(
-                    engine.follow(.topic(TopicID("topic")), activity: "card", subscriber: "anna", token: [1]).isTaken)
-                #expect(engine.ingest(.number(1)).isTaken)
+                    engine.offer(.follow(.topic(TopicID("topic")), activity: "card", subscriber: "anna", token: [1]))
+                        .isTaken)
+                #expect(engine.offer(.number(1)).isTaken)
             }
             #expect(Belongings.become { $0 == before }, "\(Belongings.now) instead of \(before)")
         }
@@ -129,7 +130,7 @@ import Testing
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             var options = Engine.Options(transport: .discard)
             options.shards = 64
-            #expect(throws: LoopError.self) { _ = try Engine(options) }
+            #expect { _ = try Engine(options) } throws: { ($0 as? EngineFault)?.underlying is LoopError }
             #expect(Belongings.become { $0 == before }, "\(Belongings.now) instead of \(before)")
         }
     }

@@ -39,11 +39,11 @@ import Testing
         var options = Engine.Options(transport: .discard)
         options.clock = clock.source
         let engine = try Engine(options, observer: observer)
-        #expect(engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1]).isTaken)
-        #expect(engine.ingest(.number(1)).isTaken)
+        #expect(engine.offer(.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])).isTaken)
+        #expect(engine.offer(.number(1)).isTaken)
         #expect(engine.settle(within: .seconds(120)))
         #expect(try counts(engine).pushes.accepted == 1)
-        for number in 2...5 { #expect(engine.ingest(.number(number)).isTaken) }
+        for number in 2...5 { #expect(engine.offer(.number(number)).isTaken) }
         #expect(engine.settle(within: .seconds(120)))
         #expect(flushed.withLock { $0 })
         #expect(try counts(engine).pushes.accepted == 2)
@@ -64,12 +64,15 @@ import Testing
             while !isEnough.isSet {
                 number += 1
                 #expect(
-                    engine.follow(
-                        .topic(TopicID("topic")), activity: "card \(number)", subscriber: "\(number)", token: [1]
+                    engine.offer(
+                        .follow(
+                            .topic(TopicID("topic")), activity: "card \(number)", subscriber: "\(number)", token: [1]
+                        )
                     ).isTaken)
-                #expect(engine.ingest(.number(number)).isTaken)
+                #expect(engine.offer(.number(number)).isTaken)
                 if number > 50 {
-                    #expect(engine.unfollow(activity: "card \(number - 50)", subscriber: "\(number - 50)").isTaken)
+                    #expect(
+                        engine.offer(.unfollow(activity: "card \(number - 50)", subscriber: "\(number - 50)")).isTaken)
                 }
                 // No faster than the network takes it.
                 took.wait()
@@ -95,7 +98,7 @@ import Testing
     @Test(arguments: [Duration.seconds(Int64.max), .zero, .seconds(-1), .seconds(Int64.min)])
     func anyTimeCanBeWaitedFor(timeout: Duration) throws {
         let engine = try Engine(Engine.Options(transport: .discard))
-        #expect(engine.ingest(.number(1)).isTaken)
+        #expect(engine.offer(.number(1)).isTaken)
         let isSettled = engine.settle(within: timeout)
         #expect(isSettled || timeout <= .zero)
         engine.stop(within: timeout)

@@ -13,12 +13,12 @@ import Testing
     @Test func everyCallAfterAStopIsAnsweredWithStopped() throws {
         let engine = try Engine(Engine.Options(transport: .discard))
         engine.stop()
-        #expect(engine.ingest(.number(1)) == .stopped)
-        #expect(engine.order(.mute, for: topic) == .stopped)
-        #expect(engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1]) == .stopped)
-        #expect(engine.prefer(Preferences(), activity: "card", subscriber: "anna") == .stopped)
-        #expect(engine.unfollow(activity: "card", subscriber: "anna") == .stopped)
-        #expect(engine.trustDeadAnswers() == .stopped)
+        #expect(engine.offer(.number(1)) == .stopped)
+        #expect(engine.offer(.order(.mute, for: .topic(topic))) == .stopped)
+        #expect(engine.offer(.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])) == .stopped)
+        #expect(engine.offer(.prefer(Preferences(), activity: "card", subscriber: "anna")) == .stopped)
+        #expect(engine.offer(.unfollow(activity: "card", subscriber: "anna")) == .stopped)
+        #expect(engine.offer(.trustDeadAnswers) == .stopped)
         #expect(engine.counts { _ in Issue.record("nothing was taken") } == .stopped)
         #expect(!engine.settle(within: .seconds(Int64.max)), "at once, not after the time is over")
     }
@@ -41,7 +41,7 @@ import Testing
         }
         let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
         stopping.withLock { $0 = engine }
-        #expect(engine.ingest(.number(1)).isTaken)
+        #expect(engine.offer(.number(1)).isTaken)
         #expect(returned.wait(timeout: .now() + 120) == .success, "it did not return within the callback")
         engine.stop()
         stopping.withLock { $0 = nil }
@@ -58,7 +58,7 @@ import Testing
         }
         let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
         waiting.withLock { $0 = engine }
-        #expect(engine.ingest(.number(1)).isTaken)
+        #expect(engine.offer(.number(1)).isTaken)
         engine.stop()
         waiting.withLock { $0 = nil }
         #expect(answers.withLock { $0 } == [false])
@@ -78,7 +78,7 @@ import Testing
             Background {
                 var number = 0
                 while true {
-                    switch engine.ingest(.number(number, of: "topic \(producer)")) {
+                    switch engine.offer(.number(number, of: "topic \(producer)")) {
                     case .taken:
                         taken.add(1)
                         running.add(1)
@@ -113,8 +113,8 @@ import Testing
                     return try DiscardTransport(loop: loop, source: recording)
                 }
             ])
-        #expect(engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1]).isTaken)
-        for number in 1...5 { #expect(engine.ingest(.number(number)).isTaken) }
+        #expect(engine.offer(.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])).isTaken)
+        for number in 1...5 { #expect(engine.offer(.number(number)).isTaken) }
         engine.stop(within: .seconds(120))
         #expect(source?.accepted[[1]]?.last?.state == Array(#"{"number":5}"#.utf8))
     }
@@ -124,9 +124,10 @@ import Testing
         let engine = try Engine.scripted({ .silent })
         for person in 0..<10 {
             #expect(
-                engine.follow(.topic(topic), activity: "card \(person)", subscriber: "\(person)", token: [1]).isTaken)
+                engine.offer(.follow(.topic(topic), activity: "card \(person)", subscriber: "\(person)", token: [1]))
+                    .isTaken)
         }
-        #expect(engine.ingest(.number(1)).isTaken)
+        #expect(engine.offer(.number(1)).isTaken)
         let verdict = Locked<Bool?>(nil)
         let answered = Tally()
         let waiting = Background {
@@ -151,7 +152,7 @@ import Testing
         var observer = Engine.Observer()
         observer.decided = { record in if record.origin == .event { decided.add(1) } }
         let engine = try Engine.scripted({ .silent }, observer)
-        for number in 1...5000 { #expect(engine.ingest(.number(number)).isTaken) }
+        for number in 1...5000 { #expect(engine.offer(.number(number)).isTaken) }
         #expect(
             engine.alertDisposition(of: "x", in: topic, activity: "nobody", subscriber: "1") { _ in answered.add(1) }
                 .isTaken)
@@ -184,8 +185,8 @@ import Testing
             { .everyThirdIsDead(tally) }, observer,
             subscribers: SubscriberSequence(everybody, expectedCount: people))
         // The publication is on its way to the shard when the core decides the next event, and stands still.
-        #expect(engine.ingest(.number(0)).isTaken)
-        #expect(engine.ingest(.number(1)).isTaken)
+        #expect(engine.offer(.number(0)).isTaken)
+        #expect(engine.offer(.number(1)).isTaken)
         #expect(isHeldUp.wait(timeout: .now() + 120) == .success)
         #expect(tally.waitForEnough(), "\(tally.count)")
         let stop = Background { engine.stop(within: .zero) }

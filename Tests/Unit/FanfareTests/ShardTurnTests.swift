@@ -36,6 +36,44 @@ import Testing
         #expect(engine.reliefs == 1 && !engine.core.isCongested)
     }
 
+    /// Whatever a turn of the core sends is told once; a shard that is awake finds it by itself.
+    @Test func aShardIsWokenOnceForATurnOfTheCore() {
+        let rings = ShardRings()
+        var wakes = 0
+        let link = ShardLink(rings) { wakes += 1 }
+        for _ in 0..<10 { link.send(.unfollow(ActivityID(1))) }
+        #expect(wakes == 0)
+        link.ring()
+        link.ring()
+        #expect(wakes == 1)
+        // It has not looked yet.
+        for _ in 0..<1000 { link.send(.unfollow(ActivityID(1))) }
+        link.ring()
+        #expect(wakes == 1)
+        rings.lieDown()
+        link.ring()
+        #expect(wakes == 1, "nothing was sent")
+        for _ in 0..<ShardLink.unrungMax { link.send(.unfollow(ActivityID(1))) }
+        #expect(wakes == 2, "a long turn of the core lets the shard begin")
+    }
+
+    @Test func aShardThatIsAwakeFindsWhatIsSentMeanwhile() {
+        let engine = OneThread()
+        engine.link.send(.unfollow(ActivityID(1)))
+        engine.link.ring()
+        #expect(engine.shardIsWoken)
+        engine.transport.onWork = {
+            engine.link.send(.follow(ActivityID(1), .topic(TopicID("t")), token: [1]))
+            engine.link.ring()
+        }
+        engine.runShard()
+        engine.transport.onWork = nil
+        #expect(engine.shardIsWoken, "by itself")
+        engine.runShard()
+        #expect(!engine.shardIsWoken)
+        #expect(engine.shard.shard.statistics.activities == 1)
+    }
+
     /// However often the ring is full again, and however the turns of the two fall.
     @Test(arguments: UInt64(1)...10) func aFullRingNeverStaysSo(seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -116,11 +154,21 @@ import Testing
         while isWoken {
             isWoken = false
             turn.takeCommands()
+            _ = turn.end()
         }
         #expect(turn.shard.statistics.activities == 10_000)
 
         // What goes to every lineup counts for itself.
+        let lineup = AudienceKey.lineup((0..<5).map { TopicID("match/\($0)") })
+        link.send(.follow(ActivityID(10_001), lineup, token: [1]))
+        link.ring()
+        while isWoken {
+            isWoken = false
+            turn.takeCommands()
+            _ = turn.end()
+        }
         for topic in 0..<100 { link.send(.publish(ShardTurnTests.publication(UInt64(topic + 1), of: topic))) }
+        link.ring()
         let before = transport.turns
         var turns = 0
         while isWoken {

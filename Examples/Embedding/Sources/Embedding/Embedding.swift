@@ -1,11 +1,10 @@
-import Dispatch
 import Fanfare
 import Foundation
 
 /// A feed backend in small: two people follow a match; it begins, and a goal falls. One of them waits for a ride, whose state
 /// is the app's own Swift struct.
 ///
-/// `.discard` takes every push and sends nothing. With `.apns(APNsOptions(…))` the same program serves phones.
+/// `.discard` takes every push and sends nothing. With `.apns(.production(…))` the same program serves phones.
 @main struct Embedding {
     /// The same declaration as in the app's `ActivityAttributes`.
     struct Ride: Codable, Hashable, Sendable {
@@ -13,24 +12,38 @@ import Foundation
         var arrival: Date
     }
 
-    enum Trouble: Error { case notTaken(String, Admission), undelivered(String) }
+    enum Trouble: Error { case undelivered(String) }
 
-    static func main() throws {
-        var observer = Engine.Observer()
-        observer.decided = { print("\($0.kind): \($0.outcome.rawValue), \($0.reason)") }
+    static func main() async throws {
+        let engine = try Engine(Engine.Options(transport: .discard))
         // The engine keeps hashes of the app's ids, and answers with them.
         let cards = Dictionary(uniqueKeysWithValues: ["anna-card", "ben-card"].map { (ActivityID(hashing: $0), $0) })
-        observer.tokenDied = { print("forget the token of \(cards[$0] ?? "a card of another run")") }
-        observer.report = { print($0) }
-        let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
+        // Each task listens until the engine has stopped. The sequences are made here, so that they miss nothing.
+        let (decisions, deadTokens, reports) = (engine.decisions(), engine.deadTokens(), engine.reports())
+        let listening = Task {
+            for await record in decisions { print("\(record.kind): \(record.outcome.rawValue), \(record.reason)") }
+            if decisions.lost > 0 { print("\(decisions.lost) decisions were lost: print faster") }
+        }
+        Task { for await dead in deadTokens { print("forget the token of \(cards[dead] ?? "a card of another run")") } }
+        Task { for await line in reports { print(line) } }
 
+        try await play(on: engine)
+        try await ride(on: engine)
+
+        let counts = try await engine.counts()
+        print("\(counts.pushes.sent) pushes, \(counts.pushes.accepted) accepted")
+        let report = await engine.shutdown(within: .seconds(10))
+        if !report.isDrained { print("\(report.owed) activities lack something") }
+        await listening.value
+    }
+
+    private static func play(on engine: Engine) async throws {
         let match = TopicID("match/1")
         for person in ["anna", "ben"] {
             // The app registers the update token of each Live Activity; a made-up one will do here.
             let token = [UInt8](repeating: 0xAB, count: 79) + [UInt8(person.count)]
-            let admission = engine.follow(
-                .topic(match), activity: "\(person)-card", subscriber: person, token: token)
-            guard admission.isTaken else { throw Trouble.notTaken(person, admission) }
+            _ = try await engine.follow(
+                .topic(match), activity: "\(person)-card", subscriber: SubscriberID(person), token: token)
         }
 
         let kickoff = FeedTime(seconds: 1_781_359_200)
@@ -43,30 +56,28 @@ import Foundation
             let event = FeedEvent(
                 topic: match, topicKind: .football, at: fact.at, id: fact.id, kind: fact.kind,
                 lifecycle: fact.id == "1H" ? .start : nil, change: .fact(fact))
-            let admission = engine.ingest(event)
-            guard admission.isTaken else { throw Trouble.notTaken(fact.id, admission) }
+            // What a feed's own loop would do: it does not wait while there is room.
+            while engine.offer(event) == .full { try await engine.room() }
             // Only so that this example always prints the same: else the goal may overtake the kick-off.
-            guard engine.settle(within: .seconds(120)) else { throw Trouble.undelivered(fact.id) }
+            guard await engine.settle(within: .seconds(120)) else { throw Trouble.undelivered(fact.id) }
         }
+        if let state = try await engine.topicState(match) {
+            print("version \(state.version): \(state.contentState?.json ?? "nothing yet")")
+        }
+    }
 
+    private static func ride(on engine: Engine) async throws {
         let ride = TopicID("ride/17")
-        let admission = engine.follow(
-            .topic(ride), activity: "anna-ride", subscriber: "anna", token: [UInt8](repeating: 0xCD, count: 80))
-        guard admission.isTaken else { throw Trouble.notTaken("anna", admission) }
-        let state = Ride(driver: "Ben", arrival: Date(timeIntervalSince1970: 1_781_360_000))
-        guard
-            try engine.publish(state, for: ride, alert: AlertText(title: "Ben is on his way", body: "Blue van"))
-                .isTaken,
-            engine.settle(within: .seconds(120))
-        else { throw Trouble.undelivered("\(ride)") }
-
-        let counted = DispatchSemaphore(value: 0)
-        let asked = engine.counts { counts in
-            print("\(counts.pushes.sent) pushes, \(counts.pushes.accepted) accepted")
-            counted.signal()
+        do {
+            _ = try await engine.follow(
+                .topic(ride), activity: "anna-ride", subscriber: "anna", token: [UInt8](repeating: 0xCD, count: 80))
+        } catch .refused(let refusal) where refusal.cause == .token {
+            print("ask the app for another token: \(refusal)")
         }
-        guard asked.isTaken else { throw Trouble.notTaken("counts", asked) }
-        counted.wait()
-        engine.stop()
+        let state = Ride(driver: "Ben", arrival: Date(timeIntervalSince1970: 1_781_360_000))
+        let receipt = try await engine.publish(
+            state, for: ride, alert: AlertText(title: "Ben is on his way", body: "Blue van"))
+        print("taken at place \(receipt.position), kept in \(receipt.durability)")
+        guard await engine.settle(within: .seconds(120)) else { throw Trouble.undelivered("\(ride)") }
     }
 }

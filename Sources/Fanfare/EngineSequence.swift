@@ -1,0 +1,159 @@
+import FanfareLoop
+
+/// What an engine tells from the moment at which this was asked for, one element after the other: `for await record in engine.decisions()`.
+///
+/// Each sequence is a consumer with a buffer of its own, so a slow one takes nothing from the others, and holds nothing up: where its buffer
+/// is full the oldest element gives way, and `lost` counts it. It ends when the engine has stopped and its buffer is empty. Tasks that
+/// iterate over the same sequence, or over copies of it, share what comes; a task that is cancelled gets `nil`.
+///
+/// Any thread. The engine copies an element into each sequence, in constant time.
+public struct EngineSequence<Element: Sendable>: AsyncSequence, Sendable {
+    /// Takes elements from the sequence's buffer.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let consumer: Consumer<Element>
+
+        /// - Returns: `nil` when the engine has stopped and the buffer is empty, or the task is cancelled.
+        public mutating func next() async -> Element? { await consumer.buffer.next() }
+
+        /// The same; `actor` makes no difference to it.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Element? {
+            await consumer.buffer.next()
+        }
+    }
+
+    /// Nothing of it fails.
+    public typealias Failure = Never
+
+    private let consumer: Consumer<Element>
+
+    init(_ broadcast: Broadcast<Element>, buffering capacity: Int) {
+        consumer = Consumer(broadcast, capacity: Swift.max(1, capacity))
+    }
+
+    /// Elements that were told and that nobody will get from this sequence, because its buffer was full. Counts up.
+    public var lost: Int { consumer.buffer.lost }
+
+    /// Another way to the same buffer.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(consumer: consumer) }
+}
+
+/// Listens as long as somebody holds it.
+private final class Consumer<Element: Sendable>: Sendable {
+    let buffer: EventBuffer<Element>
+    private let broadcast: Broadcast<Element>
+    private let number: Int
+
+    init(_ broadcast: Broadcast<Element>, capacity: Int) {
+        let buffer = EventBuffer<Element>(capacity: capacity)
+        self.buffer = buffer
+        self.broadcast = broadcast
+        number = broadcast.add({ buffer.put($0) }, end: { buffer.finish() })
+    }
+
+    deinit { broadcast.remove(number) }
+}
+
+/// The newest elements that a consumer has not taken yet, and the tasks that wait for the next one. Any thread.
+final class EventBuffer<Element: Sendable>: Sendable {
+    private struct State {
+        /// A ring, which grows up to the capacity.
+        var elements: [Element?] = []
+        var first = 0
+        var count = 0
+        var lost = 0
+        var isOver = false
+        var nextNumber: UInt64 = 0
+        var waiting: [(number: UInt64, continuation: CheckedContinuation<Element?, Never>)] = []
+        /// Tasks that were cancelled before they came to wait.
+        var cancelled: Set<UInt64> = []
+    }
+
+    private let state = Locked(State())
+    private let capacity: Int
+
+    /// - Parameter capacity: 1 or more.
+    init(capacity: Int) { self.capacity = capacity }
+
+    var lost: Int { state.withLock(\.lost) }
+
+    func put(_ element: Element) {
+        let waiting = state.withLock { state -> CheckedContinuation<Element?, Never>? in
+            guard state.waiting.isEmpty else { return state.waiting.removeFirst().continuation }
+            if state.count == capacity {
+                state.lost += 1
+                state.elements[state.first] = element
+                state.first = (state.first + 1) % capacity
+                return nil
+            }
+            if state.count == state.elements.count { EventBuffer.grow(&state, capacity) }
+            state.elements[(state.first + state.count) % state.elements.count] = element
+            state.count += 1
+            return nil
+        }
+        waiting?.resume(returning: element)
+    }
+
+    private static func grow(_ state: inout State, _ capacity: Int) {
+        let size = min(capacity, max(16, 2 * state.elements.count))
+        let inOrder = Array(state.elements[state.first...] + state.elements[..<state.first])
+        state.elements = inOrder + [Element?](repeating: nil, count: size - inOrder.count)
+        state.first = 0
+    }
+
+    /// Nothing more comes.
+    func finish() {
+        let waiting = state.withLock { state in
+            state.isOver = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for one in waiting { one.continuation.resume(returning: nil) }
+    }
+
+    /// Waits for the next element.
+    ///
+    /// - Returns: `nil` at the end, and for a task that is cancelled.
+    func next() async -> Element? {
+        let (element, number) = state.withLock { state -> (Element?, UInt64?) in
+            if let element = EventBuffer.takeFirst(&state) { return (element, nil) }
+            state.nextNumber += 1
+            return (nil, state.isOver ? nil : state.nextNumber)
+        }
+        guard let number else { return element }
+        return await wait(as: number)
+    }
+
+    private func wait(as number: UInt64) async -> Element? {
+        // Nobody cancels this task's wait any more when the handler is gone.
+        defer { state.withLock { _ = $0.cancelled.remove(number) } }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let (element, isAnswered) = state.withLock { state -> (Element?, Bool) in
+                    if state.cancelled.contains(number) { return (nil, true) }
+                    if let element = EventBuffer.takeFirst(&state) { return (element, true) }
+                    if state.isOver { return (nil, true) }
+                    state.waiting.append((number, continuation))
+                    return (nil, false)
+                }
+                if isAnswered { continuation.resume(returning: element) }
+            }
+        } onCancel: {
+            let waiting = state.withLock { state -> CheckedContinuation<Element?, Never>? in
+                guard let index = state.waiting.firstIndex(where: { $0.number == number }) else {
+                    state.cancelled.insert(number)
+                    return nil
+                }
+                return state.waiting.remove(at: index).continuation
+            }
+            waiting?.resume(returning: nil)
+        }
+    }
+
+    private static func takeFirst(_ state: inout State) -> Element? {
+        guard state.count > 0 else { return nil }
+        let element = state.elements[state.first].take()
+        state.first = (state.first + 1) % state.elements.count
+        state.count -= 1
+        return element
+    }
+}

@@ -1,0 +1,15 @@
+import Fanfare
+
+let engine = try Engine(Engine.Options(transport: .discard))
+
+let match = TopicID("match/1")
+let token: [UInt8] = [0x80, 0xf2, 0x9c, 0x41]
+do {
+    let receipt = try await engine.follow(
+        .topic(match), activity: "anna-card", subscriber: "anna", token: token)
+    print("taken at place \(receipt.position)")
+} catch .refused(let refusal) {
+    print("the call is wrong: \(refusal)")
+}
+
+_ = await engine.shutdown(within: .seconds(10))

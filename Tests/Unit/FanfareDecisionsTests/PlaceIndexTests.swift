@@ -1,0 +1,31 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareDecisions
+
+@Suite struct PlaceIndexTests {
+    /// Against an array, with hashes many of which meet, in the lower bits or as a whole.
+    @Test(arguments: UInt64(1)...20) func whoIsInIsFound(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var index = PlaceIndex()
+        var hashes: [UInt64?] = Array(repeating: nil, count: 500)
+        for _ in 0..<20_000 {
+            let place = Int(random.next() % 500)
+            if let hash = hashes[place] {
+                #expect(index.find(hash) { $0 == place } == place, "seed \(seed)")
+                guard random.next() % 2 == 0 else { continue }
+                index.remove(place, hash)
+                hashes[place] = nil
+                #expect(index.find(hash) { $0 == place } == nil, "seed \(seed)")
+            } else {
+                let hash = random.next() % 3 == 0 ? random.next() % 8 << 40 | 63 : random.next() % 1000
+                index.insert(place, hash)
+                hashes[place] = hash
+            }
+            #expect(index.count == hashes.count { $0 != nil })
+        }
+        for (place, hash) in hashes.enumerated() {
+            if let hash { #expect(index.find(hash) { $0 == place } == place, "seed \(seed)") }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+/// A shard finds a topic by the core's number; names are for those who follow.
+@Suite struct KnownTopicsTests {
+    private var topics = KnownTopics(unheardMax: 1000)
+    private let moment = Moment(wallMilliseconds: 0, monotonicNanoseconds: 0)
+
+    private mutating func publish(_ id: String, _ place: UInt32, _ birth: UInt64) -> Int {
+        let publication = Publication(
+            serial: birth, topicID: TopicID(id), topic: TopicNumber(place: place, birth: birth), topicKind: .delivery,
+            version: 1, event: .update, state: EncodedState(["n": 1]), priority: .conserving, alert: nil,
+            staleAfter: nil, dismissAfter: nil)
+        let index = topics.insert(topicOf: publication)
+        topics.take(publication, of: index, at: moment)
+        return index
+    }
+
+    @Test mutating func aTopicThatIsFollowedFirstIsTheOneThatIsPublished() {
+        let followed = topics.insert(TopicID("order/1"))
+        topics[followed].followers = 0
+        #expect(publish("order/1", 4, 9) == followed)
+        #expect(publish("order/1", 4, 9) == followed)
+        #expect(topics.violatedInvariant() == nil)
+    }
+
+    @Test mutating func aPlaceIsAnotherTopicsWhenTheFirstIsForgotten() {
+        let first = publish("order/1", 4, 9)
+        topics[first].followers = 0
+        topics.forget(TopicID("order/1"))
+        let second = publish("order/2", 4, 10)
+        #expect(second != first && topics[second].id == TopicID("order/2"))
+        // It begins again, kept elsewhere by the core, and is the same for those who have followed it.
+        #expect(publish("order/1", 5, 11) == first)
+        #expect(publish("order/2", 4, 10) == second)
+        #expect(topics.violatedInvariant() == nil)
+    }
+
+    @Test mutating func whatIsForgottenAndFollowedByNobodyIsFoundByNoNumber() {
+        let first = publish("order/1", 4, 9)
+        topics.forget(TopicID("order/1"))
+        #expect(publish("order/2", 5, 10) == first, "its row is free")
+        #expect(publish("order/3", 4, 11) != first)
+        #expect(publish("order/2", 5, 10) == first)
+        #expect(topics.violatedInvariant() == nil)
+    }
+
+    /// Whoever has followed what was under the id before keeps that, without a name and a number.
+    @Test mutating func theNumberStaysWithTheName() {
+        let index = publish("table/1", 4, 9)
+        topics[index].followers = 0
+        let old = topics.part(index)
+        #expect(publish("table/1", 4, 9) == index && index != old)
+        #expect(topics.violatedInvariant() == nil)
+    }
+
+    /// The same feed by names alone, by numbers, and by both in turn: each topic has one row.
+    @Test(arguments: UInt64(1)...20) mutating func numbersSayWhatNamesSay(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var numbers: [Int: TopicNumber] = [:]
+        var free: [UInt32] = Array(0..<30)
+        var birth: UInt64 = 0
+        for _ in 0..<5000 {
+            let topic = Int.random(in: 0..<30, using: &random)
+            let id = TopicID("t/\(topic)")
+            if random.next() % 6 == 0 {
+                topics.forget(id)
+                if let number = numbers.removeValue(forKey: topic) { free.append(number.place) }
+            } else if random.next() % 4 == 0 {
+                let index = topics.insert(id)
+                topics[index].followers = random.next() % 2 == 0 ? topic : nil
+                topics.release(index)
+            } else {
+                if numbers[topic] == nil {
+                    birth += 1
+                    free.shuffle(using: &random)
+                    numbers[topic] = TopicNumber(place: free.removeLast(), birth: birth)
+                }
+                let number = numbers[topic]!
+                let named = topics.index(of: id)
+                let index = publish(id.rawValue, number.place, number.birth)
+                #expect(named == nil || named == index, "seed \(seed)")
+                #expect(topics[index].id == id, "seed \(seed)")
+            }
+            let violation = topics.violatedInvariant()
+            #expect(violation == nil, "seed \(seed)")
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+@Suite struct SerialTableTests {
+    /// Against a dictionary: with serials that are left out, one that stays for ever, a shard's own far above, and all gone now and then.
+    @Test(arguments: UInt64(1)...30) func whatIsKnownIsFound(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var table = SerialTable<Int>()
+        var known: [UInt64: Int] = [:]
+        var next: UInt64 = 1
+        var own: UInt64 = 1 << 63
+        for step in 0..<6000 {
+            switch random.next() % 12 {
+            case 0: next += random.next() % 100
+            case 1:
+                own += 1
+                table.insert(step, at: own)
+                known[own] = step
+            case 2...6:
+                next += 1
+                table.insert(step, at: next)
+                known[next] = step
+            case 7 where random.next() % 40 == 0:
+                for serial in known.keys { table.remove(serial) }
+                known = [:]
+            default:
+                let serial = known.keys.sorted().dropFirst().randomElement(using: &random) ?? next + 1
+                let removed = table.remove(serial)
+                #expect(removed == known.removeValue(forKey: serial), "seed \(seed)")
+            }
+            let asked = random.next() % 2 == 0 ? random.next() % (next + 2) : own
+            let found = table.update(asked) { value in
+                value += 1
+                return value
+            }
+            if let value = known[asked] { known[asked] = value + 1 }
+            #expect(found == known[asked] && table[asked] == known[asked], "seed \(seed)")
+            #expect(table.count == known.count)
+            let violation = table.violation()
+            #expect(violation == nil, "seed \(seed)")
+        }
+        #expect(Dictionary(uniqueKeysWithValues: table.all.map { ($0.serial, $0.value) }) == known)
+    }
+
+    /// As a publication that somebody was refused for good.
+    @Test func oneThatStaysHoldsNoRows() {
+        var table = SerialTable<Int>()
+        for serial in UInt64(1)...1_000_000 {
+            table.insert(1, at: serial)
+            if serial > 1 { table.remove(serial) }
+            if serial % 10_000 == 0 { #expect(table.room < 2048) }
+        }
+        #expect(table[1] == 1 && table.count == 1)
+        #expect(table.rows.count < 4096)
+    }
+
+    @Test func aRowBehindOfWhichSomethingIsKnownIsAViolation() {
+        var table = SerialTable<Int>()
+        for serial in UInt64(1)...3 { table.insert(1, at: serial) }
+        table.head = 1
+        let violation = table.violation()
+        #expect(violation != nil)
+    }
+}

@@ -1,0 +1,59 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+@Suite struct WaitingVersionsTests {
+    private static func publication(_ topic: TopicNumber, _ id: String = "order/1") -> Publication {
+        Publication(
+            serial: 1, topicID: TopicID(id), topic: topic, topicKind: .delivery, version: 1, event: .update,
+            state: EncodedState(["n": 1]), priority: .conserving, alert: nil, staleAfter: nil, dismissAfter: nil)
+    }
+
+    private static let first = publication(TopicNumber(place: 3, birth: 7))
+    private static let next = publication(TopicNumber(place: 3, birth: 8))
+    private static let named = publication(.none)
+
+    @Test func aPlaceIsItsTopicsUntilItHasBeenTaken() {
+        for publication in [Self.first, Self.named] {
+            var versions = WaitingVersions()
+            #expect(versions.places(of: publication, from: 0).isEmpty)
+            versions.set(.init(immediate: 5, conserving: 9), of: publication)
+            #expect(versions.places(of: publication, from: 5) == .init(immediate: 5, conserving: 9))
+            #expect(versions.places(of: publication, from: 6) == .init(immediate: nil, conserving: 9))
+            #expect(versions.places(of: publication, from: 10).isEmpty)
+        }
+    }
+
+    /// The core gives the place of a topic that is forgotten to another one.
+    @Test func aNumberIsNobodyElses() {
+        var versions = WaitingVersions()
+        versions.set(.init(immediate: 5), of: Self.first)
+        #expect(versions.places(of: Self.next, from: 0).isEmpty)
+        versions.set(.init(immediate: 6), of: Self.next)
+        #expect(versions.places(of: Self.first, from: 0).isEmpty)
+        #expect(versions.places(of: Self.next, from: 0).immediate == 6)
+    }
+
+    @Test func placesMoveWithTheQueue() {
+        for publication in [Self.first, Self.named] {
+            var versions = WaitingVersions()
+            versions.set(.init(immediate: 5, conserving: 9), of: publication)
+            versions.move { $0 == 9 ? 6 : nil }
+            #expect(versions.places(of: publication, from: 0) == .init(immediate: nil, conserving: 6))
+        }
+    }
+
+    @Test func namesAreKeptNoLongerThanTheyStandThere() {
+        var versions = WaitingVersions()
+        versions.set(.init(immediate: 5), of: Self.named)
+        versions.set(.init(), of: Self.named)
+        #expect(versions.namesKept == 0)
+        versions.set(.init(immediate: 5), of: Self.named)
+        versions.move { _ in nil }
+        #expect(versions.namesKept == 0)
+        versions.set(.init(immediate: 5), of: Self.named)
+        versions.queueIsEmpty()
+        #expect(versions.namesKept == 0)
+    }
+}

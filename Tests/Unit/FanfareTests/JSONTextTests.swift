@@ -1,0 +1,21 @@
+import Fanfare
+import Testing
+
+@Suite struct JSONTextTests {
+    @Test func anObjectIsReadAndWritten() throws {
+        let object = try JSONObject(json: #" {"b": [1, 2.50, null], "a": {"ü": true}, "a": "last"} "#)
+        #expect(object == ["a": "last", "b": [1, 2.5, .null]])
+        #expect(object.json == #"{"a":"last","b":[1,2.5,null]}"#)
+        #expect(try JSONObject(json: Array(object.json.utf8)) == object)
+    }
+
+    @Test(arguments: ["", "  ", "[1]", "3", #"{"a":}"#, #"{"a":1"#, #"{"a":1} x"#])
+    func whatIsNoObjectIsSaid(text: String) {
+        #expect { _ = try JSONObject(json: text) } throws: { "\($0)".contains("JSON") && "\($0)".count > 10 }
+    }
+
+    @Test func deepNestingIsRefused() {
+        let text = String(repeating: #"{"a":"#, count: 65) + "1" + String(repeating: "}", count: 65)
+        #expect { _ = try JSONObject(json: text) } throws: { "\($0)".contains("64 levels") }
+    }
+}

@@ -1,0 +1,153 @@
+import FanfareLoop
+import Testing
+
+@testable import Fanfare
+
+/// Callers that wait for room: each gets one answer, in their order.
+@Suite(.timeLimit(.minutes(5))) struct RoomLineTests {
+    private typealias Line = RoomLine<Int>
+
+    /// A caller in a task of its own, once it stands in the line.
+    private func caller(
+        of line: Line, bringing element: Int?, until: Int64 = .max
+    ) async -> Task<Line.Answer, Never> {
+        let before = line.count
+        let task = Task { await line.wait(with: element, until: until, wake: {}) }
+        while line.count == before { await Task.yield() }
+        return task
+    }
+
+    @Test func theFirstAreAdmittedAsLongAsThereIsRoom() async {
+        let line = Line()
+        var callers: [Task<Line.Answer, Never>] = []
+        for number in 0..<5 { callers.append(await caller(of: line, bringing: number)) }
+        var pushed: [Int] = []
+        func push(_ element: Int) -> UInt64? {
+            pushed.append(element)
+            return UInt64(100 + element)
+        }
+        #expect(!line.admit(room: 0, push: push))
+        #expect(line.admit(room: 2, push: push))
+        #expect(pushed == [0, 1] && line.count == 3)
+        #expect(await callers[0].value == .admitted(100))
+        #expect(await callers[1].value == .admitted(101))
+        #expect(line.admit(room: 10, push: push))
+        #expect(pushed == [0, 1, 2, 3, 4] && line.count == 0)
+        #expect(!line.admit(room: 10, push: push), "nobody waits")
+    }
+
+    /// Somebody else was quicker: whoever was to go next stays the next one.
+    @Test func whoFindsNoRoomAfterAllStaysTheFirst() async {
+        let line = Line()
+        let first = await caller(of: line, bringing: 1)
+        let second = await caller(of: line, bringing: 2)
+        #expect(!line.admit(room: 2) { _ in nil })
+        #expect(line.count == 2)
+        var pushed: [Int] = []
+        #expect(
+            line.admit(room: 2) {
+                pushed.append($0)
+                return 7
+            })
+        #expect(pushed == [1, 2])
+        #expect(await first.value == .admitted(7))
+        #expect(await second.value == .admitted(7))
+    }
+
+    @Test func whoBringsNothingIsToldOfRoomAndTakesOne() async {
+        let line = Line()
+        let curious = await caller(of: line, bringing: nil)
+        let second = await caller(of: line, bringing: 2)
+        #expect(!line.admit(room: 1) { _ in 9 }, "nothing was pushed")
+        #expect(await curious.value == .admitted(nil))
+        #expect(line.count == 1, "the room is the first one's")
+        line.close()
+        #expect(await second.value == .stopped)
+    }
+
+    @Test func patienceEndsAtItsTime() async {
+        let line = Line()
+        let patient = await caller(of: line, bringing: 1)
+        let late = await caller(of: line, bringing: 2, until: 50)
+        let later = await caller(of: line, bringing: 3, until: 70)
+        #expect(line.withdraw(at: 49) == 50)
+        #expect(line.withdraw(at: 50) == 70)
+        #expect(await late.value == .late)
+        #expect(line.withdraw(at: 80) == nil)
+        #expect(await later.value == .late)
+        #expect(line.count == 1)
+        #expect(line.admit(room: 1) { _ in 1 })
+        #expect(await patient.value == .admitted(1))
+    }
+
+    @Test func whoIsCancelledLeavesTheLineAndTakesNothing() async {
+        let line = Line()
+        let first = await caller(of: line, bringing: 1)
+        let second = await caller(of: line, bringing: 2)
+        first.cancel()
+        #expect(await first.value == .cancelled)
+        #expect(line.count == 1)
+        var pushed: [Int] = []
+        #expect(
+            line.admit(room: 2) {
+                pushed.append($0)
+                return 0
+            })
+        #expect(pushed == [2])
+        #expect(await second.value == .admitted(0))
+        // The task was cancelled before it came.
+        let cancelled = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return await line.wait(with: 3, until: .max, wake: {})
+        }
+        cancelled.cancel()
+        #expect(await cancelled.value == .cancelled)
+        #expect(line.count == 0)
+    }
+
+    @Test func nobodyWaitsInAClosedLine() async {
+        let line = Line()
+        var callers: [Task<Line.Answer, Never>] = []
+        for number in 0..<3 { callers.append(await caller(of: line, bringing: number)) }
+        line.close()
+        for caller in callers { #expect(await caller.value == .stopped) }
+        #expect(line.count == 0)
+        #expect(await line.wait(with: 1, until: .max, wake: {}) == .stopped)
+        #expect(!line.admit(room: 1) { _ in 0 })
+    }
+
+    /// Many come, and are cancelled, behind one who waits.
+    @Test func theLineForgetsThoseWhoAreGone() async {
+        let line = Line()
+        let first = await caller(of: line, bringing: 0)
+        for number in 1...500 {
+            let gone = await caller(of: line, bringing: number)
+            gone.cancel()
+            #expect(await gone.value == .cancelled)
+        }
+        #expect(line.count == 1 && line.numbersKept < 100, "\(line.numbersKept)")
+        #expect(line.admit(room: 1) { _ in 0 })
+        #expect(await first.value == .admitted(0))
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct ReplyTests {
+    @Test func theFirstAnswerCounts() async {
+        let early = Reply<Int>()
+        early.give(1)
+        early.give(2)
+        #expect(await early.value() == 1)
+        let late = Reply<Int>()
+        let task = Task { await late.value() }
+        late.give(3)
+        #expect(await task.value == 3)
+    }
+
+    @Test func whoIsCancelledGetsNothing() async {
+        let reply = Reply<Int>()
+        let task = Task { await reply.value() }
+        task.cancel()
+        #expect(await task.value == nil)
+        reply.give(1)
+    }
+}
