@@ -12,7 +12,7 @@ public enum Admission: Sendable, Hashable {
     case refused(Refusal)
 
     /// Whether the engine carries out what it was given.
-    public var isTaken: Bool { receipt != nil }
+    public var isTaken: Bool { if case .taken = self { true } else { false } }
 
     /// `nil` where nothing was taken.
     public var receipt: Receipt? { if case .taken(let receipt) = self { receipt } else { nil } }
@@ -57,20 +57,21 @@ public enum EngineError: Error, Sendable, Hashable, CustomStringConvertible {
 public struct Refusal: Sendable, Hashable, CustomStringConvertible {
     /// What of the call has to be another one. A later version may know more of them.
     public struct Cause: Sendable, Hashable {
-        private let name: String
+        // Small, because every answer has room for one.
+        private let code: UInt8
 
         /// An update or start token is empty or too long.
-        public static let token = Cause(name: "token")
+        public static let token = Cause(code: 0)
         /// A topic's id is empty or too long.
-        public static let topic = Cause(name: "topic")
+        public static let topic = Cause(code: 1)
         /// A lineup is empty, too long, or has a topic twice.
-        public static let lineup = Cause(name: "lineup")
+        public static let lineup = Cause(code: 2)
         /// The engine does not push to this app.
-        public static let app = Cause(name: "app")
+        public static let app = Cause(code: 3)
         /// An operator's order stands where a correction is expected.
-        public static let correction = Cause(name: "correction")
+        public static let correction = Cause(code: 4)
         /// A phone could not read the content state back.
-        public static let contentState = Cause(name: "content state")
+        public static let contentState = Cause(code: 5)
     }
 
     /// For programs.

@@ -3,7 +3,7 @@ public import FanfareModel
 
 /// Something that has become of an activity without anybody having asked for it.
 public struct ActivityEvent: Sendable, Hashable {
-    /// `ActivityID(hashing:)` of the app's id.
+    /// The app's id of it, as `follow` or `start` was given it.
     public let activity: ActivityID
     /// What has become of it.
     public let fate: ActivityFate

@@ -17,6 +17,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     private let state = Locked(State())
     /// Counts changes of the listeners.
     fileprivate let version = Atomic(0)
+    private let listenerCount = Atomic(0)
     /// Elements that are kept for the first listener, of those that are said before it comes.
     private let earlyMax: Int
 
@@ -32,6 +33,7 @@ final class Broadcast<Element: Sendable>: Sendable {
             for element in state.early { hear(element) }
             state.early = []
             if !state.isOver { state.listeners.append((number, hear, end)) }
+            listenerCount.store(state.listeners.count, ordering: .relaxed)
             return (number, state.isOver)
         }
         version.add(1, ordering: .releasing)
@@ -40,7 +42,10 @@ final class Broadcast<Element: Sendable>: Sendable {
     }
 
     func remove(_ number: Int) {
-        state.withLock { $0.listeners.removeAll { $0.number == number } }
+        state.withLock { state in
+            state.listeners.removeAll { $0.number == number }
+            listenerCount.store(state.listeners.count, ordering: .relaxed)
+        }
         version.add(1, ordering: .releasing)
     }
 
@@ -49,11 +54,15 @@ final class Broadcast<Element: Sendable>: Sendable {
         let listeners = state.withLock { state in
             state.isOver = true
             defer { state.listeners = [] }
+            listenerCount.store(0, ordering: .relaxed)
             return state.listeners
         }
         version.add(1, ordering: .releasing)
         for listener in listeners { listener.end() }
     }
+
+    /// Whether somebody listens, at a glance: what is said a million times a second should cost nothing where nobody does.
+    var isHeard: Bool { listenerCount.load(ordering: .relaxed) > 0 }
 
     fileprivate var listeners: [Listener] { state.withLock { $0.listeners.map(\.hear) } }
 
@@ -66,8 +75,8 @@ final class Broadcast<Element: Sendable>: Sendable {
         }
     }
 
-    /// The core's end of a broadcast. A look at one number shows whether the listeners are still the same, so a record that nobody
-    /// listens to costs no lock. Confined to the core's thread.
+    /// The core's end of a broadcast. A look at one number shows whether the listeners are still the same, so what is said takes no lock; and it
+    /// is lent to the listeners, for a copy of a record costs more than all of this. Confined to the core's thread.
     struct Speaker {
         private let broadcast: Broadcast
         private var version = -1
@@ -75,20 +84,16 @@ final class Broadcast<Element: Sendable>: Sendable {
 
         init(_ broadcast: Broadcast) { self.broadcast = broadcast }
 
-        mutating func say(_ element: @autoclosure () -> Element) {
+        mutating func say(_ element: Element) {
             let current = broadcast.version.load(ordering: .acquiring)
             if current != version {
                 version = current
                 listeners = broadcast.listeners
             }
             if listeners.isEmpty {
-                guard broadcast.earlyMax > 0 else { return }
-                let element = element()
-                if broadcast.keepEarly(element) { return }
+                guard broadcast.earlyMax > 0, !broadcast.keepEarly(element) else { return }
                 listeners = broadcast.listeners
             }
-            guard !listeners.isEmpty else { return }
-            let element = element()
             for hear in listeners { hear(element) }
         }
     }

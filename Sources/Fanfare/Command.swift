@@ -88,19 +88,19 @@ extension Engine.Command {
     ///     there were Live Activities, or more than five minutes ahead, is a unit or a default mistaken for a time: a report says so,
     ///     and the activity counts as started just now.
     public static func follow(
-        _ audience: AudienceKey, activity: String, subscriber: SubscriberID, token: [UInt8],
+        _ audience: AudienceKey, activity: ActivityID, subscriber: SubscriberID, token: [UInt8],
         preferences: Preferences? = nil, startedAt: FeedTime? = nil
     ) -> Self {
         let subscription = Subscription(
-            audience: audience, activity: ActivityID(hashing: activity), subscriber: subscriber, token: token,
+            audience: audience, activity: activity, subscriber: subscriber, token: token,
             preferences: preferences, startedAt: startedAt)
         return Self(.follow(subscription), of: subscriber.app)
     }
 
     /// A known activity shows another topic or lineup from now on: one silent push. Of one that is not known, or gone,
     /// `ActivityFate.refused` is told.
-    public static func move(activity: String, subscriber: SubscriberID, to audience: AudienceKey) -> Self {
-        card(.move(ActivityID(hashing: activity), audience), of: subscriber)
+    public static func move(activity: ActivityID, subscriber: SubscriberID, to audience: AudienceKey) -> Self {
+        card(.move(activity, audience), of: subscriber)
     }
 
     /// A known activity has another update token, as happens now and then while it runs. What was on its way to the old one goes to this,
@@ -110,8 +110,8 @@ extension Engine.Command {
     ///   - activity: the app's id, as `follow` or `start` was given it.
     ///   - subscriber: the install that shows it, and its app.
     ///   - token: raw bytes (not hex), 1 to 512.
-    public static func replaceToken(activity: String, subscriber: SubscriberID, with token: [UInt8]) -> Self {
-        card(.replaceToken(ActivityID(hashing: activity), token: token), of: subscriber)
+    public static func replaceToken(activity: ActivityID, subscriber: SubscriberID, with token: [UInt8]) -> Self {
+        card(.replaceToken(activity, token: token), of: subscriber)
     }
 
     /// The app has reported the update token of an activity that a push has made appear, by `start` or as the successor of one that has
@@ -121,13 +121,13 @@ extension Engine.Command {
     ///   - activity: the id that stands in the attributes: of a successor its own (`StartRequest.name(_:edition:)`).
     ///   - subscriber: the install that was given the start, and its app.
     ///   - token: raw bytes (not hex), 1 to 512.
-    public static func confirmStart(activity: String, subscriber: SubscriberID, token: [UInt8]) -> Self {
-        card(.replaceToken(ActivityID(hashing: activity), token: token), of: subscriber)
+    public static func confirmStart(activity: ActivityID, subscriber: SubscriberID, token: [UInt8]) -> Self {
+        card(.replaceToken(activity, token: token), of: subscriber)
     }
 
     /// What the person wants of this activity from now on (rule A5). A push that is on its way already is not called back.
-    public static func prefer(_ preferences: Preferences, activity: String, subscriber: SubscriberID) -> Self {
-        card(.prefer(ActivityID(hashing: activity), preferences), of: subscriber)
+    public static func prefer(_ preferences: Preferences, activity: ActivityID, subscriber: SubscriberID) -> Self {
+        card(.prefer(activity, preferences), of: subscriber)
     }
 
     /// An activity is to appear on a phone by a push, and shows this topic or lineup from now on.
@@ -148,8 +148,8 @@ extension Engine.Command {
     }
 
     /// One private end, dismissed at once, and the activity is gone. If its update token is not known yet, the end waits for it.
-    public static func unfollow(activity: String, subscriber: SubscriberID) -> Self {
-        card(.unfollow(ActivityID(hashing: activity)), of: subscriber)
+    public static func unfollow(activity: ActivityID, subscriber: SubscriberID) -> Self {
+        card(.unfollow(activity), of: subscriber)
     }
 
     private static func card(_ command: ShardCommand, of subscriber: SubscriberID) -> Self {

@@ -19,6 +19,7 @@ extension Engine {
         private let turn: CoreTurn
         private let loop: Loop
         private var announcer: Announcer
+        private let decisions: Broadcast<DecisionRecord>
         private var wakeup: Wakeup?
         private var ticks: LoopTimer?
 
@@ -30,6 +31,7 @@ extension Engine {
         ) throws {
             self.loop = loop
             announcer = Announcer(announcements)
+            decisions = announcements.decisions
             var early = Announcer(announcements)
             var report: ((String) -> Void)?
             core = try EngineCore(
@@ -66,7 +68,9 @@ extension Engine {
 
         // MARK: What the core tells
 
-        func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) { announcer.decisions.say(record) }
+        func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) {
+            if decisions.isHeard { announcer.decisions.say(record) }
+        }
         func coreDidLoseToken(of activity: ActivityID) { announcer.deadTokens.say(activity) }
         func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) {
             announcer.activityEvents.say(ActivityEvent(activity: activity, fate: fate))

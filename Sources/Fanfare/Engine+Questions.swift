@@ -40,12 +40,12 @@ extension Engine {
     ///   - subscriber: the install that shows it, and its app.
     /// - Throws: `.stopped` also when the engine stops before it knows.
     public func alertDisposition(
-        of cause: String, in topic: TopicID, activity: String, subscriber: SubscriberID
+        of cause: String, in topic: TopicID, activity: ActivityID, subscriber: SubscriberID
     ) async throws(EngineError) -> AlertDisposition {
         let index = try index(of: subscriber.app).get()
         let answer: AlertDisposition? = try await ask {
             .disposition(
-                ActivityID(hashing: activity), subscriber: subscriber.key, app: index, cause: cause, topic, $0)
+                activity, subscriber: subscriber.key, app: index, cause: cause, topic, $0)
         }
         guard let answer else { throw .stopped }
         return answer
@@ -60,7 +60,7 @@ extension Engine {
     ///   - subscriber: the install that shows it, and its app.
     ///   - answer: given `nil` if the engine stops before it knows.
     public func alertDisposition(
-        of cause: String, in topic: TopicID, activity: String, subscriber: SubscriberID,
+        of cause: String, in topic: TopicID, activity: ActivityID, subscriber: SubscriberID,
         _ answer: @escaping @Sendable (AlertDisposition?) -> Void
     ) -> Admission {
         switch index(of: subscriber.app) {
@@ -70,7 +70,7 @@ extension Engine {
         case .success(let index):
             return post(
                 .disposition(
-                    ActivityID(hashing: activity), subscriber: subscriber.key, app: index, cause: cause, topic, answer))
+                    activity, subscriber: subscriber.key, app: index, cause: cause, topic, answer))
         }
     }
 

@@ -26,7 +26,7 @@ extension Engine {
 
     /// An activity exists on a phone, `Command.follow(_:activity:subscriber:token:preferences:startedAt:)`.
     public func follow(
-        _ audience: AudienceKey, activity: String, subscriber: SubscriberID, token: [UInt8],
+        _ audience: AudienceKey, activity: ActivityID, subscriber: SubscriberID, token: [UInt8],
         preferences: Preferences? = nil, startedAt: FeedTime? = nil
     ) async throws(EngineError) -> Receipt {
         try await send(
@@ -37,28 +37,28 @@ extension Engine {
 
     /// A known activity shows something else, `Command.move(activity:subscriber:to:)`.
     public func move(
-        activity: String, subscriber: SubscriberID, to audience: AudienceKey
+        activity: ActivityID, subscriber: SubscriberID, to audience: AudienceKey
     ) async throws(EngineError) -> Receipt {
         try await send(.move(activity: activity, subscriber: subscriber, to: audience))
     }
 
     /// A known activity has another token, `Command.replaceToken(activity:subscriber:with:)`.
     public func replaceToken(
-        activity: String, subscriber: SubscriberID, with token: [UInt8]
+        activity: ActivityID, subscriber: SubscriberID, with token: [UInt8]
     ) async throws(EngineError) -> Receipt {
         try await send(.replaceToken(activity: activity, subscriber: subscriber, with: token))
     }
 
     /// A started activity has reported its token, `Command.confirmStart(activity:subscriber:token:)`.
     public func confirmStart(
-        activity: String, subscriber: SubscriberID, token: [UInt8]
+        activity: ActivityID, subscriber: SubscriberID, token: [UInt8]
     ) async throws(EngineError) -> Receipt {
         try await send(.confirmStart(activity: activity, subscriber: subscriber, token: token))
     }
 
     /// A person has chosen, `Command.prefer(_:activity:subscriber:)`.
     public func prefer(
-        _ preferences: Preferences, activity: String, subscriber: SubscriberID
+        _ preferences: Preferences, activity: ActivityID, subscriber: SubscriberID
     ) async throws(EngineError) -> Receipt {
         try await send(.prefer(preferences, activity: activity, subscriber: subscriber))
     }
@@ -71,7 +71,7 @@ extension Engine {
     }
 
     /// An activity is to end, `Command.unfollow(activity:subscriber:)`.
-    public func unfollow(activity: String, subscriber: SubscriberID) async throws(EngineError) -> Receipt {
+    public func unfollow(activity: ActivityID, subscriber: SubscriberID) async throws(EngineError) -> Receipt {
         try await send(.unfollow(activity: activity, subscriber: subscriber))
     }
 }

@@ -58,7 +58,7 @@ public final class Engine: Sendable {
     public struct Observer: Sendable {
         /// The decision log: one record per event, and per timer that acted.
         public var decided: (@Sendable (DecisionRecord) -> Void)?
-        /// The token is dead and its activity, `ActivityID(hashing:)` of the app's id, gone; reported once.
+        /// The token is dead and its activity gone; reported once.
         public var tokenDied: (@Sendable (ActivityID) -> Void)?
         /// An activity did not start, has lasted too long, or goes on as another one.
         public var met: (@Sendable (ActivityID, ActivityFate) -> Void)?

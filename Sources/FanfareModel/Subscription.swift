@@ -2,7 +2,7 @@
 public struct Subscription: Sendable, Hashable {
     /// Topic or lineup that the activity shows.
     public var audience: AudienceKey
-    /// Id of the activity: `ActivityID(hashing:)` of the app's id.
+    /// Id of the activity in the app.
     public var activity: ActivityID
     /// `SubscriberID.key`.
     package var subscriber: UInt64
@@ -20,7 +20,7 @@ public struct Subscription: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - audience: what the activity shows.
-    ///   - activity: `ActivityID(hashing:)` of the app's id.
+    ///   - activity: the app's id of it.
     ///   - subscriber: the install, and its app.
     ///   - token: raw bytes, not hex; 1 to 512 of them.
     ///   - preferences: the person's; `nil` stands for `Preferences()`.

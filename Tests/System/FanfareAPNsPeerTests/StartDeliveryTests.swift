@@ -67,7 +67,7 @@ import Testing
                 #expect(engine.settle(within: .seconds(120)))
                 #expect(engine.offer(Self.score(3, lifecycle: .end)).isTaken)
             }
-            let (activity, subscriber) = ("card of \(person)", SubscriberID("person \(person)"))
+            let (activity, subscriber) = (ActivityID("card of \(person)"), SubscriberID("person \(person)"))
             let token = token("update", person)
             // A backend that does not know how the card came to be follows it, which comes to the same.
             let report =

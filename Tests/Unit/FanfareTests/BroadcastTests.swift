@@ -28,33 +28,18 @@ import Testing
         #expect(await heard(EngineSequence(broadcast, buffering: 10)) == [], "it is over")
     }
 
-    /// What nobody wants is not even made.
-    @Test func nothingIsMadeForNobody() {
-        let broadcast = Broadcast<Int>()
-        var speaker = Broadcast.Speaker(broadcast)
-        var made = 0
-        func make() -> Int {
-            made += 1
-            return made
-        }
-        speaker.say(make())
-        #expect(made == 0)
-        broadcast.add { _ in }
-        speaker.say(make())
-        #expect(made == 1)
-    }
-
     @Test func aSequenceThatNobodyHoldsIsForgotten() {
         let broadcast = Broadcast<Int>()
-        var speaker = Broadcast.Speaker(broadcast)
-        do { _ = EngineSequence(broadcast, buffering: 1) }
-        var made = 0
-        func make() -> Int {
-            made += 1
-            return made
+        #expect(!broadcast.isHeard)
+        do {
+            let sequence = EngineSequence(broadcast, buffering: 1)
+            #expect(broadcast.isHeard && sequence.lost == 0)
         }
-        speaker.say(make())
-        #expect(made == 0)
+        #expect(!broadcast.isHeard)
+        broadcast.add { _ in }
+        #expect(broadcast.isHeard)
+        broadcast.finish()
+        #expect(!broadcast.isHeard)
     }
 
     @Test func whatWasSaidEarlyIsForTheFirstListener() async {

@@ -16,8 +16,8 @@ import Foundation
 
     static func main() async throws {
         let engine = try Engine(Engine.Options(transport: .discard))
-        // The engine keeps hashes of the app's ids, and answers with them.
-        let cards = Dictionary(uniqueKeysWithValues: ["anna-card", "ben-card"].map { (ActivityID(hashing: $0), $0) })
+        // The engine keeps eight bytes of each id, so whoever wants the text back keeps a table.
+        let cards = Dictionary(uniqueKeysWithValues: ["anna-card", "ben-card"].map { (ActivityID($0), $0) })
         // Each task listens until the engine has stopped. The sequences are made here, so that they miss nothing.
         let (decisions, deadTokens, reports) = (engine.decisions(), engine.deadTokens(), engine.reports())
         let listening = Task {
