@@ -25,21 +25,16 @@ struct AlertHistory {
     /// - Parameters:
     ///   - members: they are all to be reached.
     ///   - oldest: version that all of them have, or a newer one.
-    mutating func append(
-        _ alert: Alert, of topic: TopicID, in version: UInt32, for members: Int, having oldest: UInt32,
-        at moment: Moment
-    ) {
-        if pending.count(where: { $0.alert.class == alert.class }) == AlertHistory.perClassMax,
-            let first = pending.firstIndex(where: { $0.alert.class == alert.class })
+    mutating func append(_ issue: IssuedAlert, in version: UInt32, for members: Int, having oldest: UInt32) {
+        let `class` = issue.alert.class
+        if pending.count(where: { $0.alert.class == `class` }) == AlertHistory.perClassMax,
+            let first = pending.firstIndex(where: { $0.alert.class == `class` })
         {
             displace(first, having: oldest)
         }
-        let place = UInt32(alert.class.rawValue)
+        let place = UInt32(`class`.rawValue)
         seen[Int(place)] &+= 1
-        pending.append(
-            PendingAlert(
-                version: version, number: seen[Int(place)] &* 2 &+ place, topic: topic, alert: alert,
-                freshUntil: moment.monotonicNanoseconds + alert.freshFor.milliseconds * 1_000_000))
+        pending.append(PendingAlert(version: version, number: seen[Int(place)] &* 2 &+ place, issue: issue))
         newest = version
         unreached = members
     }
@@ -54,9 +49,7 @@ struct AlertHistory {
 
     /// Whether an alert that says the same of the same cause has come already: one fact may be in two topics of a lineup. Facts of
     /// different topics may have one id, but then not the same words.
-    func contains(_ alert: Alert) -> Bool {
-        pending.contains { $0.alert.cause == alert.cause && $0.alert.text == alert.text }
-    }
+    func contains(_ alert: Alert) -> Bool { pending.contains { $0.alert.saysTheSame(as: alert) } }
 
     /// Alerts of that cause ride no more.
     ///
@@ -64,7 +57,7 @@ struct AlertHistory {
     mutating func revoke(cause: String, topic: TopicID) -> [UInt32] {
         var versions: [UInt32] = []
         for index in pending.indices where pending[index].alert.cause == cause && pending[index].topic == topic {
-            pending[index].isRevoked = true
+            pending[index].issue.isRevoked = true
             versions.append(pending[index].version)
         }
         return versions
@@ -83,4 +76,8 @@ struct AlertHistory {
     func displaced(after alerted: UInt32, through version: UInt32) -> Int {
         displaced.isEmpty ? 0 : displaced.count { $0 > alerted && $0 <= version }
     }
+}
+
+extension Alert {
+    func saysTheSame(as other: Alert) -> Bool { cause == other.cause && text == other.text }
 }

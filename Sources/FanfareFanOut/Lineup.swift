@@ -14,8 +14,8 @@ final class Lineup {
     /// Brings this lineup back; `nil`: nothing does.
     @exclusivity(unchecked) var wakeUp: TimingWheel.Entry?
 
-    /// By topic, where in the shard's list of that topic's lineups this one stands.
-    var places: [UInt32] = []
+    /// In the shard's `LineupTable`.
+    var row = 0
 
     /// What tells lineups apart: the same topics, as the shard numbers them, in the same order.
     struct Choice: Hashable {

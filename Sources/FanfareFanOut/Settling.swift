@@ -39,12 +39,14 @@ struct Settling {
 
     /// - Returns: the answer to the newest question that has one by now.
     mutating func takeSettled(
-        _ audiences: [Audience], _ activities: [Activity], debt: (ActivitySlot) -> Debt
+        _ audiences: [Audience], _ lineups: LineupTable, _ activities: [Activity], debt: (ActivitySlot) -> Debt
     ) -> Answer? {
         var answer: Answer?
         while !isIdle {
             if round == nil, let question = asked.take() {
-                round = Round(question: question, audiences: audiences.indices, activities: activities.indices)
+                round = Round(
+                    question: question, unvisited: lineups.unvisited(), audiences: audiences.indices,
+                    activities: activities.indices)
             }
             guard round?.isOver(audiences, activities, debt: debt) == true else { break }
             answer = round.take().map { Answer(question: $0.question, isComplete: $0.isComplete) }
@@ -56,6 +58,8 @@ struct Settling {
 extension Settling {
     fileprivate struct Round {
         let question: UInt64
+        /// Lineups that have not looked at what has been published: what they lack is in no version yet.
+        private var unvisited: LineupTable.Unvisited
         /// Still to be looked at. Whoever comes later is none of this round's.
         private var audiences: Range<Int>
         private var activities: Range<Int>
@@ -85,8 +89,11 @@ extension Settling {
         /// Audiences, or activities, looked at together: some tenths of a millisecond.
         private static let lookMax = 1 << 16
 
-        init(question: UInt64, audiences: Range<Int>, activities: Range<Int>) {
+        init(
+            question: UInt64, unvisited: LineupTable.Unvisited, audiences: Range<Int>, activities: Range<Int>
+        ) {
             self.question = question
+            self.unvisited = unvisited
             self.audiences = audiences
             self.activities = activities
         }
@@ -95,6 +102,7 @@ extension Settling {
         mutating func isOver(
             _ audiences: [Audience], _ activities: [Activity], debt: (ActivitySlot) -> Debt
         ) -> Bool {
+            guard unvisited.isEmpty() else { return false }
             for index in self.audiences.prefix(Round.lookMax) {
                 let audience = audiences[index]
                 guard audience.owed + audience.refused > 0 || audience.hasChangesWaiting else { continue }
@@ -139,7 +147,7 @@ extension Shard {
         let answer =
             isQuiet
             ? settling.takeAll(isComplete: counts.refused == 0)
-            : settling.takeSettled(audiences, store.activities) { debt(to: $0) }
+            : settling.takeSettled(audiences, lineups, store.activities) { debt(to: $0) }
         if let answer { report(answer) }
     }
 

@@ -12,6 +12,7 @@ extension Shard {
         let activity = store[slot]
         let start = starts[slot]
         let audience = audiences[lastState ?? start?.audience ?? Int(activity.audience)]
+        bringUpToDate(audience, at: moment)
         let carried = carriedAlerts[slot]
         if carried?.inFlight.contains(where: isMeant) == true { return .planned }
         if lastState != nil, activity.flags.contains(.ending) { return .noActivity }  // its end has left without that

@@ -165,26 +165,22 @@ extension Shard {
         feedback.violation() ?? publications.violation() ?? freshness.violation()
             ?? ageScanner.violation(hasActivities: store.count > 0, slots: store.activities.count)
             ?? renewals.violation(slotOf: { store.slot(of: $0) })
-            ?? starts.violation() ?? quarantine.violation() ?? carriedAlerts.violation()
+            ?? starts.violation() ?? lineups.violation() ?? quarantine.violation() ?? carriedAlerts.violation()
     }
 
-    /// Each lineup has members, is found by its choice, and is listed by each of its topics, once.
+    /// Each lineup has an audience of its topics, and the other way round.
     private func violatedInvariantOfLineups() -> String? {
-        var listed = 0
-        for (index, audience) in audiences.enumerated() {
-            guard let lineup = audience.lineup else { continue }
-            let choice = Lineup.Choice(topics: audience.topics, pinned: lineup.rotation.pinned)
-            guard lineupIndices[choice] == index else { return "lineup \(index) is not found by its choice" }
-            for (position, topic) in audience.topics.enumerated() {
-                let (places, place) = (topics[topic].lineups, Int(lineup.places[position]))
-                guard places.indices.contains(place), places[place] == (UInt32(index), UInt32(position)) else {
-                    return "lineup \(index) is not listed by topic \(topic)"
-                }
-                listed += 1
-            }
+        for row in lineups.all {
+            let audience = audiences[lineups.audience(of: row)]
+            guard let lineup = audience.lineup, lineup.row == row,
+                lineups.topicIndices(of: row).elementsEqual(audience.topics),
+                lineups.pinned(of: row) == lineup.rotation.pinned
+            else { return "lineup \(row) has an audience that is another's" }
+            guard lineup.lit.map({ lineups.isLit(LineupLink(rawValue: UInt32(lineups.links(of: row).lowerBound + $0))) }) ?? true
+            else { return "lineup \(row) is not known for its spotlight" }
         }
-        guard lineupIndices.count == audiences.count(where: { $0.lineup != nil }),
-            listed == topics.lineupsListed
+        guard lineups.count == audiences.count(where: { $0.lineup != nil }),
+            lineups.all.reduce(0, { $0 + lineups.links(of: $1).count }) == topics.lineupsListed
         else { return "lineups are found, or listed by topics, that are no more" }
         let members = audiences.reduce(0) { $0 + ($1.lineup == nil ? 0 : $1.order.count) }
         guard members == membersOfLineups else {

@@ -20,7 +20,7 @@ extension Shard {
         guard store[slot].audience != UInt32(index) else { return }
         // An audience without a version is of topics that are over, or unheard of: it waits for what has not been published.
         let shown = audiences[index].target > 0 ? Set(audiences[index].topics.map { topics[$0].id }) : []
-        let missed = alertsMissed(by: slot).filter { shown.contains($0.topic) && $0.isCarried(at: moment) }
+        let missed = alertsMissed(by: slot, at: moment).filter { shown.contains($0.topic) && $0.isCarried(at: moment) }
         leaveAudience(slot, at: moment)
         join(slot, index)
         if carriedAlerts.carry(missed, by: slot, at: store[slot].alerted) { comeAgain(slot) }
@@ -36,10 +36,11 @@ extension Shard {
         comeAgain(slot)
     }
 
-    func alertsMissed(by slot: ActivitySlot) -> CarriedAlerts.Entry {
+    func alertsMissed(by slot: ActivitySlot, at moment: Moment) -> CarriedAlerts.Entry {
         let activity = store[slot]
         var missed = carriedAlerts[slot] ?? CarriedAlerts.Entry()
         guard activity.audience != ActivityStore.noAudience else { return missed }
+        bringUpToDate(audiences[Int(activity.audience)], at: moment)
         let own = audiences[Int(activity.audience)].alerts.missed(after: activity.alerted)
         if activity.flags.contains(.inFlight), activity.sending != 0 {
             let sent = own.prefix { $0.version <= activity.sending }

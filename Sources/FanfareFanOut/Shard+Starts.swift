@@ -240,6 +240,7 @@ extension Shard {
     func register(_ slot: ActivitySlot, token: [UInt8], at moment: Moment) {
         if let old = starts[slot]?.renews.flatMap(store.slot(of:)) { noteAlerts(toldBy: old, to: slot) }
         guard let start = starts[slot] else { return }
+        bringUpToDate(audiences[start.audience], at: moment)
         expect(in: start.audience)
         defer { expectNoMore(in: start.audience, at: moment) }
         forgetStart(slot, at: moment)

@@ -28,7 +28,7 @@ package final class Shard: DeliverySource {
     /// Activities that are on their way out while their name means another one already.
     var nameless = Nameless()
     @exclusivity(unchecked) var topics: KnownTopics
-    var lineupIndices: [Lineup.Choice: Int] = [:]
+    @exclusivity(unchecked) var lineups = LineupTable()
     /// Takes the place of audiences that are freed, until the place is reused.
     let vacant = Audience(topics: [], openMax: 1)
     /// Indices of audiences whose last member has left.
@@ -36,7 +36,7 @@ package final class Shard: DeliverySource {
     @exclusivity(unchecked) var carriedAlerts = CarriedAlerts()
     @exclusivity(unchecked) var timers = TimingWheel()
     @exclusivity(unchecked) var quarantine: DeadTokenQuarantine
-    @exclusivity(unchecked) private(set) var publications = PublicationTracker()
+    @exclusivity(unchecked) var publications = PublicationTracker()
     @exclusivity(unchecked) var freshness = FreshnessTable()
     let openMax: Int
     let governor: SubscriberGovernor
@@ -119,7 +119,8 @@ package final class Shard: DeliverySource {
 
     /// Nothing is to be sent, or on its way: everybody has everything that was published to them, but for what was refused for good.
     package var isQuiet: Bool {
-        counts.owed == 0 && inFlight == 0 && leaving == 0 && lineupsWaiting == 0 && starts.waitingCount == 0
+        counts.owed == 0 && inFlight == 0 && leaving == 0 && lineupsWaiting == 0 && lineups.openNews == 0
+            && starts.waitingCount == 0
     }
 
     /// What is owed now, or will be with the next change for the largest audience.
@@ -162,9 +163,7 @@ package final class Shard: DeliverySource {
         case .revokeAlert(let topic, let cause):
             guard let index = topics.index(of: topic) else { return }
             if let followers = topics[index].followers { audiences[followers].revokeAlert(cause: cause, topic: topic) }
-            for lineup in topics[index].lineups {
-                audiences[Int(lineup.audience)].revokeAlert(cause: cause, topic: topic)
-            }
+            lineups[index]?.revoke(cause: cause)
             carriedAlerts.revoke(cause: cause, topic: topic)
         case .forget(let topic): topics.forget(topic)
         case .republish: republish(at: moment)
@@ -204,29 +203,31 @@ package final class Shard: DeliverySource {
         // Counted down as audiences complete it; the one more keeps it open until all have begun.
         let freshness = freshness.index(of: publication.topicKind)
         publications.open(
-            publication.serial, audiences: 1 + topics[topic].lineups.count, freshness: freshness,
-            at: moment.monotonicNanoseconds)
+            publication.serial, audiences: 1, freshness: freshness, at: moment.monotonicNanoseconds)
+        let alert = publication.alert.map {
+            IssuedAlert($0, of: publication.topicID, at: moment.monotonicNanoseconds)
+        }
         if isChange || publication.event == .end, let index = topics[topic].followers {
             let audience = audiences[index]
             compare(audience, at: index)
             publications.addAudience(to: publication.serial)
             publish(
-                Audience.Version(publication), in: audience, alerting: publication, freshness: freshness, at: moment)
+                Audience.Version(publication), in: audience, alerting: alert, freshness: freshness,
+                at: moment.monotonicNanoseconds)
             open(publication.serial, in: audience)
             lanes.enqueue(audience)
             reportCompleted(audience, at: moment)
         }
-        publishToLineups(publication, of: topic, at: moment)
+        publishToLineups(publication, alert, of: topic, at: moment)
         complete(publication.serial, at: moment)
     }
 
     /// All members of the audience are owed a new version, also those that were refused the last one.
     func publish(
-        _ version: Audience.Version, in audience: Audience, alerting publication: Publication?, freshness: Int,
-        at moment: Moment
+        _ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, freshness: Int, at now: Int64
     ) {
         let before = (owed: audience.owed, refused: audience.refused)
-        audience.publish(version, alerting: publication, freshness: freshness, at: moment)
+        audience.publish(version, alerting: alert, freshness: freshness, at: now)
         counts.owed += audience.owed - before.owed
         counts.refused += audience.refused - before.refused
     }
@@ -238,7 +239,9 @@ package final class Shard: DeliverySource {
         stampEpoch = moment.stampEpoch
         for audience in audiences {
             guard let version = audience.versionAgain() else { continue }
-            publish(version, in: audience, alerting: nil, freshness: audience.times.freshness, at: moment)
+            publish(
+                version, in: audience, alerting: nil, freshness: audience.times.freshness,
+                at: moment.monotonicNanoseconds)
             if audience.lane.parked == nil { lanes.enqueue(audience) }
         }
     }

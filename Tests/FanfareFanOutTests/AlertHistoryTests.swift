@@ -18,8 +18,8 @@ import Testing
         var history = AlertHistory()
         for (index, alertClass) in classes.enumerated() {
             history.append(
-                alert("\(index + 1)", alertClass), of: topic, in: UInt32(index + 1), for: 10, having: oldest, at: moment
-            )
+                IssuedAlert(alert("\(index + 1)", alertClass), of: topic, at: moment.monotonicNanoseconds),
+                in: UInt32(index + 1), for: 10, having: oldest)
         }
         return history
     }
@@ -56,7 +56,8 @@ import Testing
 
     @Test func sameWordsOfOneCauseAreKnown() {
         var history = AlertHistory()
-        history.append(alert("g1", text: "1–0"), of: topic, in: 1, for: 1, having: 0, at: moment)
+        history.append(
+            IssuedAlert(alert("g1", text: "1–0"), of: topic, at: moment.monotonicNanoseconds), in: 1, for: 1, having: 0)
         #expect(history.contains(alert("g1", text: "1–0")))
         #expect(!history.contains(alert("g1", text: "0–1")) && !history.contains(alert("g2", text: "1–0")))
     }
