@@ -39,6 +39,29 @@ struct AlertHistory {
         unreached = members
     }
 
+    /// A history in which nobody has missed anything, and the alerts are not there: only how many there were of each class, as far as
+    /// their numbers need that.
+    init(resting seen: SIMD2<UInt8>) { self.seen = SIMD2(truncatingIfNeeded: seen) &+ 256 }
+
+    init() {}
+
+    var resting: SIMD2<UInt8> { SIMD2(truncatingIfNeeded: seen) }
+
+    /// Alerts that came before all that are there, the oldest first. Everybody has had the chance of them: they have this version.
+    mutating func restore(_ older: [IssuedAlert], in version: UInt32) {
+        for alertClass in [AlertClass.ordinary, .essential] {
+            let place = UInt32(alertClass.rawValue)
+            let kept = UInt32(pending.count { $0.alert.class == alertClass })
+            let room = AlertHistory.perClassMax - Int(kept)
+            for (index, issue) in older.filter({ $0.alert.class == alertClass }).suffix(max(0, room)).reversed()
+                .enumerated()
+            {
+                let number = (seen[Int(place)] &- kept &- UInt32(index)) &* 2 &+ place
+                pending.insert(PendingAlert(version: version, number: number, issue: issue), at: 0)
+            }
+        }
+    }
+
     /// The alert makes room for a newer one. Nobody can be told of it any more; for the figures its version is kept while somebody
     /// may have missed it.
     private mutating func displace(_ index: Int, having oldest: UInt32) {
@@ -46,10 +69,6 @@ struct AlertHistory {
         if displaced.count == AlertHistory.displacedMax { displaced.removeFirst() }
         displaced.append(pending.remove(at: index).version)
     }
-
-    /// Whether an alert that says the same of the same cause has come already: one fact may be in two topics of a lineup. Facts of
-    /// different topics may have one id, but then not the same words.
-    func contains(_ alert: Alert) -> Bool { pending.contains { $0.alert.saysTheSame(as: alert) } }
 
     /// Alerts of that cause ride no more.
     ///
@@ -76,8 +95,4 @@ struct AlertHistory {
     func displaced(after alerted: UInt32, through version: UInt32) -> Int {
         displaced.isEmpty ? 0 : displaced.count { $0 > alerted && $0 <= version }
     }
-}
-
-extension Alert {
-    func saysTheSame(as other: Alert) -> Bool { cause == other.cause && text == other.text }
 }

@@ -38,6 +38,34 @@ final class Audience: LaneMember {
         self.lineup = lineup
     }
 
+    // MARK: At rest
+
+    /// Its only member has its newest version, and nothing is owed to anybody, on its way or waiting: all that is known of it has
+    /// room in a row of `LineupTable`, and this object can be another lineup's.
+    var isResting: Bool {
+        order.count == 1 && order.remaining == 0 && owed == 0 && refused == 0 && expected == 0 && event == .update
+            && ledger.isResting && publications.count == 0 && revisits.isEmpty && starts.count == 0
+            && lane.parked == nil
+    }
+
+    /// Becomes an audience that rests.
+    ///
+    /// - Parameters:
+    ///   - number: of the newest version, which the member has.
+    ///   - version: `nil` where there has been none.
+    ///   - seen: of its alerts.
+    func rest(_ member: ActivitySlot, at number: UInt32, _ version: Version?, priority: Priority, seen: SIMD2<UInt8>) {
+        order.rest(member)
+        newest = NewestVersion(number, version, priority: priority)
+        ledger.rest(number, display: version?.display ?? 0)
+        times = PublicationTimes()
+        alerts = AlertHistory(resting: seen)
+        payloads = StampedPayloads()
+    }
+
+    /// Alerts that it had before it rested.
+    func restoreAlerts(_ older: [IssuedAlert]) { alerts.restore(older, in: ledger.oldest) }
+
     // MARK: Publishing
 
     struct Version {

@@ -15,7 +15,11 @@ final class Lineup {
     @exclusivity(unchecked) var wakeUp: TimingWheel.Entry?
 
     /// In the shard's `LineupTable`.
-    var row = 0
+    @exclusivity(unchecked) var row = 0
+    /// It has rested, and its audience does not know the alerts of before.
+    @exclusivity(unchecked) var historyIsShort = false
+    /// Counts the lineups that this object has been.
+    @exclusivity(unchecked) var tenant: UInt64 = 0
 
     /// What tells lineups apart: the same topics, as the shard numbers them, in the same order.
     struct Choice: Hashable {

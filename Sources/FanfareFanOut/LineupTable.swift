@@ -15,13 +15,42 @@ struct LineupTable {
         var looked = NewsNumber()
         /// Index of its members' audience.
         var audience: UInt32 = 0
+        /// The last news before it was there.
+        var born = NewsNumber()
 
         static let none = UInt8.max
     }
 
-    // Unchecked for the reason given in `Shard`.
+    /// What is to be known of a lineup whose only member has its newest version, while nothing is owed.
+    private struct Rest {
+        var member = ActivitySlot(.max)
+        /// Of its newest version, as all that follows.
+        var number: UInt32 = 0
+        var display: UInt64 = 0
+        var publishedAt = Rest.never
+        var rotation: Rotation.Resting?
+        var wakeUp: TimingWheel.Entry?
+        /// Topics that it shows, and which of them has the spotlight.
+        var shown: UInt8 = 0
+        var spotlight: UInt8 = 0
+        /// Index into the lineup's topics; 255: none.
+        var lit = UInt8.max
+        var priority = Priority.conserving
+        /// Alerts, by class.
+        var seen = SIMD2<UInt8>()
+
+        static let never = Int64.min
+    }
+
     private var rows: [Row] = []
     private var freeRows: [Int] = []
+    /// By row.
+    private var rests: [Rest] = []
+    /// By audience.
+    private var rowOfAudience: [UInt32] = []
+    /// Objects that were the audiences of lineups before these rested.
+    private var spare: [Audience] = []
+    private static let spareMax = 4096
     // By link.
     private var rowOfLink: [UInt32] = []
     private var topicOfLink: [UInt32] = []
@@ -29,6 +58,8 @@ struct LineupTable {
     private var places: [UInt32] = []
     /// It is the one that the lineup's newest version has in its spotlight.
     private var isLit: [Bool] = []
+    /// What the lineup's newest version shows, the first of its links first, while it rests.
+    private var shown: [LineupTopic?] = []
     /// By number of topics: the first links of lineups that are no more.
     private var freeLinks: [[UInt32]] = Array(repeating: [], count: Lineup.topicsMax + 1)
     /// By topic.
@@ -66,7 +97,7 @@ struct LineupTable {
 
     /// The choice must not be in the table. It has looked at all that there is.
     mutating func insert(_ choice: Lineup.Choice, audience: Int) -> Int {
-        var row = Row(count: UInt8(choice.topics.count), looked: newest, audience: UInt32(audience))
+        var row = Row(count: UInt8(choice.topics.count), looked: newest, audience: UInt32(audience), born: newest)
         row.pinned = choice.pinned.map(UInt8.init) ?? Row.none
         row.start = freeLinks[choice.topics.count].popLast() ?? addLinks(choice.topics.count)
         let index: Int
@@ -76,7 +107,10 @@ struct LineupTable {
         } else {
             index = rows.count
             rows.append(row)
+            rests.append(Rest())
         }
+        while rowOfAudience.count <= audience { rowOfAudience.append(0) }
+        rowOfAudience[audience] = UInt32(index)
         for (position, topic) in choice.topics.enumerated() {
             let link = Int(row.start) + position
             rowOfLink[link] = UInt32(index)
@@ -98,10 +132,11 @@ struct LineupTable {
         topicOfLink.append(contentsOf: repeatElement(0, count: count))
         places.append(contentsOf: repeatElement(0, count: count))
         isLit.append(contentsOf: repeatElement(false, count: count))
+        shown.append(contentsOf: repeatElement(nil, count: count))
         return UInt32(start)
     }
 
-    /// It must have looked at all news.
+    /// It must have looked at all news, and does not rest.
     mutating func remove(_ row: Int) {
         unplace(row)
         for link in links(of: row) {
@@ -110,6 +145,7 @@ struct LineupTable {
             lineups.order.leave(at: Int(places[link]), positions: &places)
             if lineups.order.count == 0 { topics[topic] = nil }
         }
+        for link in links(of: row) { shown[link] = nil }
         freeLinks[Int(rows[row].count)].append(rows[row].start)
         rows[row] = Row()
         freeRows.append(row)
@@ -124,6 +160,8 @@ struct LineupTable {
 
     func audience(of row: Int) -> Int { Int(rows[row].audience) }
 
+    func row(ofAudience index: Int) -> Int { Int(rowOfAudience[index]) }
+
     func row(of link: LineupLink) -> Int { Int(rowOfLink[link.index]) }
 
     func isLit(_ link: LineupLink) -> Bool { isLit[link.index] }
@@ -132,6 +170,87 @@ struct LineupTable {
     mutating func light(_ position: Int, of row: Int) {
         for link in links(of: row) where isLit[link] { isLit[link] = false }
         isLit[Int(rows[row].start) + position] = true
+    }
+
+    // MARK: Rest
+
+    func isResting(_ row: Int) -> Bool { rests[row].rotation != nil }
+
+    /// While it rests, or did last.
+    func member(of row: Int) -> ActivitySlot { rests[row].member }
+    func wakeUp(of row: Int) -> TimingWheel.Entry? { rests[row].wakeUp }
+    func number(of row: Int) -> UInt32 { rests[row].number }
+
+    /// The lineup rests: its audience's object can be another's.
+    mutating func rest(_ row: Int, _ audience: Audience, _ lineup: Lineup) {
+        let start = Int(rows[row].start)
+        let display = lineup.display
+        for (index, link) in links(of: row).enumerated() {
+            let topic = index < display.topics.count ? display.topics[index] : nil
+            if shown[link] !== topic { shown[start + index] = topic }
+        }
+        rests[row] = Rest(
+            member: audience.order.members[0], number: audience.target, display: audience.ledger.newestDisplay,
+            publishedAt: lineup.publishedAt ?? Rest.never, rotation: lineup.rotation.resting, wakeUp: lineup.wakeUp,
+            shown: UInt8(display.topics.count), spotlight: UInt8(display.spotlight),
+            lit: lineup.lit.map(UInt8.init) ?? .max, priority: audience.priority, seen: audience.alerts.resting)
+        if spare.count < LineupTable.spareMax { spare.append(audience) }
+    }
+
+    /// The lineup rests no more.
+    ///
+    /// - Returns: its audience.
+    mutating func wake(_ row: Int, _ rules: LineupRules, openMax: Int) -> Audience {
+        guard let rotation = rests[row].rotation.take() else {
+            preconditionFailure("a lineup wakes that does not rest")
+        }
+        let rest = rests[row]
+        let audience =
+            spare.popLast()
+            ?? Audience(
+                topics: [], lineup: Lineup(rotation: Rotation(rotation, rules, pinned: nil)), openMax: openMax)
+        guard let lineup = audience.lineup else { preconditionFailure("the audience of a lineup has none") }
+        audience.topics.removeAll(keepingCapacity: true)
+        for link in links(of: row) { audience.topics.append(Int(topicOfLink[link])) }
+        lineup.row = row
+        lineup.tenant += 1
+        lineup.rotation = Rotation(rotation, rules, pinned: pinned(of: row))
+        lineup.lit = rest.lit == .max ? nil : Int(rest.lit)
+        lineup.publishedAt = rest.publishedAt == Rest.never ? nil : rest.publishedAt
+        lineup.wakeUp = rest.wakeUp
+        lineup.historyIsShort = true
+        let start = Int(rows[row].start)
+        lineup.display.topics.removeAll(keepingCapacity: true)
+        for index in 0..<Int(rest.shown) { if let topic = shown[start + index] { lineup.display.topics.append(topic) } }
+        lineup.display.spotlight = Int(rest.spotlight)
+        let version =
+            rest.shown == 0
+            ? nil
+            : Audience.Version(
+                event: .update, priority: rest.priority, latest: lineup.display.topics[Int(rest.spotlight)].publication,
+                display: rest.display)
+        audience.rest(rest.member, at: rest.number, version, priority: rest.priority, seen: rest.seen)
+        return audience
+    }
+
+    // MARK: Alerts
+
+    /// One fact may be in two topics of a lineup: whether an alert that says the same has come before this one. Facts of different
+    /// topics may have one id, but then not the same words.
+    func hasHeard(_ alert: IssuedAlert, _ row: Int) -> Bool {
+        links(of: row).contains { link in
+            topics[Int(topicOfLink[link])]?.alerts.contains {
+                $0.words == alert.words && $0 !== alert && $0.news > rows[row].born && $0.news < alert.news
+                    && $0.saysTheSame(as: alert)
+            } == true
+        }
+    }
+
+    /// Alerts that the lineup has looked at, the oldest first.
+    func alertsHeard(_ row: Int) -> [IssuedAlert] {
+        links(of: row).flatMap { topics[Int(topicOfLink[$0])]?.alerts ?? [] }
+            .filter { $0.news > rows[row].born && $0.news <= rows[row].looked && !hasHeard($0, row) }
+            .sorted { $0.news < $1.news }
     }
 
     // MARK: News
@@ -147,6 +266,7 @@ struct LineupTable {
     ) -> TopicLineups.News? {
         newest.advance()
         openNews += 1
+        alert?.news = newest
         let dropped = lineups.append(publication, alert: alert, number: newest, at: now)
         if dropped != nil { openNews -= 1 }
         return dropped
@@ -178,7 +298,9 @@ struct LineupTable {
     }
 
     /// Of the topics that have news by now those whose lineups have not looked at them.
-    func unvisited() -> Unvisited { Unvisited(topics: topics.compactMap { $0?.news.isEmpty == false ? $0 : nil }, newest: newest) }
+    func unvisited() -> Unvisited {
+        Unvisited(topics: topics.compactMap { $0?.news.isEmpty == false ? $0 : nil }, newest: newest)
+    }
 
     struct Unvisited {
         fileprivate var topics: [TopicLineups]
@@ -256,7 +378,9 @@ struct LineupTable {
             guard links(of: row).count(where: { isLit[$0] }) <= 1 else { return "lineup \(row) has two spotlights" }
             if hasNews(row) {
                 let isReached = links(of: row).contains {
-                    guard let lineups = topics[Int(topicOfLink[$0])], lineups.newest > rows[row].looked else { return false }
+                    guard let lineups = topics[Int(topicOfLink[$0])], lineups.newest > rows[row].looked else {
+                        return false
+                    }
                     return lineups.reaches(Int(places[$0]))
                 }
                 guard isReached else { return "lineup \(row) has news, and no cursor comes to it" }

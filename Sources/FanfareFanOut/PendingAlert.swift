@@ -7,6 +7,10 @@ final class IssuedAlert {
     let alert: Alert
     /// Monotonic nanoseconds.
     let freshUntil: Int64
+    /// Of what it says of which cause: two that say the same have the same.
+    let words: UInt64
+    /// Among the news of all topics that lineups show.
+    @exclusivity(unchecked) var news = NewsNumber()
     /// Nobody is to be told of it any more.
     @exclusivity(unchecked) var isRevoked = false
 
@@ -14,6 +18,14 @@ final class IssuedAlert {
         self.topic = topic
         self.alert = alert
         self.freshUntil = freshUntil
+        var hasher = Hasher()
+        hasher.combine(alert.cause)
+        hasher.combine(alert.text)
+        words = UInt64(truncatingIfNeeded: hasher.finalize())
+    }
+
+    func saysTheSame(as other: IssuedAlert) -> Bool {
+        words == other.words && alert.cause == other.alert.cause && alert.text == other.alert.text
     }
 
     /// - Parameter now: when it came out, monotonic nanoseconds.

@@ -70,13 +70,18 @@ extension Settling {
         /// An audience that lacks something.
         private struct Open {
             let audience: Audience
+            /// Of a lineup, which it was: one that rests lacks nothing, and the object becomes another's.
+            let tenant: UInt64?
             /// The newest one when the round looked, or what waited then has come with.
             var version: UInt32
             /// Its lineup has changes that are in no version yet: the next one has them.
             var awaitsVersion: Bool
 
+            var isThere: Bool { audience.lineup?.tenant == tenant }
+
             /// Everybody has that version or a newer one, or was refused it.
             mutating func isSettled() -> Bool {
+                guard isThere else { return true }
                 if awaitsVersion, audience.target > version || !audience.hasChangesWaiting {
                     awaitsVersion = false
                     version = audience.target
@@ -107,7 +112,9 @@ extension Settling {
                 let audience = audiences[index]
                 guard audience.owed + audience.refused > 0 || audience.hasChangesWaiting else { continue }
                 open.append(
-                    Open(audience: audience, version: audience.target, awaitsVersion: audience.hasChangesWaiting))
+                    Open(
+                        audience: audience, tenant: audience.lineup?.tenant, version: audience.target,
+                        awaitsVersion: audience.hasChangesWaiting))
             }
             self.audiences = self.audiences.dropFirst(Round.lookMax)
             for index in self.activities.prefix(Round.lookMax) {
@@ -118,7 +125,7 @@ extension Settling {
             guard self.audiences.isEmpty, self.activities.isEmpty else { return false }
             while let last = open.indices.last {
                 guard open[last].isSettled() else { return false }
-                if open[last].audience.refused > 0 { isComplete = false }
+                if open[last].isThere, open[last].audience.refused > 0 { isComplete = false }
                 open.removeLast()
             }
             while let (slot, tenant) = indebted.last {
@@ -157,7 +164,7 @@ extension Shard {
         if activity.flags.contains(.tokenless) {
             let isDue =
                 switch starts[slot]?.phase {
-                case .due: starts[slot].map { audiences[$0.audience].target > 0 } ?? false
+                case .due: starts[slot].map { awake($0.audience).target > 0 } ?? false
                 case .waiting: true
                 case .sent: activity.flags.contains(.inFlight)
                 case nil: false
@@ -166,6 +173,6 @@ extension Shard {
         }
         if activity.flags.contains(.leaving) { return .pending }
         guard activity.flags.contains(.owedFirst) else { return .none }
-        return isRefused(activity, audiences[Int(activity.audience)]) ? .refused : .pending
+        return isRefused(activity, awake(Int(activity.audience))) ? .refused : .pending
     }
 }

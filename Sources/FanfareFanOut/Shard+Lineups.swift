@@ -5,7 +5,7 @@ extension Shard {
         let choice = Lineup.Choice(
             topics: members.map { topics.insert($0) }, pinned: favourite.flatMap { members.firstIndex(of: $0) })
         if let known = lineups.find(choice) {
-            bringUpToDate(audiences[lineups.audience(of: known)], at: moment)
+            bringUpToDate(awake(lineups.audience(of: known)), at: moment)
             return lineups.audience(of: known)
         }
         let lineup = Lineup(rotation: Rotation(lineupRules, pinned: choice.pinned, at: moment.monotonic))
@@ -20,7 +20,7 @@ extension Shard {
     /// When the last member has left, and nobody is expected, nothing is made ready for this audience any more, and what it was to
     /// bring out is complete. Topics that nobody needs any more go with it.
     func freeAudience(_ index: Int, at moment: Moment) {
-        let audience = audiences[index]
+        let audience = awake(index)
         guard audience !== vacant, audience.order.count == 0, audience.expected == 0 else { return }
         if let lineup = audience.lineup {
             freeLineup(lineup, audience, at: moment)
@@ -45,11 +45,48 @@ extension Shard {
         if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }
     }
 
+    /// The audience of that index. Of a lineup that rests there is none until somebody asks.
+    @inline(__always)
+    func awake(_ index: Int) -> Audience {
+        let audience = audiences[index]
+        return audience === resting ? wake(index) : audience
+    }
+
+    private func wake(_ index: Int) -> Audience {
+        let audience = lineups.wake(lineups.row(ofAudience: index), lineupRules, openMax: openMax)
+        audiences[index] = audience
+        return audience
+    }
+
+    /// A lineup of one member, to which nothing is owed, rests: most do, nearly always.
+    func rest(_ index: Int) {
+        let audience = audiences[index]
+        guard audience !== resting, let lineup = audience.lineup, lineup.waiting.isEmpty, audience.isResting else {
+            return
+        }
+        let slot = audience.order.members[0]
+        guard store[slot].flags.isEmpty, store[slot].alerted >= audience.alerts.newest, !carriedAlerts.contains(slot)
+        else {
+            return
+        }
+        lanes.abandon(audience)
+        lineups.rest(lineup.row, audience, lineup)
+        audiences[index] = resting
+    }
+
+    /// What is asked of alerts that came before it rested.
+    func completeHistory(of audience: Audience) {
+        guard let lineup = audience.lineup, lineup.historyIsShort else { return }
+        lineup.historyIsShort = false
+        let known = audience.alerts.pending.map(\.issue)
+        audience.restoreAlerts(lineups.alertsHeard(lineup.row).filter { heard in !known.contains { $0 === heard } })
+    }
+
     /// Somebody who is not a member needs the audience: a start that waits or has been sent, or a last state that is to be shown.
-    func expect(in index: Int) { audiences[index].expected += 1 }
+    func expect(in index: Int) { awake(index).expected += 1 }
 
     func expectNoMore(in index: Int, at moment: Moment) {
-        audiences[index].expected -= 1
+        awake(index).expected -= 1
         freeAudience(index, at: moment)
     }
 
@@ -73,14 +110,14 @@ extension Shard {
         for link in links where !onlyLit || lineups.isLit(link) {
             let row = lineups.row(of: link)
             guard lineups.hasNews(row) else { continue }
-            let audience = audiences[lineups.audience(of: row)]
+            let audience = awake(lineups.audience(of: row))
             lookAtNews(of: audience, at: moment)
-            guard audience.hasWork, audience.lane.parked == nil else { continue }
-            if audience.isOfOne {
+            if audience.isOfOne, audience.hasWork, audience.lane.parked == nil {
                 serveNext(of: audience, at: moment, into: &batch)
             } else {
                 lanes.enqueue(audience)
             }
+            rest(lineups.audience(of: row))
         }
         followed.visited(links.count)
         return links.count
@@ -99,7 +136,7 @@ extension Shard {
         lineups.take(lineup.row)
         for (_, news) in lineups.taken { publications.addAudience(to: news.publication.serial) }
         look(at: audience, at: moment)
-        let alerts = noteHappenings(lineup, of: audience)
+        let alerts = noteHappenings(lineup)
         // What came while alerts were gathered leaves with them.
         let mayPass =
             lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds)
@@ -129,7 +166,7 @@ extension Shard {
     /// The spotlight goes where the news that are taken want it, in the order in which they came, as of when they did.
     ///
     /// - Returns: alerts that the lineup has not been told of.
-    private func noteHappenings(_ lineup: Lineup, of audience: Audience) -> [IssuedAlert] {
+    private func noteHappenings(_ lineup: Lineup) -> [IssuedAlert] {
         var alerts: [IssuedAlert] = []
         for (position, news) in lineups.taken {
             let publication = news.publication
@@ -140,9 +177,7 @@ extension Shard {
                     at: position, weight: weight, alerts: publication.alert != nil && !isGathering,
                     lineupRules, now: FeedTime(milliseconds: news.at / 1_000_000))
             }
-            guard let issue = news.alert, !audience.alerts.contains(issue.alert),
-                !alerts.contains(where: { $0.alert.saysTheSame(as: issue.alert) })
-            else { continue }
+            guard let issue = news.alert, !lineups.hasHeard(issue, lineup.row) else { continue }
             alerts.append(issue)
             // Alerts are gathered for a while. Not where no other topic could add to them.
             if !isGathering, lineupGather > 0, isLive(besides: position) { lineup.publishedAt = news.at + lineupGather }
@@ -152,7 +187,7 @@ extension Shard {
 
     /// Time has come for a lineup: its interval has passed, the spotlight's dwell is over, or a topic has been dismissed.
     func wakeLineup(_ index: UInt32, at moment: Moment) {
-        let audience = audiences[Int(index)]
+        let audience = awake(Int(index))
         guard let lineup = audience.lineup else { return }
         lineup.wakeUp = nil
         if lineups.hasNews(lineup.row) {
@@ -175,6 +210,7 @@ extension Shard {
         }
         lanes.enqueue(audience)
         arrange(lineup, index, at: moment)
+        rest(Int(index))
     }
 
     /// Makes what the topics show now the lineup's newest version, unless everybody who has the last one sees just that. Its topics
@@ -225,8 +261,11 @@ extension Shard {
         reportCompleted(audience, at: moment)
     }
 
-    private func publish(_ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, at moment: Moment) {
-        let came = alert.map { $0.freshUntil - $0.alert.freshFor.milliseconds * 1_000_000 } ?? moment.monotonicNanoseconds
+    private func publish(
+        _ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, at moment: Moment
+    ) {
+        let came =
+            alert.map { $0.freshUntil - $0.alert.freshFor.milliseconds * 1_000_000 } ?? moment.monotonicNanoseconds
         publish(version, in: audience, alerting: alert, freshness: freshness.indexOfLineups(), at: came)
     }
 
@@ -237,7 +276,7 @@ extension Shard {
 
     /// Sees to it that the lineup is woken when it may have something to show by itself. Its topics have been looked at.
     private func arrange(_ lineup: Lineup, _ index: UInt32, at moment: Moment) {
-        let audience = audiences[Int(index)]
+        let audience = awake(Int(index))
         if let wakeUp = lineup.wakeUp.take() { timers.cancel(wakeUp) }
         guard audience.event == .update else { return }
         var due = Int64.max
@@ -309,7 +348,7 @@ extension Shard {
 
     /// A lineup made after its topics were published starts with what they show.
     private func adopt(_ lineup: Lineup, _ index: Int, at moment: Moment) {
-        let audience = audiences[index]
+        let audience = awake(index)
         // Of topics that are all over it waits for what comes under their ids.
         guard !audience.topics.allSatisfy({ topics[$0].isOver }) else { return }
         look(at: audience, at: moment)

@@ -73,7 +73,7 @@ extension Shard {
         guard let slot = audience.nextAgain(isUrgent: { missesAlert($0, of: audience) }) else { return nil }
         let activity = store[slot]
         guard activity.flags.contains(.queued), activity.audience != ActivityStore.noAudience,
-            audiences[Int(activity.audience)] === audience
+            awake(Int(activity.audience)) === audience
         else { return nil }
         store[slot].flags.remove(.queued)
         return slot
@@ -188,11 +188,11 @@ extension Shard {
             awaitClock(slot, at: moment)
             return
         }
-        if let last = lastStates[slot] { bringUpToDate(audiences[last], at: moment) }
+        if let last = lastStates[slot] { bringUpToDate(awake(last), at: moment) }
         // What is of topics that are over, or unheard of, has no last state.
         let push =
-            if let last = lastStates[slot], audiences[last].target > 0 {
-                makeLastState(of: slot, in: audiences[last], stamp: stamp, at: moment, into: &batch)
+            if let last = lastStates[slot], awake(last).target > 0 {
+                makeLastState(of: slot, in: awake(last), stamp: stamp, at: moment, into: &batch)
             } else {
                 // A dismissal date in the past removes the card at once (spec §3.4, documented), and it is to be in the past for the
                 // phone, too, if our clock is some hours ahead.
@@ -238,7 +238,7 @@ extension Shard {
     /// The activity is owed something. It stays with the sweep if that has still to come to it: whoever went before all those
     /// would, with a version for every round trip, keep them from ever being served. Only an alert is worth that.
     func comeAgain(_ slot: ActivitySlot) {
-        let audience = audiences[Int(store[slot].audience)]
+        let audience = awake(Int(store[slot].audience))
         let isAhead = audience.order.isUnvisited(Int(store.positions[Int(slot.rawValue)]))
         // Nobody waits because a push that came back for this one's own sake had an alert with it.
         let missesAlert = store[slot].strikes.count == 0 && missesAlert(slot, of: audience)
@@ -265,7 +265,7 @@ extension Shard {
         for _ in 0..<Shard.wakeUpsMax {
             guard let subject = timers.popDue(moment.monotonicNanoseconds) else { return }
             switch subject {
-            case .audience(let index): lanes.unpark(audiences[Int(index)])
+            case .audience(let index): lanes.unpark(awake(Int(index)))
             case .held: releaseHeld(at: moment)
             case .ageScan: scanAges(at: moment)
             case .lineup(let index): wakeLineup(index, at: moment)

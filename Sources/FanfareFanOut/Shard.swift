@@ -31,6 +31,8 @@ package final class Shard: DeliverySource {
     @exclusivity(unchecked) var lineups = LineupTable()
     /// Takes the place of audiences that are freed, until the place is reused.
     let vacant = Audience(topics: [], openMax: 1)
+    /// Takes the place of lineups that rest: the table has them.
+    let resting: Audience
     /// Indices of audiences whose last member has left.
     var freeAudiences: [Int] = []
     @exclusivity(unchecked) var carriedAlerts = CarriedAlerts()
@@ -86,6 +88,8 @@ package final class Shard: DeliverySource {
         lineupRules = lineups
         lineupInterval = Shard.wait(lineups.minimumInterval)
         lineupGather = Shard.wait(lineups.gather)
+        resting = Audience(
+            topics: [], lineup: Lineup(rotation: Rotation(lineups, at: FeedTime(milliseconds: 0))), openMax: 1)
         topics = KnownTopics(unheardMax: unheardTopicsMax)
         quarantine = DeadTokenQuarantine(answers: deadTokenAnswers, probes: deadTokenProbes)
         feedback = FeedbackQueue(limit: feedbackMax)
@@ -162,7 +166,7 @@ package final class Shard: DeliverySource {
         case .publish(let publication): publish(publication, at: moment)
         case .revokeAlert(let topic, let cause):
             guard let index = topics.index(of: topic) else { return }
-            if let followers = topics[index].followers { audiences[followers].revokeAlert(cause: cause, topic: topic) }
+            if let followers = topics[index].followers { awake(followers).revokeAlert(cause: cause, topic: topic) }
             lineups[index]?.revoke(cause: cause)
             carriedAlerts.revoke(cause: cause, topic: topic)
         case .forget(let topic): topics.forget(topic)
@@ -208,7 +212,7 @@ package final class Shard: DeliverySource {
             IssuedAlert($0, of: publication.topicID, at: moment.monotonicNanoseconds)
         }
         if isChange || publication.event == .end, let index = topics[topic].followers {
-            let audience = audiences[index]
+            let audience = awake(index)
             compare(audience, at: index)
             publications.addAudience(to: publication.serial)
             publish(
@@ -237,7 +241,8 @@ package final class Shard: DeliverySource {
     func showAgainAfterClockStep(at moment: Moment) {
         guard moment.stampEpoch != stampEpoch else { return }
         stampEpoch = moment.stampEpoch
-        for audience in audiences {
+        for index in audiences.indices {
+            let audience = awake(index)
             guard let version = audience.versionAgain() else { continue }
             publish(
                 version, in: audience, alerting: nil, freshness: audience.times.freshness,
@@ -317,7 +322,7 @@ package final class Shard: DeliverySource {
     ///
     /// - Parameter shown: what its start has shown it, so that it has missed what came since.
     func join(_ slot: ActivitySlot, _ index: Int, having shown: PendingStart.Shown? = nil) {
-        let audience = audiences[index]
+        let audience = awake(index)
         store[slot].audience = UInt32(index)
         store[slot].alerted = shown?.alerted ?? audience.target
         store.alertMemory.forget(slot)
@@ -341,7 +346,7 @@ package final class Shard: DeliverySource {
     func leaveAudience(_ slot: ActivitySlot, at moment: Moment) {
         let activity = store[slot]
         guard activity.audience != ActivityStore.noAudience else { return }
-        let audience = audiences[Int(activity.audience)]
+        let audience = awake(Int(activity.audience))
         count(activity, -1, in: audience)
         if audience.lineup != nil { membersOfLineups -= 1 }
         audience.order.leave(at: Int(store.positions[Int(slot.rawValue)]), positions: &store.positions)
@@ -412,20 +417,20 @@ package final class Shard: DeliverySource {
     /// Whoever has followed a topic that is over may still lack its end, and sees nothing of what comes under the id after that. Those
     /// to whom nothing has been published have followed since, and wait for it.
     private func part(_ topic: Int) {
-        guard topics[topic].isOver, let followers = topics[topic].followers, audiences[followers].target > 0 else {
+        guard topics[topic].isOver, let followers = topics[topic].followers, awake(followers).target > 0 else {
             return
         }
-        audiences[followers].topics = [topics.part(topic)]
+        awake(followers).topics = [topics.part(topic)]
     }
 
     /// The activity shows what was under this id before, and is to have the end of that.
     func awaitsEnd(_ slot: ActivitySlot, of key: AudienceKey) -> Bool {
         guard case .topic(let id) = key else { return false }
         let index = starts[slot]?.audience ?? Int(store[slot].audience)
-        guard index != Int(ActivityStore.noAudience), audiences[index].lineup == nil, audiences[index].target > 0 else {
+        guard index != Int(ActivityStore.noAudience), awake(index).lineup == nil, awake(index).target > 0 else {
             return false
         }
-        let topic = topics[audiences[index].topics[0]]
+        let topic = topics[awake(index).topics[0]]
         return topic.id == id && topic.isOver
     }
 

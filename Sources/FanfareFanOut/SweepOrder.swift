@@ -44,6 +44,14 @@ struct SweepOrder<Member: SweepMember> {
         return distance < remaining
     }
 
+    /// There is one member, who has been visited.
+    mutating func rest(_ member: Member) {
+        members.removeAll(keepingCapacity: true)
+        members.append(member)
+        cursor = 0
+        remaining = 0
+    }
+
     /// Adds a member that the current sweep will visit. O(1).
     mutating func join(_ member: Member, positions: inout [UInt32]) {
         let end = members.count

@@ -24,7 +24,7 @@ final class TopicLineups: LaneMember {
     /// The oldest first. Each of them is news to somebody.
     @exclusivity(unchecked) private(set) var news: [News] = []
     /// The last ones of each class, for whoever revokes them.
-    @exclusivity(unchecked) private var alerts: [IssuedAlert] = []
+    @exclusivity(unchecked) private(set) var alerts: [IssuedAlert] = []
     /// Number of the last one, looked at or not.
     @exclusivity(unchecked) private(set) var newest: NewsNumber
     /// What must be seen at once goes first to those whose card has just this topic whole: it is the one that is most wrong.

@@ -30,6 +30,15 @@ public struct TokenBucket: Sendable, Hashable {
         updatedAt = now
     }
 
+    /// What tells a bucket from a full one of the same size: for whoever keeps very many of them.
+    package var level: (creditMilliseconds: Int64, updatedAt: FeedTime) { (creditMilliseconds, updatedAt) }
+
+    /// A bucket of that level.
+    package init(_ size: Size, _ level: (creditMilliseconds: Int64, updatedAt: FeedTime)) {
+        self.size = size
+        (creditMilliseconds, updatedAt) = level
+    }
+
     /// Takes a token if there is one. A `now` before the last one counts as the last one.
     package mutating func take(at now: FeedTime) -> Bool {
         fill(to: now)
