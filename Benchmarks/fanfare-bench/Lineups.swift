@@ -130,7 +130,10 @@ private struct LineupFleet: ~Copyable {
             let key = AudienceKey.lineup(chosen.map { TopicID("match/\($0)") })
             shard.apply(
                 .follow(ActivityID(UInt64(seen.count).mixed), key, token: Array(repeating: 7, count: 80)), at: moment)
+            // A turn takes so many commands, and then people are served.
+            if seen.count % 1024 == 0 { _ = sweep(batchMax: 1024) }
         }
+        longestPull = 0
         _ = sweep(batchMax: 1024)
     }
 

@@ -54,14 +54,6 @@ import Testing
         #expect(history(Array(repeating: .essential, count: 10), having: 2).displaced(after: 0, through: 20) == 1)
     }
 
-    @Test func sameWordsOfOneCauseAreKnown() {
-        var history = AlertHistory()
-        history.append(
-            IssuedAlert(alert("g1", text: "1–0"), of: topic, at: moment.monotonicNanoseconds), in: 1, for: 1, having: 0)
-        #expect(history.contains(alert("g1", text: "1–0")))
-        #expect(!history.contains(alert("g1", text: "0–1")) && !history.contains(alert("g2", text: "1–0")))
-    }
-
     @Test func revokedAlertIsNotCarried() {
         var history = history([.essential, .essential])
         let none = history.revoke(cause: "1", topic: TopicID("another"))
@@ -77,5 +69,17 @@ import Testing
         #expect(history.unreached == 6)
         history.noteVisits(100)
         #expect(history.unreached == 0)
+    }
+
+    /// Those of before are known again by their numbers, and nobody has missed them.
+    @Test func whatIsRestoredHasTheNumbersThatItHad() {
+        let whole = history([.essential, .ordinary, .essential, .essential])
+        var short = AlertHistory(resting: whole.resting)
+        short.restore(whole.pending.map(\.issue), in: 4)
+        #expect(short.missed(after: 4).isEmpty && short.newest == 0)
+        for alert in whole.pending {
+            let same = short.pending.first { $0.issue === alert.issue }
+            #expect(same.map { $0.number % 16 } == alert.number % 16 && same?.version == 4)
+        }
     }
 }
