@@ -44,8 +44,25 @@ enum Lineups {
             {"lineups": \(lineups), "composed": \(composed(count: lineups)), \
             "pushed": \(Int(Double(lineups * rounds) / seconds)), \
             "woken": \(Int(Double(lineups * rounds) / wakingSeconds)), \
-            "bytes": \(bytes), "bytes_waiting": \(bytesWaiting)}
+            "bytes": \(bytes), "bytes_waiting": \(bytesWaiting), \
+            "publish_us": \(fleet.longestPublish * 1e6), "pull_ms": \(fleet.longestPull * 1e3), \
+            "topic_pushed": \(topicPushed(activities: lineups))}
             """)
+    }
+
+    /// Pushes per second of the same goals to as many activities that follow the match alone.
+    private static func topicPushed(activities: Int) -> Int {
+        var fleet = LineupFleet(followers: activities)
+        var pushes = 0
+        var seconds = 0.0
+        for _ in 0..<rounds {
+            let publication = fleet.nextGoal()
+            let started = processorSeconds()
+            pushes += fleet.publishAndSweep(publication, batchMax: batchMax)
+            seconds += processorSeconds() - started
+        }
+        precondition(pushes == activities * rounds, "\(pushes) pushes to \(activities) followers in \(rounds) rounds")
+        return Int(Double(pushes) / seconds)
     }
 
     /// Composes the content states of the lineups one after the other, and nothing else.
@@ -86,6 +103,9 @@ private struct LineupFleet: ~Copyable {
     private var score: Int64 = 0
     private var batch = DeliveryBatch()
     private var completions: [Completion] = []
+    /// Seconds.
+    private(set) var longestPull = 0.0
+    private(set) var longestPublish = 0.0
     private var feedbackIn: RingProducer<ShardFeedback>
     private var feedbackOut: RingConsumer<ShardFeedback>
 
@@ -110,6 +130,24 @@ private struct LineupFleet: ~Copyable {
             let key = AudienceKey.lineup(chosen.map { TopicID("match/\($0)") })
             shard.apply(
                 .follow(ActivityID(UInt64(seen.count).mixed), key, token: Array(repeating: 7, count: 80)), at: moment)
+            // A turn takes so many commands, and then people are served.
+            if seen.count % 1024 == 0 { _ = sweep(batchMax: 1024) }
+        }
+        longestPull = 0
+        _ = sweep(batchMax: 1024)
+    }
+
+    init(followers: Int) {
+        let ring = OneToOneRing<ShardFeedback>(capacity: 1024)
+        feedbackIn = ring.takeProducer()
+        feedbackOut = ring.takeConsumer()
+        shard.reserve(activities: followers)
+        serial = 1
+        shard.apply(.publish(LineupFleet.publication(topic: 0, score: 0, serial: serial)), at: moment)
+        for follower in 1...followers {
+            let token = Array(repeating: UInt8(7), count: 80)
+            shard.apply(
+                .follow(ActivityID(UInt64(follower).mixed), .topic(TopicID("match/0")), token: token), at: moment)
         }
         _ = sweep(batchMax: 1024)
     }
@@ -140,8 +178,16 @@ private struct LineupFleet: ~Copyable {
     /// - Returns: number of pushes, all of them answered.
     mutating func publishAndSweep(_ publication: Publication, batchMax: Int) -> Int {
         pass(seconds: 3)
+        let started = LineupFleet.now()
         shard.apply(.publish(publication), at: moment)
+        longestPublish = max(longestPublish, LineupFleet.now() - started)
         return sweep(batchMax: batchMax)
+    }
+
+    private static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     mutating func passDwell() { pass(seconds: LineupRules().dwell.milliseconds / 1000) }
@@ -162,8 +208,14 @@ private struct LineupFleet: ~Copyable {
     mutating func sweep(batchMax: Int) -> Int {
         var pushes = 0
         while true {
+            let started = LineupFleet.now()
             shard.pull(limit: batchMax, at: moment, into: &batch)
-            guard !batch.deliveries.isEmpty else { return pushes }
+            longestPull = max(longestPull, LineupFleet.now() - started)
+            if batch.deliveries.isEmpty {
+                // A pull may end with visits left to be made.
+                guard let due = shard.nextDue, due <= moment.monotonicNanoseconds else { return pushes }
+                continue
+            }
             pushes += batch.deliveries.count
             for delivery in batch.deliveries {
                 completions.append(

@@ -25,23 +25,41 @@ struct AlertHistory {
     /// - Parameters:
     ///   - members: they are all to be reached.
     ///   - oldest: version that all of them have, or a newer one.
-    mutating func append(
-        _ alert: Alert, of topic: TopicID, in version: UInt32, for members: Int, having oldest: UInt32,
-        at moment: Moment
-    ) {
-        if pending.count(where: { $0.alert.class == alert.class }) == AlertHistory.perClassMax,
-            let first = pending.firstIndex(where: { $0.alert.class == alert.class })
+    mutating func append(_ issue: IssuedAlert, in version: UInt32, for members: Int, having oldest: UInt32) {
+        let `class` = issue.alert.class
+        if pending.count(where: { $0.alert.class == `class` }) == AlertHistory.perClassMax,
+            let first = pending.firstIndex(where: { $0.alert.class == `class` })
         {
             displace(first, having: oldest)
         }
-        let place = UInt32(alert.class.rawValue)
+        let place = UInt32(`class`.rawValue)
         seen[Int(place)] &+= 1
-        pending.append(
-            PendingAlert(
-                version: version, number: seen[Int(place)] &* 2 &+ place, topic: topic, alert: alert,
-                freshUntil: moment.monotonicNanoseconds + alert.freshFor.milliseconds * 1_000_000))
+        pending.append(PendingAlert(version: version, number: seen[Int(place)] &* 2 &+ place, issue: issue))
         newest = version
         unreached = members
+    }
+
+    /// A history in which nobody has missed anything, and the alerts are not there: only how many there were of each class, as far as
+    /// their numbers need that.
+    init(resting seen: SIMD2<UInt8>) { self.seen = SIMD2(truncatingIfNeeded: seen) &+ 256 }
+
+    init() {}
+
+    var resting: SIMD2<UInt8> { SIMD2(truncatingIfNeeded: seen) }
+
+    /// Alerts that came before all that are there, the oldest first. Everybody has had the chance of them: they have this version.
+    mutating func restore(_ older: [IssuedAlert], in version: UInt32) {
+        for alertClass in [AlertClass.ordinary, .essential] {
+            let place = UInt32(alertClass.rawValue)
+            let kept = UInt32(pending.count { $0.alert.class == alertClass })
+            let room = AlertHistory.perClassMax - Int(kept)
+            for (index, issue) in older.filter({ $0.alert.class == alertClass }).suffix(max(0, room)).reversed()
+                .enumerated()
+            {
+                let number = (seen[Int(place)] &- kept &- UInt32(index)) &* 2 &+ place
+                pending.insert(PendingAlert(version: version, number: number, issue: issue), at: 0)
+            }
+        }
     }
 
     /// The alert makes room for a newer one. Nobody can be told of it any more; for the figures its version is kept while somebody
@@ -52,19 +70,13 @@ struct AlertHistory {
         displaced.append(pending.remove(at: index).version)
     }
 
-    /// Whether an alert that says the same of the same cause has come already: one fact may be in two topics of a lineup. Facts of
-    /// different topics may have one id, but then not the same words.
-    func contains(_ alert: Alert) -> Bool {
-        pending.contains { $0.alert.cause == alert.cause && $0.alert.text == alert.text }
-    }
-
     /// Alerts of that cause ride no more.
     ///
     /// - Returns: their versions.
     mutating func revoke(cause: String, topic: TopicID) -> [UInt32] {
         var versions: [UInt32] = []
         for index in pending.indices where pending[index].alert.cause == cause && pending[index].topic == topic {
-            pending[index].isRevoked = true
+            pending[index].issue.isRevoked = true
             versions.append(pending[index].version)
         }
         return versions

@@ -3,14 +3,14 @@ import FanfareModel
 /// The activities that receive the same payload, the version they are being brought to, and how far the sweep has come.
 ///
 /// Publishing touches nothing but this object: O(1), whatever its size. Confined to its shard's thread.
-final class Audience {
+final class Audience: LaneMember {
     /// Indices into the shard's topics; one for a topic's followers, several for a lineup.
     @exclusivity(unchecked) var topics: [Int]
     /// `nil` for a topic's followers.
     let lineup: Lineup?
 
     // Unchecked for the reason given in `Shard`.
-    @exclusivity(unchecked) var order = SweepOrder()
+    @exclusivity(unchecked) var order = SweepOrder<ActivitySlot>()
     @exclusivity(unchecked) private(set) var newest: NewestVersion
     @exclusivity(unchecked) var ledger = VersionLedger()
     @exclusivity(unchecked) private(set) var publications: OpenPublications
@@ -19,7 +19,6 @@ final class Audience {
     @exclusivity(unchecked) private(set) var revisits = Revisits()
     @exclusivity(unchecked) private(set) var starts = StartLine()
     @exclusivity(unchecked) private var payloads = StampedPayloads()
-    @exclusivity(unchecked) var lane = LaneState()
     /// Members that are owed a push, and starts, once there is something to show; and members that were refused the newest version for
     /// good, so that only a newer one can help them. `Shard.count` changes them, for the shard too.
     @exclusivity(unchecked) var owed = 0
@@ -39,6 +38,34 @@ final class Audience {
         self.lineup = lineup
     }
 
+    // MARK: At rest
+
+    /// Its only member has its newest version, and nothing is owed to anybody, on its way or waiting: all that is known of it has
+    /// room in a row of `LineupTable`, and this object can be another lineup's.
+    var isResting: Bool {
+        order.count == 1 && order.remaining == 0 && owed == 0 && refused == 0 && expected == 0 && event == .update
+            && ledger.isResting && publications.count == 0 && revisits.isEmpty && starts.count == 0
+            && lane.parked == nil
+    }
+
+    /// Becomes an audience that rests.
+    ///
+    /// - Parameters:
+    ///   - number: of the newest version, which the member has.
+    ///   - version: `nil` where there has been none.
+    ///   - seen: of its alerts.
+    func rest(_ member: ActivitySlot, at number: UInt32, _ version: Version?, priority: Priority, seen: SIMD2<UInt8>) {
+        order.rest(member)
+        newest = NewestVersion(number, version, priority: priority)
+        ledger.rest(number, display: version?.display ?? 0)
+        times = PublicationTimes()
+        alerts = AlertHistory(resting: seen)
+        payloads = StampedPayloads()
+    }
+
+    /// Alerts that it had before it rested.
+    func restoreAlerts(_ older: [IssuedAlert]) { alerts.restore(older, in: ledger.oldest) }
+
     // MARK: Publishing
 
     struct Version {
@@ -52,18 +79,16 @@ final class Audience {
     /// A new version for everybody; they are all owed it from here on. O(1).
     ///
     /// - Parameters:
-    ///   - publication: what brings the alert, if any.
+    ///   - alert: that it brings, if any.
     ///   - freshness: where the shard keeps its kind's figures.
-    func publish(_ version: Version, alerting publication: Publication?, freshness: Int, at moment: Moment) {
+    ///   - now: when it came, monotonic nanoseconds.
+    func publish(_ version: Version, alerting alert: IssuedAlert?, freshness: Int, at now: Int64) {
         take(version)
-        times.note(moment.monotonicNanoseconds, freshness: freshness, hasMembers: order.count > 0)
+        times.note(now, freshness: freshness, hasMembers: order.count > 0)
         owed = order.count + starts.count
         refused = 0
         order.restart()
-        if let publication, let alert = publication.alert {
-            alerts.append(
-                alert, of: publication.topicID, in: target, for: order.count, having: ledger.oldest, at: moment)
-        }
+        if let alert { alerts.append(alert, in: target, for: order.count, having: ledger.oldest) }
     }
 
     /// The newest version once more, as a version of its own, for members who have been sent it already, too.
@@ -97,12 +122,14 @@ final class Audience {
 
     // MARK: The sweep
 
-    var hasWork: Bool { hasFreshWork || !revisits.late.isEmpty || target > 0 && !starts.late.isEmpty }
+    override var audience: Audience? { self }
+
+    override var hasWork: Bool { hasFreshWork || !revisits.late.isEmpty || target > 0 && !starts.late.isEmpty }
 
     private var hasFreshWork: Bool { order.remaining > 0 || !revisits.prompt.isEmpty || hasStarts }
 
     /// Starts, ends and alerts before priority 10 before priority 5 before those that have strikes.
-    var preferredLane: Int {
+    override var preferredLane: Int {
         guard hasFreshWork else { return Lanes.lastLane }
         if event == .end || awaitsAlert || hasStarts { return 0 }
         return priority == .immediate ? 1 : 2
@@ -120,7 +147,7 @@ final class Audience {
     }
 
     /// So many visits have been made, of whomever.
-    func noteVisits(_ count: Int) { starts.noteVisits(count) }
+    override func noteVisits(_ count: Int) { starts.noteVisits(count) }
 
     /// - Parameter isLate: it has strikes.
     func addStart(_ slot: ActivitySlot, isLate: Bool, positions: inout [UInt32]) {
@@ -160,6 +187,9 @@ final class Audience {
         alerts.noteVisits(count)
         order.advance(by: count)
     }
+
+    /// It has one member, who stands in no other line: the next visit is that one's.
+    var isOfOne: Bool { order.count == 1 && starts.count == 0 && revisits.isEmpty }
 
     // MARK: What a member gets
 

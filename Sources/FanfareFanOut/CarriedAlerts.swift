@@ -69,16 +69,10 @@ struct CarriedAlerts {
     }
 
     mutating func revoke(cause: String, topic: TopicID) {
-        func revoke(_ alerts: inout [PendingAlert]) {
-            for index in alerts.indices where alerts[index].alert.cause == cause && alerts[index].topic == topic {
-                alerts[index].isRevoked = true
+        for entry in entries.values {
+            for alert in entry.pending + entry.inFlight where alert.alert.cause == cause && alert.topic == topic {
+                alert.issue.isRevoked = true
             }
-        }
-        for slot in entries.keys {
-            guard var entry = entries[slot] else { continue }
-            revoke(&entry.pending)
-            revoke(&entry.inFlight)
-            entries[slot] = entry
         }
     }
 

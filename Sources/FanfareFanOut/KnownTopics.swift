@@ -17,8 +17,8 @@ struct KnownTopics {
         private(set) var goneAt: Int64?
         /// Index of its followers' audience; `nil` while it has none.
         var followers: Int?
-        /// Lineups that show it: the audience's index, and which of its topics this one is.
-        var lineups: [(audience: UInt32, position: UInt32)] = []
+        /// How many lineups show it.
+        var lineups = 0
         /// The core publishes it no more. What it published last stays for those who look at it.
         fileprivate(set) var isForgotten = false
         /// Its id means another topic.
@@ -31,7 +31,7 @@ struct KnownTopics {
 
         fileprivate init(id: TopicID) { self.id = id }
 
-        fileprivate var isNeeded: Bool { latest != nil && !isForgotten || followers != nil || !lineups.isEmpty }
+        fileprivate var isNeeded: Bool { latest != nil && !isForgotten || followers != nil || lineups > 0 }
 
         fileprivate mutating func take(_ publication: Publication, at moment: Moment) {
             latest = publication
@@ -129,7 +129,7 @@ struct KnownTopics {
         var old = rows[index]
         old.isNameless = true
         old.forget()
-        old.lineups = []
+        old.lineups = 0
         rows[index].followers = nil
         if let place = free.popLast() {
             rows[place] = old
@@ -164,7 +164,7 @@ struct KnownTopics {
     // For checks.
     /// Rows for which there is memory.
     var capacity: Int { rows.count }
-    var lineupsListed: Int { rows.reduce(0) { $0 + $1.lineups.count } }
+    var lineupsListed: Int { rows.reduce(0) { $0 + $1.lineups } }
     var followed: Int { rows.count { $0.followers != nil } }
 
     func violatedInvariant() -> String? {

@@ -14,8 +14,12 @@ final class Lineup {
     /// Brings this lineup back; `nil`: nothing does.
     @exclusivity(unchecked) var wakeUp: TimingWheel.Entry?
 
-    /// By topic, where in the shard's list of that topic's lineups this one stands.
-    var places: [UInt32] = []
+    /// In the shard's `LineupTable`.
+    @exclusivity(unchecked) var row = 0
+    /// It has rested, and its audience does not know the alerts of before.
+    @exclusivity(unchecked) var historyIsShort = false
+    /// Counts the lineups that this object has been.
+    @exclusivity(unchecked) var tenant: UInt64 = 0
 
     /// What tells lineups apart: the same topics, as the shard numbers them, in the same order.
     struct Choice: Hashable {

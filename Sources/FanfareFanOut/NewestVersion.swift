@@ -13,6 +13,13 @@ struct NewestVersion {
 
     init(priority: Priority) { self.priority = priority }
 
+    /// - Parameter number: of a version that all have seen.
+    init(_ number: UInt32, _ version: Audience.Version?, priority: Priority) {
+        self.number = number
+        self.priority = priority
+        publication = version?.latest
+    }
+
     mutating func advance(to version: Audience.Version) {
         number += 1
         event = version.event

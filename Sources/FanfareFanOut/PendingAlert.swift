@@ -1,5 +1,39 @@
 import FanfareModel
 
+/// An alert as it came out: one for all who may be told of it, so that revoking it is one write, however many that are. Confined to its
+/// shard's thread.
+final class IssuedAlert {
+    let topic: TopicID
+    let alert: Alert
+    /// Monotonic nanoseconds.
+    let freshUntil: Int64
+    /// Of what it says of which cause: two that say the same have the same.
+    let words: UInt64
+    /// Among the news of all topics that lineups show.
+    @exclusivity(unchecked) var news = NewsNumber()
+    /// Nobody is to be told of it any more.
+    @exclusivity(unchecked) var isRevoked = false
+
+    init(_ alert: Alert, of topic: TopicID, freshUntil: Int64) {
+        self.topic = topic
+        self.alert = alert
+        self.freshUntil = freshUntil
+        var hasher = Hasher()
+        hasher.combine(alert.cause)
+        hasher.combine(alert.text)
+        words = UInt64(truncatingIfNeeded: hasher.finalize())
+    }
+
+    func saysTheSame(as other: IssuedAlert) -> Bool {
+        words == other.words && alert.cause == other.alert.cause && alert.text == other.alert.text
+    }
+
+    /// - Parameter now: when it came out, monotonic nanoseconds.
+    convenience init(_ alert: Alert, of topic: TopicID, at now: Int64) {
+        self.init(alert, of: topic, freshUntil: now + alert.freshFor.milliseconds * 1_000_000)
+    }
+}
+
 /// An alert that members who lack its version may still get.
 struct PendingAlert {
     /// Of the audience in which it is missed.
@@ -7,11 +41,12 @@ struct PendingAlert {
     /// Twice the count of the audience's alerts of its class, from 1, and one more where that is the essential one; 0 in another
     /// audience than the one it was published in.
     var number: UInt32
-    let topic: TopicID
-    let alert: Alert
-    /// Monotonic nanoseconds.
-    let freshUntil: Int64
-    var isRevoked = false
+    let issue: IssuedAlert
+
+    var topic: TopicID { issue.topic }
+    var alert: Alert { issue.alert }
+    var freshUntil: Int64 { issue.freshUntil }
+    var isRevoked: Bool { issue.isRevoked }
 
     func isCarried(at moment: Moment) -> Bool { !isRevoked && moment.monotonicNanoseconds < freshUntil }
 }

@@ -39,12 +39,14 @@ struct Settling {
 
     /// - Returns: the answer to the newest question that has one by now.
     mutating func takeSettled(
-        _ audiences: [Audience], _ activities: [Activity], debt: (ActivitySlot) -> Debt
+        _ audiences: [Audience], _ lineups: LineupTable, _ activities: [Activity], debt: (ActivitySlot) -> Debt
     ) -> Answer? {
         var answer: Answer?
         while !isIdle {
             if round == nil, let question = asked.take() {
-                round = Round(question: question, audiences: audiences.indices, activities: activities.indices)
+                round = Round(
+                    question: question, unvisited: lineups.unvisited(), audiences: audiences.indices,
+                    activities: activities.indices)
             }
             guard round?.isOver(audiences, activities, debt: debt) == true else { break }
             answer = round.take().map { Answer(question: $0.question, isComplete: $0.isComplete) }
@@ -56,6 +58,8 @@ struct Settling {
 extension Settling {
     fileprivate struct Round {
         let question: UInt64
+        /// Lineups that have not looked at what has been published: what they lack is in no version yet.
+        private var unvisited: LineupTable.Unvisited
         /// Still to be looked at. Whoever comes later is none of this round's.
         private var audiences: Range<Int>
         private var activities: Range<Int>
@@ -66,13 +70,18 @@ extension Settling {
         /// An audience that lacks something.
         private struct Open {
             let audience: Audience
+            /// Of a lineup, which it was: one that rests lacks nothing, and the object becomes another's.
+            let tenant: UInt64?
             /// The newest one when the round looked, or what waited then has come with.
             var version: UInt32
             /// Its lineup has changes that are in no version yet: the next one has them.
             var awaitsVersion: Bool
 
+            var isThere: Bool { audience.lineup?.tenant == tenant }
+
             /// Everybody has that version or a newer one, or was refused it.
             mutating func isSettled() -> Bool {
+                guard isThere else { return true }
                 if awaitsVersion, audience.target > version || !audience.hasChangesWaiting {
                     awaitsVersion = false
                     version = audience.target
@@ -85,8 +94,11 @@ extension Settling {
         /// Audiences, or activities, looked at together: some tenths of a millisecond.
         private static let lookMax = 1 << 16
 
-        init(question: UInt64, audiences: Range<Int>, activities: Range<Int>) {
+        init(
+            question: UInt64, unvisited: LineupTable.Unvisited, audiences: Range<Int>, activities: Range<Int>
+        ) {
             self.question = question
+            self.unvisited = unvisited
             self.audiences = audiences
             self.activities = activities
         }
@@ -95,11 +107,14 @@ extension Settling {
         mutating func isOver(
             _ audiences: [Audience], _ activities: [Activity], debt: (ActivitySlot) -> Debt
         ) -> Bool {
+            guard unvisited.isEmpty() else { return false }
             for index in self.audiences.prefix(Round.lookMax) {
                 let audience = audiences[index]
                 guard audience.owed + audience.refused > 0 || audience.hasChangesWaiting else { continue }
                 open.append(
-                    Open(audience: audience, version: audience.target, awaitsVersion: audience.hasChangesWaiting))
+                    Open(
+                        audience: audience, tenant: audience.lineup?.tenant, version: audience.target,
+                        awaitsVersion: audience.hasChangesWaiting))
             }
             self.audiences = self.audiences.dropFirst(Round.lookMax)
             for index in self.activities.prefix(Round.lookMax) {
@@ -110,7 +125,7 @@ extension Settling {
             guard self.audiences.isEmpty, self.activities.isEmpty else { return false }
             while let last = open.indices.last {
                 guard open[last].isSettled() else { return false }
-                if open[last].audience.refused > 0 { isComplete = false }
+                if open[last].isThere, open[last].audience.refused > 0 { isComplete = false }
                 open.removeLast()
             }
             while let (slot, tenant) = indebted.last {
@@ -139,7 +154,7 @@ extension Shard {
         let answer =
             isQuiet
             ? settling.takeAll(isComplete: counts.refused == 0)
-            : settling.takeSettled(audiences, store.activities) { debt(to: $0) }
+            : settling.takeSettled(audiences, lineups, store.activities) { debt(to: $0) }
         if let answer { report(answer) }
     }
 
@@ -149,7 +164,7 @@ extension Shard {
         if activity.flags.contains(.tokenless) {
             let isDue =
                 switch starts[slot]?.phase {
-                case .due: starts[slot].map { audiences[$0.audience].target > 0 } ?? false
+                case .due: starts[slot].map { awake($0.audience).target > 0 } ?? false
                 case .waiting: true
                 case .sent: activity.flags.contains(.inFlight)
                 case nil: false
@@ -158,6 +173,6 @@ extension Shard {
         }
         if activity.flags.contains(.leaving) { return .pending }
         guard activity.flags.contains(.owedFirst) else { return .none }
-        return isRefused(activity, audiences[Int(activity.audience)]) ? .refused : .pending
+        return isRefused(activity, awake(Int(activity.audience))) ? .refused : .pending
     }
 }

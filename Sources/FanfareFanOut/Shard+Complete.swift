@@ -28,6 +28,7 @@ extension Shard {
             settleAlerts(of: activity, .accepted, completions[start..<start + count], at: moment)
             serve(count, having: activity.delivered, with: audience.target, of: audience, at: moment)
             audience.ledger.land(count, audience.target)
+            if audience.lineup != nil { rest(Int(activity.audience)) }
             return count
         }
         store[slot].flags.subtract([.inFlight, .ending, .rotated])
@@ -42,7 +43,7 @@ extension Shard {
                 store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay))
         }
         // The last member takes its lineup's audience with it.
-        let audience = activity.sending == 0 ? nil : audiences[Int(activity.audience)]
+        let audience = activity.sending == 0 ? nil : awake(Int(activity.audience))
         if carriedAlerts.contains(slot) {
             answer(completion.outcome, carryingAlerts: slot, as: activity, at: moment)
         } else {
@@ -52,6 +53,7 @@ extension Shard {
         if let audience {
             audience.ledger.land(1, activity.sending)
             reportCompleted(audience, at: moment)
+            if audience.lineup != nil { rest(Int(activity.audience)) }
         }
         return 1
     }
@@ -61,7 +63,7 @@ extension Shard {
     private func broughtUp(_ activity: Activity) -> Audience? {
         guard activity.flags.subtracting(.owedFirst) == .inFlight, activity.sending != 0 else { return nil }
         if activity.flags.contains(.owedFirst), !carriedAlerts.isEmpty { return nil }  // it may carry alerts
-        let audience = audiences[Int(activity.audience)]
+        let audience = awake(Int(activity.audience))
         return activity.sending == audience.target ? audience : nil
     }
 
@@ -137,7 +139,7 @@ extension Shard {
             }
         }
         if activity.sending != 0 {
-            let audience = audiences[Int(activity.audience)]
+            let audience = awake(Int(activity.audience))
             count(activity, -1, in: audience)
             store[slot].alerted = activity.sending
             store[slot].sendingAlert = .refused
@@ -156,7 +158,7 @@ extension Shard {
             return
         }
         if activity.sending != 0 {
-            serve(slot, with: activity.sending, of: audiences[Int(activity.audience)], at: moment)
+            serve(slot, with: activity.sending, of: awake(Int(activity.audience)), at: moment)
         }
         requeue(slot)
     }
@@ -185,7 +187,7 @@ extension Shard {
         if activity.flags.contains(.leaving) {
             queueDeparture(slot)
         } else if activity.audience != ActivityStore.noAudience,
-            isOwed(activity, audiences[Int(activity.audience)])
+            isOwed(activity, awake(Int(activity.audience)))
         {
             comeAgain(slot)
         }
@@ -229,7 +231,7 @@ extension Shard {
         case .deadToken, .throttled, .serviceError, .notProcessed: return  // it was no chance
         }
         guard activity.sending != 0 else { return }
-        let audience = audiences[Int(activity.audience)]
+        let audience = awake(Int(activity.audience))
         let missed = audience.alerts.missed(after: activity.alerted)
         guard !missed.isEmpty else { return }
         let settled = missed.prefix { $0.version <= activity.sending }

@@ -11,7 +11,9 @@ extension Shard {
         func isMeant(_ pending: PendingAlert) -> Bool { pending.alert.cause == cause && pending.topic == topic }
         let activity = store[slot]
         let start = starts[slot]
-        let audience = audiences[lastState ?? start?.audience ?? Int(activity.audience)]
+        let audience = awake(lastState ?? start?.audience ?? Int(activity.audience))
+        bringUpToDate(audience, at: moment)
+        completeHistory(of: audience)
         let carried = carriedAlerts[slot]
         if carried?.inFlight.contains(where: isMeant) == true { return .planned }
         if lastState != nil, activity.flags.contains(.ending) { return .noActivity }  // its end has left without that

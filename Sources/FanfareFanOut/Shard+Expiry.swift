@@ -51,7 +51,8 @@ extension Shard {
             return expire(slot, at: moment) ? nil : due(at: ageScanner.lifetime)
         }
         guard activity.audience != ActivityStore.noAudience else { return nil }  // the slot is free
-        let audience = audiences[Int(activity.audience)]
+        let audience = awake(Int(activity.audience))
+        bringUpToDate(audience, at: moment)
         if let renewal = renewals[slot], !renewal.hasFailed,
             renewal.successor != nil || audience.newest.publication?.expiry.renews == true
         {
@@ -63,7 +64,7 @@ extension Shard {
         report(.expired, of: activity.id)
         lastStates[slot] = Int(activity.audience)
         expect(in: Int(activity.audience))
-        let missed = alertsMissed(by: slot)
+        let missed = alertsMissed(by: slot, at: moment)
         depart(slot, at: moment)
         // Its end tells of that, and of what comes until it leaves.
         store[slot].alerted = audience.target
@@ -168,7 +169,9 @@ extension Shard {
         report(.renewed(as: store[slot].id), of: old)
         if store[card].audience == UInt32(start.audience) {
             let through = start.shown?.alerted ?? 0
-            missed.pending = alertsMissed(by: card).pending.filter { $0.version <= through && $0.isCarried(at: moment) }
+            missed.pending = alertsMissed(by: card, at: moment).pending.filter {
+                $0.version <= through && $0.isCarried(at: moment)
+            }
         }
         depart(card, at: moment)
         return missed

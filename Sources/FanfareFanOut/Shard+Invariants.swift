@@ -3,7 +3,7 @@ extension Shard {
     /// anything else.
     package func violatedInvariant() -> String? {
         var total = Census()
-        for (index, audience) in audiences.enumerated() {
+        for (index, audience) in audiences.enumerated() where audience !== resting {
             var census = Census()
             if let violation = violation(ofMembersOf: audience, at: index, &census)
                 ?? violation(ofStartsOf: audience, at: index, &census) ?? violation(of: audience, at: index, census)
@@ -165,28 +165,37 @@ extension Shard {
         feedback.violation() ?? publications.violation() ?? freshness.violation()
             ?? ageScanner.violation(hasActivities: store.count > 0, slots: store.activities.count)
             ?? renewals.violation(slotOf: { store.slot(of: $0) })
-            ?? starts.violation() ?? quarantine.violation() ?? carriedAlerts.violation()
+            ?? starts.violation() ?? lineups.violation() ?? quarantine.violation() ?? carriedAlerts.violation()
     }
 
-    /// Each lineup has members, is found by its choice, and is listed by each of its topics, once.
+    /// Each lineup has an audience of its topics, and the other way round.
     private func violatedInvariantOfLineups() -> String? {
-        var listed = 0
-        for (index, audience) in audiences.enumerated() {
-            guard let lineup = audience.lineup else { continue }
-            let choice = Lineup.Choice(topics: audience.topics, pinned: lineup.rotation.pinned)
-            guard lineupIndices[choice] == index else { return "lineup \(index) is not found by its choice" }
-            for (position, topic) in audience.topics.enumerated() {
-                let (places, place) = (topics[topic].lineups, Int(lineup.places[position]))
-                guard places.indices.contains(place), places[place] == (UInt32(index), UInt32(position)) else {
-                    return "lineup \(index) is not listed by topic \(topic)"
-                }
-                listed += 1
+        for row in lineups.all {
+            let audience = audiences[lineups.audience(of: row)]
+            guard lineups.isResting(row) == (audience === resting),
+                lineups.row(ofAudience: lineups.audience(of: row)) == row
+            else { return "lineup \(row) rests, and its audience does not, or the other way round" }
+            if audience === resting {
+                let member = store[lineups.member(of: row)]
+                guard member.audience == UInt32(lineups.audience(of: row)), member.flags.isEmpty,
+                    member.delivered == lineups.number(of: row),
+                    store.positions[Int(lineups.member(of: row).rawValue)] == 0
+                else { return "lineup \(row) rests, and something is to be done for its member" }
+                continue
             }
+            guard let lineup = audience.lineup, lineup.row == row,
+                lineups.topicIndices(of: row).elementsEqual(audience.topics),
+                lineups.pinned(of: row) == lineup.rotation.pinned
+            else { return "lineup \(row) has an audience that is another's" }
+            guard
+                lineup.lit.map({ lineups.isLit(LineupLink(rawValue: UInt32(lineups.links(of: row).lowerBound + $0))) })
+                    ?? true
+            else { return "lineup \(row) is not known for its spotlight" }
         }
-        guard lineupIndices.count == audiences.count(where: { $0.lineup != nil }),
-            listed == topics.lineupsListed
+        guard lineups.count == audiences.count(where: { $0.lineup != nil }),
+            lineups.all.reduce(0, { $0 + lineups.links(of: $1).count }) == topics.lineupsListed
         else { return "lineups are found, or listed by topics, that are no more" }
-        let members = audiences.reduce(0) { $0 + ($1.lineup == nil ? 0 : $1.order.count) }
+        let members = audiences.reduce(0) { $0 + ($1 === resting ? 1 : $1.lineup == nil ? 0 : $1.order.count) }
         guard members == membersOfLineups else {
             return "\(membersOfLineups) members of lineups are counted, there are \(members)"
         }
@@ -209,7 +218,9 @@ extension Shard {
                 }
                 parked += 1
             }
-            guard let wakeUp = audience.lineup?.wakeUp else { continue }
+            let rests = audience === resting
+            guard let wakeUp = rests ? lineups.wakeUp(of: lineups.row(ofAudience: index)) : audience.lineup?.wakeUp
+            else { continue }
             guard timers.subject(of: wakeUp) == .lineup(UInt32(index)) else {
                 return "the wake-up of lineup \(index) is another's"
             }

@@ -4,15 +4,15 @@ extension Shard {
     func lineupIndex(_ members: [TopicID], favourite: TopicID?, at moment: Moment) -> Int {
         let choice = Lineup.Choice(
             topics: members.map { topics.insert($0) }, pinned: favourite.flatMap { members.firstIndex(of: $0) })
-        if let known = lineupIndices[choice] { return known }
+        if let known = lineups.find(choice) {
+            bringUpToDate(awake(lineups.audience(of: known)), at: moment)
+            return lineups.audience(of: known)
+        }
         let lineup = Lineup(rotation: Rotation(lineupRules, pinned: choice.pinned, at: moment.monotonic))
         let audience = Audience(topics: choice.topics, lineup: lineup, openMax: openMax)
         let index = insert(audience)
-        lineupIndices[choice] = index
-        for (position, topic) in choice.topics.enumerated() {
-            lineup.places.append(UInt32(topics[topic].lineups.count))
-            topics[topic].lineups.append((UInt32(index), UInt32(position)))
-        }
+        lineup.row = lineups.insert(choice, audience: index)
+        for topic in choice.topics { topics[topic].lineups += 1 }
         adopt(lineup, index, at: moment)
         return index
     }
@@ -20,7 +20,7 @@ extension Shard {
     /// When the last member has left, and nobody is expected, nothing is made ready for this audience any more, and what it was to
     /// bring out is complete. Topics that nobody needs any more go with it.
     func freeAudience(_ index: Int, at moment: Moment) {
-        let audience = audiences[index]
+        let audience = awake(index)
         guard audience !== vacant, audience.order.count == 0, audience.expected == 0 else { return }
         if let lineup = audience.lineup {
             freeLineup(lineup, audience, at: moment)
@@ -38,76 +38,166 @@ extension Shard {
         if !lineup.waiting.isEmpty { lineupsWaiting -= 1 }
         for serial in lineup.waiting { complete(serial, at: moment) }
         lineup.waiting = []
-        for (topic, place) in zip(audience.topics, lineup.places) {
-            // The last one of the topic's list fills the gap.
-            let last = topics[topic].lineups.removeLast()
-            guard Int(place) < topics[topic].lineups.count else { continue }
-            topics[topic].lineups[Int(place)] = last
-            audiences[Int(last.audience)].lineup?.places[Int(last.position)] = place
-        }
-        lineupIndices[Lineup.Choice(topics: audience.topics, pinned: lineup.rotation.pinned)] = nil
+        lineups.take(lineup.row)
+        completeExhausted(at: moment)
+        lineups.remove(lineup.row)
+        for topic in audience.topics { topics[topic].lineups -= 1 }
         if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }
     }
 
+    /// The audience of that index. Of a lineup that rests there is none until somebody asks.
+    @inline(__always)
+    func awake(_ index: Int) -> Audience {
+        let audience = audiences[index]
+        return audience === resting ? wake(index) : audience
+    }
+
+    private func wake(_ index: Int) -> Audience {
+        let audience = lineups.wake(lineups.row(ofAudience: index), lineupRules, openMax: openMax)
+        audiences[index] = audience
+        return audience
+    }
+
+    /// A lineup of one member, to which nothing is owed, rests: most do, nearly always.
+    func rest(_ index: Int) {
+        let audience = audiences[index]
+        guard audience !== resting, let lineup = audience.lineup, lineup.waiting.isEmpty, audience.isResting else {
+            return
+        }
+        let slot = audience.order.members[0]
+        guard store[slot].flags.isEmpty, store[slot].alerted >= audience.alerts.newest, !carriedAlerts.contains(slot)
+        else {
+            return
+        }
+        lanes.abandon(audience)
+        lineups.rest(lineup.row, audience, lineup)
+        audiences[index] = resting
+    }
+
+    /// What is asked of alerts that came before it rested.
+    func completeHistory(of audience: Audience) {
+        guard let lineup = audience.lineup, lineup.historyIsShort else { return }
+        lineup.historyIsShort = false
+        let known = audience.alerts.pending.map(\.issue)
+        audience.restoreAlerts(lineups.alertsHeard(lineup.row).filter { heard in !known.contains { $0 === heard } })
+    }
+
     /// Somebody who is not a member needs the audience: a start that waits or has been sent, or a last state that is to be shown.
-    func expect(in index: Int) { audiences[index].expected += 1 }
+    func expect(in index: Int) { awake(index).expected += 1 }
 
     func expectNoMore(in index: Int, at moment: Moment) {
-        audiences[index].expected -= 1
+        awake(index).expected -= 1
         freeAudience(index, at: moment)
     }
 
-    /// What must be seen at once goes first to those whose card has just this topic whole: it is the one that is most wrong. In
-    /// each part the lineups stand as the topic lists them, so the same commands give the same order.
-    func publishToLineups(_ publication: Publication, of topic: Int, at moment: Moment) {
-        var others: [(audience: UInt32, position: UInt32)] = []
-        for place in topics[topic].lineups {
-            if publication.isUrgent, audiences[Int(place.audience)].lineup?.lit != Int(place.position) {
-                others.append(place)
-            } else {
-                publish(publication, to: place, at: moment)
-            }
+    /// O(1): a cursor brings it to the lineups of the topic.
+    func publishToLineups(_ publication: Publication, _ alert: IssuedAlert?, of topic: Int, at moment: Moment) {
+        guard let followed = lineups[topic] else { return }
+        publications.addAudience(to: publication.serial)
+        if let dropped = lineups.publish(publication, to: followed, alert: alert, at: moment.monotonicNanoseconds) {
+            overtake(dropped.publication.serial)
+            if dropped.alert != nil { counts.alerts.superseded += dropped.lookers }
         }
-        for place in others { publish(publication, to: place, at: moment) }
+        lanes.enqueue(followed)
     }
 
-    /// A topic of the lineup has a new version. What must be seen at once becomes a version of the lineup's now; the rest when
-    /// its interval has passed, together with whatever else has come by then.
-    private func publish(
-        _ publication: Publication, to place: (audience: UInt32, position: UInt32), at moment: Moment
-    ) {
-        let audience = audiences[Int(place.audience)]
-        guard let lineup = audience.lineup else { return }
-        if let weight = publication.prominence.news ?? (publication.alert != nil ? 0 : nil) {
-            // Of alerts that leave together the weightier has the spotlight, whichever came first.
-            let hasPushOfItsOwn = !lineup.isGathering(at: moment.monotonicNanoseconds)
-            lineup.rotation.happened(
-                at: Int(place.position), weight: weight, alerts: publication.alert != nil && hasPushOfItsOwn,
-                lineupRules, now: moment.monotonic)
+    /// The cursor goes on to the next lineups of a topic, at most `limit` of them. Each is brought up to date with the news of all its
+    /// topics, and gets its push at once, if it has but one member, as most have.
+    ///
+    /// - Returns: visits made.
+    func visit(_ followed: TopicLineups, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
+        let (links, onlyLit) = followed.next(limit: limit)
+        for link in links where !onlyLit || lineups.isLit(link) {
+            let row = lineups.row(of: link)
+            guard lineups.hasNews(row) else { continue }
+            let audience = awake(lineups.audience(of: row))
+            lookAtNews(of: audience, at: moment)
+            if audience.isOfOne, audience.hasWork, audience.lane.parked == nil {
+                serveNext(of: audience, at: moment, into: &batch)
+            } else {
+                lanes.enqueue(audience)
+            }
+            rest(lineups.audience(of: row))
         }
+        followed.visited(links.count)
+        return links.count
+    }
+
+    /// Whatever comes to a lineup brings it up to date with the news of its topics first.
+    func bringUpToDate(_ audience: Audience, at moment: Moment) {
+        guard let lineup = audience.lineup, lineups.hasNews(lineup.row) else { return }
+        lookAtNews(of: audience, at: moment)
+        lanes.enqueue(audience)
+    }
+
+    /// Whoever calls this sees to it that the audience is served.
+    func lookAtNews(of audience: Audience, at moment: Moment) {
+        guard let lineup = audience.lineup, lineups.hasNews(lineup.row) else { return }
+        lineups.take(lineup.row)
+        for (_, news) in lineups.taken { publications.addAudience(to: news.publication.serial) }
         look(at: audience, at: moment)
-        let mayPass = lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds)
+        let alerts = noteHappenings(lineup)
+        // What came while alerts were gathered leaves with them.
+        let mayPass =
+            lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds)
+            || lineups.taken.contains { lineup.isGathering(at: $0.news.at) }
+        let isUrgent = lineups.taken.contains { $0.news.publication.isUrgent }
         // What begins again does so at once: until then its end would go on to be sent.
-        if publication.isUrgent || mayPass || isOver(audience) || audience.event == .end {
-            bringOut(lineup, of: audience, place.audience, with: publication, at: moment)
+        if isUrgent || mayPass || isOver(audience) || audience.event == .end {
+            bringOut(lineup, of: audience, telling: alerts, with: lineups.taken.map(\.news.publication), at: moment)
         } else {
-            if lineup.waiting.isEmpty { lineupsWaiting += 1 }
-            // Bounded like what is open: those that have waited longest stay.
-            if lineup.waiting.count == openMax { overtake(lineup.waiting.removeLast()) }
-            lineup.waiting.append(publication.serial)
+            for (_, news) in lineups.taken { wait(news.publication.serial, for: lineup) }
         }
-        arrange(lineup, place.audience, at: moment)
+        completeExhausted(at: moment)
+        arrange(lineup, UInt32(lineups.audience(of: lineup.row)), at: moment)
+    }
+
+    private func completeExhausted(at moment: Moment) {
+        for serial in lineups.exhausted { complete(serial, at: moment) }
+    }
+
+    private func wait(_ serial: UInt64, for lineup: Lineup) {
+        if lineup.waiting.isEmpty { lineupsWaiting += 1 }
+        // Bounded like what is open: those that have waited longest stay.
+        if lineup.waiting.count == openMax { overtake(lineup.waiting.removeLast()) }
+        lineup.waiting.append(serial)
+    }
+
+    /// The spotlight goes where the news that are taken want it, in the order in which they came, as of when they did.
+    ///
+    /// - Returns: alerts that the lineup has not been told of.
+    private func noteHappenings(_ lineup: Lineup) -> [IssuedAlert] {
+        var alerts: [IssuedAlert] = []
+        for (position, news) in lineups.taken {
+            let publication = news.publication
+            // Of alerts that leave together the weightier has the spotlight, whichever came first.
+            let isGathering = lineup.isGathering(at: news.at)
+            if let weight = publication.prominence.news ?? (publication.alert != nil ? 0 : nil) {
+                lineup.rotation.happened(
+                    at: position, weight: weight, alerts: publication.alert != nil && !isGathering,
+                    lineupRules, now: FeedTime(milliseconds: news.at / 1_000_000))
+            }
+            guard let issue = news.alert, !lineups.hasHeard(issue, lineup.row) else { continue }
+            alerts.append(issue)
+            // Alerts are gathered for a while. Not where no other topic could add to them.
+            if !isGathering, lineupGather > 0, isLive(besides: position) { lineup.publishedAt = news.at + lineupGather }
+        }
+        return alerts
     }
 
     /// Time has come for a lineup: its interval has passed, the spotlight's dwell is over, or a topic has been dismissed.
     func wakeLineup(_ index: UInt32, at moment: Moment) {
-        let audience = audiences[Int(index)]
+        let audience = awake(Int(index))
         guard let lineup = audience.lineup else { return }
         lineup.wakeUp = nil
+        if lineups.hasNews(lineup.row) {
+            lookAtNews(of: audience, at: moment)
+            if let wakeUp = lineup.wakeUp.take() { timers.cancel(wakeUp) }
+        }
         look(at: audience, at: moment)
         if !lineup.waiting.isEmpty {
             if lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds) {
-                bringOut(lineup, of: audience, index, with: nil, at: moment)
+                bringOut(lineup, of: audience, at: moment)
             }
         } else if audience.event == .update, let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) {
             draw(audience, spotlight: wanted, into: &drawn, at: moment)
@@ -115,55 +205,68 @@ extension Shard {
                 // Nobody would see it: it goes on without a push.
                 lineup.rotation.move(to: wanted, lineupRules, now: moment.monotonic)
             } else if lineup.rotation.mayPush(seen, now: moment.monotonic) {
-                bringOut(lineup, of: audience, index, with: nil, at: moment)
+                bringOut(lineup, of: audience, at: moment)
             }
         }
+        lanes.enqueue(audience)
         arrange(lineup, index, at: moment)
+        rest(Int(index))
     }
 
     /// Makes what the topics show now the lineup's newest version, unless everybody who has the last one sees just that. Its topics
     /// have been looked at.
     ///
-    /// - Parameter publication: what asks for it; `nil` when only time does.
+    /// - Parameters:
+    ///   - alerts: that it brings, the oldest first.
+    ///   - news: what asks for it; none when only time does.
     private func bringOut(
-        _ lineup: Lineup, of audience: Audience, _ index: UInt32, with publication: Publication?, at moment: Moment
+        _ lineup: Lineup, of audience: Audience, telling alerts: [IssuedAlert] = [], with news: [Publication] = [],
+        at moment: Moment
     ) {
         // Where all are gone, the end still needs a state: the last one's. One of the two there is, once a topic is published.
         guard let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience) else { return }
         draw(audience, spotlight: wanted, into: &lineup.display, at: moment)
-        let alerting = publication?.alert.map { !audience.alerts.contains($0) } == true ? publication : nil
         if wanted != lineup.rotation.position { lineup.rotation.move(to: wanted, lineupRules, now: moment.monotonic) }
         let isOver = isOver(audience)
         let hash = lineup.display.hash
         let isNew = hash != audience.ledger.newestDisplay
-        lineup.lit = wanted
+        if lineup.lit != wanted {
+            lineup.lit = wanted
+            lineups.light(wanted, of: lineup.row)
+        }
         // What goes on after its end must be a version, however much it looks like the end: until then that goes on to be sent.
-        let isSeen = audience.target == 0 || isNew || alerting != nil || isOver || audience.event == .end
+        let isSeen = audience.target == 0 || isNew || !alerts.isEmpty || isOver || audience.event == .end
         if isSeen {
             let now = moment.monotonicNanoseconds
             let isGathering = lineup.isGathering(at: now)
             if !isGathering { lineup.publishedAt = now }
-            publish(
-                Audience.Version(
-                    event: isOver ? .end : .update,
-                    priority: isGathering ? .immediate : publication?.priority ?? .conserving,
-                    latest: lineup.display.topics[lineup.display.spotlight].publication, display: hash), in: audience,
-                alerting: alerting, freshness: freshness.indexOfLineups(), at: moment)
-            // Alerts are gathered for a while: the version stands, and its sweep begins later, or goes on. Not where no other
-            // topic could add to them.
-            if alerting != nil, lineupGather > 0, audience.lane.parked == nil, isLive(besides: wanted) {
-                lineup.publishedAt = now + lineupGather
-                park(audience, index, due: now + lineupGather)
+            let version = Audience.Version(
+                event: isOver ? .end : .update,
+                priority: isGathering ? .immediate : news.lazy.map(\.priority).max() ?? .conserving,
+                latest: lineup.display.topics[lineup.display.spotlight].publication, display: hash)
+            // Each alert has a version of its own, by which it is known; the last of them shows what all do.
+            for alert in alerts.dropLast() { publish(version, in: audience, alerting: alert, at: moment) }
+            publish(version, in: audience, alerting: alerts.last, at: moment)
+            if isGathering, audience.lane.parked == nil, let due = lineup.publishedAt {
+                park(audience, UInt32(lineups.audience(of: lineup.row)), due: due)
             }
-            if isOver { unpark(audience) } else { lanes.enqueue(audience) }
+            if isOver { unpark(audience) }
         }
         if !lineup.waiting.isEmpty {
             lineupsWaiting -= 1
             for serial in lineup.waiting { carry(serial, isSeen, in: audience, at: moment) }
             lineup.waiting = []
         }
-        if let publication { carry(publication.serial, isSeen, in: audience, at: moment) }
+        for publication in news { carry(publication.serial, isSeen, in: audience, at: moment) }
         reportCompleted(audience, at: moment)
+    }
+
+    private func publish(
+        _ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, at moment: Moment
+    ) {
+        let came =
+            alert.map { $0.freshUntil - $0.alert.freshFor.milliseconds * 1_000_000 } ?? moment.monotonicNanoseconds
+        publish(version, in: audience, alerting: alert, freshness: freshness.indexOfLineups(), at: came)
     }
 
     /// The audience's newest version has what this publication brought; or there was nothing in it that anybody sees here.
@@ -173,7 +276,7 @@ extension Shard {
 
     /// Sees to it that the lineup is woken when it may have something to show by itself. Its topics have been looked at.
     private func arrange(_ lineup: Lineup, _ index: UInt32, at moment: Moment) {
-        let audience = audiences[Int(index)]
+        let audience = awake(Int(index))
         if let wakeUp = lineup.wakeUp.take() { timers.cancel(wakeUp) }
         guard audience.event == .update else { return }
         var due = Int64.max
@@ -245,7 +348,7 @@ extension Shard {
 
     /// A lineup made after its topics were published starts with what they show.
     private func adopt(_ lineup: Lineup, _ index: Int, at moment: Moment) {
-        let audience = audiences[index]
+        let audience = awake(index)
         // Of topics that are all over it waits for what comes under their ids.
         guard !audience.topics.allSatisfy({ topics[$0].isOver }) else { return }
         look(at: audience, at: moment)
@@ -255,6 +358,7 @@ extension Shard {
         draw(audience, spotlight: spotlight, into: &lineup.display, at: moment)
         lineup.rotation.move(to: spotlight, lineupRules, now: moment.monotonic)
         lineup.lit = spotlight
+        lineups.light(spotlight, of: lineup.row)
         audience.adopt(
             Audience.Version(
                 event: isOver(audience) ? .end : .update, priority: .immediate,
@@ -270,11 +374,6 @@ extension Shard {
         }
         LineupState.compose(lineup.display, highlighting: highlighted, into: &bytes)
     }
-}
-
-extension Publication {
-    /// Comes out in its lineups at once, and takes along what waits there.
-    fileprivate var isUrgent: Bool { alert != nil || event == .update && priority == .immediate }
 }
 
 extension Moment {

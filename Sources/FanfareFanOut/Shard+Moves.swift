@@ -19,8 +19,8 @@ extension Shard {
         }
         guard store[slot].audience != UInt32(index) else { return }
         // An audience without a version is of topics that are over, or unheard of: it waits for what has not been published.
-        let shown = audiences[index].target > 0 ? Set(audiences[index].topics.map { topics[$0].id }) : []
-        let missed = alertsMissed(by: slot).filter { shown.contains($0.topic) && $0.isCarried(at: moment) }
+        let shown = awake(index).target > 0 ? Set(awake(index).topics.map { topics[$0].id }) : []
+        let missed = alertsMissed(by: slot, at: moment).filter { shown.contains($0.topic) && $0.isCarried(at: moment) }
         leaveAudience(slot, at: moment)
         join(slot, index)
         if carriedAlerts.carry(missed, by: slot, at: store[slot].alerted) { comeAgain(slot) }
@@ -29,18 +29,19 @@ extension Shard {
     /// What another card was to be told of, this member is told of by its next push.
     func carry(_ missed: CarriedAlerts.Entry, by slot: ActivitySlot) {
         guard carriedAlerts.carry(missed, by: slot, at: store[slot].alerted) else { return }
-        let audience = audiences[Int(store[slot].audience)]
+        let audience = awake(Int(store[slot].audience))
         count(store[slot], -1, in: audience)
         store[slot].flags.insert(.owedFirst)
         count(store[slot], 1, in: audience)
         comeAgain(slot)
     }
 
-    func alertsMissed(by slot: ActivitySlot) -> CarriedAlerts.Entry {
+    func alertsMissed(by slot: ActivitySlot, at moment: Moment) -> CarriedAlerts.Entry {
         let activity = store[slot]
         var missed = carriedAlerts[slot] ?? CarriedAlerts.Entry()
         guard activity.audience != ActivityStore.noAudience else { return missed }
-        let own = audiences[Int(activity.audience)].alerts.missed(after: activity.alerted)
+        bringUpToDate(awake(Int(activity.audience)), at: moment)
+        let own = awake(Int(activity.audience)).alerts.missed(after: activity.alerted)
         if activity.flags.contains(.inFlight), activity.sending != 0 {
             let sent = own.prefix { $0.version <= activity.sending }
             missed.inFlight += missed.pending + sent
@@ -69,7 +70,7 @@ extension Shard {
         case .accepted, .refused, .unknown:
             if activity.sending != 0 {
                 if outcome != .unknown {
-                    let settled = pending(slot, of: audiences[Int(activity.audience)])
+                    let settled = pending(slot, of: awake(Int(activity.audience)))
                         .prefix { $0.version <= activity.sending }
                     let lead = activity.sendingAlert.isNone ? nil : settled.told(at: moment)?.lead
                     let silenced = activity.sendingAlert.silence.map(AlertOutcome.silenced)

@@ -8,16 +8,16 @@ extension Shard {
         guard !isHeldUp else { return }
         let end = batch.deliveries.count + limit
         var vainVisits = 0
-        while batch.deliveries.count < end, let audience = lanes.current() {
+        while batch.deliveries.count < end, let member = lanes.current() {
             guard vainVisits < Shard.vainVisitsMax else {
                 cutShortAt = moment.monotonicNanoseconds
                 break
             }
             let sent = batch.deliveries.count
-            let limit = min(end - sent, lanes.allowance(of: audience))
-            let visits = max(1, serve(audience, limit: limit, at: moment, into: &batch))
-            lanes.charge(audience, visits)
-            audience.noteVisits(visits)
+            let limit = min(end - sent, lanes.allowance(of: member))
+            let visits = max(1, serve(member, limit: limit, at: moment, into: &batch))
+            lanes.charge(member, visits)
+            member.noteVisits(visits)
             vainVisits += visits - (batch.deliveries.count - sent)
         }
         reportIfQuiet()
@@ -25,6 +25,11 @@ extension Shard {
 
     /// Visits in one pull that bring no push; `nextDue` has passed while there may be more. They are a millisecond.
     private static let vainVisitsMax = 8192
+
+    private func serve(_ member: LaneMember, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
+        if let audience = member.audience { return serve(audience, limit: limit, at: moment, into: &batch) }
+        return member.lineups.map { visit($0, limit: limit, at: moment, into: &batch) } ?? 0
+    }
 
     /// Visits those of the audience whose turn it is, at most `limit` of them.
     ///
@@ -34,12 +39,21 @@ extension Shard {
             if let slot = nextDeparture() { sendPrivateEnd(slot, at: moment, into: &batch) }
             return 1
         }
+        if audience.lineup != nil {
+            lookAtNews(of: audience, at: moment)
+            guard audience.lane.parked == nil, audience.hasWork else { return 1 }
+        }
         if let slot = audience.nextStart { return sendStart(slot, of: audience, at: moment, into: &batch) }
         guard audience.revisits.prompt.isEmpty, audience.order.remaining > 0 else {
             if let slot = nextAgain(of: audience) { _ = visit([slot], of: audience, at: moment, into: &batch) }
             return 1
         }
         return sweep(audience, limit: limit, at: moment, into: &batch)
+    }
+
+    /// Visits the next member of the sweep.
+    func serveNext(of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch) {
+        _ = sweep(audience, limit: 1, at: moment, into: &batch)
     }
 
     /// Visits the next members of the sweep, at most `limit` of them.
@@ -59,7 +73,7 @@ extension Shard {
         guard let slot = audience.nextAgain(isUrgent: { missesAlert($0, of: audience) }) else { return nil }
         let activity = store[slot]
         guard activity.flags.contains(.queued), activity.audience != ActivityStore.noAudience,
-            audiences[Int(activity.audience)] === audience
+            awake(Int(activity.audience)) === audience
         else { return nil }
         store[slot].flags.remove(.queued)
         return slot
@@ -132,8 +146,8 @@ extension Shard {
     /// Pushes of an audience's newest version leave, to members who had the same version before.
     private func noteSent(_ count: Int, having delivered: UInt32, of audience: Audience, at moment: Moment) {
         let now = moment.monotonicNanoseconds
-        if let waiting = audience.takeWaiting(), let lane = audience.lane.current, lane < Lanes.lastLane {
-            freshness.noteLaneDelay(now - waiting, lane: lane, of: audience.times.freshness)
+        if let waiting = audience.takeWaiting(), lanes.served < Lanes.lastLane {
+            freshness.noteLaneDelay(now - waiting, lane: lanes.served, of: audience.times.freshness)
         }
         guard delivered != audience.target else { return }  // a joiner, or a repeat
         freshness.noteStateAge(now - audience.times.newest, times: count, of: audience.times.freshness)
@@ -174,10 +188,11 @@ extension Shard {
             awaitClock(slot, at: moment)
             return
         }
+        if let last = lastStates[slot] { bringUpToDate(awake(last), at: moment) }
         // What is of topics that are over, or unheard of, has no last state.
         let push =
-            if let last = lastStates[slot], audiences[last].target > 0 {
-                makeLastState(of: slot, in: audiences[last], stamp: stamp, at: moment, into: &batch)
+            if let last = lastStates[slot], awake(last).target > 0 {
+                makeLastState(of: slot, in: awake(last), stamp: stamp, at: moment, into: &batch)
             } else {
                 // A dismissal date in the past removes the card at once (spec §3.4, documented), and it is to be in the past for the
                 // phone, too, if our clock is some hours ahead.
@@ -223,7 +238,7 @@ extension Shard {
     /// The activity is owed something. It stays with the sweep if that has still to come to it: whoever went before all those
     /// would, with a version for every round trip, keep them from ever being served. Only an alert is worth that.
     func comeAgain(_ slot: ActivitySlot) {
-        let audience = audiences[Int(store[slot].audience)]
+        let audience = awake(Int(store[slot].audience))
         let isAhead = audience.order.isUnvisited(Int(store.positions[Int(slot.rawValue)]))
         // Nobody waits because a push that came back for this one's own sake had an alert with it.
         let missesAlert = store[slot].strikes.count == 0 && missesAlert(slot, of: audience)
@@ -250,7 +265,7 @@ extension Shard {
         for _ in 0..<Shard.wakeUpsMax {
             guard let subject = timers.popDue(moment.monotonicNanoseconds) else { return }
             switch subject {
-            case .audience(let index): lanes.unpark(audiences[Int(index)])
+            case .audience(let index): lanes.unpark(awake(Int(index)))
             case .held: releaseHeld(at: moment)
             case .ageScan: scanAges(at: moment)
             case .lineup(let index): wakeLineup(index, at: moment)

@@ -56,7 +56,7 @@ extension Shard {
     private func enqueueStart(_ slot: ActivitySlot) {
         guard let index = starts[slot]?.audience else { return }
         starts.enqueue(slot)
-        let audience = audiences[index]
+        let audience = awake(index)
         audience.addStart(slot, isLate: store[slot].strikes.count > 0, positions: &store.positions)
         if audience.target > 0 { count(owed: 1, in: audience) }
         lanes.enqueue(audience)
@@ -65,7 +65,7 @@ extension Shard {
     /// A start that is due is in its audience's line no more.
     private func dequeueStart(_ slot: ActivitySlot) {
         guard let start = starts[slot], start.phase == .due else { return }
-        let audience = audiences[start.audience]
+        let audience = awake(start.audience)
         audience.removeStart(
             at: Int(store.positions[Int(slot.rawValue)]), isLate: store[slot].strikes.count > 0,
             positions: &store.positions)
@@ -231,7 +231,7 @@ extension Shard {
         guard let start = starts[slot], start.audience != index else { return }
         dequeueStart(slot)
         expect(in: index)
-        starts.move(slot, to: index, at: audiences[index].target)
+        starts.move(slot, to: index, at: awake(index).target)
         if start.phase == .due { enqueueStart(slot) }
         expectNoMore(in: start.audience, at: moment)
     }
@@ -240,6 +240,7 @@ extension Shard {
     func register(_ slot: ActivitySlot, token: [UInt8], at moment: Moment) {
         if let old = starts[slot]?.renews.flatMap(store.slot(of:)) { noteAlerts(toldBy: old, to: slot) }
         guard let start = starts[slot] else { return }
+        bringUpToDate(awake(start.audience), at: moment)
         expect(in: start.audience)
         defer { expectNoMore(in: start.audience, at: moment) }
         forgetStart(slot, at: moment)

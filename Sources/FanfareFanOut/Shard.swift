@@ -28,15 +28,17 @@ package final class Shard: DeliverySource {
     /// Activities that are on their way out while their name means another one already.
     var nameless = Nameless()
     @exclusivity(unchecked) var topics: KnownTopics
-    var lineupIndices: [Lineup.Choice: Int] = [:]
+    @exclusivity(unchecked) var lineups = LineupTable()
     /// Takes the place of audiences that are freed, until the place is reused.
     let vacant = Audience(topics: [], openMax: 1)
+    /// Takes the place of lineups that rest: the table has them.
+    let resting: Audience
     /// Indices of audiences whose last member has left.
     var freeAudiences: [Int] = []
     @exclusivity(unchecked) var carriedAlerts = CarriedAlerts()
     @exclusivity(unchecked) var timers = TimingWheel()
     @exclusivity(unchecked) var quarantine: DeadTokenQuarantine
-    @exclusivity(unchecked) private(set) var publications = PublicationTracker()
+    @exclusivity(unchecked) var publications = PublicationTracker()
     @exclusivity(unchecked) var freshness = FreshnessTable()
     let openMax: Int
     let governor: SubscriberGovernor
@@ -86,6 +88,8 @@ package final class Shard: DeliverySource {
         lineupRules = lineups
         lineupInterval = Shard.wait(lineups.minimumInterval)
         lineupGather = Shard.wait(lineups.gather)
+        resting = Audience(
+            topics: [], lineup: Lineup(rotation: Rotation(lineups, at: FeedTime(milliseconds: 0))), openMax: 1)
         topics = KnownTopics(unheardMax: unheardTopicsMax)
         quarantine = DeadTokenQuarantine(answers: deadTokenAnswers, probes: deadTokenProbes)
         feedback = FeedbackQueue(limit: feedbackMax)
@@ -119,7 +123,8 @@ package final class Shard: DeliverySource {
 
     /// Nothing is to be sent, or on its way: everybody has everything that was published to them, but for what was refused for good.
     package var isQuiet: Bool {
-        counts.owed == 0 && inFlight == 0 && leaving == 0 && lineupsWaiting == 0 && starts.waitingCount == 0
+        counts.owed == 0 && inFlight == 0 && leaving == 0 && lineupsWaiting == 0 && lineups.openNews == 0
+            && starts.waitingCount == 0
     }
 
     /// What is owed now, or will be with the next change for the largest audience.
@@ -164,10 +169,8 @@ package final class Shard: DeliverySource {
         case .publish(let publication): publish(publication, at: moment)
         case .revokeAlert(let topic, let cause):
             guard let index = topics.index(of: topic) else { return }
-            if let followers = topics[index].followers { audiences[followers].revokeAlert(cause: cause, topic: topic) }
-            for lineup in topics[index].lineups {
-                audiences[Int(lineup.audience)].revokeAlert(cause: cause, topic: topic)
-            }
+            if let followers = topics[index].followers { awake(followers).revokeAlert(cause: cause, topic: topic) }
+            lineups[index]?.revoke(cause: cause)
             carriedAlerts.revoke(cause: cause, topic: topic)
         case .forget(let topic): topics.forget(topic)
         case .republish: republish(at: moment)
@@ -204,29 +207,31 @@ package final class Shard: DeliverySource {
         // Counted down as audiences complete it; the one more keeps it open until all have begun.
         let freshness = freshness.index(of: publication.topicKind)
         publications.open(
-            publication.serial, audiences: 1 + topics[topic].lineups.count, freshness: freshness,
-            at: moment.monotonicNanoseconds)
+            publication.serial, audiences: 1, freshness: freshness, at: moment.monotonicNanoseconds)
+        let alert = publication.alert.map {
+            IssuedAlert($0, of: publication.topicID, at: moment.monotonicNanoseconds)
+        }
         if isChange || publication.event == .end, let index = topics[topic].followers {
-            let audience = audiences[index]
+            let audience = awake(index)
             compare(audience, at: index)
             publications.addAudience(to: publication.serial)
             publish(
-                Audience.Version(publication), in: audience, alerting: publication, freshness: freshness, at: moment)
+                Audience.Version(publication), in: audience, alerting: alert, freshness: freshness,
+                at: moment.monotonicNanoseconds)
             open(publication.serial, in: audience)
             lanes.enqueue(audience)
             reportCompleted(audience, at: moment)
         }
-        publishToLineups(publication, of: topic, at: moment)
+        publishToLineups(publication, alert, of: topic, at: moment)
         complete(publication.serial, at: moment)
     }
 
     /// All members of the audience are owed a new version, also those that were refused the last one.
     func publish(
-        _ version: Audience.Version, in audience: Audience, alerting publication: Publication?, freshness: Int,
-        at moment: Moment
+        _ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, freshness: Int, at now: Int64
     ) {
         let before = (owed: audience.owed, refused: audience.refused)
-        audience.publish(version, alerting: publication, freshness: freshness, at: moment)
+        audience.publish(version, alerting: alert, freshness: freshness, at: now)
         counts.owed += audience.owed - before.owed
         counts.refused += audience.refused - before.refused
     }
@@ -236,9 +241,12 @@ package final class Shard: DeliverySource {
     func showAgainAfterClockStep(at moment: Moment) {
         guard moment.stampEpoch != stampEpoch else { return }
         stampEpoch = moment.stampEpoch
-        for audience in audiences {
+        for index in audiences.indices {
+            let audience = awake(index)
             guard let version = audience.versionAgain() else { continue }
-            publish(version, in: audience, alerting: nil, freshness: audience.times.freshness, at: moment)
+            publish(
+                version, in: audience, alerting: nil, freshness: audience.times.freshness,
+                at: moment.monotonicNanoseconds)
             if audience.lane.parked == nil { lanes.enqueue(audience) }
         }
     }
@@ -314,7 +322,7 @@ package final class Shard: DeliverySource {
     ///
     /// - Parameter shown: what its start has shown it, so that it has missed what came since.
     func join(_ slot: ActivitySlot, _ index: Int, having shown: PendingStart.Shown? = nil) {
-        let audience = audiences[index]
+        let audience = awake(index)
         store[slot].audience = UInt32(index)
         store[slot].alerted = shown?.alerted ?? audience.target
         store.alertMemory.forget(slot)
@@ -338,7 +346,7 @@ package final class Shard: DeliverySource {
     func leaveAudience(_ slot: ActivitySlot, at moment: Moment) {
         let activity = store[slot]
         guard activity.audience != ActivityStore.noAudience else { return }
-        let audience = audiences[Int(activity.audience)]
+        let audience = awake(Int(activity.audience))
         count(activity, -1, in: audience)
         if audience.lineup != nil { membersOfLineups -= 1 }
         audience.order.leave(at: Int(store.positions[Int(slot.rawValue)]), positions: &store.positions)
@@ -409,20 +417,20 @@ package final class Shard: DeliverySource {
     /// Whoever has followed a topic that is over may still lack its end, and sees nothing of what comes under the id after that. Those
     /// to whom nothing has been published have followed since, and wait for it.
     private func part(_ topic: Int) {
-        guard topics[topic].isOver, let followers = topics[topic].followers, audiences[followers].target > 0 else {
+        guard topics[topic].isOver, let followers = topics[topic].followers, awake(followers).target > 0 else {
             return
         }
-        audiences[followers].topics = [topics.part(topic)]
+        awake(followers).topics = [topics.part(topic)]
     }
 
     /// The activity shows what was under this id before, and is to have the end of that.
     func awaitsEnd(_ slot: ActivitySlot, of key: AudienceKey) -> Bool {
         guard case .topic(let id) = key else { return false }
         let index = starts[slot]?.audience ?? Int(store[slot].audience)
-        guard index != Int(ActivityStore.noAudience), audiences[index].lineup == nil, audiences[index].target > 0 else {
+        guard index != Int(ActivityStore.noAudience), awake(index).lineup == nil, awake(index).target > 0 else {
             return false
         }
-        let topic = topics[audiences[index].topics[0]]
+        let topic = topics[awake(index).topics[0]]
         return topic.id == id && topic.isOver
     }
 

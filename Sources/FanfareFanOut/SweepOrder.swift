@@ -1,3 +1,13 @@
+/// Who stands in a `SweepOrder`.
+protocol SweepMember {
+    /// Its place in the array of positions.
+    var index: Int { get }
+}
+
+extension ActivitySlot: SweepMember {
+    var index: Int { Int(rawValue) }
+}
+
 /// The members of an audience as a dense array, and how far the current sweep has come.
 ///
 /// What the sweep has not visited yet is the circular range of `remaining` positions from `cursor` on. Restarting it (a
@@ -7,8 +17,8 @@
 /// Joining and leaving move at most three members and keep the partition exact: nobody unvisited is ever skipped, and
 /// nobody visited is visited again in the same lap. `position(of:)` stays true through the `positions` array that every
 /// call updates, indexed by slot.
-struct SweepOrder {
-    private(set) var members: [ActivitySlot] = []
+struct SweepOrder<Member: SweepMember> {
+    private(set) var members: [Member] = []
     private(set) var cursor = 0
     private(set) var remaining = 0
 
@@ -18,7 +28,7 @@ struct SweepOrder {
     mutating func restart() { remaining = members.count }
 
     /// The next unvisited members in a row, at most `limit`; none at the end of the lap. O(1).
-    func next(limit: Int) -> ArraySlice<ActivitySlot> {
+    func next(limit: Int) -> ArraySlice<Member> {
         members[cursor..<cursor + min(limit, remaining, members.count - cursor)]
     }
 
@@ -34,11 +44,19 @@ struct SweepOrder {
         return distance < remaining
     }
 
+    /// There is one member, who has been visited.
+    mutating func rest(_ member: Member) {
+        members.removeAll(keepingCapacity: true)
+        members.append(member)
+        cursor = 0
+        remaining = 0
+    }
+
     /// Adds a member that the current sweep will visit. O(1).
-    mutating func join(_ slot: ActivitySlot, positions: inout [UInt32]) {
+    mutating func join(_ member: Member, positions: inout [UInt32]) {
         let end = members.count
-        members.append(slot)
-        positions[Int(slot.rawValue)] = UInt32(end)
+        members.append(member)
+        positions[member.index] = UInt32(end)
         if remaining == 0 {
             cursor = end
         } else if cursor + remaining < end {
@@ -47,6 +65,16 @@ struct SweepOrder {
         }
         // A range that wraps, or that ends with the array, has just grown by the new last position.
         remaining += 1
+    }
+
+    /// Adds a member that the current sweep will not visit. O(1).
+    mutating func joinVisited(_ member: Member, positions: inout [UInt32]) {
+        let end = members.count
+        members.append(member)
+        positions[member.index] = UInt32(end)
+        // A range that wraps would have grown by the new last position, and lost the last one of its wrapped part.
+        let low = cursor + remaining - end
+        if low > 0 { exchange(end, low - 1, &positions) }
     }
 
     /// Removes the member at `position`. O(1).
@@ -82,13 +110,13 @@ struct SweepOrder {
     private mutating func fill(_ hole: inout Int, from source: Int, _ positions: inout [UInt32]) {
         guard source != hole else { return }
         members[hole] = members[source]
-        positions[Int(members[hole].rawValue)] = UInt32(hole)
+        positions[members[hole].index] = UInt32(hole)
         hole = source
     }
 
     private mutating func exchange(_ a: Int, _ b: Int, _ positions: inout [UInt32]) {
         members.swapAt(a, b)
-        positions[Int(members[a].rawValue)] = UInt32(a)
-        positions[Int(members[b].rawValue)] = UInt32(b)
+        positions[members[a].index] = UInt32(a)
+        positions[members[b].index] = UInt32(b)
     }
 }

@@ -20,6 +20,15 @@ struct VersionLedger {
     /// the first entry has members, or is the newest.
     var oldest: UInt32 { entries[0].version }
 
+    /// One member has the newest version, and there is no other.
+    mutating func rest(_ version: UInt32, display: UInt64) {
+        entries.removeAll(keepingCapacity: true)
+        entries.append(Entry(version: version, display: display, members: 1))
+    }
+
+    /// Nobody has an older version than the newest, and no push is in flight.
+    var isResting: Bool { entries.count == 1 && entries[0].flying == 0 }
+
     /// Opens an entry for the next version, which nobody has yet.
     mutating func open(_ version: UInt32, display: UInt64) {
         let overtaken = entries.count - 1

@@ -42,6 +42,36 @@ package struct Rotation: Sendable {
         budget = TokenBucket(rules.rotationPushes, at: now)
     }
 
+    /// All but the favourite in few bytes, for whoever keeps very many of them.
+    struct Resting {
+        /// 255: none.
+        fileprivate var position: UInt8
+        /// 255: nothing is held.
+        fileprivate var weight: UInt8
+        fileprivate var heldUntil: Int64
+        /// `Int64.max`: none.
+        fileprivate var turnEnds: Int64
+        fileprivate var credit: Int64
+        fileprivate var creditAt: Int64
+    }
+
+    var resting: Resting {
+        let level = budget.level
+        return Resting(
+            position: position.map(UInt8.init) ?? .max, weight: held.map { UInt8(clamping: $0.weight) } ?? .max,
+            heldUntil: held?.until.milliseconds ?? 0, turnEnds: turnEnds?.milliseconds ?? .max,
+            credit: level.creditMilliseconds, creditAt: level.updatedAt.milliseconds)
+    }
+
+    init(_ resting: Resting, _ rules: LineupRules, pinned: Int?) {
+        self.pinned = pinned
+        position = resting.position == .max ? nil : Int(resting.position)
+        held = resting.weight == .max ? nil : (Int(resting.weight), FeedTime(milliseconds: resting.heldUntil))
+        turnEnds = resting.turnEnds == .max ? nil : FeedTime(milliseconds: resting.turnEnds)
+        budget = TokenBucket(
+            rules.rotationPushes, (resting.credit, FeedTime(milliseconds: resting.creditAt)))
+    }
+
     /// Something has happened in a topic. It has the spotlight at once, unless something weightier happened elsewhere and its
     /// dwell time is not over.
     ///

@@ -29,6 +29,15 @@ public struct TokenBucket: Sendable, Hashable {
         updatedAt = now
     }
 
+    /// Level of the bucket, which with its size is all that there is to know of it: for tables of very many buckets.
+    package var level: (creditMilliseconds: Int64, updatedAt: FeedTime) { (creditMilliseconds, updatedAt) }
+
+    /// Creates a bucket with that level.
+    package init(_ size: Size, _ level: (creditMilliseconds: Int64, updatedAt: FeedTime)) {
+        self.size = size
+        (creditMilliseconds, updatedAt) = level
+    }
+
     /// Takes a token if there is one. A `now` earlier than the last one counts as the last one.
     package mutating func take(at now: FeedTime) -> Bool {
         fill(to: now)

@@ -9,13 +9,12 @@ import Testing
     private func alert(
         _ number: UInt32, _ alertClass: AlertClass = .essential, topic: String = "match", isRevoked: Bool = false
     ) -> PendingAlert {
-        var alert = PendingAlert(
-            version: number, number: number, topic: TopicID(topic),
-            alert: Alert(
+        let issue = IssuedAlert(
+            Alert(
                 cause: "\(number)", class: alertClass, text: AlertText(title: "Goal", body: "\(number)"),
-                freshFor: .seconds(300), highlight: nil), freshUntil: 2000)
-        alert.isRevoked = isRevoked
-        return alert
+                freshFor: .seconds(300), highlight: nil), of: TopicID(topic), freshUntil: 2000)
+        issue.isRevoked = isRevoked
+        return PendingAlert(version: number, number: number, issue: issue)
     }
 
     private func outcomes(_ alerts: [PendingAlert], led lead: Int?) -> [AlertOutcome] {

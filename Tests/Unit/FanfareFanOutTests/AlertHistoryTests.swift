@@ -18,8 +18,8 @@ import Testing
         var history = AlertHistory()
         for (index, alertClass) in classes.enumerated() {
             history.append(
-                alert("\(index + 1)", alertClass), of: topic, in: UInt32(index + 1), for: 10, having: oldest, at: moment
-            )
+                IssuedAlert(alert("\(index + 1)", alertClass), of: topic, at: moment.monotonicNanoseconds),
+                in: UInt32(index + 1), for: 10, having: oldest)
         }
         return history
     }
@@ -54,13 +54,6 @@ import Testing
         #expect(history(Array(repeating: .essential, count: 10), having: 2).displaced(after: 0, through: 20) == 1)
     }
 
-    @Test func sameWordsOfOneCauseAreKnown() {
-        var history = AlertHistory()
-        history.append(alert("g1", text: "1–0"), of: topic, in: 1, for: 1, having: 0, at: moment)
-        #expect(history.contains(alert("g1", text: "1–0")))
-        #expect(!history.contains(alert("g1", text: "0–1")) && !history.contains(alert("g2", text: "1–0")))
-    }
-
     @Test func revokedAlertIsNotCarried() {
         var history = history([.essential, .essential])
         let none = history.revoke(cause: "1", topic: TopicID("another"))
@@ -76,5 +69,17 @@ import Testing
         #expect(history.unreached == 6)
         history.noteVisits(100)
         #expect(history.unreached == 0)
+    }
+
+    /// Those of before are known again by their numbers, and nobody has missed them.
+    @Test func whatIsRestoredHasTheNumbersThatItHad() {
+        let whole = history([.essential, .ordinary, .essential, .essential])
+        var short = AlertHistory(resting: whole.resting)
+        short.restore(whole.pending.map(\.issue), in: 4)
+        #expect(short.missed(after: 4).isEmpty && short.newest == 0)
+        for alert in whole.pending {
+            let same = short.pending.first { $0.issue === alert.issue }
+            #expect(same.map { $0.number % 16 } == alert.number % 16 && same?.version == 4)
+        }
     }
 }

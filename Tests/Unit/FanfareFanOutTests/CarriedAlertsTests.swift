@@ -8,10 +8,11 @@ import Testing
 
     private func alert(_ cause: String, topic: String = "match") -> PendingAlert {
         PendingAlert(
-            version: 40, number: 7, topic: TopicID(topic),
-            alert: Alert(
-                cause: cause, class: .essential, text: AlertText(title: "", body: ""), freshFor: .seconds(300),
-                highlight: nil), freshUntil: 0)
+            version: 40, number: 7,
+            issue: IssuedAlert(
+                Alert(
+                    cause: cause, class: .essential, text: AlertText(title: "", body: ""), freshFor: .seconds(300),
+                    highlight: nil), of: TopicID(topic), freshUntil: 0))
     }
 
     private func carrying(pending: [String], inFlight: [String]) -> CarriedAlerts {

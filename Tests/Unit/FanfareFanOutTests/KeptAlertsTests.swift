@@ -66,10 +66,11 @@ import Testing
     @Test func ofEachClassTheNewestAreKept() {
         func pending(_ number: Int, _ alertClass: AlertClass) -> PendingAlert {
             PendingAlert(
-                version: UInt32(number), number: 0, topic: TopicID("match"),
-                alert: Alert(
-                    cause: "\(number)", class: alertClass, text: AlertText(title: "", body: ""),
-                    freshFor: .seconds(300), highlight: nil), freshUntil: 0)
+                version: UInt32(number), number: 0,
+                issue: IssuedAlert(
+                    Alert(
+                        cause: "\(number)", class: alertClass, text: AlertText(title: "", body: ""),
+                        freshFor: .seconds(300), highlight: nil), of: TopicID("match"), freshUntil: 0))
         }
         let missed = (0..<30).map { pending($0, $0 % 3 == 0 ? .essential : .ordinary) }
         let kept: [UInt32] = [6, 9, 12, 15, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29]

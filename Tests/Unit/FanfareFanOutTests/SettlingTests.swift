@@ -204,6 +204,7 @@ import Testing
         stage.answer(stage.flying.count)
         // The first change leaves, the second waits.
         stage.publish("match")
+        stage.pull()
         stage.publish("other")
         stage.pull()
         stage.ask(1)

@@ -270,6 +270,7 @@ import Testing
         #expect(stage.pushes().map(\.payload.event) == [.end])
         let another = self.stage(["a", "b"], LineupRules())
         another.goal("a")
+        #expect(another.pushes().isEmpty)
         another.end("b", dismissAfter: .seconds(60))
         #expect(another.pushes().isEmpty)
         another.end("a", dismissAfter: .seconds(60))

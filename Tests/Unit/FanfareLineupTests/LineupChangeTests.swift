@@ -129,11 +129,11 @@ import Testing
         let audiences = stage.shard.audiences.count
         for round in 0..<100 { stage.move(round % 2 == 0 ? ["b", "a"] : ["c", "a"]) }
         #expect(stage.shard.audiences.count == audiences + 2, "places are used again")
-        #expect(stage.shard.lineupIndices.count == 2)
+        #expect(stage.shard.lineups.count == 2)
         stage.unfollow(activity: 1)
         stage.unfollow(activity: 2)
         _ = stage.pass(seconds: 1)
-        #expect(stage.shard.lineupIndices.isEmpty && stage.shard.topics.lineupsListed == 0)
+        #expect(stage.shard.lineups.count == 0 && stage.shard.topics.lineupsListed == 0)
         #expect(stage.shard.violatedInvariant() == nil && stage.shard.isQuiet)
     }
 

@@ -1,0 +1,207 @@
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+@Suite struct LineupTableTests {
+    private func publication(_ serial: UInt64, topic: String = "match", alert: Alert? = nil) -> Publication {
+        Publication(
+            serial: serial, topicID: TopicID(topic), topicKind: .football, version: UInt32(serial), event: .update,
+            state: EncodedState(["score": .int(Int64(serial))]), priority: .immediate, alert: alert, staleAfter: nil,
+            dismissAfter: nil)
+    }
+
+    private func alert(_ cause: String) -> Alert {
+        Alert(
+            cause: cause, class: .essential, text: AlertText(title: cause, body: ""), freshFor: .seconds(300),
+            highlight: nil)
+    }
+
+    private func publish(_ serial: UInt64, of topic: Int, in table: inout LineupTable, cause: String? = nil) {
+        guard let lineups = table[topic] else { return }
+        let alert = cause.map(alert)
+        let issued = alert.map { IssuedAlert($0, of: TopicID("\(topic)"), at: 0) }
+        _ = table.publish(publication(serial, alert: alert), to: lineups, alert: issued, at: 0)
+    }
+
+    @Test func equalChoicesAreFoundAndOthersAreNot() {
+        var table = LineupTable()
+        let choices: [Lineup.Choice] = [
+            .init(topics: [1, 2, 3], pinned: nil), .init(topics: [1, 2, 3], pinned: 0),
+            .init(topics: [3, 2, 1], pinned: nil), .init(topics: [1, 2], pinned: nil),
+        ]
+        let rows = choices.enumerated().map { table.insert($1, audience: $0 + 10) }
+        #expect(choices.map { table.find($0) } == rows)
+        #expect(table.find(.init(topics: [2, 1, 3], pinned: nil)) == nil)
+        #expect(rows.map { table.audience(of: $0) } == [10, 11, 12, 13])
+        #expect(table.row(ofAudience: 12) == rows[2])
+        #expect(table.violation() == nil)
+    }
+
+    /// Many come and go, in an order that a seed chooses, and the table says of each choice what a dictionary says.
+    @Test(arguments: UInt64(1)...5) func agreesWithADictionary(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var table = LineupTable()
+        var known: [Lineup.Choice: Int] = [:]
+        for step in 0..<2000 {
+            let topics = Array((0..<6).shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random)))
+            let choice = Lineup.Choice(topics: topics, pinned: Bool.random(using: &random) ? 0 : nil)
+            #expect(table.find(choice) == known[choice], "seed \(seed)")
+            if let row = known.removeValue(forKey: choice) {
+                table.take(row)
+                table.remove(row)
+            } else {
+                known[choice] = table.insert(choice, audience: step)
+            }
+            if step % 7 == 0 { publish(UInt64(step), of: Int.random(in: 0..<6, using: &random), in: &table) }
+            if step % 50 == 0 { #expect(table.violation() == nil, "seed \(seed)") }
+        }
+        #expect(table.count == known.count && table.violation() == nil)
+    }
+
+    @Test func newsOfAllTopicsAreTakenOnceAndInOrder() {
+        var table = LineupTable()
+        let row = table.insert(.init(topics: [4, 5], pinned: nil), audience: 0)
+        let other = table.insert(.init(topics: [5], pinned: nil), audience: 1)
+        publish(1, of: 5, in: &table)
+        publish(2, of: 4, in: &table)
+        publish(3, of: 5, in: &table)
+        #expect(table.hasNews(row) && table.hasNews(other) && table.openNews == 3)
+        table.take(row)
+        #expect(table.taken.map(\.position) == [1, 0, 1])
+        #expect(table.taken.map(\.news.publication.serial) == [1, 2, 3])
+        #expect(table.exhausted == [2], "the other one is still to look at the rest")
+        table.take(row)
+        #expect(table.taken.isEmpty && !table.hasNews(row))
+        var unvisited = table.unvisited()
+        let isVisited = unvisited.isEmpty()
+        table.take(other)
+        let isVisitedNow = unvisited.isEmpty()
+        #expect(table.exhausted == [1, 3] && table.openNews == 0)
+        #expect(!isVisited && isVisitedNow)
+    }
+
+    @Test func whoComesLaterHasNoNewsOfBefore() {
+        var table = LineupTable()
+        _ = table.insert(.init(topics: [1], pinned: nil), audience: 0)
+        publish(1, of: 1, in: &table)
+        let late = table.insert(.init(topics: [1, 2], pinned: nil), audience: 1)
+        #expect(!table.hasNews(late) && table.violation() == nil)
+        publish(2, of: 2, in: &table)
+        #expect(table.hasNews(late))
+    }
+
+    /// Nobody looks for a while: what is dropped is silent, and the newest stays.
+    @Test func newsThatNobodyLooksAtAreBounded() {
+        var table = LineupTable()
+        let row = table.insert(.init(topics: [1], pinned: nil), audience: 0)
+        for serial in UInt64(1)...200 { publish(serial, of: 1, in: &table, cause: serial == 3 ? "goal" : nil) }
+        #expect(table.openNews == TopicLineups.newsMax && table.violation() == nil)
+        table.take(row)
+        #expect(table.taken.last?.news.publication.serial == 200)
+        #expect(table.taken.contains { $0.news.alert?.alert.cause == "goal" })
+    }
+
+    @Test func anAlertThatSaysTheSameHasBeenHeard() throws {
+        var table = LineupTable()
+        let row = table.insert(.init(topics: [1, 2], pinned: nil), audience: 0)
+        publish(1, of: 1, in: &table, cause: "goal")
+        let late = table.insert(.init(topics: [2, 1], pinned: nil), audience: 1)
+        publish(2, of: 2, in: &table, cause: "goal")
+        publish(3, of: 2, in: &table, cause: "another")
+        table.take(row)
+        let alerts = table.taken.compactMap(\.news.alert)
+        #expect(alerts.map { table.hasHeard($0, row) } == [false, true, false])
+        #expect(!table.hasHeard(alerts[1], late), "it came after the first")
+        #expect(table.alertsHeard(row).map(\.alert.cause) == ["goal", "another"])
+    }
+
+    @Test func revokingAnAlertIsOneWriteForAll() {
+        var table = LineupTable()
+        let rows = (0..<3).map { table.insert(.init(topics: [1, 2 + $0], pinned: nil), audience: $0) }
+        publish(1, of: 1, in: &table, cause: "goal")
+        table.take(rows[0])
+        table[1]?.revoke(cause: "goal")
+        for row in rows {
+            #expect(table.alertsHeard(row).contains { !$0.isRevoked } == false)
+            table.take(row)
+            #expect(table.taken.compactMap(\.news.alert).contains { !$0.isRevoked } == false)
+        }
+    }
+
+    @Test func whatRestsComesBackAsItWas() throws {
+        let rules = LineupRules()
+        var table = LineupTable()
+        var rotation = Rotation(rules, pinned: 1, at: FeedTime(milliseconds: 5))
+        let row = table.insert(.init(topics: [7, 8, 9], pinned: 1), audience: 0)
+        rotation.happened(at: 2, weight: 60, rules, now: FeedTime(milliseconds: 1000))
+        let lineup = Lineup(rotation: rotation)
+        lineup.row = row
+        lineup.publishedAt = 77
+        lineup.lit = 2
+        lineup.display = LineupState.Display(topics: [1, 2].map { LineupTopic(publication($0)) }, spotlight: 1)
+        let audience = Audience(topics: [7, 8, 9], lineup: lineup, openMax: 4)
+        audience.rest(
+            ActivitySlot(3), at: 12,
+            .init(event: .update, priority: .immediate, latest: lineup.display.topics[1].publication, display: 99),
+            priority: .immediate, seen: SIMD2(3, 4))
+        let shown = lineup.display.topics
+        table.rest(row, audience, lineup)
+        #expect(table.isResting(row) && table.member(of: row) == ActivitySlot(3))
+        let woken = table.wake(row, rules, openMax: 4)
+        let its = try #require(woken.lineup)
+        #expect(!table.isResting(row) && woken.isResting)
+        #expect(woken.topics == [7, 8, 9] && woken.target == 12 && woken.ledger.newestDisplay == 99)
+        #expect(woken.priority == .immediate && woken.alerts.resting == SIMD2(3, 4))
+        #expect(its.publishedAt == 77 && its.lit == 2 && its.rotation.pinned == 1 && its.rotation.position == 2)
+        #expect(zip(its.display.topics, shown).allSatisfy { $0 === $1 } && its.display.topics.count == 2)
+        let topics = Array(repeating: Rotation.Topic(.live, importance: 10), count: 3)
+        let held = its.rotation.wanted(topics, now: FeedTime(milliseconds: 20_999))
+        let free = its.rotation.wanted(topics, now: FeedTime(milliseconds: 21_000))
+        #expect(held == 2 && free == 1, "what happened is held for its dwell, then the favourite has its place")
+    }
+}
+
+/// Members that a sweep is not to visit join it, too.
+@Suite struct SweepOrderTests {
+    private struct Member: SweepMember, Hashable {
+        let index: Int
+    }
+
+    @Test(arguments: UInt64(1)...20) func visitsThoseWhoWereThereAndNobodyElse(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var order = SweepOrder<Member>()
+        var positions = Array(repeating: UInt32(0), count: 5000)
+        var unvisited: Set<Member> = []
+        var next = 0
+        for _ in 0..<3000 {
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0:
+                order.joinVisited(Member(index: next), positions: &positions)
+                next += 1
+            case 1:
+                order.join(Member(index: next), positions: &positions)
+                unvisited.insert(Member(index: next))
+                next += 1
+            case 2 where order.count > 0:
+                let place = Int.random(in: 0..<order.count, using: &random)
+                unvisited.remove(order.members[place])
+                order.leave(at: place, positions: &positions)
+            case 3 where Int.random(in: 0..<20, using: &random) == 0:
+                order.restart()
+                unvisited = Set(order.members)
+            default:
+                let run = order.next(limit: Int.random(in: 1...3, using: &random))
+                for member in run {
+                    let wasUnvisited = unvisited.remove(member) != nil
+                    #expect(wasUnvisited, "seed \(seed)")
+                }
+                order.advance(by: run.count)
+            }
+            #expect(order.remaining == unvisited.count, "seed \(seed)")
+        }
+        #expect(
+            order.members.indices.allSatisfy { order.isUnvisited($0) == unvisited.contains(order.members[$0]) },
+            "seed \(seed)")
+    }
+}

@@ -1,0 +1,112 @@
+import FanfareLineup
+import FanfareModel
+import Testing
+
+@testable import FanfareFanOut
+
+/// News come to lineups by a cursor, and most lineups rest in a row of a table.
+@Suite struct LineupCursorTests {
+    private let three = ["a", "b", "c"]
+
+    private func stage(lineups count: Int = 1, _ rules: LineupRules = LineupRules(gather: .zero)) -> Stage {
+        let stage = Stage(lineups: rules)
+        for number in 0..<count { stage.follow(three + ["own \(number)"], activity: UInt64(number) + 1) }
+        for topic in three { stage.publish(topic) }
+        _ = stage.pass(seconds: 60)
+        return stage
+    }
+
+    private func resting(_ stage: Stage) -> Int { stage.shard.lineups.all.count { stage.shard.lineups.isResting($0) } }
+
+    @Test func tenVersionsWhileTheCursorGoesRoundAreOnePush() {
+        let stage = stage(lineups: 3)
+        for _ in 0..<10 {
+            for topic in three { stage.point(topic) }
+        }
+        let pushes = stage.pass(seconds: 60)
+        #expect(pushes.map(\.activity).sorted() == [1, 2, 3])
+        #expect(pushes.allSatisfy { $0.content?.topics.map(\.minimal) == ["10", "10", "10"] })
+        #expect(stage.shard.isQuiet)
+    }
+
+    @Test func publishingTouchesNoLineup() {
+        let stage = stage(lineups: 5)
+        #expect(resting(stage) == 5)
+        stage.goal("a")
+        #expect(resting(stage) == 5 && stage.shard.lineups.openNews == 1 && !stage.shard.isQuiet)
+        #expect(stage.pull(limit: 2).count == 2)
+        #expect(resting(stage) == 3, "two pushes are on their way, and nobody else has been visited")
+        stage.answer(.accepted)
+        #expect(resting(stage) == 5)
+        #expect(stage.pass(seconds: 1).count == 3)
+    }
+
+    /// What is published between two pulls reaches those whom the cursor has passed and those whom it has not.
+    @Test func theCursorWrapsRoundToThoseWhoGotTheOlderVersion() {
+        let stage = stage(lineups: 5)
+        stage.goal("a")
+        let first = stage.pull(limit: 2).map(\.activity)
+        stage.answer(.accepted)
+        stage.advance(seconds: 1)
+        stage.goal("b")
+        let rest = stage.pass(seconds: 1)
+        #expect(first.count == 2 && rest.count == 5)
+        #expect(Set(rest.map(\.activity)) == [1, 2, 3, 4, 5])
+        #expect(rest.allSatisfy { $0.content?.topics.map(\.minimal).prefix(2) == ["1", "1"] })
+    }
+
+    @Test(arguments: [DeliveryOutcome.notProcessed, .throttled, .unknown, .serviceError])
+    func whoIsInTroubleDoesNotRestBeforeItIsOver(outcome: DeliveryOutcome) {
+        let stage = stage(lineups: 2)
+        stage.goal("a")
+        #expect(stage.pull().count == 2)
+        stage.answer(outcome)
+        #expect(resting(stage) == 0)
+        #expect(stage.pass(seconds: 10).count == 2)
+        #expect(resting(stage) == 2 && stage.shard.isQuiet)
+    }
+
+    @Test func aSecondMemberWakesItAndTheLastOneLetsItRest() {
+        let stage = stage()
+        stage.goal("b")
+        _ = stage.pass(seconds: 1)
+        #expect(resting(stage) == 1)
+        stage.follow(three + ["own 0"], activity: 2)
+        let joined = stage.pass(seconds: 1)
+        #expect(joined.map(\.activity) == [2] && joined.map(\.lit) == ["b"], "it shows what the other one does")
+        #expect(resting(stage) == 0)
+        stage.unfollow(activity: 1)
+        _ = stage.pass(seconds: 1)
+        stage.point("a")
+        #expect(stage.pass(seconds: 60).first?.activity == 2)
+        #expect(resting(stage) == 1 && stage.shard.violatedInvariant() == nil)
+    }
+
+    /// What has become of an alert is asked when its lineup rests.
+    @Test func anAlertOfBeforeItRestedIsNotForgotten() {
+        let stage = stage()
+        func disposition() -> AlertDisposition {
+            stage.shard.disposition(of: "goal 2 in a", in: TopicID("a"), for: ActivityID(1), at: stage.moment)
+        }
+        _ = disposition()
+        stage.goal("a")
+        _ = stage.pass(seconds: 1)
+        stage.goal("a")
+        _ = stage.pass(seconds: 30)
+        #expect(resting(stage) == 1)
+        #expect(disposition() == .accepted)
+    }
+
+    @Test func whatCameWhileNobodyLookedIsDecidedByWhenItCame() {
+        let stage = stage(LineupRules())
+        stage.goal("b")
+        stage.advance(seconds: 5)
+        let late = stage.pushes()
+        #expect(late.map(\.lit) == ["b"], "the second in which it waits for others is long over")
+        let back = stage.pass(seconds: 60)
+        #expect(back.map(\.lit) == ["a"])
+        #expect(back[0].time - late[0].time == 15_000_000_000, "twenty seconds after it happened")
+    }
+
+    private func stage(_ rules: LineupRules) -> Stage { stage(lineups: 1, rules) }
+}
