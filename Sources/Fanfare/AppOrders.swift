@@ -30,7 +30,7 @@ struct AppOrders {
             defer { held.removeAll() }
             return held.values.sorted { $0.serial < $1.serial }.map { .publish($0.silent) }
         case .republish: return isPaused ? [] : [.republish]
-        case .reset: break  // is about a feed, which knows nothing of apps
+        case .reset: break  // concerns a feed, and feeds know no apps
         }
         return []
     }

@@ -233,7 +233,7 @@ final class CoreTurn {
     /// Part of the time for stopping that is left for the shards.
     var timeLeft: Duration { .nanoseconds(max(0, stopsBy - clock.now().monotonicNanoseconds)) }
 
-    // MARK: What operators are told
+    // MARK: Reports
 
     /// Reports a line to operators. Equal lines are reported once a minute, with the number of repetitions.
     ///

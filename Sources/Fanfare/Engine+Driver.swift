@@ -64,7 +64,7 @@ extension Engine {
             }
         }
 
-        // MARK: What the core tells
+        // MARK: EngineCoreDelegate
 
         func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) { announcer.decisions.say(record) }
         func coreDidLoseToken(of activity: ActivityID) { announcer.deadTokens.say(activity) }

@@ -137,7 +137,7 @@ final class Started<Value: Sendable>: @unchecked Sendable {
 
     func wait() throws -> Value {
         semaphore.wait()
-        semaphore.signal()  // for whoever asks again
+        semaphore.signal()  // for the next call
         guard let result else { preconditionFailure("signalled without a result") }
         return try result.get()
     }

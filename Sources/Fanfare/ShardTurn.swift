@@ -134,7 +134,7 @@ final class ShardTurn {
     /// Reports a line for operators, from the transport.
     func report(_ line: String) { reports.append(line) }
 
-    // MARK: Telling the core
+    // MARK: Feedback
 
     /// Ends the thread's turn; the thread may sleep afterwards.
     ///
@@ -180,7 +180,7 @@ final class ShardTurn {
     private func tell() {
         let wasHeldUp = shard.isHeldUp
         var told = shard.sendFeedback(to: &feedback)
-        if wasHeldUp, !shard.isHeldUp { wake() }  // for the commands and the transport that had to wait
+        if wasHeldUp, !shard.isHeldUp { wake() }  // commands and the transport had to wait
         if reports.send(to: &feedback) { told = true }
         if told { wakeCore() }
     }

@@ -33,7 +33,8 @@ extension TransportChoice {
             }
             var tokens: [(of: APNsOptions, token: ProviderToken)] = []
             return try all.map { options in
-                // One provider token for all apps that share a key: APNs answers several on one connection with `TooManyProviderTokenUpdates` (spec §9.2).
+                // One provider token for all apps that share a key: APNs answers several on one connection with
+                // `TooManyProviderTokenUpdates` (spec §9.2).
                 let known = tokens.first { $0.of.hasKey(of: options) }?.token
                 let token =
                     try known
