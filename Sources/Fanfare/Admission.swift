@@ -80,7 +80,7 @@ public struct Refusal: Sendable, Hashable, CustomStringConvertible {
     /// Text for people, in one line: the bound and the value given.
     public let description: String
 
-    /// Creates a refusal, as tests need it.
+    /// Creates a refusal for a program's tests; the engine creates its own.
     public init(_ cause: Cause, _ description: String) {
         self.cause = cause
         self.description = description
@@ -91,7 +91,7 @@ public struct Refusal: Sendable, Hashable, CustomStringConvertible {
             switch fault.refusal {
             case .token: .token
             case .lineup: .lineup
-            // Shards report the last two later.
+            // Shards detect the last two faults later.
             case .topic, .tooManyTopics, .unknownActivity: .topic
             }
         self.init(cause, fault.description)

@@ -8,7 +8,7 @@ public struct ActivityEvent: Sendable, Hashable {
     /// End of the activity, or change of its card.
     public let fate: ActivityFate
 
-    /// Creates an event, as tests need it.
+    /// Creates an event for a program's tests; the engine creates its own.
     public init(activity: ActivityID, fate: ActivityFate) {
         self.activity = activity
         self.fate = fate
@@ -62,7 +62,7 @@ extension Engine {
         EngineSequence(announcements.decisions, buffering: capacity)
     }
 
-    /// Returns the fates of activities from now on: failed starts, expired, renewed and refused ones.
+    /// Returns the fates of activities from now on: failed starts, expiries, renewals, ends that failed or met a `follow`, refused commands.
     ///
     /// - Parameter capacity: events that wait for the consumer; at least one.
     public func activityEvents(buffering capacity: Int = 1024) -> EngineSequence<ActivityEvent> {

@@ -14,7 +14,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     }
 
     private let state = Locked(State())
-    /// Number of changes to the listeners.
+    /// Number of changes to the list of listeners.
     fileprivate let version = Atomic(0)
     /// Limit on elements that are kept for the first listener because they were announced before it came.
     private let earlyMax: Int

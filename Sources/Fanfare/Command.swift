@@ -31,10 +31,11 @@ extension Engine {
 // MARK: - Feeds and operators
 
 extension Engine.Command {
-    /// Feed event. The core decides it in its turn and reports the outcome in a `DecisionRecord`.
+    /// Hands in a feed event. The core decides it in its turn and reports the outcome in a `DecisionRecord`.
     public static func ingest(_ event: FeedEvent) -> Self { Self(.event(event)) }
 
-    /// Operator's order, recorded in the decision log like any event. An order for an app that the engine does not push to is refused.
+    /// Gives an operator's order, which the decision log records like any event. An order for an app that the engine does not push to is
+    /// refused.
     public static func order(_ operation: FeedEvent.Operation, for scope: Scope) -> Self {
         let (topic, kind, app): (TopicID, TopicKind?, AppID?) =
             switch scope {
@@ -51,8 +52,8 @@ extension Engine.Command {
         return Self(body, of: app)
     }
 
-    /// Operator's correction of the feed: a fact it missed, the retraction of one, or a patch. People see the correction at once; the topic's
-    /// rules decide if it alerts. An operation is refused, because it is an `order` and not a correction.
+    /// Corrects the feed on an operator's behalf, by a fact it missed, the retraction of one, or a patch. People see the correction at once;
+    /// the topic's rules decide if it alerts. An operation is refused, because it is an `order` and not a correction.
     public static func correct(_ topic: TopicID, _ change: FeedEvent.Change) -> Self {
         if case .operation(let operation) = change {
             return Self(.refused(Refusal(.correction, "\(operation) is an order, not a correction")))
@@ -65,7 +66,7 @@ extension Engine.Command {
             })
     }
 
-    /// Confirmation that tokens answered as dead are dead: their activities are removed as they are found. Without it the engine keeps the
+    /// Confirms that tokens answered as dead are dead: their activities are removed as they are found. Without it the engine keeps the
     /// activities, and reports that, while so many tokens are answered as dead that a wrong environment or bundle id is likelier.
     public static var trustDeadAnswers: Self { Self(.trustDeadAnswers) }
 }

@@ -13,7 +13,7 @@ public struct ShutdownReport: Sendable, Hashable {
     /// Is `true` if every activity has got its pushes, except those that APNs refused for good.
     public var isDrained: Bool { owed == 0 }
 
-    /// Creates a report, as tests need it.
+    /// Creates a report for a program's tests; the engine creates its own.
     public init(owed: Int, refused: Int) {
         self.owed = owed
         self.refused = refused
@@ -55,8 +55,8 @@ extension Engine {
     /// topic's minimum interval. The call does not wait for anything taken later, so it also ends on a busy engine. It does not wait for
     /// changes that an operator's pause holds back.
     ///
-    /// - Returns: `true` if every activity has its newest state. `false` if the time is over, the task is cancelled or the engine stops
-    ///   first, or if nothing more is to be sent but APNs refused the newest state of some activities for good (`ShardCounts.refused`).
+    /// - Returns: `true` if every activity has it. `false` if the time is over, the task is cancelled or the engine stops first, or if nothing
+    ///   more is to be sent but APNs refused the newest state of some activities for good (`ShardCounts.refused`).
     public func settle(within timeout: Duration) async -> Bool {
         let until = moment(in: timeout)
         let reply = Reply<Settlement>()
@@ -64,10 +64,10 @@ extension Engine {
         return await reply.value() == .complete
     }
 
-    /// Blocks the calling thread until every activity has everything that was taken before the call, for programs without tasks.
+    /// Blocks the calling thread until every activity has everything that was taken before the call, or something newer. For programs without
+    /// tasks.
     ///
-    /// - Returns: `true` if every activity has its newest state. `false` at once on the core thread, and if the engine is full or has
-    ///   stopped.
+    /// - Returns: `true` if every activity has it, else `false`; `false` at once on the core thread, and if the engine is full or has stopped.
     @available(*, noasync, message: "await settle(within:) instead: this one blocks a thread of the pool")
     public func settle(within timeout: Duration) -> Bool {
         guard !coreThread.isCurrent else { return false }

@@ -13,10 +13,10 @@ extension Engine {
     /// Passes the figures over all shards, at most a tenth of a second old, to a closure on the core thread.
     public func counts(_ answer: @escaping @Sendable (ShardCounts) -> Void) -> Admission { post(.counts(answer)) }
 
-    /// Returns the delays at which updates reach people, over all shards, by topic kind; at most a tenth of a second old.
+    /// Returns how late updates reach people, over all shards, by topic kind; at most a tenth of a second old.
     public func freshness() async throws(EngineError) -> FreshnessReport { try await ask { .freshness($0) } }
 
-    /// Passes the delays at which updates reach people to a closure on the core thread; at most a tenth of a second old.
+    /// Passes to a closure on the core thread how late updates reach people; at most a tenth of a second old.
     public func freshness(_ answer: @escaping @Sendable (FreshnessReport) -> Void) -> Admission {
         post(.freshness(answer))
     }

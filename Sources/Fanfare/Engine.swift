@@ -60,7 +60,7 @@ public final class Engine: Sendable {
         public var decided: (@Sendable (DecisionRecord) -> Void)?
         /// Receives, once each, activities that are gone because their token is dead, as `ActivityID(hashing:)` of the app's id.
         public var tokenDied: (@Sendable (ActivityID) -> Void)?
-        /// Receives the fate of an activity, such as a failed start, its age limit or its renewal.
+        /// Receives the fate of an activity, such as a failed start, its expiry or its renewal.
         public var met: (@Sendable (ActivityID, ActivityFate) -> Void)?
         /// Receives lines for operators. Equal lines come at most once a minute, with the number of repetitions.
         public var report: (@Sendable (String) -> Void)?

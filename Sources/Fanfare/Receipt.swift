@@ -1,8 +1,8 @@
 /// Confirmation that the engine has taken something: its place in the order of acceptance, and its durability.
 ///
-/// Receipts of one engine are ordered by position. Positions begin at 1 in every new engine, as long as engines store nothing.
+/// Receipts of one engine are ordered by position. Positions begin at 1 in every engine without a store.
 public struct Receipt: Sendable, Hashable, Comparable {
-    /// Storage that has to fail before a taken command is lost.
+    /// Protection of a taken command against loss.
     public enum Durability: UInt8, Sendable, Hashable, Comparable, CaseIterable {
         /// The command is in the process's memory and is lost with the process. An engine without a store gives no other durability.
         case memory
@@ -21,7 +21,7 @@ public struct Receipt: Sendable, Hashable, Comparable {
     /// Durability at the time the receipt was given.
     public let durability: Durability
 
-    /// Creates a receipt, as tests need it.
+    /// Creates a receipt for a program's tests; the engine creates its own.
     public init(position: UInt64, durability: Durability) {
         self.position = position
         self.durability = durability

@@ -21,7 +21,7 @@ extension SubscriberFile: SubscriberSource {}
 
 /// Source that takes its subscriptions from a sequence.
 public struct SubscriberSequence<Base: Sequence & Sendable>: SubscriberSource where Base.Element == Subscription {
-    /// Number given to `init`.
+    /// Approximate number of subscriptions, as given to `init`.
     public let expectedCount: Int
     private let base: Base
 

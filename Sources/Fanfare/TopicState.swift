@@ -12,7 +12,7 @@ public struct TopicState: Sendable, Hashable {
     /// Newest content state that went to the fan-out, without redacted fields; `nil` before the first.
     public let contentState: JSONObject?
 
-    /// Creates a state, as tests need it.
+    /// Creates a state for a program's tests; the engine creates its own.
     public init(kind: TopicKind, version: UInt32, isEnded: Bool, contentState: JSONObject?) {
         self.kind = kind
         self.version = version

@@ -98,7 +98,7 @@ package final class Alert: Sendable {
 package struct Expiry: Sendable, Hashable {
     /// Renews the activity as a new one, if the engine can start it; otherwise it ends.
     package var renews: Bool
-    /// Time for which the card stays on the Lock Screen after such an end.
+    /// Time for which the card stays on the Lock Screen after an end at eight hours.
     package var dismissAfter: Duration
 
     package init(renews: Bool = false, dismissAfter: Duration = .seconds(1800)) {
