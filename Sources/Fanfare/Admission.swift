@@ -1,23 +1,25 @@
 import FanfareFanOut
 
-/// What the engine answers at once to a call that does not wait.
+/// Immediate answer of the engine to a call that does not wait.
 public enum Admission: Sendable, Hashable {
-    /// The engine will carry it out, also when it is stopped meanwhile.
+    /// The engine will carry it out, even if it is stopped before that.
     case taken(Receipt)
-    /// There is no room: nothing was taken. `Engine.room()` waits until there is some.
+    /// There is no room, and nothing was taken. `Engine.room()` waits for room.
     case full
-    /// The engine has been told to stop: nothing is taken any more.
+    /// The engine has been told to stop and takes nothing more.
     case stopped
-    /// Nothing was taken, and trying again does not help.
+    /// Nothing was taken, and repeating the call does not help.
     case refused(Refusal)
 
-    /// Whether the engine carries out what it was given.
+    /// Is `true` if the engine carries out what it was given.
     public var isTaken: Bool { if case .taken = self { true } else { false } }
 
-    /// `nil` where nothing was taken.
+    /// Receipt of what was taken; `nil` if nothing was.
     public var receipt: Receipt? { if case .taken(let receipt) = self { receipt } else { nil } }
 
-    /// - Throws: why nothing was taken.
+    /// Returns the receipt.
+    ///
+    /// - Throws: the reason why nothing was taken.
     public func get() throws(EngineError) -> Receipt {
         switch self {
         case .taken(let receipt): return receipt
@@ -28,21 +30,21 @@ public enum Admission: Sendable, Hashable {
     }
 }
 
-/// Why the engine has not taken what a call brought, or does not answer.
+/// Reason why the engine has not taken a call's command or question, or does not answer.
 ///
-/// One type with four cases, because there are four things a caller can do: try later, stop, give way, mend the call. What there is to mend
-/// is a `Refusal`, which may learn more causes without breaking a `switch`.
+/// The four cases are the four things that a caller can do: try later, stop, give way, correct the call. `Refusal` tells what to correct, and
+/// can gain causes without breaking a `switch`.
 public enum EngineError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There was no room for as long as the caller wanted to wait.
+    /// There was no room within the caller's time limit.
     case full
     /// The engine has been told to stop.
     case stopped
-    /// The calling task was cancelled before the engine had room, or an answer. Where the call waited for room nothing was taken.
+    /// The calling task was cancelled before the engine had room or an answer. Nothing was taken if the call waited for room.
     case cancelled
     /// The call can never be carried out.
     case refused(Refusal)
 
-    /// The error in one line for people.
+    /// Text of the error for people, in one line.
     public var description: String {
         switch self {
         case .full: "the engine has no room: it is behind"
@@ -53,9 +55,9 @@ public enum EngineError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What is wrong with a call.
+/// Description of an invalid call.
 public struct Refusal: Sendable, Hashable, CustomStringConvertible {
-    /// What of the call has to be another one. A later version may know more of them.
+    /// Part of the call that is invalid. Later versions may have more causes.
     public struct Cause: Sendable, Hashable {
         // Small, because every answer has room for one.
         private let code: UInt8
@@ -74,12 +76,12 @@ public struct Refusal: Sendable, Hashable, CustomStringConvertible {
         public static let contentState = Cause(code: 5)
     }
 
-    /// For programs.
+    /// Cause for programs.
     public let cause: Cause
-    /// For people, in one line: the bound and what was given.
+    /// Text for people, in one line: the bound and the value given.
     public let description: String
 
-    /// For programs that make up refusals, as tests do.
+    /// Creates a refusal for a program's tests; the engine creates its own.
     public init(_ cause: Cause, _ description: String) {
         self.cause = cause
         self.description = description
@@ -90,7 +92,7 @@ public struct Refusal: Sendable, Hashable, CustomStringConvertible {
             switch fault.refusal {
             case .token: .token
             case .lineup: .lineup
-            // The last two are found out by shards, later.
+            // Shards detect the last two faults later.
             case .topic, .tooManyTopics, .unknownActivity: .topic
             }
         self.init(cause, fault.description)

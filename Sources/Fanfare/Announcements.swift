@@ -1,26 +1,26 @@
 public import FanfareFanOut
 public import FanfareModel
 
-/// Something that has become of an activity without anybody having asked for it.
+/// Change in an activity's life that the engine announces unasked.
 public struct ActivityEvent: Sendable, Hashable {
     /// The app's id of it, as `follow` or `start` was given it.
     public let activity: ActivityID
-    /// What has become of it.
+    /// End of the activity, or change of its card.
     public let fate: ActivityFate
 
-    /// For programs that make up events, as tests do.
+    /// Creates an event for a program's tests; the engine creates its own.
     public init(activity: ActivityID, fate: ActivityFate) {
         self.activity = activity
         self.fate = fate
     }
 }
 
-/// All that an engine tells by itself. An `Engine.Observer` and every `EngineSequence` are listeners of these.
+/// All broadcasts of an engine. An `Engine.Observer` and every `EngineSequence` listen to them.
 struct Announcements: Sendable {
     let decisions = Broadcast<DecisionRecord>()
     let activityEvents = Broadcast<ActivityEvent>()
     let deadTokens = Broadcast<ActivityID>()
-    /// What is wrong with subscribers is said before anybody can ask for a sequence.
+    /// Lines for operators. Faults of subscribers are reported before a program can ask for a sequence, so the first 64 lines are kept.
     let reports = Broadcast<String>(keepingEarly: 64)
 
     init(_ observer: Engine.Observer) {
@@ -30,7 +30,7 @@ struct Announcements: Sendable {
         if let report = observer.report { reports.add(report) }
     }
 
-    /// The engine has stopped.
+    /// Ends all broadcasts once the engine has stopped.
     func finish() {
         decisions.finish()
         activityEvents.finish()
@@ -39,7 +39,7 @@ struct Announcements: Sendable {
     }
 }
 
-/// The core's voices. Confined to its thread.
+/// Core's ends of all broadcasts. Confined to the core's thread.
 struct Announcer {
     var decisions: Broadcast<DecisionRecord>.Speaker
     var activityEvents: Broadcast<ActivityEvent>.Speaker
@@ -55,32 +55,32 @@ struct Announcer {
 }
 
 extension Engine {
-    /// The decision log: one record per event, and per timer that acted.
+    /// Returns the decision log from now on: one record per event, and one per timer that acted.
     ///
-    /// - Parameter capacity: records that wait for a consumer; at least one.
+    /// - Parameter capacity: records that wait for the consumer; at least one.
     public func decisions(buffering capacity: Int = 1024) -> EngineSequence<DecisionRecord> {
         EngineSequence(announcements.decisions, buffering: capacity)
     }
 
-    /// Activities that did not start, have lasted too long, or go on as others.
+    /// Returns the fates of activities from now on: failed starts, expiries, renewals, ends that failed or met a `follow`, refused commands.
     ///
-    /// - Parameter capacity: events that wait for a consumer; at least one.
+    /// - Parameter capacity: events that wait for the consumer; at least one.
     public func activityEvents(buffering capacity: Int = 1024) -> EngineSequence<ActivityEvent> {
         EngineSequence(announcements.activityEvents, buffering: capacity)
     }
 
-    /// Activities that are gone because their tokens are dead, each reported once. What is lost here is a row in a table of tokens that
-    /// will be found dead again.
+    /// Returns, from now on, the activities that are gone because their tokens are dead, each once. A dropped element costs little: a row in
+    /// a table of tokens, whose token will be found dead again.
     ///
-    /// - Parameter capacity: activities that wait for a consumer; at least one.
+    /// - Parameter capacity: activities that wait for the consumer; at least one.
     public func deadTokens(buffering capacity: Int = 1 << 16) -> EngineSequence<ActivityID> {
         EngineSequence(announcements.deadTokens, buffering: capacity)
     }
 
-    /// Lines for operators; an equal one once a minute, with how often it came meanwhile. The first to listen, an `Observer` included, also
-    /// gets what was said while the engine was made.
+    /// Returns the lines for operators from now on. Equal lines come at most once a minute, with the number of repetitions. The first
+    /// listener, an `Observer` included, also gets lines that were reported while the engine was created.
     ///
-    /// - Parameter capacity: lines that wait for a consumer; at least one.
+    /// - Parameter capacity: lines that wait for the consumer; at least one.
     public func reports(buffering capacity: Int = 256) -> EngineSequence<String> {
         EngineSequence(announcements.reports, buffering: capacity)
     }

@@ -1,16 +1,15 @@
 import FanfareFanOut
 import FanfareModel
 
-/// What operators have ordered for the people of one app, by its bundle id and environment. Topics are decided alike for all apps,
-/// so these orders stand between the decisions and the app's shards, and mean what they mean for a topic. Confined to the core's
-/// thread.
+/// Operators' orders for the people of one app, by its bundle id and environment. Decisions are the same for all apps, so these orders apply
+/// between the decisions and the app's shards, with the same meaning as for a topic. Confined to the core's thread.
 struct AppOrders {
     private var isMuted = false
     private var isPaused = false
-    /// While paused: the newest version of each topic that was not shown.
+    /// Newest version of each topic that was held back while paused.
     private var held: [TopicID: Publication] = [:]
 
-    /// - Returns: what of it the app's people get now.
+    /// - Returns: the publication as the app's people get it now; `nil` if they get nothing.
     mutating func admit(_ publication: Publication) -> Publication? {
         guard isPaused else { return isMuted ? publication.silent : publication }
         held[publication.topicID] = publication.event == .update ? publication : nil
@@ -20,7 +19,7 @@ struct AppOrders {
 
     mutating func forget(_ topic: TopicID) { held[topic] = nil }
 
-    /// - Returns: what the app's shards are told.
+    /// - Returns: commands for the app's shards.
     mutating func obey(_ operation: FeedEvent.Operation) -> [ShardCommand] {
         switch operation {
         case .mute: isMuted = true
@@ -31,7 +30,7 @@ struct AppOrders {
             defer { held.removeAll() }
             return held.values.sorted { $0.serial < $1.serial }.map { .publish($0.silent) }
         case .republish: return isPaused ? [] : [.republish]
-        case .reset: break  // is about a feed, which knows nothing of apps
+        case .reset: break  // concerns a feed, and feeds know no apps
         }
         return []
     }

@@ -1,10 +1,9 @@
 import FanfareLoop
 import Synchronization
 
-/// What one voice of the engine says, and everybody who listens to it. Listeners come and go on any thread; the core speaks, through a
-/// `Speaker`.
+/// Stream of one kind of announcement, with its listeners. Listeners come and go on any thread; the core announces through a `Speaker`.
 final class Broadcast<Element: Sendable>: Sendable {
-    /// Must return soon: the core calls it.
+    /// Function that the core calls with each element, so it must return soon.
     typealias Listener = @Sendable (Element) -> Void
 
     private struct State {
@@ -15,21 +14,23 @@ final class Broadcast<Element: Sendable>: Sendable {
     }
 
     private let state = Locked(State())
-    /// Counts changes of the listeners.
+    /// Number of changes to the list of listeners.
     fileprivate let version = Atomic(0)
     private let listenerCount = Atomic(0)
-    /// Elements that are kept for the first listener, of those that are said before it comes.
+    /// Limit on elements that are kept for the first listener because they were announced before it came.
     private let earlyMax: Int
 
     init(keepingEarly earlyMax: Int = 0) { self.earlyMax = earlyMax }
 
-    /// - Parameter end: called when nothing more is said; at once where that is so already.
+    /// Adds a listener.
+    ///
+    /// - Parameter end: called after the last element; called at once if the broadcast is over.
     /// - Returns: the listener's number.
     @discardableResult func add(_ hear: @escaping Listener, end: @escaping @Sendable () -> Void = {}) -> Int {
         let (number, isOver) = state.withLock { state in
             let number = state.nextNumber
             state.nextNumber += 1
-            // Under the lock, so that what is said meanwhile comes later.
+            // Under the lock, so that elements announced in the meantime come later.
             for element in state.early { hear(element) }
             state.early = []
             if !state.isOver { state.listeners.append((number, hear, end)) }
@@ -49,7 +50,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         version.add(1, ordering: .releasing)
     }
 
-    /// Nothing more is said.
+    /// Ends the broadcast and tells the listeners.
     func finish() {
         let listeners = state.withLock { state in
             state.isOver = true
@@ -66,7 +67,7 @@ final class Broadcast<Element: Sendable>: Sendable {
 
     fileprivate var listeners: [Listener] { state.withLock { $0.listeners.map(\.hear) } }
 
-    /// - Returns: `false`: somebody has come to listen.
+    /// - Returns: `false` if a listener has come in the meantime.
     fileprivate func keepEarly(_ element: Element) -> Bool {
         state.withLock { state in
             guard state.listeners.isEmpty else { return false }
@@ -75,8 +76,8 @@ final class Broadcast<Element: Sendable>: Sendable {
         }
     }
 
-    /// The core's end of a broadcast. A look at one number shows whether the listeners are still the same, so what is said takes no lock; and it
-    /// is lent to the listeners, for a copy of a record costs more than all of this. Confined to the core's thread.
+    /// Core's end of a broadcast. One counter tells if the listeners are unchanged, so an element without listeners costs no lock. The
+    /// element is lent to the listeners, because a copy of a record costs more than all the rest. Confined to the core's thread.
     struct Speaker {
         private let broadcast: Broadcast
         private var version = -1

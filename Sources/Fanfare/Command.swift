@@ -2,15 +2,14 @@ import FanfareFanOut
 public import FanfareModel
 
 extension Engine {
-    /// Something that changes what the engine does: `offer(_:)` hands it in at once or not at all, `send(_:within:)` waits for room. What
-    /// was taken is carried out in the order of the receipts.
+    /// Change of what the engine does. `offer(_:)` hands it in at once or not at all; `send(_:within:)` waits for room. Commands are carried
+    /// out in the order of their receipts.
     ///
-    /// A value, so that a program can keep commands, and hand them in again. Making one checks nothing; the engine does, when it is handed
-    /// in.
+    /// A command is a value, so a program can keep it and hand it in again. The engine checks it when it is handed in, not when it is made.
     public struct Command: Sendable {
         enum Body: Sendable {
             case event(FeedEvent)
-            /// One that happens when the core takes it.
+            /// Event that happens when the core takes it.
             case happening(@Sendable (_ now: FeedTime) -> FeedEvent)
             case follow(Subscription)
             case card(ShardCommand, subscriber: UInt64)
@@ -19,7 +18,7 @@ extension Engine {
         }
 
         let body: Body
-        /// `nil`: the first.
+        /// App that the command concerns; `nil` stands for the first one.
         let app: AppID?
 
         init(_ body: Body, of app: AppID? = nil) {
@@ -32,10 +31,11 @@ extension Engine {
 // MARK: - Feeds and operators
 
 extension Engine.Command {
-    /// A feed event. The core decides it in its turn, and a `DecisionRecord` says what became of it.
+    /// Hands in a feed event. The core decides it in its turn and reports the outcome in a `DecisionRecord`.
     public static func ingest(_ event: FeedEvent) -> Self { Self(.event(event)) }
 
-    /// An operator steps in; it stands in the decision log like any event. Refused for an app that the engine does not push to.
+    /// Gives an operator's order, which the decision log records like any event. An order for an app that the engine does not push to is
+    /// refused.
     public static func order(_ operation: FeedEvent.Operation, for scope: Scope) -> Self {
         let (topic, kind, app): (TopicID, TopicKind?, AppID?) =
             switch scope {
@@ -52,8 +52,8 @@ extension Engine.Command {
         return Self(body, of: app)
     }
 
-    /// An operator puts the feed right: with a fact it missed, the retraction of one, or a patch. People see it at once; whether it
-    /// alerts, the topic's rules say. An operation is no correction and refused: it is for `order`.
+    /// Corrects the feed on an operator's behalf, by a fact it missed, the retraction of one, or a patch. People see the correction at once;
+    /// the topic's rules decide if it alerts. An operation is refused, because it is an `order` and not a correction.
     public static func correct(_ topic: TopicID, _ change: FeedEvent.Change) -> Self {
         if case .operation(let operation) = change {
             return Self(.refused(Refusal(.correction, "\(operation) is an order, not a correction")))
@@ -66,27 +66,27 @@ extension Engine.Command {
             })
     }
 
-    /// When so many tokens are answered as dead that a wrong environment or bundle id is likelier, their activities are kept and a report
-    /// says so. This says that they did die: they are removed as they are found.
+    /// Confirms that tokens answered as dead are dead: their activities are removed as they are found. Without it the engine keeps the
+    /// activities, and reports that, while so many tokens are answered as dead that a wrong environment or bundle id is likelier.
     public static var trustDeadAnswers: Self { Self(.trustDeadAnswers) }
 }
 
 // MARK: - Activities
 
 extension Engine.Command {
-    /// An activity exists on a phone, and shows this topic or lineup from now on. For one that is known already it is a `move` and a
-    /// `replaceToken` in one, so a backend may send it again with all that it knows, as after a restart of either.
+    /// Registers an activity that exists on a phone and shows this topic or lineup from now on. For a known activity the command is a `move`
+    /// and a `replaceToken` in one, so a backend may repeat all of its calls, for example after a restart of either side.
     ///
     /// - Parameters:
-    ///   - audience: what it shows.
-    ///   - activity: the app's id of the Live Activity; no other activity of any subscriber or app has it.
+    ///   - audience: topic or lineup that the activity shows.
+    ///   - activity: the app's id of the Live Activity, unique over all subscribers and apps.
     ///   - subscriber: the install that shows it, and its app.
     ///   - token: the activity's update token, raw bytes (not hex), 1 to 512.
-    ///   - preferences: the person's; `nil` leaves them as they are, which is the default for a new activity.
-    ///   - startedAt: when the app started the activity, by its own clock or the backend's: the system ends it eight hours after
-    ///     that (spec §3.4, documented by Apple). `nil`: just now. Counts when the activity is new to the engine. A time before
-    ///     there were Live Activities, or more than five minutes ahead, is a unit or a default mistaken for a time: a report says so,
-    ///     and the activity counts as started just now.
+    ///   - preferences: the person's preferences; `nil` keeps those of a known activity, and gives a new one the default.
+    ///   - startedAt: time at which the app started the activity, by its own clock or the backend's: the system ends it eight hours later
+    ///     (spec §3.4, documented by Apple). `nil`: just now. Used if the activity is new to the engine. A time before there were Live
+    ///     Activities, or more than five minutes ahead, is taken for a wrong unit or a default: a report says so, and the activity counts as
+    ///     started just now.
     public static func follow(
         _ audience: AudienceKey, activity: ActivityID, subscriber: SubscriberID, token: [UInt8],
         preferences: Preferences? = nil, startedAt: FeedTime? = nil
@@ -97,57 +97,58 @@ extension Engine.Command {
         return Self(.follow(subscription), of: subscriber.app)
     }
 
-    /// A known activity shows another topic or lineup from now on: one silent push. Of one that is not known, or gone,
-    /// `ActivityFate.refused` is told.
+    /// Makes a known activity show another topic or lineup from now on, by one silent push. For an unknown or ended activity the engine
+    /// announces `ActivityFate.refused`.
     public static func move(activity: ActivityID, subscriber: SubscriberID, to audience: AudienceKey) -> Self {
         card(.move(activity, audience), of: subscriber)
     }
 
-    /// A known activity has another update token, as happens now and then while it runs. What was on its way to the old one goes to this,
-    /// too. Of an activity that is not known, or gone, `ActivityFate.refused` is told.
+    /// Replaces the update token of a known activity, as happens now and then while it runs. Pending pushes go to the new token. For an
+    /// unknown or ended activity the engine announces `ActivityFate.refused`.
     ///
     /// - Parameters:
-    ///   - activity: the app's id, as `follow` or `start` was given it.
-    ///   - subscriber: the install that shows it, and its app.
+    ///   - activity: the app's id, as given to `follow` or `start`.
+    ///   - subscriber: the install that shows the activity, and its app.
     ///   - token: raw bytes (not hex), 1 to 512.
     public static func replaceToken(activity: ActivityID, subscriber: SubscriberID, with token: [UInt8]) -> Self {
         card(.replaceToken(activity, token: token), of: subscriber)
     }
 
-    /// The app has reported the update token of an activity that a push has made appear, by `start` or as the successor of one that has
-    /// lasted eight hours: the card exists. It gets the newest state, if that is another one than it was started with.
+    /// Reports the update token of an activity that a push has made appear, by `start` or as the successor of one that has lasted eight
+    /// hours: the card exists. The activity gets the newest state if that differs from the one it was started with.
     ///
     /// - Parameters:
-    ///   - activity: the id that stands in the attributes: of a successor its own (`StartRequest.name(_:edition:)`).
-    ///   - subscriber: the install that was given the start, and its app.
+    ///   - activity: the id in the activity's attributes; a successor has its own (`StartRequest.name(_:edition:)`).
+    ///   - subscriber: the install that received the start, and its app.
     ///   - token: raw bytes (not hex), 1 to 512.
     public static func confirmStart(activity: ActivityID, subscriber: SubscriberID, token: [UInt8]) -> Self {
         card(.replaceToken(activity, token: token), of: subscriber)
     }
 
-    /// What the person wants of this activity from now on (rule A5). A push that is on its way already is not called back.
+    /// Sets the person's preferences for this activity from now on (rule A5). A push that is in flight is not recalled.
     public static func prefer(_ preferences: Preferences, activity: ActivityID, subscriber: SubscriberID) -> Self {
         card(.prefer(activity, preferences), of: subscriber)
     }
 
-    /// An activity is to appear on a phone by a push, and shows this topic or lineup from now on.
+    /// Starts an activity on a phone by a push; it shows this topic or lineup from now on.
     ///
-    /// One start is sent, as soon as there is something to show, and never a second one unless the first was certainly not taken:
-    /// a 200 of APNs is not yet a card, and a second start may be a second card. When the app reports the new activity's update
-    /// token, together with the id that stands in its attributes, `confirmStart` it. Until then it is sent nothing, and after eight hours
-    /// it is forgotten. Some people never allow it updates (spec §1.1, observed).
+    /// The engine sends one start as soon as there is something to show. It sends a second one only if the first was certainly not accepted,
+    /// because a 200 of APNs does not prove that a card appeared, and a second start may be a second card. The app then reports the
+    /// activity's update token with the id in its attributes, which the backend passes on with `confirmStart`. Until then the activity gets
+    /// no push, and after eight hours it is forgotten. Some people never allow it updates (spec §1.1, observed).
     ///
-    /// Where the topic's rules say that activities are renewed, one that has lasted almost eight hours is started anew in the
-    /// same way, with an id of its own (`StartRequest.name(_:edition:)`), and ends when the new one's token is reported. Each id it
-    /// had goes on to mean it, in all calls here. An `ActivityEvent` tells when the old card has gone and the new one may be there:
-    /// `.renewed`; after an outage that is later than the system has ended the old one. For an activity that the app has started
-    /// itself, sending this after `follow` says how to renew it; nothing is started then. The name of one that is being ended is
-    /// taken until it is gone: an `ActivityEvent` tells.
+    /// If the topic's rules renew activities, the engine starts a successor when an activity has lasted almost eight hours. The successor has
+    /// an id of its own (`StartRequest.name(_:edition:)`), and the old activity ends when the successor's token is reported. All earlier ids
+    /// continue to work in all calls here. An `ActivityEvent` with `.renewed` tells that the old card is gone and the new one may be there;
+    /// after an outage that is later than the system has ended the old card. For an activity that the app has started itself, `start` after
+    /// `follow` only tells the engine how to renew it; nothing is started then. The id of an activity that is being ended cannot be started
+    /// again until that activity is gone; an `ActivityEvent` reports such a start.
     public static func start(_ audience: AudienceKey, _ request: StartRequest, subscriber: SubscriberID) -> Self {
         card(.start(request, audience), of: subscriber)
     }
 
-    /// One private end, dismissed at once, and the activity is gone. If its update token is not known yet, the end waits for it.
+    /// Ends one activity privately: it gets one end that dismisses it at once, and is removed. If its update token is unknown, the end waits
+    /// for it.
     public static func unfollow(activity: ActivityID, subscriber: SubscriberID) -> Self {
         card(.unfollow(activity), of: subscriber)
     }

@@ -3,7 +3,7 @@ import FanfareLoop
 public import FanfareModel
 import Foundation
 
-/// The app's own `ContentState`, the same Swift struct in the app and in the backend:
+/// Publishing the app's own `ContentState`, the same Swift struct in the app and in the backend:
 ///
 /// ```swift
 /// struct Ride: Codable, Hashable, Sendable {
@@ -13,22 +13,22 @@ import Foundation
 /// _ = try await engine.publish(Ride(driver: "Anna", arrival: arrival), for: TopicID("ride/17"))
 /// ```
 ///
-/// ActivityKit decodes with a `JSONDecoder` as it comes, so it is encoded with a `JSONEncoder` as it comes: a `Date` counts
-/// seconds from 2001, `Data` is base64, names are the properties' (spec §6.1, documented). Once per update, on the calling
-/// thread, and never per token.
+/// ActivityKit decodes with a default `JSONDecoder`, so the state is encoded with a default `JSONEncoder`: a `Date` is a number of seconds
+/// since 2001, `Data` is base64, and members are named like the properties (spec §6.1, documented). The calling thread encodes each update
+/// once, never once per token.
 extension Engine.Command {
-    /// The whole content state of a topic. It replaces the one before, so an optional that has become `nil` is gone from the
-    /// phones, too. The topic's rules decide as with any other event: nothing is sent when nothing visible has changed.
+    /// Publishes the whole content state of a topic. It replaces the previous state, so an optional that has become `nil` disappears from
+    /// phones too. The topic's rules apply as for any other event: nothing is sent unless something visible has changed.
     ///
     /// - Parameters:
-    ///   - state: a value of the struct that the app has as its `ContentState`.
-    ///   - topic: what shows it.
-    ///   - kind: of the topic, on its first event; without one everything is visible and nothing is folded.
-    ///   - at: event time, now when left out. A state older than the newest is dropped as `late`.
+    ///   - state: a value of the struct that the app uses as its `ContentState`.
+    ///   - topic: topic that shows the state.
+    ///   - kind: the topic's kind, on its first event; without a kind everything is visible and nothing is folded.
+    ///   - at: event time; `nil`: now. A state older than the newest is dropped as `late`.
     ///   - lifecycle: `.end` makes this the last state.
-    ///   - alert: asks for attention. The topic's budget may demote it; the decision record tells, and also of a state of more bytes than
-    ///     the topic's rules allow.
-    /// - Throws: when a phone could not read the state back.
+    ///   - alert: request for attention. The topic's budget may demote it; the decision record tells. It also tells if the state has more
+    ///     bytes than the topic's rules allow.
+    /// - Throws: `ContentStateFault` if a phone could not read the state back.
     public static func publish(
         _ state: some Codable & Hashable & Sendable, for topic: TopicID, kind: TopicKind? = nil, at: FeedTime? = nil,
         lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil
@@ -47,8 +47,8 @@ extension Engine.Command {
 }
 
 extension Engine {
-    /// The whole content state of a topic, `Command.publish(_:for:kind:at:lifecycle:alert:)`. A state that a phone could not read back is
-    /// `.refused`.
+    /// Publishes the whole content state of a topic: `Command.publish(_:for:kind:at:lifecycle:alert:)`. A state that a phone could not read
+    /// back is refused with `Refusal.Cause.contentState`.
     public func publish(
         _ state: some Codable & Hashable & Sendable, for topic: TopicID, kind: TopicKind? = nil, at: FeedTime? = nil,
         lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil
@@ -61,25 +61,24 @@ extension Engine {
     }
 }
 
-/// Why a content state cannot be sent. A phone that cannot decode one keeps the old card and tells nobody, so it is found out
-/// here.
+/// Reason why a content state cannot be sent. A phone that cannot decode a state silently keeps the old card, so the engine checks it first.
 public struct ContentStateFault: Error, Sendable, CustomStringConvertible {
-    /// What a phone could not read.
+    /// Property of a content state that phones cannot read.
     public enum Problem: Error, Sendable {
-        /// The encoder's words: a number that is none, a type that refuses.
+        /// The encoder failed, for example on a number that is not finite; the value is the encoder's message.
         case notEncodable(String)
-        /// A single value, or an array: ActivityKit wants an object.
+        /// The state is a single value or an array, but ActivityKit requires an object.
         case notAnObject
-        /// What a default `JSONDecoder` makes of it is something else, or an error, given here.
+        /// A default `JSONDecoder` fails or returns another value; the text tells which.
         case decodesDifferently(String)
     }
 
-    /// The topic whose state was to be published; it goes on with the state before.
+    /// Topic whose state was to be published. It keeps its previous state.
     public let topic: TopicID
-    /// What is wrong with the state.
+    /// Problem of the state.
     public let problem: Problem
 
-    /// Topic and problem in one line for people.
+    /// Text for people in one line: topic and problem.
     public var description: String {
         switch problem {
         case .notEncodable(let reason): "\(topic): the content state cannot be encoded: \(reason)"
@@ -91,8 +90,8 @@ public struct ContentStateFault: Error, Sendable, CustomStringConvertible {
 }
 
 extension JSONObject {
-    /// Encodes with default strategies, and checks that the canonical form decodes to an equal value: an integer above
-    /// `Int64.max`, a `Decimal` longer than a `Double`, or an `init(from:)` of another mind must not go out quietly.
+    /// Encodes with default strategies and checks that the canonical form decodes to an equal value. The check catches integers above
+    /// `Int64.max`, a `Decimal` longer than a `Double`, and an `init(from:)` that does not match the encoding.
     init<State: Codable & Hashable>(contentState state: State) throws(ContentStateFault.Problem) {
         let encoded: Data
         do { encoded = try JSONEncoder().encode(state) } catch { throw .notEncodable("\(error)") }

@@ -3,15 +3,15 @@ import FanfareFanOut
 import FanfareModel
 import Synchronization
 
-/// What the core's thread does in an engine, without thread or loop: requests go from the embedding program's threads to the core, and
-/// log time goes on. `Engine` calls it on a loop; a simulation may, in any order with `EngineCore.takeFeedback` and the shards' turns.
+/// Work of an engine's core thread, without thread or loop: it passes requests of the embedding program's threads to the core and advances
+/// log time. `Engine` calls it on a loop; a simulation may call it, `EngineCore.takeFeedback` and the shards' turns in any order.
 ///
 /// Confined to one thread.
 final class CoreTurn {
-    /// What other threads ask for.
+    /// Request of another thread.
     enum Request: Sendable {
         case event(FeedEvent)
-        /// One that happens when the core takes it.
+        /// Event that happens when the core takes it.
         case eventNow(@Sendable (_ now: FeedTime) -> FeedEvent)
         case command(ShardCommand, subscriber: UInt64, app: Int)
         case follow(Subscription, app: Int)
@@ -25,13 +25,13 @@ final class CoreTurn {
         case topicState(TopicID, @Sendable (TopicState?) -> Void)
     }
 
-    /// What other threads hold of it.
+    /// Entrance for other threads.
     final class Inbox: Sendable {
         let requests: ManyToOneMailbox<Request>
-        /// Whoever waits for room in it.
+        /// Callers that wait for room in the mailbox.
         let line = RoomLine<Request>()
-        /// Monotonic nanoseconds; `.max`: nobody wants the engine to stop. Apart from the mailbox, so that a full one cannot keep it
-        /// from stopping.
+        /// Deadline of a stop, in monotonic nanoseconds; `.max` while no stop is requested. It is separate from the mailbox, so a full
+        /// mailbox cannot prevent a stop.
         let stopsBy = Atomic(Int64.max)
         private let topicIDBytesMax: Int
 
@@ -46,11 +46,11 @@ final class CoreTurn {
             return .taken(Receipt(position: position + 1, durability: .memory))
         }
 
-        /// The same behind those who wait for room already; where there is none, in the line with them.
+        /// Posts a request behind callers that wait for room already; waits in line with them if there is no room.
         ///
         /// - Parameters:
-        ///   - until: waits no longer than that, monotonic nanoseconds.
-        ///   - wake: has the core take a turn.
+        ///   - until: deadline of the wait, in monotonic nanoseconds.
+        ///   - wake: makes the core take a turn.
         func post(
             _ request: Request, until: Int64, wake: @Sendable () -> Void
         ) async throws(EngineError) -> Receipt {
@@ -73,10 +73,10 @@ final class CoreTurn {
             }
         }
 
-        /// From any thread: whether a request would be taken now.
+        /// Is `true` if a request would be taken now. Any thread.
         var hasRoom: Bool { line.count == 0 && !requests.isFull }
 
-        /// Nothing is taken from now on, and what was taken is done with by then: monotonic nanoseconds.
+        /// Closes the inbox. The work for everything taken before ends by the deadline, in monotonic nanoseconds.
         func stop(by deadline: Int64) {
             requests.close()
             line.close()
@@ -84,11 +84,11 @@ final class CoreTurn {
         }
     }
 
-    /// When the next turn is due.
+    /// Due time of the next turn.
     enum Next: Equatable {
-        /// Soon, when others have had theirs.
+        /// Soon, after the loop has served its other handles.
         case again
-        /// After so long, or with the next request; `nil`: with that.
+        /// After this time, or earlier with the next request; `nil`: with the next request.
         case after(Duration?)
     }
 
@@ -96,21 +96,21 @@ final class CoreTurn {
     private let inbox: Inbox
     private let clock: ThreadClock
     private var log: LogClock
-    /// Who waits until everybody has what came before, when the last of that leaves that waits for its topic's interval, and how long
-    /// they wait.
+    /// Pending settles that wait for a topic's minimum interval: the time of the last flush among the changes taken before, the deadline in
+    /// monotonic nanoseconds, and the closure for the answer.
     private var unflushed: [(flush: FeedTime, until: Int64, settled: @Sendable (Settlement) -> Void)] = []
     private let tell: (String) -> Void
     private var reports = ReportLog()
-    /// Monotonic nanoseconds.
+    /// Deadline of a stop, in monotonic nanoseconds; `.max` while none is requested.
     private var stopsBy = Int64.max
     private var hasFinished = false
-    /// All that was taken has been decided and has reached everybody, or the time for it is over.
+    /// Called when everything taken has been decided and has reached every activity, or when the time for stopping is over.
     var onOver: (() -> Void)?
 
-    /// Requests per turn; then feedback and timers have theirs.
+    /// Requests per turn. After them the loop serves feedback and timers.
     static let requestsMax = 1024
 
-    /// - Parameter tell: takes lines for operators.
+    /// - Parameter tell: receives lines for operators.
     init(_ core: EngineCore, _ inbox: Inbox, clock: ThreadClock, tell: @escaping (String) -> Void) {
         self.core = core
         self.inbox = inbox
@@ -119,8 +119,8 @@ final class CoreTurn {
         log = LogClock(at: clock.now())
     }
 
-    /// A turn: time first, so that a mailbox which is never empty does not hold it up, then requests in their order, and then whoever
-    /// waits for room.
+    /// Runs a turn: advances time, carries out requests in their order, and then admits callers that wait for room. Time comes first, so a
+    /// mailbox that is never empty does not delay it.
     func run() -> Next {
         defer { core.turnIsOver() }
         let moment = clock.now()
@@ -141,10 +141,10 @@ final class CoreTurn {
         advance(to: now)
         withdrawSettles(at: moment.monotonicNanoseconds)
         for _ in 0..<CoreTurn.requestsMax {
-            // Full is an answer: requests stay in the mailbox, which then refuses new ones.
+            // Requests stay in the mailbox, which refuses new ones when it is full.
             if core.isCongested, !isLate { return next(after: now, moment) }
             guard let request = inbox.requests.pop() else {
-                // A producer that is about to write what it has claimed will signal.
+                // A producer that has claimed a slot and is about to write it will signal.
                 if inbox.requests.isExhausted { finish(isLate: isLate) }
                 return next(after: now, moment)
             }
@@ -160,7 +160,7 @@ final class CoreTurn {
         unflushed.removeAll { $0.flush <= now }
     }
 
-    /// Whoever has waited for long enough is told so, for an interval of hours as well.
+    /// Answers callers of `settle` whose time is over, even if a topic's interval lasts for hours.
     private func withdrawSettles(at now: Int64) {
         core.withdrawSettles(at: now)
         guard unflushed.contains(where: { $0.until <= now }) else { return }
@@ -169,12 +169,12 @@ final class CoreTurn {
         for waiting in late { waiting.settled(.unknown) }
     }
 
-    /// A congested core has its next turn when a shard tells of room; until then only time goes on.
+    /// Returns the due time of the next turn. A congested core takes its next turn when a shard has room; until then only time advances.
     private func next(after now: FeedTime, _ moment: Moment) -> Next {
         var due = core.nextDeadline
         for waiting in unflushed { due = min(due ?? waiting.flush, waiting.flush) }
         if let due, due <= now { return .again }
-        // Log time may be the slower one; who comes early then waits once more.
+        // Log time may run slower than the monotonic clock; a turn that comes too early waits once more.
         var wait = due.map { $0 - now }
         if stopsBy < .max, stopsBy > moment.monotonicNanoseconds {
             let left = Duration.nanoseconds(stopsBy - moment.monotonicNanoseconds)
@@ -190,7 +190,7 @@ final class CoreTurn {
         case .eventNow(let make):
             let wall = FeedTime(milliseconds: moment.wallMilliseconds)
             var event = make(now)
-            // Log time may lie behind the wall, by which feeds date theirs: what an operator says now is not older than what they said.
+            // Log time may lie behind the wall clock that feeds use. An operator's correction must not look older than the feed's events.
             if event.isCorrection, event.at == now { event.at = max(now, wall) }
             core.apply(event, now: now, wall: event.at == now ? nil : wall)
         case .command(let command, let subscriber, let app): core.send(command, forSubscriber: subscriber, app: app)
@@ -206,7 +206,7 @@ final class CoreTurn {
             core.ask(activity, ofSubscriber: subscriber, app: app, about: cause, in: topic, answer: answer)
         case .topicState(let topic, let answer): answer(core.state(of: topic))
         case .settle(let until, let settled):
-            // What an operator's order let out is due by now.
+            // Changes that an operator's order has released are due now.
             core.advance(to: now)
             if let flush = core.flushesUntil {
                 unflushed.append((flush, until, settled))
@@ -218,7 +218,7 @@ final class CoreTurn {
 
     // MARK: Stopping
 
-    /// All that was taken has been decided: what waits goes out, and when everybody has that, or the time is over, it is over.
+    /// Publishes pending changes once everything taken has been decided. Calls `onOver` when every activity has them or the time is over.
     private func finish(isLate: Bool) {
         if !hasFinished {
             hasFinished = true
@@ -230,20 +230,20 @@ final class CoreTurn {
         if isLate { onOver?() }
     }
 
-    /// Of the time for stopping, when it is over here.
+    /// Part of the time for stopping that is left for the shards.
     var timeLeft: Duration { .nanoseconds(max(0, stopsBy - clock.now().monotonicNanoseconds)) }
 
-    // MARK: What operators are told
+    // MARK: Reports
 
-    /// An equal line is told once a minute, with how often it came meanwhile.
+    /// Reports a line to operators. Equal lines are reported once a minute, with the number of repetitions.
     ///
-    /// - Parameter figures: vary from line to line, and tell no lines apart.
+    /// - Parameter figures: text behind the line; lines that differ only in it count as equal.
     func report(_ line: String, with figures: String = "") {
         let now = clock.now().monotonicNanoseconds
         if let line = reports.admit(line, at: now) { tell(line + figures) }
     }
 
-    /// Against the wall as it is believed: a clock that is eight hours ahead for a moment must not end what is young.
+    /// Returns an activity's age by the believed wall clock: a clock that is eight hours ahead for a moment must not end young activities.
     private func age(of startedAt: FeedTime?, at moment: Moment) -> Duration {
         guard let startedAt else { return .zero }
         if let age = Engine.age(of: startedAt, now: FeedTime(milliseconds: moment.wallMilliseconds)) { return age }
@@ -267,7 +267,7 @@ final class CoreTurn {
 }
 
 extension CoreTurn.Request {
-    /// Why it cannot be carried out.
+    /// Returns the reason why the request cannot be carried out; `nil` if it can.
     fileprivate func fault(topicIDBytesMax: Int) -> CommandFault? {
         switch self {
         case .command(let command, _, _): command.fault(topicIDBytesMax: topicIDBytesMax)

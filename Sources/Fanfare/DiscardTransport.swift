@@ -2,19 +2,19 @@ import FanfareFanOut
 import FanfareLoop
 import FanfareModel
 
-/// A transport without a network: takes every delivery at once, reads every token byte so that no work can be optimised away,
-/// and reports it accepted by the normal path.
+/// Transport without a network. It takes every delivery at once, reads every token byte so that no work can be optimised away, and reports
+/// the delivery as accepted in the normal way.
 final class DiscardTransport: Transport {
     private unowned let source: any DeliverySource
     private let clock: () -> Moment
     private var nextPull: Wakeup?
     private var batch = DeliveryBatch()
     private var completions: [Completion] = []
-    /// Over every token byte handed out.
+    /// Sum over all token bytes pulled.
     private(set) var checksum: UInt64 = 0
 
     private static let batchMax = 1024
-    /// Batches in one turn; then the loop has its turn too.
+    /// Batches per turn; after them the loop serves its other handles.
     private static let batchesPerTurn = 64
 
     init(

@@ -1,8 +1,8 @@
 import FanfareModel
 
-/// Questions about alerts on their way through a shard, each with the closure that takes its answer.
+/// Questions about alerts that a shard has not answered yet, each with its closure for the answer.
 ///
-/// Closures are handed out instead of called here, so that they may ask the next question.
+/// The table returns closures instead of calling them, so that a closure may ask the next question.
 struct DispositionQuestions {
     typealias Answer = (AlertDisposition?) -> Void
 
@@ -11,21 +11,21 @@ struct DispositionQuestions {
 
     var count: Int { open.count }
 
-    /// - Returns: the question's number, by which the shard answers.
+    /// - Returns: number of the question, which the shard's answer repeats.
     mutating func ask(_ answer: @escaping Answer) -> UInt64 {
         asked += 1
         open[asked] = answer
         return asked
     }
 
-    /// The shard has answered.
+    /// Removes a question that the shard has answered.
     ///
-    /// - Returns: who wants to know; `nil`: nobody any more.
+    /// - Returns: the closure for the answer; `nil` if the question is no longer open.
     mutating func close(_ number: UInt64) -> Answer? { open.removeValue(forKey: number) }
 
-    /// No shard answers any more.
+    /// Removes all questions, because no shard answers any more.
     ///
-    /// - Returns: everybody who still wants to know, in the order of the questions.
+    /// - Returns: the closures in the order of the questions.
     mutating func closeAll() -> [Answer] {
         defer { open = [:] }
         return open.sorted { $0.key < $1.key }.map(\.value)

@@ -5,15 +5,15 @@ import FanfareModel
 import Synchronization
 
 extension Engine {
-    /// Which thread is the core's.
+    /// Identity of the core's thread.
     final class CoreThread: Sendable {
-        /// `LoopThread.current` of it; written there before it calls anybody.
+        /// `LoopThread.current` of the core's thread, which stores it before it makes any call.
         let id = Atomic(UInt(0))
 
         var isCurrent: Bool { id.load(ordering: .relaxed) == LoopThread.current }
     }
 
-    /// Calls the core's turns on its loop, and announces what the core tells.
+    /// Runs the core's turns on its loop and announces the core's reports.
     final class Driver: EngineCoreDelegate {
         private let core: EngineCore
         private let turn: CoreTurn
@@ -49,7 +49,7 @@ extension Engine {
             report = { [unowned self] in announcer.reports.say($0) }
         }
 
-        /// Until the engine has been told to stop, and has.
+        /// Runs the loop until the engine has been told to stop and has stopped.
         ///
         /// - Returns: the last figures.
         func run() -> ShardCounts {
@@ -66,7 +66,7 @@ extension Engine {
             }
         }
 
-        // MARK: What the core tells
+        // MARK: EngineCoreDelegate
 
         func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) {
             if decisions.isHeard { announcer.decisions.say(record) }

@@ -3,25 +3,24 @@ import FanfareFanOut
 import FanfareLoop
 import Synchronization
 
-/// What a stopped engine leaves behind.
+/// Deliveries that a stopped engine left undone.
 public struct ShutdownReport: Sendable, Hashable {
-    /// Activities that lacked something which was to be sent when the time was over. The service may have taken it all the same where its
-    /// answer was still out.
+    /// Activities that still lacked a push when the time was over. APNs may have accepted pushes whose answers were pending.
     public let owed: Int
-    /// Activities that were refused the newest state for good.
+    /// Activities for which APNs refused the newest state for good.
     public let refused: Int
 
-    /// Whether everybody has got what they were owed, as far as the service takes it.
+    /// Is `true` if every activity has got its pushes, except those that APNs refused for good.
     public var isDrained: Bool { owed == 0 }
 
-    /// For programs that make up reports, as tests do.
+    /// Creates a report for a program's tests; the engine creates its own.
     public init(owed: Int, refused: Int) {
         self.owed = owed
         self.refused = refused
     }
 }
 
-/// The end of an engine, and the tasks that wait for it. Any thread.
+/// Final report of an engine, and the tasks that wait for it. Any thread.
 final class Ending: Sendable {
     private struct State {
         var report: ShutdownReport?
@@ -30,7 +29,7 @@ final class Ending: Sendable {
 
     private let state = Locked(State())
 
-    /// Called once.
+    /// Stores the report and resumes the tasks. Called once.
     func come(with report: ShutdownReport) {
         let waiting = state.withLock { state in
             state.report = report
@@ -52,12 +51,12 @@ final class Ending: Sendable {
 }
 
 extension Engine {
-    /// Waits until everything that was taken before has reached everybody, or something newer has; and until the changes among it
-    /// that wait for their topic's interval have. What comes after the call it does not wait for, so on a busy engine it ends, too.
-    /// What an operator's pause holds back is not waited for.
+    /// Waits until every activity has everything that was taken before the call, or something newer, including changes that wait for their
+    /// topic's minimum interval. The call does not wait for anything taken later, so it also ends on a busy engine. It does not wait for
+    /// changes that an operator's pause holds back.
     ///
-    /// - Returns: whether it has. `false` when the time is over, the task is cancelled or the engine stops first, and when nothing more is to
-    ///   be sent but some activities were refused the newest state for good (`ShardCounts.refused`).
+    /// - Returns: `true` if every activity has it. `false` if the time is over, the task is cancelled or the engine stops first, or if nothing
+    ///   more is to be sent but APNs refused the newest state of some activities for good (`ShardCounts.refused`).
     public func settle(within timeout: Duration) async -> Bool {
         let until = moment(in: timeout)
         let reply = Reply<Settlement>()
@@ -65,8 +64,10 @@ extension Engine {
         return await reply.value() == .complete
     }
 
-    /// The same for programs without tasks: it blocks the calling thread. It answers `false` at once when the engine is full or has
-    /// stopped, and on the core thread.
+    /// Blocks the calling thread until every activity has everything that was taken before the call, or something newer. For programs without
+    /// tasks.
+    ///
+    /// - Returns: `true` if every activity has it, else `false`; `false` at once on the core thread, and if the engine is full or has stopped.
     @available(*, noasync, message: "await settle(within:) instead: this one blocks a thread of the pool")
     public func settle(within timeout: Duration) -> Bool {
         guard !coreThread.isCurrent else { return false }
@@ -81,33 +82,33 @@ extension Engine {
         return verdict.given.wait(timeout: limit) == .success && verdict.isYes.load(ordering: .relaxed)
     }
 
-    /// The semaphore orders the two threads.
+    /// Result of a blocking `settle`. The semaphore orders the two threads.
     private final class Verdict: Sendable {
         let isYes = Atomic(false)
         let given = DispatchSemaphore(value: 0)
     }
 
-    /// Takes nothing more from this moment on, decides what was taken, and sends what was decided, with the changes that wait for
-    /// their topic's interval; then it closes the connections and ends the threads. Who waits for an answer or for room gets one, every
-    /// `EngineSequence` ends, and no `Observer` is called any more when it has returned.
+    /// Stops the engine. From the call on it takes nothing more; it decides everything that was taken, sends what was decided, including
+    /// changes that wait for their topic's minimum interval, closes the connections and ends the threads. Every caller that waits for an
+    /// answer or for room gets one, and every `EngineSequence` ends. No `Observer` is called after `shutdown` has returned.
     ///
-    /// Any number of times, by any number of tasks: each returns when the engine has stopped, within the shortest of the times given, with
-    /// the same report. A task that is cancelled waits all the same.
+    /// Any number of tasks may call it any number of times. Each call returns the same report when the engine has stopped, which is within
+    /// the shortest of the given times. A cancelled task still waits.
     ///
-    /// - Parameter timeout: what has not been sent by then, because a service is slow or gone, is not sent at all. What was taken
-    ///   is decided nevertheless.
+    /// - Parameter timeout: time for sending. Pushes that are unsent when it is over, because APNs is slow or unreachable, are discarded.
+    ///   Events that were taken are decided nevertheless.
     public func shutdown(within timeout: Duration = Engine.stopTimeout) async -> ShutdownReport {
         requestStop(within: timeout)
         let report = await ending.wait()
-        // The thread has its loop to close and nobody to wait for.
+        // The thread only has to close its loop; it waits for nothing else.
         thread.withLock { $0.join() }
         return report
     }
 
-    /// The same for programs without tasks: it blocks the calling thread.
+    /// Stops the engine as `shutdown(within:)` does and blocks the calling thread until it has stopped, for programs without tasks.
     ///
-    /// From any thread, any number of times. Only a call on the core thread, so of an `Observer` or an answer, returns at once, and the
-    /// engine stops by itself.
+    /// Any thread may call it any number of times. On the core thread, which calls the closures of an `Observer` and those that take answers,
+    /// it returns at once, and the engine stops afterwards.
     @available(*, noasync, message: "await shutdown(within:) instead: this one blocks a thread of the pool")
     public func stop(within timeout: Duration = Engine.stopTimeout) {
         requestStop(within: timeout)
@@ -115,7 +116,8 @@ extension Engine {
         thread.withLock { $0.join() }
     }
 
-    /// Long enough for answers that are seconds late, and short enough for whoever waits for a process to end.
+    /// Default time for stopping: long enough for answers that are seconds late, short enough for a supervisor that waits for the process to
+    /// exit.
     public static let stopTimeout = Duration.seconds(10)
 
     func requestStop(within timeout: Duration) {
@@ -123,12 +125,12 @@ extension Engine {
         signal.signal()
     }
 
-    /// 34 years: far from where clocks overflow.
+    /// Longest timeout: 34 years, far from where clocks overflow.
     private static let longest = Duration.seconds(1 << 30)
 
     static func bounded(_ timeout: Duration) -> Duration { max(.zero, min(timeout, longest)) }
 
-    /// By the monotonic clock, which begins wherever it likes.
+    /// Returns the monotonic time in nanoseconds at which `timeout` is over. The monotonic clock begins anywhere, so the sum may overflow.
     func moment(in timeout: Duration) -> Int64 {
         let (moment, overflows) = clock.monotonicNanoseconds()
             .addingReportingOverflow(Engine.bounded(timeout).milliseconds * 1_000_000)

@@ -1,44 +1,46 @@
 public import FanfareFanOut
 public import FanfareModel
 
-/// Questions, each in two forms: one that waits for the answer, and one that calls back on the core thread and itself returns at once.
+/// Questions to the engine, each in two forms. One form waits for the answer; the other returns at once and calls a closure on the core
+/// thread.
 ///
-/// The first throws `EngineError.stopped` when the engine stops before it has taken the question, `.cancelled` when the task does not want
-/// the answer any more. In the second a question that was taken is answered, also when the engine stops.
+/// The waiting form throws `EngineError.stopped` if the engine stops before it has taken the question, and `.cancelled` if the task is
+/// cancelled. In the closure form, every question that was taken is answered, even if the engine stops.
 extension Engine {
-    /// Figures over all shards, a tenth of a second old at most.
+    /// Returns the figures over all shards, at most a tenth of a second old.
     public func counts() async throws(EngineError) -> ShardCounts { try await ask { .counts($0) } }
 
-    /// The same for a closure.
+    /// Passes the figures over all shards, at most a tenth of a second old, to a closure on the core thread.
     public func counts(_ answer: @escaping @Sendable (ShardCounts) -> Void) -> Admission { post(.counts(answer)) }
 
-    /// How fresh people are kept, over all shards, by topic kind; a tenth of a second old at most.
+    /// Returns how late updates reach people, over all shards, by topic kind; at most a tenth of a second old.
     public func freshness() async throws(EngineError) -> FreshnessReport { try await ask { .freshness($0) } }
 
-    /// The same for a closure.
+    /// Passes to a closure on the core thread how late updates reach people; at most a tenth of a second old.
     public func freshness(_ answer: @escaping @Sendable (FreshnessReport) -> Void) -> Admission {
         post(.freshness(answer))
     }
 
-    /// What a topic shows once everything that was handed in before has been decided. The answer costs the core a copy of the state.
+    /// Returns what a topic shows once everything handed in before has been decided. The answer costs the core a copy of the state.
     ///
-    /// - Returns: `nil` for a topic of which nothing was heard, or which was forgotten since its end.
+    /// - Returns: the state; `nil` if the engine has heard nothing of the topic or has forgotten it since its end.
     public func topicState(_ topic: TopicID) async throws(EngineError) -> TopicState? {
         try await ask { .topicState(topic, $0) }
     }
 
-    /// What becomes of an alert for an activity, so that a notification of the backend's own can stay quiet (rule A3). Known of the
-    /// last eight alerts of the topic or lineup that the activity shows, since it shows that.
+    /// Returns the outcome of an alert for one activity, so that the backend can suppress a notification of its own (rule A3). The engine
+    /// knows the last eight alerts of the topic or lineup that the activity shows, from the moment on at which it began to show that.
     ///
-    /// Ask when a `DecisionRecord` has told that an alert was granted, and again later for what has come of it: an activity that
-    /// has ended meanwhile is `noActivity`. With the first question the engine begins to take notes: eight bytes per activity.
+    /// The usual moment to ask is after a `DecisionRecord` with a granted alert, and once more later for the final outcome; the answer for an
+    /// activity that has ended by then is `noActivity`. The engine keeps outcomes from the first question on, which costs eight bytes per
+    /// activity.
     ///
     /// - Parameters:
     ///   - cause: `DecisionRecord.alertCause`.
-    ///   - topic: whose alert it is.
+    ///   - topic: topic that the alert belongs to.
     ///   - activity: the app's id of the Live Activity.
-    ///   - subscriber: the install that shows it, and its app.
-    /// - Throws: `.stopped` also when the engine stops before it knows.
+    ///   - subscriber: the install that shows the activity, and its app.
+    /// - Throws: `.stopped`, also if the engine stops before it knows the outcome; `.cancelled`, and `.refused` for an unknown app.
     public func alertDisposition(
         of cause: String, in topic: TopicID, activity: ActivityID, subscriber: SubscriberID
     ) async throws(EngineError) -> AlertDisposition {
@@ -51,14 +53,15 @@ extension Engine {
         return answer
     }
 
-    /// The same for a closure.
+    /// Passes the outcome of an alert for one activity to a closure on the core thread (rule A3). The engine keeps outcomes from the first
+    /// question on.
     ///
     /// - Parameters:
     ///   - cause: `DecisionRecord.alertCause`.
-    ///   - topic: whose alert it is.
+    ///   - topic: topic that the alert belongs to.
     ///   - activity: the app's id of the Live Activity.
-    ///   - subscriber: the install that shows it, and its app.
-    ///   - answer: given `nil` if the engine stops before it knows.
+    ///   - subscriber: the install that shows the activity, and its app.
+    ///   - answer: called with `nil` if the engine stops before it knows the outcome.
     public func alertDisposition(
         of cause: String, in topic: TopicID, activity: ActivityID, subscriber: SubscriberID,
         _ answer: @escaping @Sendable (AlertDisposition?) -> Void
@@ -74,7 +77,7 @@ extension Engine {
         }
     }
 
-    /// Waits for room, and for the answer.
+    /// Waits for room and then for the answer.
     private func ask<Answer: Sendable>(
         _ question: (@escaping @Sendable (Answer) -> Void) -> CoreTurn.Request
     ) async throws(EngineError) -> Answer {

@@ -1,30 +1,30 @@
 public import FanfareModel
 
-/// Each verb is a `Command` of the same name, sent: it waits for room and gives a receipt. Only a full mailbox makes it wait, so mostly it
-/// does not.
+/// Verbs: each sends the `Command` of the same name, waits for room and returns a receipt. A verb waits only while the mailbox is full, which
+/// is rare.
 ///
-/// All of them throw `EngineError.stopped` when the engine stops before there is room, `.cancelled` when the task is cancelled before, and
-/// `.refused` for what can never be carried out; nothing was taken then.
+/// Every verb throws `EngineError.stopped` if the engine stops before there is room, `.cancelled` if the task is cancelled before that, and
+/// `.refused` for a command that can never be carried out. Nothing has been taken if a verb throws.
 extension Engine {
-    /// A feed event, `Command.ingest(_:)`.
+    /// Hands in a feed event: `Command.ingest(_:)`.
     public func ingest(_ event: FeedEvent) async throws(EngineError) -> Receipt {
         try await hand(in: .event(event), until: .max)
     }
 
-    /// An operator steps in, `Command.order(_:for:)`.
+    /// Gives an operator's order: `Command.order(_:for:)`.
     public func order(_ operation: FeedEvent.Operation, for scope: Scope) async throws(EngineError) -> Receipt {
         try await send(.order(operation, for: scope))
     }
 
-    /// An operator puts the feed right, `Command.correct(_:_:)`.
+    /// Corrects the feed on an operator's behalf: `Command.correct(_:_:)`.
     public func correct(_ topic: TopicID, _ change: FeedEvent.Change) async throws(EngineError) -> Receipt {
         try await send(.correct(topic, change))
     }
 
-    /// Tokens that were answered as dead did die, `Command.trustDeadAnswers`.
+    /// Confirms that tokens answered as dead are dead: `Command.trustDeadAnswers`.
     public func trustDeadAnswers() async throws(EngineError) -> Receipt { try await send(.trustDeadAnswers) }
 
-    /// An activity exists on a phone, `Command.follow(_:activity:subscriber:token:preferences:startedAt:)`.
+    /// Registers an activity that exists on a phone: `Command.follow(_:activity:subscriber:token:preferences:startedAt:)`.
     public func follow(
         _ audience: AudienceKey, activity: ActivityID, subscriber: SubscriberID, token: [UInt8],
         preferences: Preferences? = nil, startedAt: FeedTime? = nil
@@ -35,42 +35,42 @@ extension Engine {
                 startedAt: startedAt))
     }
 
-    /// A known activity shows something else, `Command.move(activity:subscriber:to:)`.
+    /// Makes a known activity show another topic or lineup: `Command.move(activity:subscriber:to:)`.
     public func move(
         activity: ActivityID, subscriber: SubscriberID, to audience: AudienceKey
     ) async throws(EngineError) -> Receipt {
         try await send(.move(activity: activity, subscriber: subscriber, to: audience))
     }
 
-    /// A known activity has another token, `Command.replaceToken(activity:subscriber:with:)`.
+    /// Replaces the token of a known activity: `Command.replaceToken(activity:subscriber:with:)`.
     public func replaceToken(
         activity: ActivityID, subscriber: SubscriberID, with token: [UInt8]
     ) async throws(EngineError) -> Receipt {
         try await send(.replaceToken(activity: activity, subscriber: subscriber, with: token))
     }
 
-    /// A started activity has reported its token, `Command.confirmStart(activity:subscriber:token:)`.
+    /// Reports the update token of an activity that a push has started: `Command.confirmStart(activity:subscriber:token:)`.
     public func confirmStart(
         activity: ActivityID, subscriber: SubscriberID, token: [UInt8]
     ) async throws(EngineError) -> Receipt {
         try await send(.confirmStart(activity: activity, subscriber: subscriber, token: token))
     }
 
-    /// A person has chosen, `Command.prefer(_:activity:subscriber:)`.
+    /// Sets a person's preferences for an activity: `Command.prefer(_:activity:subscriber:)`.
     public func prefer(
         _ preferences: Preferences, activity: ActivityID, subscriber: SubscriberID
     ) async throws(EngineError) -> Receipt {
         try await send(.prefer(preferences, activity: activity, subscriber: subscriber))
     }
 
-    /// An activity is to appear by a push, `Command.start(_:_:subscriber:)`.
+    /// Starts an activity on a phone by a push: `Command.start(_:_:subscriber:)`.
     public func start(
         _ audience: AudienceKey, _ request: StartRequest, subscriber: SubscriberID
     ) async throws(EngineError) -> Receipt {
         try await send(.start(audience, request, subscriber: subscriber))
     }
 
-    /// An activity is to end, `Command.unfollow(activity:subscriber:)`.
+    /// Ends an activity for one subscriber: `Command.unfollow(activity:subscriber:)`.
     public func unfollow(activity: ActivityID, subscriber: SubscriberID) async throws(EngineError) -> Receipt {
         try await send(.unfollow(activity: activity, subscriber: subscriber))
     }

@@ -18,54 +18,54 @@ import Synchronization
 /// await engine.shutdown()
 /// ```
 ///
-/// Whatever changes something comes in two forms. `offer(_:)` returns at once and says whether the engine has taken it; `send(_:within:)`, and
-/// the verbs made of it, wait for room and throw. Both give a `Receipt`. Calls of one thread, or task, are taken in their order. What was
-/// taken will be decided, and sent unless the time given to `shutdown(within:)` is too short for that.
+/// Commands, which include feed events, have two ways in. `offer(_:)` returns at once and tells if the engine has taken the command;
+/// `send(_:within:)`, and the verbs built on it, wait for room and throw. Both return a `Receipt`. Calls of one thread or task are taken in
+/// their order. Everything taken is decided, and it is sent unless the time given to `shutdown(within:)` is too short.
 ///
-/// It runs a core thread and one thread per shard. Log time is the moment at which the core takes an event, by a clock that begins
-/// with the wall's and follows it without jumps: nobody has to fear that somebody sets the machine's clock. An engine that is dropped stops
-/// as if it had been told to, with nobody waiting for it.
+/// The engine runs a core thread and one thread per shard. Log time is the moment at which the core takes an event, by a clock that starts
+/// with the wall clock and follows it without jumps, so setting the machine's clock does no harm. An engine that is released stops as if by
+/// `stop(within:)`, but without blocking.
 public final class Engine: Sendable {
-    /// What an engine is made with. Nothing of it can be changed while the engine runs.
+    /// Settings of an engine; fixed once it runs.
     public struct Options: Sendable {
-        /// Where pushes go.
+        /// Destination of the pushes.
         public var transport: TransportChoice
-        /// Of each app, 1 to 256.
+        /// Shards per app, 1 to 256.
         public var shards = 1
-        /// Every shard's thread stays on one processor, for machines with nothing else to do.
+        /// Pins each shard's thread to one processor, for machines with nothing else to do.
         public var pinsShards = false
-        /// Events and commands on their way to the core: so many, or some more. What is below 2 or above a million counts as that.
+        /// Events and commands on their way to the core, rounded up to a power of two. Values below 2 or above 2^20 are clamped.
         public var mailboxCapacity = 1 << 14
-        /// What counts as visible, as essential and as worth an alert, by topic kind.
+        /// Rules by topic kind: which changes are visible, which are essential and which deserve an alert.
         public var rules = Rules.builtIn
-        /// How much of a phone's attention one activity may claim.
+        /// Limits on how much of a phone's attention one activity may claim.
         public var limits = ActivityLimits()
-        /// Activities that are on phones already. They are loaded before `init` returns; `Observer.report` is told how many of them had
-        /// to be left out, and why.
+        /// Activities that are on phones already. They are loaded before `init` returns; `Observer.report` tells how many were left out, and
+        /// why.
         public var subscribers: (any SubscriberSource)?
-        /// Another one than the system's is for tests.
+        /// Clock of the engine; another one than the system's is for tests.
         public var clock = ClockSource.system
 
-        /// One shard, the built-in rules, and no subscribers, where nothing else is set afterwards.
+        /// Creates options with one shard, the built-in rules and no subscribers.
         public init(transport: TransportChoice) { self.transport = transport }
     }
 
-    /// What the engine tells, from its first moment on, to closures. The sequences (`decisions(buffering:)` and the others) tell the same to
-    /// tasks, which may take their time.
+    /// Closures that the engine calls with everything it announces, from its first moment on. The sequences, such as `decisions(buffering:)`,
+    /// give the same announcements to tasks, which may be slow.
     ///
-    /// All calls come on the engine's core thread and must return soon. They may call the engine; of the calls that block `settle` answers
-    /// `false` there, and `stop` returns at once.
+    /// The engine makes all calls on its core thread, and they must return soon. They may call the engine; there `settle` returns `false` and
+    /// `stop` returns, both at once.
     public struct Observer: Sendable {
-        /// The decision log: one record per event, and per timer that acted.
+        /// Receives the decision log: one record per event, and one per timer that acted.
         public var decided: (@Sendable (DecisionRecord) -> Void)?
-        /// The token is dead and its activity gone; reported once.
+        /// Receives, once each, the activities that are gone because their token is dead.
         public var tokenDied: (@Sendable (ActivityID) -> Void)?
-        /// An activity did not start, has lasted too long, or goes on as another one.
+        /// Receives the fate of an activity, such as a failed start, its expiry or its renewal.
         public var met: (@Sendable (ActivityID, ActivityFate) -> Void)?
-        /// A line for operators; an equal one once a minute, with how often it came meanwhile.
+        /// Receives lines for operators. Equal lines come at most once a minute, with the number of repetitions.
         public var report: (@Sendable (String) -> Void)?
 
-        /// Tells nobody anything until its closures are set.
+        /// Creates an observer without closures, which ignores everything.
         public init() {}
     }
 
@@ -78,12 +78,12 @@ public final class Engine: Sendable {
     let announcements: Announcements
     let ending = Ending()
 
-    /// Starts the threads and opens the connections.
+    /// Creates an engine: starts its threads and opens the connections.
     ///
-    /// It blocks the calling thread until the subscribers are loaded: some seconds for ten million of them.
+    /// The call blocks until the subscribers are loaded, which takes some seconds for ten million of them.
     ///
-    /// - Throws: a key, a certificate, a thread that cannot be had, options that make no sense, or what the source of subscribers throws.
-    ///   Nothing is left behind then.
+    /// - Throws: `EngineFault` for an unusable key or certificate, a thread that cannot be created, invalid options, or an error of the
+    ///   source of subscribers. No thread or connection is left behind.
     public convenience init(_ options: Options, observer: Observer = Observer()) throws(EngineFault) {
         do {
             try self.init(
@@ -92,7 +92,7 @@ public final class Engine: Sendable {
         } catch { throw EngineFault(error) }
     }
 
-    /// - Parameter makeTransports: one for each app, or one where there are none.
+    /// - Parameter makeTransports: one factory per app, or a single one if there are no apps.
     init(_ options: Options, observer: Observer, apps: [AppID], makeTransports: [TransportFactory]) throws {
         guard Engine.shardCounts.contains(options.shards) else {
             throw OptionsFault(
@@ -135,10 +135,10 @@ public final class Engine: Sendable {
 
     // MARK: Handing in
 
-    /// A feed event, at once or not at all: the shortest way in, in constant time. It never waits.
+    /// Hands in a feed event at once or not at all, in constant time and without waiting: the shortest way in.
     public func offer(_ event: FeedEvent) -> Admission { post(.event(event)) }
 
-    /// At once or not at all.
+    /// Hands in a command at once or not at all.
     public func offer(_ command: Command) -> Admission {
         switch request(for: command) {
         case .success(let request): return post(request)
@@ -148,19 +148,20 @@ public final class Engine: Sendable {
         }
     }
 
-    /// Waits for room, behind those who wait already, and hands the command in.
+    /// Waits for room, behind all callers that wait already, and hands the command in.
     ///
     /// - Parameters:
-    ///   - command: is checked first, and waits for nothing where it is refused.
-    ///   - patience: how long to wait for room; `nil`: as long as it takes.
-    /// - Throws: `.full` when the patience is at its end; `.stopped`; `.cancelled`; `.refused`. Nothing was taken then.
+    ///   - command: checked before the wait.
+    ///   - patience: longest wait for room; `nil`: no limit.
+    /// - Throws: `.full` if there was no room in time, `.stopped`, `.cancelled` or `.refused`. Nothing has been taken then.
     public func send(_ command: Command, within patience: Duration? = nil) async throws(EngineError) -> Receipt {
         try await hand(in: request(for: command).get(), until: patience.map(moment(in:)) ?? .max)
     }
 
-    /// Waits until an offer that was refused as `full` may be made again. There is room for one caller then; others may take it first.
+    /// Waits until an offer that was answered with `full` may be repeated. There is room for one command then, which another caller may take
+    /// first.
     ///
-    /// - Throws: `.stopped`, and `.cancelled`.
+    /// - Throws: `.stopped` or `.cancelled`.
     public func room() async throws(EngineError) {
         guard !inbox.hasRoom else { return }
         switch await inbox.line.wait(with: nil, until: .max, wake: { signal.signal() }) {
@@ -194,7 +195,7 @@ public final class Engine: Sendable {
         }
     }
 
-    /// - Parameter app: `nil`: the first, also where the engine pushes to none.
+    /// - Parameter app: `nil` stands for the first app, even if the engine pushes to none.
     func index(of app: AppID?) -> Result<Int, EngineError> {
         guard let app else { return .success(0) }
         guard let index = apps.firstIndex(of: app) else {
@@ -205,16 +206,16 @@ public final class Engine: Sendable {
 
     // MARK: Ages
 
-    /// Live Activities came with iOS 16.1, in October 2022.
+    /// Earliest start of any Live Activity: they came with iOS 16.1, in October 2022.
     private static let firstStart = FeedTime(rfc3339: "2022-10-01T00:00:00Z")!
-    /// What the clocks of phones and backends may be ahead of ours.
+    /// Greatest lead of a phone's or backend's clock over ours.
     private static let clockSkewMax = Duration.seconds(300)
 
-    /// For operators.
+    /// Line for operators about an impossible start time.
     static let noSuchStart =
         "no Live Activity was started before October 2022 or in the future (milliseconds? seconds? a default?)"
 
-    /// - Returns: how long ago an activity began; `nil`: it cannot have begun then.
+    /// - Returns: time since the activity began; `nil` if it cannot have begun at `startedAt`.
     static func age(of startedAt: FeedTime, now: FeedTime) -> Duration? {
         guard startedAt >= firstStart, startedAt <= now + clockSkewMax else { return nil }
         return max(.zero, now - startedAt)
@@ -223,18 +224,18 @@ public final class Engine: Sendable {
     private static let shardCounts = 1...256
     private static let mailboxCapacityMax = 1 << 20
 
-    /// The least power of two that is as large.
+    /// Returns the least power of two that is not below the wanted capacity.
     static func mailboxCapacity(_ wanted: Int) -> Int {
         let wanted = max(2, min(wanted, mailboxCapacityMax))
         return 1 << (Int.bitWidth - (wanted - 1).leadingZeroBitCount)
     }
 }
 
-/// Why there is no engine.
+/// Reason why an engine could not be created.
 public struct EngineFault: Error, Sendable, CustomStringConvertible {
-    /// What the system, the key file or the source of subscribers said; `nil` where the options themselves make no sense.
+    /// Error of the system, the key file or the source of subscribers; `nil` if the options are invalid.
     public let underlying: (any Error)?
-    /// What was set and what may be, or what the system said: one line for people.
+    /// Text for people in one line: the given option and its bounds, or the system's message.
     public let description: String
 
     init(_ error: any Error) {

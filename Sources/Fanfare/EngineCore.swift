@@ -3,22 +3,22 @@ package import FanfareFanOut
 package import FanfareLoop
 package import FanfareModel
 
-/// The decision core, and the shards as it sees them: what they tell is taken in `takeFeedback`. It has no loop; whoever has one feeds
-/// it, a replay from files, the embedding program through a mailbox (`CoreTurn`), and is its delegate. Confined to the core's thread.
+/// Decision core together with its shards, whose feedback `takeFeedback` takes. It has no loop. Its owner has one, feeds events in, from
+/// files (replay) or from a mailbox (`CoreTurn`), and is its delegate. Confined to the core's thread.
 package final class EngineCore {
-    /// Told of everything from the moment at which it is set. It owns the core, or outlives it; `nil`: nobody listens.
+    /// Receiver of all reports from the moment it is set. It owns the core or outlives it.
     package unowned var delegate: (any EngineCoreDelegate)?
-    // Confined to one thread, and what it calls does not come back into it while it works: checking each access at run time costs as much
-    // as some of them.
+    // Each is confined to one thread and is never re-entered by its callees. Exclusivity checks at run time would cost as much as some of the
+    // accesses.
     @exclusivity(unchecked) private var decisionCore: DecisionCore
     @exclusivity(unchecked) private var decisions: [Decision] = []
     @exclusivity(unchecked) private var feedWatch: FeedWatch
-    /// By their place among the shards; empty where nothing is sent to APNs.
+    /// Apps in the order of their shards; empty if nothing is sent to APNs.
     private let apps: [AppID]
     @exclusivity(unchecked) private var appOrders: [AppOrders]
     private let shards: ShardLinks
     private var unreadyShards: Int
-    /// Waits until the shards have ended, which have been told to, and hands over what they had still to tell.
+    /// Waits until the shards, which have been told to stop, have ended, and hands over their remaining feedback.
     private let join: ((ShardFeedback, _ shard: Int) -> Void) -> Void
     private var figures: ShardFigures
     @exclusivity(unchecked) private var publications = ShardCompletions()
@@ -26,9 +26,9 @@ package final class EngineCore {
     private var settling: SettleQueue
 
     /// - Parameters:
-    ///   - links: of one app after the other, as many for each.
-    ///   - apps: by their place among the shards; empty where nothing is sent to APNs.
-    ///   - join: waits until the shards have ended, which have been told to, and hands over what they had still to tell.
+    ///   - links: links to the shards, grouped by app, equally many for each.
+    ///   - apps: apps in the order of their shards; empty if nothing is sent to APNs.
+    ///   - join: waits until the shards, which have been told to stop, have ended, and hands over their remaining feedback.
     init(
         rules: Rules = .builtIn, shards links: [ShardLink], perApp: Int, apps: [AppID] = [],
         join: @escaping ((ShardFeedback, _ shard: Int) -> Void) -> Void = { _ in }
@@ -45,12 +45,12 @@ package final class EngineCore {
         for link in links { link.onOvertaken = { [unowned self] in overtake($0) } }
     }
 
-    /// With shards on threads of their own, which wake the loop when they have something to tell.
+    /// Creates a core whose shards run on threads of their own and wake the loop when they have feedback.
     ///
     /// - Parameters:
     ///   - load: fills a shard before it starts, on its own thread.
-    ///   - subscribers: handed to the shards, too.
-    ///   - report: takes lines for operators of what was loaded, before this returns.
+    ///   - subscribers: loaded into the shards after `load`.
+    ///   - report: receives lines for operators about the loading, before the initialiser returns.
     package convenience init(
         loop: Loop, rules: Rules = .builtIn, limits: ActivityLimits = ActivityLimits(), shards count: Int,
         pinsShards: Bool = false, makeTransports: [TransportFactory], apps: [AppID] = [], clock: ClockSource = .system,
@@ -85,11 +85,11 @@ package final class EngineCore {
     var flushesUntil: FeedTime? { decisionCore.flushesUntil }
     package var topics: some RandomAccessCollection<DecisionCore.TopicView> { decisionCore.topics }
 
-    /// What a topic shows; `nil`: it is not remembered.
+    /// Returns what a topic shows; `nil` if the topic is not remembered.
     func state(of topic: TopicID) -> TopicState? { decisionCore.view(of: topic).map(TopicState.init) }
 
-    /// Full somewhere: hold back the next event until `coreDidRelieve`. One app's shards hold back those of others only when they are
-    /// far behind.
+    /// Is `true` while the way to a shard is full: the next event waits until `coreDidRelieve`. One app's shards hold back those of other
+    /// apps only if they are far behind.
     package var isCongested: Bool { shards.isCongested }
 
     package func apply(_ event: FeedEvent, now: FeedTime, wall: FeedTime? = nil) {
@@ -110,7 +110,7 @@ package final class EngineCore {
         hand()
     }
 
-    /// The feed is over: what waits for its minimum interval goes out now.
+    /// Ends the feed: changes that wait for their minimum interval are published now.
     package func finish() {
         decisionCore.finish(into: &decisions)
         hand()
@@ -161,7 +161,7 @@ package final class EngineCore {
             return
         }
         for command in appOrders[app].obey(operation) {
-            // Where others still lack it, those who are told of it only now are waited for as well.
+            // A completion that is still open for other shards waits for these shards too, which get the publication only now.
             if case .publish(let publication) = command {
                 publications.addShards(shards.perApp, to: publication.serial)
             }
@@ -171,12 +171,12 @@ package final class EngineCore {
 
     // MARK: Shards
 
-    /// The shards take what was sent to them. Whoever drives a core calls it before it waits for anything; with a loop, that does.
+    /// Makes the shards take the commands sent to them. The driver of a core calls it before it waits; a loop does that by itself.
     func turnIsOver() { shards.ring() }
 
     func broadcast(_ command: ShardCommand) { shards.send(command) }
 
-    /// All commands for one subscriber of an app go to one shard, in order.
+    /// Sends a command to the subscriber's shard. Commands for one subscriber of an app go to one shard, in order.
     package func send(_ command: ShardCommand, forSubscriber key: UInt64, app: Int = 0) {
         shards.send(command, forSubscriber: key, app: app)
     }
@@ -184,7 +184,7 @@ package final class EngineCore {
     package var counts: ShardCounts { figures.counts }
     package var freshness: FreshnessReport { figures.freshness }
 
-    /// - Parameter answer: given `nil` when the engine stops before it knows.
+    /// - Parameter answer: called with `nil` if the engine stops before it knows.
     func ask(
         _ activity: ActivityID, ofSubscriber key: UInt64, app: Int, about cause: String, in topic: TopicID,
         answer: @escaping (AlertDisposition?) -> Void
@@ -193,19 +193,19 @@ package final class EngineCore {
     }
 
     /// - Parameters:
-    ///   - until: monotonic nanoseconds, as `withdrawSettles` is told them.
-    ///   - settled: called once nothing that was given to the shards before is on its way any more, or when the time is over.
+    ///   - until: monotonic nanoseconds, compared with the argument of `withdrawSettles`.
+    ///   - settled: called once nothing that the shards were given before is in flight, or once the time is over.
     package func settle(until: Int64 = .max, _ settled: @escaping (Settlement) -> Void) {
         broadcast(.reportQuiet(settling.ask(until: until, settled)))
     }
 
-    /// Who has waited for long enough is told so.
+    /// Answers callers of `settle` whose time is over.
     func withdrawSettles(at now: Int64) { settling.withdraw(at: now) }
 
-    /// Those who wait until everybody has what was sent before.
+    /// Pending calls of `settle`.
     var settlesWaiting: Int { settling.count }
 
-    /// What the shards have told, and room for what waits for them. Each time a shard wakes the core.
+    /// Takes the shards' feedback and sends commands that waited for room. Called whenever a shard wakes the core.
     func takeFeedback() {
         for index in shards.indices {
             shards[index].hear { take($0, from: index) }
@@ -235,10 +235,10 @@ package final class EngineCore {
         }
     }
 
-    /// Ends the shards, takes what they had still to tell, and answers whoever waits for an answer. Waits for the shards' threads, where
-    /// they have any.
+    /// Ends the shards, takes their remaining feedback and answers all pending questions. Blocks until the shards' threads, if any, have
+    /// ended.
     ///
-    /// - Parameter timeout: for what is on its way to come back, and for the farewell of the connections. `nil`: the transport's own.
+    /// - Parameter timeout: time for pending answers of APNs and for closing the connections. `nil`: the transport's own.
     package func stop(within timeout: Duration? = nil) {
         shards.stop(within: timeout)
         join { take($0, from: $1) }
@@ -246,6 +246,6 @@ package final class EngineCore {
         settling.withdrawAll()
     }
 
-    /// What does not hold, of what holds between any two calls.
+    /// Returns a description of an invariant that is violated between two calls; `nil` if all hold.
     func violation() -> String? { publications.violation(shards: shards.count) ?? questions.violation() }
 }

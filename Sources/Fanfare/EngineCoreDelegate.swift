@@ -2,34 +2,34 @@ package import FanfareDecisions
 package import FanfareFanOut
 package import FanfareModel
 
-/// What an `EngineCore` tells its owner, on the core's thread.
+/// Receiver of what an `EngineCore` reports, called on the core's thread.
 ///
-/// A delegate and not an event value for one closure: a record is lent to the delegate, whereas an event would be a copy of it, a million
-/// times a second. A delegate implements what it wants to hear; everything else is ignored.
+/// It is a delegate because a record is lent to it; a single closure with an event value would copy the record, a million times a second.
+/// Every method has a default that does nothing.
 package protocol EngineCoreDelegate: AnyObject {
     /// Called once per record, in the order of the decisions.
     ///
-    /// - Parameter publication: the one that the record tells of.
+    /// - Parameter publication: the publication that the record describes.
     func coreDidRecord(_ record: DecisionRecord, of publication: Publication?)
-    /// Called before any shard is told of the publication.
+    /// Called before any shard gets the publication.
     func coreWillPublish(_ publication: Publication)
-    /// Called with everything that one event or moment led to, after the shards were told of it.
+    /// Called with all decisions about one event or moment, after they have been sent to the shards.
     func coreDidDecide(_ decisions: [Decision])
-    /// - Parameter topic: as it stood when the core forgot it.
+    /// - Parameter topic: the topic as it was when the core forgot it.
     func coreDidForget(_ topic: DecisionCore.TopicView)
-    /// The last activity anywhere has this publication or a newer one.
+    /// Called when the last activity of all shards has this publication or a newer one.
     ///
-    /// - Parameter moment: monotonic nanoseconds; `nil`: there was nobody who lacked it.
+    /// - Parameter moment: monotonic nanoseconds; `nil` if no activity lacked it.
     func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: Int64?)
-    /// A newer publication's completion stands for that of this one, which is not told.
+    /// Called instead of `coreDidComplete` if a newer publication's completion stands for this one's.
     func coreDidOvertake(_ serial: UInt64, of topic: TopicID)
     func coreDidLoseToken(of activity: ActivityID)
     func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID)
-    /// - Parameter line: for operators. An equal one may come any number of times.
+    /// - Parameter line: for operators. Equal lines may come any number of times.
     func coreDidReport(_ line: String)
-    /// Every shard's transport could deliver now. Called once.
+    /// Called once, when every shard's transport is able to deliver.
     func coreDidBecomeReady()
-    /// Shards have taken what they had no room for: events may come in again.
+    /// Called when shards have taken commands for which they had no room: events may come in again.
     func coreDidRelieve()
 }
 

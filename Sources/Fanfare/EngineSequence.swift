@@ -1,27 +1,27 @@
 import FanfareLoop
 
-/// What an engine tells from the moment at which this was asked for, one element after the other: `for await record in engine.decisions()`.
+/// Announcements of an engine from the creation of the sequence on, one element after the other: `for await record in engine.decisions()`.
 ///
-/// Each sequence is a consumer with a buffer of its own, so a slow one takes nothing from the others, and holds nothing up: where its buffer
-/// is full the oldest element gives way, and `lost` counts it. It ends when the engine has stopped and its buffer is empty. Tasks that
-/// iterate over the same sequence, or over copies of it, share what comes; a task that is cancelled gets `nil`.
+/// Each sequence is a consumer with its own buffer, so a slow consumer neither delays the engine nor costs other consumers an element. A full
+/// buffer drops its oldest element, and `lost` counts it. The sequence ends once the engine has stopped and the buffer is empty. Tasks that
+/// iterate over one sequence, or over copies of it, share its elements; a cancelled task gets `nil`.
 ///
 /// Any thread. The engine copies an element into each sequence, in constant time.
 public struct EngineSequence<Element: Sendable>: AsyncSequence, Sendable {
-    /// Takes elements from the sequence's buffer.
+    /// Iterator that takes elements from the sequence's buffer.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let consumer: Consumer<Element>
 
-        /// - Returns: `nil` when the engine has stopped and the buffer is empty, or the task is cancelled.
+        /// - Returns: the next element; `nil` if the engine has stopped and the buffer is empty, or if the task is cancelled.
         public mutating func next() async -> Element? { await consumer.buffer.next() }
 
-        /// The same; `actor` makes no difference to it.
+        /// Returns the next element, on any actor; `nil` if the engine has stopped and the buffer is empty, or if the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Element? {
             await consumer.buffer.next()
         }
     }
 
-    /// Nothing of it fails.
+    /// Iteration never fails.
     public typealias Failure = Never
 
     private let consumer: Consumer<Element>
@@ -30,14 +30,14 @@ public struct EngineSequence<Element: Sendable>: AsyncSequence, Sendable {
         consumer = Consumer(broadcast, capacity: Swift.max(1, capacity))
     }
 
-    /// Elements that were told and that nobody will get from this sequence, because its buffer was full. Counts up.
+    /// Elements that this sequence has dropped because its buffer was full. Counts up.
     public var lost: Int { consumer.buffer.lost }
 
-    /// Another way to the same buffer.
+    /// Returns an iterator over the shared buffer.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(consumer: consumer) }
 }
 
-/// Listens as long as somebody holds it.
+/// Listener that is registered while it is referenced.
 private final class Consumer<Element: Sendable>: Sendable {
     let buffer: EventBuffer<Element>
     private let broadcast: Broadcast<Element>
@@ -53,10 +53,10 @@ private final class Consumer<Element: Sendable>: Sendable {
     deinit { broadcast.remove(number) }
 }
 
-/// The newest elements that a consumer has not taken yet, and the tasks that wait for the next one. Any thread.
+/// Newest elements that a consumer has not taken yet, and tasks that wait for the next one. Any thread.
 final class EventBuffer<Element: Sendable>: Sendable {
     private struct State {
-        /// A ring, which grows up to the capacity.
+        /// Ring that grows up to the capacity.
         var elements: [Element?] = []
         var first = 0
         var count = 0
@@ -64,7 +64,7 @@ final class EventBuffer<Element: Sendable>: Sendable {
         var isOver = false
         var nextNumber: UInt64 = 0
         var waiting: [(number: UInt64, continuation: CheckedContinuation<Element?, Never>)] = []
-        /// Tasks that were cancelled before they came to wait.
+        /// Tasks that were cancelled before they began to wait.
         var cancelled: Set<UInt64> = []
     }
 
@@ -100,7 +100,7 @@ final class EventBuffer<Element: Sendable>: Sendable {
         state.first = 0
     }
 
-    /// Nothing more comes.
+    /// Ends the sequence behind the elements in the buffer.
     func finish() {
         let waiting = state.withLock { state in
             state.isOver = true
@@ -112,7 +112,7 @@ final class EventBuffer<Element: Sendable>: Sendable {
 
     /// Waits for the next element.
     ///
-    /// - Returns: `nil` at the end, and for a task that is cancelled.
+    /// - Returns: the element; `nil` at the end and for a cancelled task.
     func next() async -> Element? {
         let (element, number) = state.withLock { state -> (Element?, UInt64?) in
             if let element = EventBuffer.takeFirst(&state) { return (element, nil) }
@@ -124,7 +124,7 @@ final class EventBuffer<Element: Sendable>: Sendable {
     }
 
     private func wait(as number: UInt64) async -> Element? {
-        // Nobody cancels this task's wait any more when the handler is gone.
+        // The handler is gone here, so no cancellation of this wait can follow.
         defer { state.withLock { _ = $0.cancelled.remove(number) } }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

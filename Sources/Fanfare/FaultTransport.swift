@@ -2,23 +2,23 @@ import FanfareFanOut
 import FanfareLoop
 import FanfareModel
 
-/// A transport without a network that behaves like a bad one: answers come late and in another order, pushes are throttled, not
-/// processed or never answered, and tokens die, all by a seed. What is owed must arrive nevertheless.
+/// Transport that simulates a bad network: answers are late and reordered, pushes are throttled, unprocessed or unanswered, and tokens die,
+/// all by a seed. Every activity must get its newest state nevertheless.
 ///
-/// The seed fixes what becomes of the first, second, … push of a shard; when each answer comes depends on the clock.
+/// The seed determines the outcome of the first, second, … push of a shard; the time of each answer depends on the clock.
 final class FaultTransport: Transport {
     private unowned let source: any DeliverySource
     private let clock: () -> Moment
     private var random: SplitMix64
     private var ticks: LoopTimer?
     private var batch = DeliveryBatch()
-    /// Answers by the millisecond at which they come, modulo the longest delay.
+    /// Answers by the millisecond of their arrival, modulo the longest delay.
     private var pending: [[Completion]]
     private var tick = 0
     private var inFlight = 0
     private var closed: (() -> Void)?
 
-    /// As many streams as a few connections have.
+    /// Limit on pushes in flight: as many streams as a few connections have.
     private static let inFlightMax = 2000
     private static let delayMaxMilliseconds = 64
 
@@ -41,7 +41,7 @@ final class FaultTransport: Transport {
         source.pull(limit: FaultTransport.inFlightMax - inFlight, at: moment, into: &batch)
         for delivery in batch.deliveries {
             let completion = Completion(slot: delivery.slot, generation: delivery.generation, outcome: outcome())
-            // Most answers are quick, some take the longest time there is.
+            // Most answers are quick; some take the longest delay.
             let delay = random.next() % 8 == 0 ? FaultTransport.delayMaxMilliseconds - 1 : 1 + Int(random.next() % 8)
             pending[(tick + delay) % pending.count].append(completion)
         }
@@ -49,7 +49,7 @@ final class FaultTransport: Transport {
         batch.removeAll()
     }
 
-    /// Per 256 pushes: 16 not processed, 8 without an answer, 4 throttled, 2 to dead tokens.
+    /// Returns the outcome of a push. Of 256 pushes 16 are not processed, 8 get no answer, 4 are throttled, and 2 go to dead tokens.
     private func outcome() -> DeliveryOutcome {
         switch random.next() % 256 {
         case 0..<16: .notProcessed

@@ -1,7 +1,7 @@
 import FanfareDecisions
 import FanfareModel
 
-/// What operators are told of a feed: words that no rule knows, and topics that fill the room there is. Confined to the core's thread.
+/// Notices for operators about a feed: words that no rule knows, and topics that nearly fill their table. Confined to the core's thread.
 struct FeedWatch {
     private var unknownWords: UnknownWords
     private var topicRoom: TopicRoom
@@ -12,7 +12,7 @@ struct FeedWatch {
     }
 
     /// - Parameter runningTopics: topics that have not ended, with the event applied.
-    /// - Returns: one line for people each; nearly always none, which allocates nothing.
+    /// - Returns: one line for people per notice; nearly always none, which allocates nothing.
     mutating func notices(of event: FeedEvent, runningTopics: Int) -> [String] {
         var notices: [String] = []
         if let notice = unknownWords.notice(of: event) { notices.append(notice) }
@@ -21,14 +21,13 @@ struct FeedWatch {
     }
 }
 
-/// Says of words in a feed that no rule knows them, once of each: what is misspelt is taken, and nothing ever comes of it. Confined to
-/// the core's thread.
+/// Notices, once each, words in a feed that no rule knows. A misspelt word is accepted but has no effect. Confined to the core's thread.
 struct UnknownWords {
     private let rules: Rules
-    /// Fact kinds and event kinds that were looked at. A feed whose words are all different must not be kept in mind.
+    /// Fact kinds and event kinds seen so far. It is bounded, because the words of a feed may all be different.
     private var seen: Set<String> = []
     private static let seenMax = 256
-    /// What may have been meant, as far as the rules know it.
+    /// Candidates for a misspelt fact kind, as far as the rules know them.
     private static let factKinds = [
         "teams", "period", "goal", "card", "substitution", "shootoutKick", "penalty", "shootoutAttempt", "point", "set",
         "timeout", "position", "absent",
@@ -36,7 +35,7 @@ struct UnknownWords {
 
     init(rules: Rules) { self.rules = rules }
 
-    /// - Returns: one line for people.
+    /// - Returns: one line for people; `nil` if there is nothing to say.
     mutating func notice(of event: FeedEvent) -> String? {
         switch event.change {
         case .fact(let fact):
@@ -62,20 +61,20 @@ struct UnknownWords {
     private static func hint(_ meant: String?) -> String { meant.map { " (did you mean `\($0)`?)" } ?? "" }
 }
 
-/// Says when the room for topics is nearly used up, and when it is: before people ask why a match is not shown.
+/// Notices that the table of topics is nearly or entirely full, before people ask why a match is not shown.
 struct TopicRoom {
     private let topicsMax: Int
-    /// Of the room, in percent, what was said last.
+    /// Level noticed last, in percent of the table.
     private var said = 0
     private static let levels = [80, 95, 100]
 
     init(topicsMax: Int) { self.topicsMax = topicsMax }
 
-    /// - Parameter count: topics that have not ended; the others give way.
-    /// - Returns: one line for people.
+    /// - Parameter count: topics that have not ended; ended ones are evicted.
+    /// - Returns: one line for people; `nil` if there is nothing to say.
     mutating func notice(of count: Int) -> String? {
         let level = TopicRoom.levels.last { count >= share($0) } ?? 0
-        // What comes and goes around a level is said once; it has to be well below to be news again.
+        // A count that varies around a level is noticed once, and again only after it has fallen to less than half of the lowest level.
         guard level > said else {
             if count < share(TopicRoom.levels[0]) / 2 { said = 0 }
             return nil
@@ -89,7 +88,7 @@ struct TopicRoom {
             "\(level) % of the \(topicsMax) topics that can run at a time are taken (Rules.Limits.topicsMax)"
     }
 
-    /// Rounded up, without overflow.
+    /// Returns a share of the table, rounded up, without overflow.
     private func share(_ percent: Int) -> Int {
         topicsMax / 100 * percent + (topicsMax % 100 * percent + 99) / 100
     }

@@ -2,10 +2,10 @@ import Dispatch
 import FanfareFanOut
 import FanfareLoop
 
-/// Activities on their way from the thread that reads them to the shard that is to have them, while an engine starts and no loop
-/// runs yet: so both sides block, the reader while the shard is behind, the shard while there is nothing to do.
+/// Activities on their way from the thread that reads them to their shard, while an engine starts and no loop runs yet. Therefore both sides
+/// block: the reader while the shard is behind, the shard while the queue is empty.
 final class LoadingQueue: Sendable {
-    /// The engine cannot be made: somebody else says why.
+    /// The engine cannot be created; another error tells why.
     struct Abandoned: Error {}
 
     private struct State {
@@ -16,16 +16,16 @@ final class LoadingQueue: Sendable {
 
     private let state = Locked(State())
     private let filled = DispatchSemaphore(value: 0)
-    /// Begins at zero, because Dispatch wants a semaphore to have gone back to its beginning when it goes.
+    /// Begins at zero and is raised in `init`, because Dispatch traps if a semaphore is released below its initial value.
     private let room = DispatchSemaphore(value: 0)
 
-    /// Some 60 KB a batch, and a batch is worth waking a thread for.
+    /// Activities per batch: some 60 KB, enough to be worth waking a thread.
     static let batchMax = 256
     static let batchesMax = 16
 
     init() { for _ in 0..<LoadingQueue.batchesMax { room.signal() } }
 
-    /// Waits for room; what a shard no longer takes is dropped.
+    /// Adds a batch and blocks until there is room. A batch for a closed queue is discarded.
     func put(_ batch: [ShardCommand]) {
         room.wait()
         let isTaken = state.withLock { state in
@@ -35,10 +35,10 @@ final class LoadingQueue: Sendable {
         if isTaken { filled.signal() } else { room.signal() }
     }
 
-    /// Nothing more comes.
+    /// Marks the end of the batches.
     func finish() { filled.signal() }
 
-    /// Nothing more comes, and what has come is of no use.
+    /// Marks the end of the batches and discards those that wait.
     func abandon() {
         state.withLock { state in
             state.isAbandoned = true
@@ -47,13 +47,13 @@ final class LoadingQueue: Sendable {
         filled.signal()
     }
 
-    /// Batches that the shard has still to take.
+    /// Batches that the shard has not taken yet.
     var waiting: Int { state.withLock(\.batches.count) }
     var isAbandoned: Bool { state.withLock(\.isAbandoned) }
 
     /// Waits for the next batch.
     ///
-    /// - Returns: `nil` at the end.
+    /// - Returns: the batch; `nil` at the end.
     func take() -> [ShardCommand]? {
         filled.wait()
         let batch = state.withLock { $0.batches.isEmpty ? nil : $0.batches.removeFirst() }
@@ -61,7 +61,7 @@ final class LoadingQueue: Sendable {
         return batch
     }
 
-    /// By the shard, when it takes no more: nobody waits for it.
+    /// Closes the queue, so that the reader never blocks again. Called by the shard when it takes no more.
     func close() {
         state.withLock { state in
             state.isClosed = true

@@ -1,32 +1,32 @@
-/// What a caller holds of something that the engine has taken: its place among all that was taken, and whether it outlives the process.
+/// Confirmation that the engine has taken something: its place in the order of acceptance, and its durability.
 ///
-/// Receipts of one engine are ordered by their positions. An engine that is made anew begins at 1 again, as long as it keeps nothing.
+/// Receipts of one engine are ordered by position. Positions begin at 1 in every engine without a store.
 public struct Receipt: Sendable, Hashable, Comparable {
-    /// How much has to go wrong before what was taken is lost.
+    /// Protection of a taken command against loss.
     public enum Durability: UInt8, Sendable, Hashable, Comparable, CaseIterable {
-        /// It is in the process's memory, and gone with that. An engine without a store gives no other.
+        /// The command is in the process's memory and is lost with the process. An engine without a store gives no other durability.
         case memory
-        /// It is on its way to the store, and nothing that comes of it leaves before it is there.
+        /// The command is on its way to the store; none of its effects leaves the engine before it has arrived there.
         case prompt
-        /// It is in the store: it outlives the process and the machine's power.
+        /// The command is in the store and survives the process and a power failure.
         case durable
 
-        /// Whether less has to go wrong for `a` to be lost than for `b`.
+        /// Returns `true` if `a` protects against fewer failures than `b`.
         public static func < (a: Durability, b: Durability) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// The place in the one order in which the core takes what all threads have handed in. Counts up from 1, with gaps: questions have
-    /// places as well.
+    /// Place in the single order in which the core takes commands from all threads. Counts up from 1, with gaps, because questions have
+    /// places too.
     public let position: UInt64
-    /// As it was when the receipt was given.
+    /// Durability at the time the receipt was given.
     public let durability: Durability
 
-    /// For programs that make up receipts, as tests do.
+    /// Creates a receipt for a program's tests; the engine creates its own.
     public init(position: UInt64, durability: Durability) {
         self.position = position
         self.durability = durability
     }
 
-    /// Whether the core takes `a` before `b`. Receipts of different engines do not compare.
+    /// Returns `true` if the core takes `a`'s command before `b`'s. Receipts of different engines are not comparable.
     public static func < (a: Receipt, b: Receipt) -> Bool { a.position < b.position }
 }

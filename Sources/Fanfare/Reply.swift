@@ -1,6 +1,6 @@
 import FanfareLoop
 
-/// One answer on its way from the core to one task, which may stop waiting for it. Any thread.
+/// Single answer from the core to one task, which may stop waiting for it. Any thread.
 final class Reply<Value: Sendable>: Sendable {
     private enum State {
         case open
@@ -10,7 +10,7 @@ final class Reply<Value: Sendable>: Sendable {
 
     private let state = Locked(State.open)
 
-    /// The first answer counts.
+    /// Gives the answer; only the first call counts.
     func give(_ value: Value?) {
         let awaiting = state.withLock { state -> CheckedContinuation<Value?, Never>? in
             switch state {
@@ -28,7 +28,7 @@ final class Reply<Value: Sendable>: Sendable {
 
     /// Waits for the answer. Called once.
     ///
-    /// - Returns: `nil` when the task is cancelled before it comes.
+    /// - Returns: the answer; `nil` if the task is cancelled first.
     func value() async -> Value? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

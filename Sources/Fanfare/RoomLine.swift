@@ -2,20 +2,20 @@ import FanfareFanOut
 import FanfareLoop
 import Synchronization
 
-/// Callers that wait for room in a full mailbox, in the order in which they came, each with what it brings. The core puts that into the
-/// mailbox for them, so nobody has to try again, and nobody who comes later goes first.
+/// Line of callers that wait for room in a full mailbox, in order of arrival, each with its element. The core pushes the elements into the
+/// mailbox, so callers do not retry and later callers do not overtake earlier ones.
 ///
-/// Every caller that waits gets exactly one answer: a place, or the end of its patience, of its task, or of the engine. Callers are any
-/// thread's; `admit` and `withdraw` are the core's.
+/// Every waiting caller gets exactly one answer: admitted, late, stopped or cancelled. Callers run on any thread; only the core calls `admit`
+/// and `withdraw`.
 final class RoomLine<Element: Sendable>: Sendable {
     enum Answer: Sendable, Equatable {
-        /// There is room; with the position of what the caller brought.
+        /// The caller has room; the value is the position of its element, if it has one.
         case admitted(UInt64?)
         case late, stopped, cancelled
     }
 
     private struct Caller {
-        /// `nil`: only wants to know of room.
+        /// Element to push; `nil` for a caller that only waits for room.
         let element: Element?
         let until: Int64
         let continuation: CheckedContinuation<Answer, Never>
@@ -23,12 +23,12 @@ final class RoomLine<Element: Sendable>: Sendable {
 
     private struct State {
         var callers: [UInt64: Caller] = [:]
-        /// Numbers of callers, some of whom are gone.
+        /// Numbers of callers in order of arrival, including some that are gone.
         var order: [UInt64] = []
         var isClosed = false
-        /// No caller's patience ends before.
+        /// Lower bound of all callers' deadlines.
         var earliest = Int64.max
-        /// Callers that were cancelled before they came to wait.
+        /// Numbers of callers that were cancelled before they began to wait.
         var cancelled: Set<UInt64> = []
     }
 
@@ -36,21 +36,21 @@ final class RoomLine<Element: Sendable>: Sendable {
     private let waiting = Atomic(0)
     private let nextNumber = Atomic<UInt64>(0)
 
-    /// Callers that wait. Any thread; one that comes meanwhile has the core woken.
+    /// Callers that wait. Any thread; a caller that arrives in the meantime wakes the core.
     var count: Int { waiting.load(ordering: .acquiring) }
 
-    /// For tests: those who are gone and not forgotten included.
+    /// Numbers kept, including those of callers that are gone. For tests.
     var numbersKept: Int { state.withLock { $0.order.count + $0.cancelled.count } }
 
-    /// Waits, behind those who wait already.
+    /// Waits behind the callers that wait already.
     ///
     /// - Parameters:
-    ///   - element: what the caller brings; `nil`: only wants to know of room.
-    ///   - until: the caller waits no longer than that, monotonic nanoseconds.
-    ///   - wake: has the core take a turn.
+    ///   - element: element to push; `nil` for a caller that only waits for room.
+    ///   - until: deadline of the wait, in monotonic nanoseconds.
+    ///   - wake: makes the core take a turn.
     func wait(with element: Element?, until: Int64, wake: @Sendable () -> Void) async -> Answer {
         let number = nextNumber.add(1, ordering: .relaxed).newValue
-        // Nobody cancels this caller any more when the handler is gone.
+        // The handler is gone here, so no cancellation of this caller can follow.
         defer { state.withLock { _ = $0.cancelled.remove(number) } }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -76,12 +76,12 @@ final class RoomLine<Element: Sendable>: Sendable {
         }
     }
 
-    /// Gives the first callers their places, as long as there is room.
+    /// Admits callers in order while there is room.
     ///
     /// - Parameters:
-    ///   - room: elements that may be pushed.
-    ///   - push: answers with the position; `nil`: there is no room after all.
-    /// - Returns: whether anything was pushed.
+    ///   - room: greatest number of elements to push.
+    ///   - push: pushes an element and returns its position; `nil` if there is no room after all.
+    /// - Returns: `true` if any element was pushed.
     func admit(room: Int, push: (Element) -> UInt64?) -> Bool {
         guard count > 0, room > 0 else { return false }
         var admitted: [(Caller, UInt64?)] = []
@@ -107,9 +107,9 @@ final class RoomLine<Element: Sendable>: Sendable {
         return admitted.contains { $0.1 != nil }
     }
 
-    /// Whose patience is at its end is told so.
+    /// Answers callers whose deadline has passed with `late`.
     ///
-    /// - Returns: when to come again, at the latest; `nil`: nobody's ends.
+    /// - Returns: latest time for the next call; `nil` if no caller has a deadline.
     func withdraw(at now: Int64) -> Int64? {
         guard count > 0 else { return nil }
         var late: [Caller] = []
@@ -125,7 +125,7 @@ final class RoomLine<Element: Sendable>: Sendable {
         return next == .max ? nil : next
     }
 
-    /// Nobody is given room any more, and nobody waits from now on.
+    /// Answers all callers with `stopped`, and all later ones at once.
     func close() {
         let callers = state.withLock { state -> [Caller] in
             state.isClosed = true
@@ -139,7 +139,7 @@ final class RoomLine<Element: Sendable>: Sendable {
     private func remove(_ number: UInt64, from state: inout State) -> Caller? {
         guard let caller = state.callers.removeValue(forKey: number) else { return nil }
         waiting.store(state.callers.count, ordering: .releasing)
-        // Numbers of those who are gone must not pile up behind one who waits.
+        // Numbers of callers that are gone must not accumulate behind one that waits.
         if state.order.count > 2 * state.callers.count + 64 {
             let callers = state.callers
             state.order.removeAll { callers[$0] == nil }

@@ -1,44 +1,44 @@
-/// What becomes of the question whether everybody has what was sent before.
+/// Answer to the question if every activity has what was sent before.
 package enum Settlement {
-    /// Everybody has it, or something newer.
+    /// Every activity has it, or something newer.
     case complete
-    /// Nothing is on its way any more, but somebody was refused it for good.
+    /// Nothing is in flight, but APNs refused it for some activity for good.
     case refused
     /// The time is over, or the engine stops.
     case unknown
 }
 
-/// Who waits until everybody has what was sent before, and what the shards have said to that.
+/// Pending settles and the shards' answers to them.
 ///
-/// Questions are numbered. A shard's answer to one is an answer to all before it, and who has waited for long enough is withdrawn:
-/// so nothing here, or in a shard, grows with the questions that were asked in vain.
+/// Settles are numbered questions. A shard's answer to one answers all before it, and a settle whose time is over is withdrawn, so nothing
+/// here or in a shard grows with unanswered questions.
 struct SettleQueue {
     private struct Waiting {
         let question: UInt64
-        /// Monotonic nanoseconds.
+        /// Deadline, in monotonic nanoseconds.
         let until: Int64
         let settled: (Settlement) -> Void
     }
 
-    /// In the order of their questions.
+    /// Pending settles in the order of their questions.
     private var waiting: [Waiting] = []
     private var asked: UInt64 = 0
-    /// Of each shard the newest.
+    /// Newest answer of each shard.
     private var answers: [(question: UInt64, isComplete: Bool)]
 
     init(shards: Int) { answers = Array(repeating: (0, true), count: shards) }
 
     var count: Int { waiting.count }
 
-    /// - Parameter until: who waits does so no longer than that, monotonic nanoseconds.
-    /// - Returns: the question's number, which all shards are to be asked.
+    /// - Parameter until: deadline, in monotonic nanoseconds.
+    /// - Returns: number of the question to ask all shards.
     mutating func ask(until: Int64, _ settled: @escaping (Settlement) -> Void) -> UInt64 {
         asked += 1
         waiting.append(Waiting(question: asked, until: until, settled: settled))
         return asked
     }
 
-    /// A shard has answered this question, and all before it.
+    /// Notes a shard's answer to this question and all before it.
     mutating func answer(_ question: UInt64, isComplete: Bool, from shard: Int) {
         answers[shard] = (question, isComplete)
         let answered = answers.lazy.map(\.question).min() ?? 0
@@ -48,7 +48,7 @@ struct SettleQueue {
         for one in settled { one.settled(settlement) }
     }
 
-    /// Whose time is over is told so.
+    /// Answers settles whose time is over with `unknown`.
     mutating func withdraw(at now: Int64) {
         guard waiting.contains(where: { $0.until <= now }) else { return }
         let late = waiting.filter { $0.until <= now }
@@ -56,6 +56,6 @@ struct SettleQueue {
         for one in late { one.settled(.unknown) }
     }
 
-    /// There will be no answers any more.
+    /// Answers all settles with `unknown`, because no shard will answer.
     mutating func withdrawAll() { withdraw(at: .max) }
 }

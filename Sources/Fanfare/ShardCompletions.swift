@@ -1,21 +1,21 @@
 import FanfareFanOut
 import FanfareModel
 
-/// Publications that shards were told of, until each shard has completed them or a newer publication has overtaken them.
+/// Publications sent to shards, until every shard has completed them or a newer publication has overtaken them.
 ///
 /// All times are monotonic nanoseconds.
 struct ShardCompletions {
     private struct Open {
         let topic: TopicID
-        /// Shards that have not completed it; never zero here.
+        /// Shards that have not completed the publication; never zero while it is open.
         var shardsLeft: Int
-        /// Of the completions that have been told.
+        /// Latest completion reported so far; `nil` if no activity lacked the publication.
         var latest: Int64?
     }
 
     struct Completion: Equatable {
         let topic: TopicID
-        /// When the last shard's last activity had the publication; `nil`: no activity lacked it.
+        /// Time at which the last activity of all shards had the publication; `nil` if no activity lacked it.
         let at: Int64?
     }
 
@@ -23,18 +23,18 @@ struct ShardCompletions {
 
     var count: Int { open.count }
 
-    /// - Parameter shards: that were told of it, at least one.
+    /// - Parameter shards: shards that get the publication, at least one.
     mutating func open(_ serial: UInt64, of topic: TopicID, shards: Int) {
         open.insert(Open(topic: topic, shardsLeft: shards, latest: nil), at: serial)
     }
 
-    /// More shards are told of the publication. Nobody waits for them when all of those before have completed it.
+    /// Adds shards that get the publication later. Has no effect if all earlier shards have completed it.
     mutating func addShards(_ count: Int, to serial: UInt64) { open.update(serial) { $0.shardsLeft += count } }
 
-    /// One shard has completed the publication.
+    /// Notes that one shard has completed the publication.
     ///
-    /// - Parameter moment: when its last activity had it; `nil`: none lacked it.
-    /// - Returns: what there is to tell when that was the last shard; `nil` for a publication that was overtaken, too.
+    /// - Parameter moment: time at which the shard's last activity had it; `nil` if none lacked it.
+    /// - Returns: the completion if that was the last shard; `nil` otherwise, and for an overtaken publication.
     mutating func complete(_ serial: UInt64, at moment: Int64?) -> Completion? {
         let shardsLeft = open.update(serial) { publication in
             publication.shardsLeft -= 1
@@ -45,12 +45,12 @@ struct ShardCompletions {
         return Completion(topic: publication.topic, at: publication.latest)
     }
 
-    /// A newer publication's completion stands for that of this one.
+    /// Removes a publication, because a newer one's completion stands for its own.
     ///
-    /// - Returns: its topic; `nil` where it was not open.
+    /// - Returns: its topic; `nil` if it was not open.
     mutating func overtake(_ serial: UInt64) -> TopicID? { open.remove(serial)?.topic }
 
-    /// - Parameter shards: all that there are.
+    /// - Parameter shards: number of all shards.
     func violation(shards: Int) -> String? {
         for (serial, publication) in open.all where !(1...shards).contains(publication.shardsLeft) {
             return "publication \(serial) is open in \(publication.shardsLeft) of \(shards) shards"

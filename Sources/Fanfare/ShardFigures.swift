@@ -1,7 +1,7 @@
 import FanfareFanOut
 import FanfareModel
 
-/// The newest figures of each shard, and their sums.
+/// Newest figures of each shard, and their sums.
 struct ShardFigures {
     private var countsOfShards: [ShardCounts]
     private var freshnessOfShards: [FreshnessReport]

@@ -2,25 +2,25 @@ import FanfareFanOut
 import FanfareModel
 import Synchronization
 
-/// What lies between the core and one shard. Each side takes its ends: `ShardLink` the core's, `ShardTurn` the shard's.
+/// Rings between the core and one shard. `ShardLink` has the core's ends, `ShardTurn` the shard's.
 final class ShardRings: Sendable {
-    /// Commands on their way to a shard. A follow is the most frequent one; 65,536 of them are some 10 MB.
+    /// Capacity of the ring of commands. The most frequent one is a follow; 65,536 of them take some 10 MB.
     static let commandsMax = 1 << 16
-    /// Facts on their way to the core: completions and dead tokens, a few bytes each.
+    /// Capacity of the ring of feedback: completions and dead tokens, a few bytes each.
     static let feedbackMax = 1 << 14
 
     let commands: OneToOneRing<ShardCommand>
     let feedback: OneToOneRing<ShardFeedback>
     let commandsMax: Int
     let feedbackMax: Int
-    // Beside the ring, because the ring may be full and its reader held up. Milliseconds; `.max`: the transport's own time. Written before
-    // the flag.
+    // Time for stopping in milliseconds; `.max` stands for the transport's own. It is separate from the ring, because the ring may be full
+    // and its reader held up. Written before the flag.
     private let timeout = Atomic<Int64>(.max)
     private let isToStop = Atomic<Bool>(false)
-    /// The shard has looked at the ring for the last time before it sleeps: whoever has put something into it since wakes it.
+    /// Is `true` if the shard sleeps or is about to look at the ring for the last time before it sleeps. The core wakes it after pushing.
     private let isAsleep = Atomic<Bool>(true)
 
-    /// Others than these capacities, powers of two, are for simulations.
+    /// Creates rings; other capacities than the default ones are for simulations and must be powers of two.
     init(commandsMax: Int = ShardRings.commandsMax, feedbackMax: Int = ShardRings.feedbackMax) {
         self.commandsMax = commandsMax
         self.feedbackMax = feedbackMax
@@ -28,28 +28,28 @@ final class ShardRings: Sendable {
         feedback = OneToOneRing(capacity: feedbackMax)
     }
 
-    /// From the core's thread, when something has been put into the ring.
+    /// Clears the sleep flag. Called by the core after pushing into the ring.
     ///
-    /// - Returns: whether the shard has to be woken; an awake one looks into the ring before it sleeps.
+    /// - Returns: `true` if the core must wake the shard; a shard that is awake looks into the ring before it sleeps.
     func rouse() -> Bool {
-        // A read-modify-write on both sides: whichever is the second sees what the other one did before its own.
+        // Both sides use a read-modify-write, so the second one sees everything the other did before its own.
         isAsleep.exchange(false, ordering: .sequentiallyConsistent)
     }
 
-    /// From the shard's thread: it looks into the ring after this, and sleeps if there is nothing.
+    /// Sets the sleep flag. Called by the shard, which then looks into the ring and sleeps if it is empty.
     func lieDown() { _ = isAsleep.exchange(true, ordering: .sequentiallyConsistent) }
 
-    /// From the shard's thread: it is at work. Relaxed, for it looks into the ring in any case before it sleeps.
+    /// Clears the sleep flag. Called by the shard when it works; relaxed, because the shard looks into the ring again before it sleeps.
     func getUp() { isAsleep.store(false, ordering: .relaxed) }
 
-    /// From the core's thread.
+    /// Requests a stop. Called by the core.
     func stop(within timeout: Duration?) {
         self.timeout.store(timeout.map { max(0, $0.milliseconds) } ?? .max, ordering: .relaxed)
-        // Meets the acquire in `stopRequest`.
+        // Pairs with the acquire in `stopRequest`.
         isToStop.store(true, ordering: .releasing)
     }
 
-    /// From the shard's thread: whether it is to stop, and within what time.
+    /// Stop request and its time, as the shard reads them.
     var stopRequest: (isMade: Bool, timeout: Duration?) {
         guard isToStop.load(ordering: .acquiring) else { return (false, nil) }
         let timeout = timeout.load(ordering: .relaxed)
@@ -57,35 +57,36 @@ final class ShardRings: Sendable {
     }
 }
 
-/// A shard as the core holds it: the sending end of one ring, the receiving end of another. Confined to the core's thread; on which
-/// thread the shard is, or whether on the same, it does not know.
+/// Core's link to a shard: producer of one ring, consumer of the other. Confined to the core's thread; the shard may run on any thread, even
+/// the same.
 final class ShardLink {
     private let rings: ShardRings
     private var commands: RingProducer<ShardCommand>
     private var feedback: RingConsumer<ShardFeedback>
-    /// Has the shard take a turn, soon.
+    /// Makes the shard take a turn soon.
     private let wake: () -> Void
-    /// What found the ring full, but for `next`. While more than `waitingMax` wait here the core takes no new events, so this holds at
-    /// most that and what the timers of one turn publish: bounded by topics, not by lag.
+    /// Commands behind `next` that found the ring full. The core takes no new events while more than `waitingMax` commands wait, so the
+    /// backlog holds at most that plus the publications of one turn's timers: it is bounded by topics, not by lag.
     private var backlog = CommandQueue()
-    /// The first of them, for which there was no room when it was its turn.
+    /// First command that found the ring full.
     private var next: ShardCommand?
-    /// A question waits in the backlog. What is asked meanwhile is asked when that one has left, and only the newest, for which an answer
-    /// stands for all before it: each keeps versions behind it from overtaking those before it.
+    /// Is `true` while a `reportQuiet` waits in the backlog. A later one waits outside until that has left, and a newer one replaces it,
+    /// because an answer stands for all questions before it. Each question in the backlog keeps versions behind it from overtaking those
+    /// before it.
     private var hasQuestion = false
     private var asked: UInt64?
-    /// Commands that may wait here without holding anybody back.
+    /// Commands that may wait here without holding back new events.
     var waitingMax = 0
-    /// Where another app's events would have to wait: four rings of commands, some 40 MB. A shard that takes nothing is minutes behind
-    /// then, in alerts and commands, for of states only the newest wait.
+    /// `waitingMax` for several apps: four rings of commands, some 40 MB. A shard that takes nothing is minutes behind by then, but only in
+    /// alerts and commands, because of states only the newest wait.
     static let waitingBesideOthersMax = 4 * ShardRings.commandsMax
-    /// Told the serial of a publication that is left out, because a newer one waits behind it.
+    /// Called with the serial of a publication that is dropped because a newer one waits behind it.
     var onOvertaken: ((UInt64) -> Void)?
     /// Facts taken from the ring since the shard was last woken.
     private var heard = 0
-    /// Commands put into the ring of which the shard has not been told.
+    /// Commands pushed since the shard was last rung.
     private var unrung = 0
-    /// With so many of them it is told before the core's turn is over, so that both are at work.
+    /// Number of commands after which the shard is rung before the core's turn ends, so that both work at the same time.
     static let unrungMax = 64
 
     init(_ rings: ShardRings, wake: @escaping () -> Void) {
@@ -95,12 +96,12 @@ final class ShardLink {
         self.wake = wake
     }
 
-    /// Commands that the ring had no room for.
+    /// Commands that found no room in the ring.
     var waiting: Int { backlog.count + (next == nil ? 0 : 1) }
-    /// Full: no new event may be taken in until this is false again.
+    /// Is `true` while too many commands wait for the core to take new events.
     var isCongested: Bool { waiting > waitingMax }
 
-    /// The shard hears of it with the next `ring`, or when some have been sent.
+    /// Sends a command. The shard learns of it with the next `ring`, or after `unrungMax` commands.
     func send(_ command: ShardCommand) {
         if next != nil {
             appendToBacklog(command)
@@ -111,7 +112,7 @@ final class ShardLink {
         if unrung >= ShardLink.unrungMax { ring() }
     }
 
-    /// Has the shard take what was sent; once per turn of the core. While the shard is awake it costs an atomic exchange.
+    /// Makes the shard take the commands sent to it; once per turn of the core. It costs an atomic exchange while the shard is awake.
     func ring() {
         guard unrung > 0 else { return }
         unrung = 0
@@ -134,9 +135,9 @@ final class ShardLink {
         return command
     }
 
-    /// Moves what waited for room. The shard has the core woken when there is some.
+    /// Moves waiting commands into the ring. The shard wakes the core when the ring has room.
     func flush() {
-        // A shard that found its ring full waits to be told of room.
+        // A shard that found its ring full waits for this wake-up.
         if heard >= rings.feedbackMax / 2 {
             heard = 0
             wake()
@@ -147,13 +148,13 @@ final class ShardLink {
         wake()
     }
 
-    /// Hands over what the shard has told; once per turn of the core.
+    /// Takes the shard's feedback; once per turn of the core.
     func hear(_ take: (ShardFeedback) -> Void) { heard += feedback.drain(limit: rings.feedbackMax, take) }
 
-    /// The shard waits for the answers that are out, and closes. Commands that still wait are not carried out, and nothing more is
-    /// pulled: who wants them done asks for a `quiet` first.
+    /// Stops the shard: it pulls nothing more, waits for pending answers and closes. Waiting commands are discarded; the caller settles first
+    /// if they matter.
     ///
-    /// - Parameter timeout: after that it ends with whatever is still out. `nil`: the transport's own.
+    /// - Parameter timeout: time after which the shard ends without the pending answers. `nil`: the transport's own.
     func stop(within timeout: Duration?) {
         rings.stop(within: timeout)
         wake()

@@ -1,12 +1,12 @@
 import FanfareFanOut
 import FanfareModel
 
-/// All shards as the core holds them, in the order of their apps: who is told of a command. Confined to the core's thread.
+/// Links to all shards, in the order of their apps; routes commands to them. Confined to the core's thread.
 struct ShardLinks {
     private let links: [ShardLink]
     let perApp: Int
 
-    /// - Parameter links: of one app after the other, as many for each.
+    /// - Parameter links: links to the shards, grouped by app, equally many for each.
     init(_ links: [ShardLink], perApp: Int) {
         self.links = links
         self.perApp = perApp
@@ -18,7 +18,7 @@ struct ShardLinks {
     var appCount: Int { links.count / perApp }
     subscript(index: Int) -> ShardLink { links[index] }
 
-    /// Some link waits for room in its ring, and what is said to all of them would wait with it.
+    /// Is `true` while any link waits for room in its ring; commands to all shards would wait with it.
     var isCongested: Bool { links.contains { $0.isCongested } }
 
     func send(_ command: ShardCommand) { for link in links { link.send(command) } }
@@ -27,27 +27,27 @@ struct ShardLinks {
         for link in links[app * perApp..<(app + 1) * perApp] { link.send(command) }
     }
 
-    /// All commands for one subscriber of an app go to one shard, in order.
+    /// Sends a command to the subscriber's shard. Commands for one subscriber of an app go to one shard, in order.
     func send(_ command: ShardCommand, forSubscriber key: UInt64, app: Int) {
         links[app * perApp + ShardPlace.index(ofSubscriber: key, of: perApp)].send(command)
     }
 
-    /// Has the shards take what was sent.
+    /// Makes the shards take the commands sent to them.
     func ring() { for link in links { link.ring() } }
 
     func stop(within timeout: Duration?) { for link in links { link.stop(within: timeout) } }
 }
 
-/// Which subscribers are a shard's.
+/// Position of a shard, which determines its subscribers.
 package struct ShardPlace: Sendable {
-    /// Each app has shards of its own: nothing of one waits for another, and dead tokens of one say nothing about another.
+    /// Index of the app. Each app has its own shards, so one app never waits for another, and dead tokens of one say nothing about another.
     package let app: Int
-    /// Among the shards of its app.
+    /// Index among the shards of the app.
     package let index: Int
     package let count: Int
 
     package func owns(subscriber key: UInt64) -> Bool { ShardPlace.index(ofSubscriber: key, of: count) == index }
 
-    /// A slice of the subscribers by hash; the low bits are left to whoever hashes into tables.
+    /// Returns the index of a subscriber's shard. It uses the hash's high half and leaves the low bits to hash tables.
     static func index(ofSubscriber key: UInt64, of count: Int) -> Int { Int((key.mixed >> 32) % UInt64(count)) }
 }

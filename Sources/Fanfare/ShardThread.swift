@@ -4,25 +4,25 @@ package import FanfareFanOut
 package import FanfareLoop
 package import FanfareModel
 
-/// A shard on a thread of its own. Confined to the core's thread.
+/// Shard on a thread of its own. Confined to the core's thread.
 final class ShardThread {
     private let rings = ShardRings()
     private let thread: LoopThread
     private let started = Started<WakeupSignal>()
-    /// What found no room in the ring when the thread ended.
+    /// Feedback that found no room in the ring when the thread ended.
     private let unheard = Locked<[ShardFeedback]>([])
 
-    /// What every shard of an engine is made with.
+    /// Settings that all shards of an engine share.
     struct Options: Sendable {
         var limits = ActivityLimits()
         var lineups = LineupRules()
         var clock = ClockSource.system
     }
 
-    /// Does not wait for the thread: `opened()` does.
+    /// Starts the thread without waiting for it; `opened()` waits.
     ///
     /// - Parameters:
-    ///   - load: fills the shard before its transport is opened, on the shard's thread; the first thing that happens there.
+    ///   - load: fills the shard on its thread, before anything else happens there.
     ///   - core: signalled when feedback waits, or the ring has room again.
     init(
         _ place: ShardPlace, _ options: Options, makeTransport: @escaping TransportFactory,
@@ -53,13 +53,13 @@ final class ShardThread {
 
     /// Waits until the shard is loaded and its transport opened.
     ///
-    /// - Throws: why it cannot be; the thread has ended then.
+    /// - Throws: the error of loading or of the transport; the thread has ended then.
     func opened() throws -> ShardLink {
         let signal = try started.wait()
         return ShardLink(rings) { signal.signal() }
     }
 
-    /// Before `opened()`, for an engine that cannot be: the thread ends.
+    /// Ends the thread of an engine that cannot be created. Called before `opened()`.
     func abandon() {
         rings.stop(within: .zero)
         if let signal = try? started.wait() { signal.signal() }
@@ -68,7 +68,7 @@ final class ShardThread {
 
     /// Waits until the thread has ended.
     ///
-    /// - Returns: what it had still to tell, and what found no room in the ring.
+    /// - Returns: the shard's last figures, and feedback that found no room in the ring.
     func join() -> [ShardFeedback] {
         thread.join()
         return unheard.withLock { facts in
@@ -77,7 +77,7 @@ final class ShardThread {
         }
     }
 
-    /// Calls a shard's turns on its loop.
+    /// Runs a shard's turns on its loop.
     private final class Driver {
         let turn: ShardTurn
         private let wakeup: Wakeup
@@ -107,22 +107,22 @@ final class ShardThread {
     }
 }
 
-/// Makes a shard's transport on the shard's thread.
+/// Function that creates a shard's transport, on the shard's thread.
 package typealias TransportFactory = @Sendable (Loop, Shard, TransportContext) throws -> any Transport
 
-/// What a transport is given beside its loop and its shard. Confined to the shard's thread.
+/// Arguments of a transport besides its loop and its shard. Confined to the shard's thread.
 package struct TransportContext {
     package let clock: () -> Moment
-    /// For whoever can show what time it is.
+    /// Proofs of the wall clock, for a transport that learns the time from its peer.
     package let proof: WallProof
-    /// Takes a line for operators.
+    /// Receives a line for operators.
     package let report: (String) -> Void
 }
 
-/// A value made on another thread, or why it was not.
+/// Result of a start on another thread: a value or an error.
 final class Started<Value: Sendable>: @unchecked Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
-    // Written once before the signal, read after the wait: the semaphore orders the two.
+    // Written once before the signal and read after the wait: the semaphore orders the two.
     private var result: Result<Value, any Error>?
 
     func succeed(_ value: Value) {
@@ -137,7 +137,7 @@ final class Started<Value: Sendable>: @unchecked Sendable {
 
     func wait() throws -> Value {
         semaphore.wait()
-        semaphore.signal()  // for whoever asks again
+        semaphore.signal()  // for the next call
         guard let result else { preconditionFailure("signalled without a result") }
         return try result.get()
     }

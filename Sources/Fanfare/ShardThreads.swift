@@ -3,26 +3,26 @@ import FanfareFanOut
 import FanfareLoop
 import FanfareModel
 
-/// The shards of an engine, each on a thread of its own, as many for each app. Confined to the core's thread.
+/// Shards of an engine, each on a thread of its own, equally many for each app. Confined to the core's thread.
 final class ShardThreads {
-    /// In the order of the apps.
+    /// Links in the order of the apps.
     let links: [ShardLink]
     private let threads: [ShardThread]
 
-    /// A program that does not know how many there are may say anything: more than these find room as they come.
+    /// Limit on reserved activities, because a program's estimate may be arbitrary; memory for more is allocated as they come.
     private static let expectedMax = 20_000_000
 
-    /// Starts all of them, which then load at the same time, and waits until their transports are opened.
+    /// Starts all shards, which load at the same time, and waits until their transports are opened.
     ///
     /// - Parameters:
-    ///   - count: of each app.
-    ///   - pinned: each thread stays on one processor.
+    ///   - count: shards per app.
+    ///   - pinned: `true` pins each thread to one processor.
     ///   - load: fills a shard, on its thread.
-    ///   - subscribers: handed to the shards, too, read once, on this thread.
-    ///   - topicLimits: of the rules, for them.
-    ///   - report: takes lines for operators, on this thread.
-    ///   - core: signalled when a shard has something to tell.
-    /// - Throws: why it cannot be. No thread is left then.
+    ///   - subscribers: read once, on this thread, and passed to the shards after `load`.
+    ///   - topicLimits: limits of the rules, which subscriptions must keep.
+    ///   - report: receives lines for operators, on this thread.
+    ///   - core: signalled when a shard has feedback.
+    /// - Throws: the reason why a shard cannot start. All threads have ended then.
     init(
         _ count: Int, _ options: ShardThread.Options, pinned: Bool, makeTransports: [TransportFactory], apps: [AppID],
         load: (@Sendable (Shard, ShardPlace, Moment) throws -> Void)?, subscribers: (any SubscriberSource)?,
@@ -35,13 +35,13 @@ final class ShardThreads {
             for (app, makeTransport) in makeTransports.enumerated() {
                 queues.append([])
                 var options = options
-                // What APNs refuses one app's key for says nothing to the others. The core goes by the first one's proof.
+                // APNs may refuse one app's key without meaning for the others. The core goes by the first app's proof.
                 if app > 0 { options.clock = options.clock.unproven }
                 for index in 0..<count {
                     let place = ShardPlace(app: app, index: index, count: count)
                     let queue = LoadingQueue()
                     queues[app].append(queue)
-                    // Of the other apps nobody knows how many activities theirs are.
+                    // The number of activities of the other apps is unknown.
                     let share = app == 0 ? expected / count : 0
                     threads.append(
                         try ShardThread(
@@ -49,7 +49,7 @@ final class ShardThreads {
                             load: { shard, moment in
                                 defer { queue.close() }
                                 if pinned { try LoopThread.pinToProcessor(index) }
-                                // Room for a sixteenth more than its share.
+                                // Room for a sixteenth more than the shard's share.
                                 if share > 0 { shard.reserve(activities: share + share / 16 + 16) }
                                 try load?(shard, place, moment)
                                 while let commands = queue.take() {
@@ -72,7 +72,7 @@ final class ShardThreads {
         self.threads = threads
     }
 
-    /// Waits for the threads, which have been told to stop, and hands over what they had still to tell.
+    /// Waits for the threads, which have been told to stop, and hands over their remaining feedback.
     func join(_ take: (ShardFeedback, _ shard: Int) -> Void) {
         for index in threads.indices {
             let rest = threads[index].join()

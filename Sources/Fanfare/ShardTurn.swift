@@ -1,8 +1,8 @@
 import FanfareFanOut
 import FanfareModel
 
-/// What a shard's thread does, without thread or loop: the core's commands go to the shard, the shard's facts to the core, and
-/// between the two the transport has its turn. `ShardThread` calls it on a loop; a simulation may, in any order.
+/// Work of a shard's thread, without thread or loop: it passes the core's commands to the shard and the shard's feedback to the core, and
+/// runs the transport in between. `ShardThread` calls it on a loop; a simulation may call its methods in any order.
 ///
 /// Confined to one thread.
 final class ShardTurn {
@@ -11,33 +11,33 @@ final class ShardTurn {
     private let rings: ShardRings
     private var commands: RingConsumer<ShardCommand>
     private var feedback: RingProducer<ShardFeedback>
-    /// Taken from the ring, not yet carried out.
+    /// Commands taken from the ring and not yet carried out.
     private var waiting = CommandQueue()
     /// Commands taken since the core was last woken.
     private var taken = 0
-    /// The core has something to hear, or room for its commands.
+    /// Wakes the core, which finds feedback or room for its commands.
     private let wakeCore: () -> Void
-    /// Has `takeCommands` called once more, when the transport has had its turn.
+    /// Schedules another call of `takeCommands` after the transport's turn.
     private let wake: () -> Void
     private var transport: (any Transport)?
     private var reports = Reports()
     private var counted = ShardCounts()
     private var hasToldReady = false
     private var isStopping = false
-    /// It has begun to stop, and has so long for it.
+    /// Called with the time for stopping when the stop begins.
     var onStop: ((Duration) -> Void)?
-    /// The transport has closed; nothing more will happen here.
+    /// Called when the transport has closed; nothing happens here afterwards.
     var onStopped: (() -> Void)?
 
-    /// Commands taken from the ring together: what they tell the core may come on top of a feedback that is full.
+    /// Commands taken from the ring at a time. Their feedback may exceed a ring that is full already.
     private static let batchMax = 64
-    /// Commands that wait here instead of in the ring, so that versions among them can overtake each other. With fewer topics than
-    /// that, a full ring is soon nothing but the newest version of each.
+    /// Commands that wait here instead of in the ring, so that newer versions can overtake older ones. If there are fewer topics than that, a
+    /// full ring soon shrinks to the newest version of each.
     private static let waitingMax = 4096
-    /// A turn's batches from the ring: twice what it holds.
+    /// Batches taken from the ring per turn: twice its capacity.
     private static let batchesMax = 2 * ShardRings.commandsMax / batchMax
-    /// A turn is over after this, and after the command that was under way: connections then have theirs, and answers that have
-    /// come are read before their requests time out.
+    /// Time after which a turn ends, apart from the command in progress. Connections are served then, and answers are read before their
+    /// requests time out.
     static let longest = Duration.milliseconds(4)
 
     init(
@@ -53,12 +53,12 @@ final class ShardTurn {
         feedback = rings.feedback.takeProducer()
     }
 
-    /// Where the shard's deliveries go; before anything else is called.
+    /// Sets the transport that takes the shard's deliveries. Called before anything else.
     func open(_ transport: any Transport) { self.transport = transport }
 
     // MARK: Commands
 
-    /// Somebody has woken the shard: there are commands, or room for feedback, or it is to stop.
+    /// Reacts to a wake-up: commands in the ring, room for feedback, or a stop.
     func takeCommands() {
         rings.getUp()
         let stop = rings.stopRequest
@@ -68,14 +68,14 @@ final class ShardTurn {
         transport?.workAvailable()
     }
 
-    /// - Returns: `false`: the core does not listen, and wakes the shard when it does.
+    /// - Returns: `false` if the core does not take feedback; it wakes the shard when it does.
     private func carryOut() -> Bool {
         var moment = clock.now()
         let end = moment.monotonicNanoseconds + ShardTurn.longest.milliseconds * 1_000_000
         var batches = ShardTurn.batchesMax
         repeat {
             takeIn(&batches)
-            // Until the clock is looked at again. What may take long, for a million lineups, counts as much as many that do not.
+            // Commands until the clock is read again. A command that may take long, for a million lineups, counts as a whole batch.
             var left = ShardTurn.batchMax
             while left > 0 {
                 guard !shard.isHeldUp else { return false }
@@ -92,7 +92,7 @@ final class ShardTurn {
         return true
     }
 
-    /// Takes from the ring what finds room here.
+    /// Takes commands from the ring while there is room here.
     private func takeIn(_ batches: inout Int) {
         while batches > 0, waiting.count < ShardTurn.waitingMax, !shard.isHeldUp {
             batches -= 1
@@ -100,8 +100,8 @@ final class ShardTurn {
                 waiting.append(command) { shard.reportOvertaken($0) }
             }
             taken += count
-            // A core that found the ring full waits to be told of room; of the ring's commands at least half are still to be taken
-            // then, so this comes.
+            // A core that found the ring full waits for this wake-up. It comes, because at least half of the ring's commands are still to be
+            // taken then.
             if taken >= rings.commandsMax / 2 {
                 taken = 0
                 wakeCore()
@@ -117,7 +117,7 @@ final class ShardTurn {
         transport.close { [unowned self] in onStopped?() }
     }
 
-    /// The last figures, and all that found no room in the ring; once the shard has stopped.
+    /// Returns the last figures and the feedback that found no room in the ring. Called after the shard has stopped.
     func takeFeedback() -> [ShardFeedback] {
         tellFigures()
         return shard.takeFeedback() + reports.takeAll()
@@ -125,20 +125,20 @@ final class ShardTurn {
 
     // MARK: The transport
 
-    /// Something is due (`Shard.nextDue`).
+    /// Reacts to the due time `Shard.nextDue`.
     func work() {
         shard.wakeDue(at: clock.now())
         transport?.workAvailable()
     }
 
-    /// A line for operators, from the transport.
+    /// Reports a line for operators, from the transport.
     func report(_ line: String) { reports.append(line) }
 
-    // MARK: Telling the core
+    // MARK: Feedback
 
-    /// The thread's turn is over, and it may sleep.
+    /// Ends the thread's turn; the thread may sleep afterwards.
     ///
-    /// - Returns: how long at most, if there is anything to do then.
+    /// - Returns: longest time to sleep; `nil` if nothing is due.
     func end() -> Duration? {
         if !hasToldReady, transport?.isReady == true {
             hasToldReady = true
@@ -146,13 +146,13 @@ final class ShardTurn {
         }
         tell()
         lookIntoRing()
-        // A retry or a wake-up is due at a moment of its own. Who comes early finds nothing.
+        // Retries and wake-ups are due at exact moments, and a turn that comes too early finds nothing; hence the extra millisecond.
         guard let due = shard.nextDue else { return nil }
         return .nanoseconds(max(0, due - clock.now().monotonicNanoseconds) + 1_000_000)
     }
 
-    /// The core does not wake a shard that is awake: what it has sent meanwhile is found here. A shard that is held up takes nothing, and
-    /// is woken when it may.
+    /// Looks for commands that were sent during the turn, because the core does not wake a shard that is awake. A shard that is held up takes
+    /// none and is woken later.
     private func lookIntoRing() {
         rings.lieDown()
         guard !commands.isEmpty, !shard.isHeldUp, !isStopping else { return }
@@ -160,14 +160,14 @@ final class ShardTurn {
         wake()
     }
 
-    /// How often `tellFigures` is called.
+    /// Period of `tellFigures`.
     static let figuresInterval = Duration.milliseconds(100)
 
     func tellFigures() {
         let moment = clock.now()
         var counts = shard.statistics
         if let transport { counts.transport = transport.figures }
-        // While earlier ones still wait for room, newer ones would only queue up behind them.
+        // Newer figures are not queued behind earlier ones that still wait for room.
         if counts != counted || counts.owed > 0, reports.isEmpty || isStopping {
             counted = counts
             reports.append(.counted(counts))
@@ -176,20 +176,20 @@ final class ShardTurn {
         tell()
     }
 
-    /// What finds no room stays in the shard, which is held up before it has too much.
+    /// Sends feedback to the core. The rest stays in the shard, which is held up before it has too much.
     private func tell() {
         let wasHeldUp = shard.isHeldUp
         var told = shard.sendFeedback(to: &feedback)
-        if wasHeldUp, !shard.isHeldUp { wake() }  // for the commands and the transport that had to wait
+        if wasHeldUp, !shard.isHeldUp { wake() }  // commands and the transport had to wait
         if reports.send(to: &feedback) { told = true }
         if told { wakeCore() }
     }
 
-    /// What the thread itself has to tell. Few, while the core listens.
+    /// Reports of the thread itself; few while the core takes feedback.
     private struct Reports {
         private var waiting: [ShardFeedback] = []
         private var leftOut = 0
-        /// Lines that wait for a core that does not listen; the figures are not counted.
+        /// Limit on lines that wait for a core that takes no feedback; figures do not count.
         private static let linesMax = 256
 
         var isEmpty: Bool { waiting.isEmpty }
@@ -206,7 +206,7 @@ final class ShardTurn {
             return waiting
         }
 
-        /// - Returns: whether anything went.
+        /// - Returns: `true` if anything was sent.
         mutating func send(to ring: inout RingProducer<ShardFeedback>) -> Bool {
             guard !waiting.isEmpty else { return false }
             let sent = ring.push(waiting.span)
@@ -221,7 +221,7 @@ final class ShardTurn {
 }
 
 extension ShardCommand {
-    /// It goes to each lineup of a topic, or to everybody.
+    /// Is `true` for a command that goes to every lineup of a topic, or to all activities.
     fileprivate func mayTakeLong(in shard: Shard) -> Bool {
         switch self {
         case .publish, .revokeAlert: shard.hasLineups

@@ -3,53 +3,56 @@ import FanfareFanOut
 public import FanfareFeeds
 public import FanfareModel
 
-/// Where the activities come from that are on phones when an engine starts: a `SubscriberSequence`, or a type of the program's own that
-/// reads its store piece by piece.
+/// Source of the activities that are on phones when an engine starts: a `SubscriberSequence`, or a program's own type that reads its store
+/// piece by piece.
 public protocol SubscriberSource: Sendable {
-    /// About how many there are, to make room; 0 where nobody knows.
+    /// Approximate number of activities, for reserving memory; 0 if unknown.
     var expectedCount: Int { get }
 
-    /// Hands out all of them. Called once, on the engine's core thread, while `Engine.init` waits for it: it must not wait for the thread
-    /// that calls that. Shards take theirs at the same time, on threads of their own. Nothing is kept but what the shards keep.
+    /// Passes all activities to `take`. The engine's core thread calls it once while `Engine.init` waits, so it must not wait for the thread
+    /// that calls `init`. The shards load at the same time, on threads of their own, and nothing is kept outside them.
     ///
-    /// - Parameter take: says what is wrong with a subscription, if anything; it is then left out, and operators are told how many were.
+    /// - Parameter take: returns the fault of a subscription, or `nil`. A faulty subscription is left out, and operators are told how many
+    ///   were.
     func read(_ take: (Subscription) -> String?) throws
 }
 
 extension SubscriberFile: SubscriberSource {}
 
-/// Subscriptions made one by one by a sequence.
+/// Source that takes its subscriptions from a sequence.
 public struct SubscriberSequence<Base: Sequence & Sendable>: SubscriberSource where Base.Element == Subscription {
-    /// As it was given to `init`.
+    /// Approximate number of subscriptions, as given to `init`.
     public let expectedCount: Int
     private let base: Base
 
+    /// Creates a source.
+    ///
     /// - Parameters:
-    ///   - base: iterated once, on the engine's core thread (`SubscriberSource.read`); a lazy one need never be whole in memory.
-    ///   - expectedCount: about how many it has; 0 where nobody knows. The engine makes room for so many, at most for twenty
-    ///     million; a wrong number costs memory or time and nothing else.
+    ///   - base: iterated once, on the engine's core thread (`SubscriberSource.read`); a lazy sequence need never be in memory as a whole.
+    ///   - expectedCount: approximate number of elements; 0 if unknown. The engine reserves memory for as many, at most for twenty million. A
+    ///     wrong number only costs memory or time.
     public init(_ base: Base, expectedCount: Int) {
         self.base = base
         self.expectedCount = expectedCount
     }
 
-    /// Hands out the sequence's elements, whatever is wrong with some of them.
+    /// Passes all elements of the sequence to `take`, including faulty ones.
     public func read(_ take: (Subscription) -> String?) { for subscription in base { _ = take(subscription) } }
 }
 
 extension SubscriberSource {
-    /// Reads all of them, and hands each to the shard that it belongs to.
+    /// Reads all subscriptions and passes each to its shard's queue.
     ///
     /// - Parameters:
-    ///   - queues: of the shards, by app.
-    ///   - apps: those that are pushed to; empty where nothing is sent, which is all the same to everybody.
-    /// - Returns: what operators should know of them.
+    ///   - queues: queues of the shards, by app.
+    ///   - apps: apps that the engine pushes to; empty if nothing is sent to APNs, and then any app is accepted.
+    /// - Returns: faults to report to operators.
     func distribute(
         to queues: [[LoadingQueue]], apps: [AppID], limits: Rules.Limits = Rules.Limits(), now: FeedTime
     ) throws -> LoadingFaults {
         var batches = queues.map { $0.map { _ in [ShardCommand]() } }
         var faults = LoadingFaults()
-        /// - Returns: what is wrong with it.
+        /// - Returns: the subscription's fault; `nil` if it has none.
         func load(_ subscription: Subscription) -> String? {
             var app = 0
             if let id = subscription.app, !apps.isEmpty {
@@ -86,16 +89,16 @@ extension SubscriberSource {
     }
 }
 
-/// What was wrong with subscriptions that were to be loaded: some lines, however many there were.
+/// Faults of subscriptions that were to be loaded, in a bounded number of lines.
 struct LoadingFaults {
     private var leftOut: [(fault: String, count: Int)] = []
-    /// Beyond the faults told apart, some of which have a number in them.
+    /// Subscriptions with faults beyond those that are kept apart; some faults contain a number.
     private var others = 0
     private var undated: (count: Int, first: FeedTime)?
 
     private static let faultsMax = 8
 
-    /// One is left out.
+    /// Counts a subscription that is left out.
     mutating func note(_ fault: String) {
         if let index = leftOut.firstIndex(where: { $0.fault == fault }) {
             leftOut[index].count += 1
@@ -106,7 +109,7 @@ struct LoadingFaults {
         }
     }
 
-    /// One cannot have been started then, and counts as started just now.
+    /// Counts a subscription with an impossible start time, which counts as started just now.
     mutating func noteStart(_ startedAt: FeedTime) {
         undated = ((undated?.count ?? 0) + 1, undated?.first ?? startedAt)
     }

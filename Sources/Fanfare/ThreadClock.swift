@@ -2,13 +2,13 @@ import FanfareLoop
 public import FanfareModel
 
 extension ClockSource {
-    /// The system's. What is known of it is the engine's own, so this is another one for each.
+    /// The system's clocks. Each engine learns about them on its own, so every call returns a new source.
     public static var system: ClockSource {
         ClockSource(wallMilliseconds: Clock.wallMilliseconds, monotonicNanoseconds: Clock.monotonicNanoseconds)
     }
 }
 
-/// The clocks as one thread believes them: the only place at which it reads them. Confined to that thread.
+/// Clocks as one thread believes them, and the only place where it reads them. Confined to that thread.
 package final class ThreadClock {
     private let source: ClockSource
     private var estimate: WallEstimate
@@ -25,8 +25,8 @@ package final class ThreadClock {
             provenOrigin: source.proof.origin)
     }
 
-    /// By how much somebody has set the wall clock between the last two readings.
+    /// Step by which the wall clock was set between the last two readings; `nil` if there was none.
     var step: Duration? { estimate.step }
-    /// APNs goes by another time than the machine's clock, and so does this one.
+    /// Is `true` if APNs goes by another time than the machine's clock; this clock then follows APNs.
     var isRefuted: Bool { estimate.isRefuted }
 }

@@ -1,18 +1,18 @@
 import FanfareDecisions
 public import FanfareModel
 
-/// What a topic shows, as of the moment at which the core was asked.
+/// State of a topic at the moment at which the core answered.
 public struct TopicState: Sendable, Hashable {
-    /// Decides which rules the topic follows.
+    /// Kind, which determines the topic's rules.
     public let kind: TopicKind
-    /// Of the newest content state; 0 before the first.
+    /// Version of the newest content state; 0 before the first.
     public let version: UInt32
-    /// Whether the newest content state is the topic's last.
+    /// Is `true` if the newest content state is the topic's last.
     public let isEnded: Bool
-    /// The newest content state that went to the fan-out, without what is redacted; `nil` before the first.
+    /// Newest content state that went to the fan-out, without redacted fields; `nil` before the first.
     public let contentState: JSONObject?
 
-    /// For programs that make up states, as tests do.
+    /// Creates a state for a program's tests; the engine creates its own.
     public init(kind: TopicKind, version: UInt32, isEnded: Bool, contentState: JSONObject?) {
         self.kind = kind
         self.version = version

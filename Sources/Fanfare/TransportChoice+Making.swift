@@ -1,18 +1,18 @@
 import FanfareAPNs
 
-/// Options that make no sense, in one line for people.
+/// Invalid options, described in one line for people.
 struct OptionsFault: Error, CustomStringConvertible {
     let description: String
 }
 
 extension TransportChoice {
-    /// Every one has a thread and connections per shard.
+    /// Limit on apps: each has its own threads and connections.
     private static let appsMax = 32
 
-    /// What makes the transports, one for each app; one where nothing is sent.
+    /// Returns the factories of the transports: one per app, or a single one if nothing is sent to APNs.
     ///
-    /// - Parameter shards: of each app, which share its connections.
-    /// - Throws: what is wrong with a key file, or with the apps, in one line.
+    /// - Parameter shards: shards per app, which share its connections.
+    /// - Throws: the fault of a key file or of the list of apps, in one line.
     package func makeFactories(shards: Int) throws -> [TransportFactory] {
         switch self {
         case .discard:
@@ -33,7 +33,8 @@ extension TransportChoice {
             }
             var tokens: [(of: APNsOptions, token: ProviderToken)] = []
             return try all.map { options in
-                // One provider token for all that share a key: APNs minds several on one connection (spec §9.2).
+                // One provider token for all apps that share a key: APNs answers several on one connection with
+                // `TooManyProviderTokenUpdates` (spec §9.2).
                 let known = tokens.first { $0.of.hasKey(of: options) }?.token
                 let token =
                     try known
@@ -58,10 +59,10 @@ extension TransportChoice {
 }
 
 extension APNsOptions {
-    /// More than any process may have open files for.
+    /// Upper bound: more than a process may have open files.
     private static let connectionsPerShard = 1...65_536
 
-    /// What cannot be right whatever APNs says, and what to do about it.
+    /// Fault that makes the options invalid whatever APNs says, with its remedy; `nil` if there is none.
     var fault: String? {
         let suffix = ".push-type."
         if let range = bundleID.firstRange(of: suffix) {
@@ -94,7 +95,7 @@ extension APNsOptions {
 }
 
 extension String {
-    /// Ids of keys and teams.
+    /// Is `true` for ids of keys and teams: ten capital letters and digits.
     fileprivate var isAppleIdentifier: Bool {
         utf8.count == 10 && utf8.allSatisfy { $0.isLetterOrDigit && !(UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0) }
     }

@@ -1,59 +1,60 @@
 import FanfareAPNs
 public import FanfareModel
 
-/// How pushes leave the engine.
+/// Way in which pushes leave the engine.
 public enum TransportChoice: Sendable, Equatable {
     /// Takes every delivery at once and reads every token byte: the engine without a network.
     case discard
-    /// Like a bad network: late answers in another order, throttled, unprocessed and unanswered pushes, dead tokens, by the seed.
+    /// Simulates a bad network by a seed: late and reordered answers, throttled, unprocessed and unanswered pushes, dead tokens.
     case fault(seed: UInt64)
-    /// Several apps, or one app in both environments, each with connections of its own: a token of one is of no use to another,
-    /// and trouble of one is no reason for another to wait. The first is the one that is meant where none is named.
+    /// Pushes to APNs for one or several apps, or for one app in both environments. Each has its own connections, because tokens of one are
+    /// useless to another and trouble of one must not delay another. Calls that name no app mean the first.
     case apns(APNsOptions, others: [APNsOptions] = [])
 
-    /// In the order of the options; empty where nothing is sent.
+    /// Apps in the order of the options; empty if nothing is sent to APNs.
     package var apps: [AppID] {
         guard case .apns(let first, let others) = self else { return [] }
         return ([first] + others).map(\.app)
     }
 }
 
-/// Where APNs is, and who we are to it.
+/// Address of APNs and the provider's credentials.
 public struct APNsOptions: Sendable, Equatable {
     /// Name or address: `api.push.apple.com`, or `api.sandbox.push.apple.com` for builds from Xcode.
     public var host: String
-    /// 443 at Apple's hosts, or 2197 where a firewall lets that through.
+    /// Port: 443 at Apple's hosts, or 2197 if a firewall allows only that.
     public var port: UInt16
-    /// PEM file with the authority that signed the server's certificate; `nil` takes the system's trust store.
+    /// PEM file with the authority that signed the server's certificate; `nil` selects the system's trust store.
     public var caFile: String?
-    /// The `.p8` file of the provider key, or a link to it. Another key in it takes over within seconds.
+    /// The `.p8` file of the provider key, or a link to it. The engine adopts a replaced key within seconds.
     public var keyFile: String
-    /// `nil` takes it from the file's name, `AuthKey_<id>.p8`, and so rotates with the file.
+    /// Id of the provider key; `nil` takes it from the file's name, `AuthKey_<id>.p8`, so that it rotates with the file.
     public var keyID: String?
-    /// Ten characters, as the developer account shows it.
+    /// Team id: ten characters, as the developer account shows it.
     public var teamID: String
-    /// Bare bundle id; the push type's suffix is ours to add.
+    /// Bundle id without the push type's suffix, which the engine adds.
     public var bundleID: String
-    /// Whose tokens the host takes; tells apart the same app's two environments.
+    /// Environment whose tokens the host accepts; distinguishes the two environments of one app.
     public var environment: AppID.Environment
-    /// `nil`, which is the default: as many as `reach` asks for. A number is kept whatever the distance and the audience are.
+    /// Connections per shard; `nil`, the default, lets the engine choose by `reach`. A number applies at any distance and audience size.
     public var connectionsPerShard: Int?
-    /// From a goal to the last activity of the largest audience: connections are opened for that before it comes, as far away as APNs is.
+    /// Time in which an alert is to reach the last activity of the largest audience. The engine opens connections for it in advance, allowing
+    /// for the distance to APNs.
     public var reach: Duration = .seconds(2)
-    /// Of this app on this host, over all shards: that many at most where the engine chooses, though each shard has one. Another
-    /// app, and another host, has as many: divide what APNs is to see by both.
+    /// Limit on the connections that the engine chooses for this app on this host, over all shards; each shard has at least one. Other apps
+    /// and other hosts have limits of their own, so divide the number that APNs is to see by both.
     public var connectionsMax = 64
-    /// After so much silence a connection without pushes is asked whether anybody is there, so that it is known to be dead before
-    /// it is needed: 30 to 60 seconds where routers forget quiet connections.
+    /// Time without traffic after which the engine pings a connection, to find a dead one before it is needed: 30 to 60 seconds if routers
+    /// drop quiet connections.
     public var idlePingAfter: Duration = .seconds(45)
 
-    /// What does not fit is found when the engine is made (a file, a key) or with the first push (what only APNs
-    /// knows).
+    /// Creates options without checks. A wrong file or key is found when the engine is created, and what only APNs can judge with the first
+    /// push.
     ///
     /// - Parameters:
     ///   - host: name or address.
     ///   - port: 443 at Apple's hosts.
-    ///   - caFile: `nil` takes the system's trust store.
+    ///   - caFile: `nil` selects the system's trust store.
     ///   - keyFile: the provider key's `.p8` file.
     ///   - keyID: `nil` takes it from the name of `keyFile`.
     ///   - teamID: ten characters.
@@ -75,7 +76,7 @@ public struct APNsOptions: Sendable, Equatable {
         self.connectionsPerShard = connectionsPerShard
     }
 
-    /// Apple's service for TestFlight and the App Store, on port 443.
+    /// Returns options for Apple's service for TestFlight and the App Store, on port 443.
     ///
     /// - Parameters:
     ///   - keyFile: the provider key's `.p8` file.
@@ -90,7 +91,7 @@ public struct APNsOptions: Sendable, Equatable {
             teamID: teamID, bundleID: bundleID)
     }
 
-    /// Apple's service for builds from Xcode, on port 443; the parameters are those of `production`.
+    /// Returns options for Apple's service for builds from Xcode, on port 443; the parameters are those of `production`.
     public static func sandbox(
         keyFile: String, keyID: String? = nil, teamID: String, bundleID: String
     ) -> APNsOptions {
@@ -99,6 +100,6 @@ public struct APNsOptions: Sendable, Equatable {
             bundleID: bundleID, environment: .development)
     }
 
-    /// Names these options among several: a `SubscriberID` and a `Scope` take it.
+    /// App and environment, which name these options in a `SubscriberID` and a `Scope`.
     public var app: AppID { AppID(bundleID: bundleID, environment: environment) }
 }

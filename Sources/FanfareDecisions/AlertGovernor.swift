@@ -11,15 +11,15 @@ struct AlertGovernor: Sendable {
         var kinds: [OccasionKind: TokenBucket] = [:]
         var ordinary: TokenBucket?
         var reserved: TokenBucket?
-        /// Causes of granted alerts: none is granted twice, and withdrawing one revokes its alert. 256 are far more than the
-        /// buckets let through while an alert is fresh.
+        /// Causes of granted alerts. No cause is granted twice, and the withdrawal of a granted one revokes its alert. Its capacity of 256 is
+        /// far more than the buckets let through while an alert is fresh.
         var granted = RecentIDs(capacity: 256)
     }
 
-    /// One, from the first alert on, and none before: most topics never have any.
+    /// Holds one element from the first alert on and is empty before, because most topics never have an alert.
     private var drawn: [Drawn] = []
 
-    /// - Parameter kindRules: of the topic's kind.
+    /// - Parameter kindRules: rules of the topic's kind.
     mutating func rule(
         on kind: OccasionKind, _ rule: AlertRule, of kindRules: KindRules, text: AlertText, cause: String, now: FeedTime
     ) -> Ruling {
@@ -49,7 +49,7 @@ struct AlertGovernor: Sendable {
 }
 
 extension AlertGovernor.Drawn {
-    /// - Returns: why there is no token; `nil`: one has been taken.
+    /// - Returns: the reason why there is no token; `nil` if one was taken.
     fileprivate mutating func draw(
         on kind: OccasionKind, _ rule: AlertRule, of rules: TopicRules, now: FeedTime
     ) -> String? {

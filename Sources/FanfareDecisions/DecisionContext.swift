@@ -6,7 +6,7 @@ struct DecisionContext {
     let now: FeedTime
     /// Upper bound for the time of an event that arrives now: log time, or the wall clock if that is ahead.
     let latest: FeedTime
-    /// Where the topic is kept that it is about.
+    /// Place of the topic in the core's table.
     let place: UInt32
     var verdict: Verdict
     /// Serial number of the last publication of any topic.

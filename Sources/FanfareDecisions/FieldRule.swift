@@ -116,7 +116,7 @@ public struct DerivedFields: Sendable, Hashable {
     /// Address that a tap opens, as the state's field `deepLink`; never cut. `nil`: none.
     public var deepLink: Template?
 
-    /// What fits beside the camera on the narrowest phone.
+    /// Width in columns that fits beside the camera on the narrowest phone.
     public static let widthMaxDefault = ShortForms.widthMax
 
     /// Creates derived fields; without templates nothing is derived. A `widthMax` below 1 counts as 1.

@@ -5,7 +5,7 @@ struct Presentation {
     let state: JSONObject
     /// State in the encoding that phones get.
     let encoded: EncodedState
-    /// What lineups show of it outside their spotlight.
+    /// Source of the short forms, which a lineup shows while the topic is outside its spotlight.
     let short: ShortFormsSource
 }
 

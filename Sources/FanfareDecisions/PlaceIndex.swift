@@ -1,20 +1,20 @@
-/// Finds a topic's place by the hash of its id: an open table, at most half full and probed in order, so that a topic nobody has asked for
-/// lately is found with one look into memory that is not at hand, beside the look at the topic itself.
+/// Index of topics' places by the hash of their ids. It is an open-addressed table with linear probing, at most half full, so finding a topic
+/// costs two cache misses when its data is cold: one here, one for the topic itself.
 ///
-/// It knows no ids: whoever asks compares them.
+/// The index stores no ids; callers compare them.
 struct PlaceIndex: Sendable {
     private struct Entry {
-        /// The lower half of the hash; where the table has more entries than that tells apart, their order does.
+        /// Lower half of the hash, which also determines the entry's first position. The callers' comparison tells ids with equal tags apart.
         var tag: UInt32
-        /// Counted from 1; 0 is free.
+        /// Place plus 1; 0 marks a free entry.
         var place: UInt32
     }
 
-    /// A power of two.
+    /// Entries, a power of two of them.
     private var entries = [Entry](repeating: Entry(tag: 0, place: 0), count: 64)
     private(set) var count = 0
 
-    /// - Parameter isIt: whether the id is that of the topic at a place; asked of few others.
+    /// - Parameter isIt: returns `true` if the topic at a place has the id; rarely called for other topics.
     @inline(__always)
     func find(_ hash: UInt64, _ isIt: (Int) -> Bool) -> Int? {
         let mask = entries.count - 1
@@ -30,7 +30,7 @@ struct PlaceIndex: Sendable {
         return nil
     }
 
-    /// - Parameter place: of an id that has none yet.
+    /// - Parameter place: place of an id that is not in the index.
     mutating func insert(_ place: Int, _ hash: UInt64) {
         count += 1
         if 2 * count > entries.count { grow() }
@@ -45,7 +45,7 @@ struct PlaceIndex: Sendable {
             gap = (gap + 1) & mask
         }
         count -= 1
-        // What stands behind the gap moves into it, where a look-up would not find it otherwise.
+        // Later entries move into the gap if a look-up would not find them behind it.
         var position = gap
         while true {
             position = (position + 1) & mask

@@ -8,10 +8,10 @@ struct TopicTable: Sendable {
     private var places: [Topic] = []
     private var free: [UInt32] = []
     private var index = PlaceIndex()
-    /// Of the topic that is inserted next: it counts up over all that ever were.
+    /// Birth number of the next topic; counts up over all topics there have been.
     private(set) var nextBirth: UInt64 = 1
 
-    /// Of topics that live.
+    /// Living topics.
     var count: Int { index.count }
 
     /// Topic in a place, which must be a living topic's.
@@ -47,7 +47,7 @@ struct TopicTable: Sendable {
         free.append(UInt32(place))
     }
 
-    /// Places of the topics that live, in no particular order.
+    /// Places of the living topics, in no particular order.
     var living: [Int] { places.indices.filter { places[$0].birth > 0 } }
 
     /// Living topics, in birth order.

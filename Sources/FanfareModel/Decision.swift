@@ -52,14 +52,14 @@ public struct DecisionRecord: Sendable, Equatable {
     public var alert: AlertVerdict?
     /// Kind of the occasion for which the alert was granted, or the reason why it was demoted; `nil` if none was requested.
     public var alertReason: String?
-    /// What the granted alert tells of: the id of the fact that caused it, else of the event, else the event's kind and the version, as
-    /// `state/7`; with `/cancelled` behind it for a withdrawal. `nil` where none was granted. `Engine.alertDisposition` takes it. Not part
-    /// of the log.
+    /// Cause of the granted alert, as `Engine.alertDisposition` expects it; `nil` if no alert was granted. It is the id of the fact that
+    /// caused the alert, else the event's id, else the event's kind and the version, such as `state/7`; a withdrawal appends `/cancelled`.
+    /// Not part of the log.
     public var alertCause: String?
 }
 
 extension DecisionRecord {
-    /// For programs that make up records, as tests do; what is left out is set afterwards.
+    /// Creates a record for a program's tests; the engine creates its own. All other properties are set afterwards.
     public init(origin: Origin, topic: TopicID?, now: FeedTime, kind: String, outcome: Outcome, reason: String) {
         self.init(origin: origin, topic: topic, at: nil, now: now, kind: kind, outcome: outcome, reason: reason)
     }

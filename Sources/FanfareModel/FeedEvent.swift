@@ -17,8 +17,8 @@ public struct TopicID: Hashable, Sendable, CustomStringConvertible {
     /// Feeds the text to the hasher. Swift keys it per process, so attackers cannot choose ids that collide.
     @inlinable public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
-    /// Stands for all topics in a feed's operator's order, or for all of the kind that the order names; no topic has this id. Programs
-    /// use `Scope`.
+    /// Id that stands for all topics in an operator's order in a feed, or for all of the kind that the order names. No topic has this id.
+    /// Programs use `Scope`.
     package static let every = TopicID("*")
 }
 
@@ -255,7 +255,7 @@ extension FeedEvent {
     /// Creates an event without checks; the decision core answers an event that it cannot take with a `rejected` record.
     ///
     /// - Parameters:
-    ///   - topic: what the event is of.
+    ///   - topic: topic of the event.
     ///   - topicKind: on the first event that knows it; the core rejects a later one of another kind.
     ///   - at: event time, not the time of the call.
     ///   - seq: counts up within the topic; only if the feed numbers its patches.
@@ -264,8 +264,8 @@ extension FeedEvent {
     ///   - lifecycle: `nil` if the event neither begins nor ends its topic.
     ///   - change: effect on the topic's facts or state.
     ///   - alert: words of the feed's own; the rules decide whether they alert.
-    ///   - isCorrection: an operator corrects the feed.
-    ///   - app: only for an operation on all topics: the app whose subscribers it concerns.
+    ///   - isCorrection: `true` if an operator corrects the feed.
+    ///   - app: app whose subscribers an operation on all topics concerns; `nil`: all apps.
     public init(
         topic: TopicID, topicKind: TopicKind? = nil, at: FeedTime, seq: UInt64? = nil, id: String? = nil, kind: String,
         lifecycle: Lifecycle? = nil, change: Change = .nothing, alert: AlertText? = nil, isCorrection: Bool = false,

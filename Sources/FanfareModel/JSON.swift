@@ -261,7 +261,7 @@ extension JSONObject {
 }
 
 extension JSONObject {
-    /// About as many bytes as its canonical form has, or some more, where few characters of its texts have to be escaped.
+    /// Estimate of the canonical form's bytes: exact or somewhat high if few characters of its texts have to be escaped.
     var bytesUsual: Int { members.reduce(2) { $0 + $1.key.utf8.count + 4 + $1.value.bytesUsual } }
 
     /// Upper bound on the bytes of the canonical form, found without writing it: each byte of a string may take six when escaped,

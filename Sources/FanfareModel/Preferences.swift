@@ -27,11 +27,13 @@ public struct Preferences: Sendable, Hashable {
 
         static let minutesPerDay = 1440
 
+        /// Creates a window.
+        ///
         /// - Parameters:
         ///   - from: first quiet minute, in local minutes since midnight, 0…1439.
         ///   - until: first minute that is no longer quiet, 0…1439.
         ///   - utcOffset: minutes by which local time is ahead of UTC, −720…840; negative in the west.
-        ///   - breakthrough: the alerts that are given all the same.
+        ///   - breakthrough: alerts that are given in quiet hours too.
         /// - Returns: `nil` for minutes outside their ranges, and for an empty window (`from` equals `until`).
         public init?(from: Int, until: Int, utcOffset: Int = 0, breakthrough: AlertMask = .essential) {
             let day = 0..<QuietHours.minutesPerDay
@@ -44,8 +46,8 @@ public struct Preferences: Sendable, Hashable {
             self.init(utc(from), utc(until), breakthrough)
         }
 
-        /// Where the window begins and ends by a clock that is so many minutes ahead of UTC: with the offset that `init` was given, what
-        /// it was given.
+        /// Returns the window's limits by a clock that is `utcOffset` minutes ahead of UTC. The offset given to `init` returns the limits
+        /// given to `init`.
         ///
         /// - Parameter utcOffset: any number; whole days make no difference.
         public func local(utcOffset: Int) -> (from: Int, until: Int) {

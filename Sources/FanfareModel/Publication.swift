@@ -98,7 +98,7 @@ package final class Alert: Sendable {
 package struct Expiry: Sendable, Hashable {
     /// Renews the activity as a new one, if the engine can start it; otherwise it ends.
     package var renews: Bool
-    /// Time for which the card stays on the Lock Screen after such an end.
+    /// Time for which the card stays on the Lock Screen after an end at eight hours.
     package var dismissAfter: Duration
 
     package init(renews: Bool = false, dismissAfter: Duration = .seconds(1800)) {
@@ -114,7 +114,7 @@ package struct Expiry: Sendable, Hashable {
     /// Serial number of the publication over all topics, from 1; outcomes refer to it.
     @usableFromInline package let serial: UInt64
     package let topicID: TopicID
-    /// The same for those who do not want to look it up.
+    /// Number of the topic, for receivers that do not look up its id.
     package let topic: TopicNumber
     package let topicKind: TopicKind
     /// Version number within the topic, from 1.
@@ -127,9 +127,9 @@ package struct Expiry: Sendable, Hashable {
     package let relevance: Int?
     package let prominence: Prominence
     private let shortForms: ShortFormsSource
-    /// What a lineup shows of this version outside its spotlight; made anew each time.
+    /// Short forms, which a lineup shows while the topic is outside its spotlight; made anew for each call.
     package var short: ShortForms { shortForms.forms(of: topicID) }
-    /// Bytes that the state of any push which shows this topic may have (rule U4).
+    /// Maximum bytes of the state in any push that shows this topic (rule U4).
     package let stateBytesMax: Int
     /// Time after sending at which the card looks old; the fan-out turns it into a date.
     package let staleAfter: Duration?

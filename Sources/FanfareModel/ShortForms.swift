@@ -16,15 +16,15 @@ public struct ShortForms: Sendable, Hashable {
 }
 
 extension ShortForms {
-    /// Columns of each: what fits beside the camera on the narrowest phone.
+    /// Width of each form in columns: fits beside the camera on the narrowest phone.
     package static let widthMax = 6
 
-    /// Of the forms that the rules put into the state itself; where they lack, of the reducer's; and where that knows none
-    /// either, the last part of the topic's id beside the field that changed last.
+    /// Takes each form from the state, where rules put theirs, else from the reducer. If neither has one, it is the last part of the topic's
+    /// id or the field that changed last.
     package init(of state: JSONObject, topic: TopicID, reducer: ShortForms?) {
         func own(_ key: String) -> String? { state[key]?.stringValue }
         func cut(_ text: String) -> String { text.cut(toWidth: ShortForms.widthMax) }
-        // Asked for only where they are needed.
+        // Computed only if needed.
         var name: String { topic.lastPart }
         var value: String { (own("highlight").flatMap { state[$0] } ?? state["status"])?.asText ?? "" }
         self.init(
@@ -35,9 +35,9 @@ extension ShortForms {
 }
 
 extension TopicID {
-    /// What stands behind the last `/`.
+    /// Part of the id behind the last `/`.
     fileprivate var lastPart: String {
-        // Most ids are ASCII, where a byte is a character and costs a hundredth of one.
+        // Most ids are ASCII, and comparing bytes costs a hundredth of comparing characters.
         let bytes = rawValue.utf8
         guard bytes.allSatisfy({ $0 < 0x80 }) else {
             return rawValue.split(separator: "/").last.map(String.init) ?? rawValue
@@ -49,7 +49,7 @@ extension TopicID {
     }
 }
 
-/// What short forms are made of, when somebody asks for them: most topics are in no lineup.
+/// Source of short forms, which are only made if a lineup shows the topic; most topics are in no lineup.
 package enum ShortFormsSource: Sendable {
     indirect case made(ShortForms)
     case state(JSONObject)
@@ -63,16 +63,16 @@ package enum ShortFormsSource: Sendable {
 }
 
 extension Character {
-    /// From U+1100 (Hangul) on, most letters fill a square; so do emoji.
+    /// Width of the character in columns: most letters from U+1100 (Hangul) on fill a square, and so do emoji.
     fileprivate var width: Int { (unicodeScalars.first?.value ?? 0) >= 0x1100 && !isPunctuation ? 2 : 1 }
 }
 
 extension String {
     package func cut(toWidth widthMax: Int) -> String {
-        // No character is wider than it has bytes, and printable ASCII is as wide.
+        // No character is wider than its number of bytes, and printable ASCII characters are exactly that wide.
         guard utf8.count > widthMax else { return self }
         guard !utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
-            return String(utf8.prefix(widthMax - 1))! + "…"  // a part of ASCII is text
+            return String(utf8.prefix(widthMax - 1))! + "…"  // a prefix of ASCII text is valid
         }
         guard reduce(0, { $0 + $1.width }) > widthMax else { return self }
         var width = 1
@@ -85,7 +85,7 @@ extension String {
 }
 
 extension JSONValue {
-    /// As people read it: strings without their quotes.
+    /// Text for people: strings without their quotes.
     package var asText: String {
         switch self {
         case .string(let text): return text

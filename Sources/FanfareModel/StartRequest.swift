@@ -35,14 +35,14 @@ public final class StartRequest: Sendable, Hashable {
         self.alert = alert
     }
 
-    /// Returns `true` if both request the same, token included.
+    /// Returns `true` if all properties are equal, the token included.
     public static func == (a: StartRequest, b: StartRequest) -> Bool {
         a === b
             || a.activity == b.activity && a.token == b.token && a.attributesType == b.attributesType
                 && a.attributes == b.attributes && a.activityKey == b.activityKey && a.alert == b.alert
     }
 
-    /// Feeds the id and the token to the hasher.
+    /// Combines the id and the token.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(activity)
         hasher.combine(token)

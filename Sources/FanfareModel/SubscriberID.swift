@@ -1,35 +1,34 @@
-/// One install of an app, by the id that the app's backend has for it. All that is asked for one subscriber is carried out in its order.
+/// Install of an app, identified by the backend's own id. Commands for one subscriber are carried out in their order.
 public struct SubscriberID: Hashable, Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
-    /// As the backend spells it. Any text will do.
+    /// Id as the backend spells it; any text is valid.
     public let rawValue: String
-    /// The app that is installed, where the engine pushes to several; `nil`: the first of them. The same id in two apps is two
-    /// subscribers.
+    /// App of the install if the engine pushes to several; `nil` stands for the first one. The same id in two apps means two subscribers.
     public let app: AppID?
 
-    /// Nothing is checked here. A call for an app that the engine does not push to is refused.
+    /// Creates an id without checks. The engine refuses calls for an app that it does not push to.
     public init(_ rawValue: String, app: AppID? = nil) {
         self.rawValue = rawValue
         self.app = app
     }
 
-    /// A subscriber of the first app.
+    /// Creates an id of a subscriber of the first app.
     public init(stringLiteral rawValue: String) { self.init(rawValue) }
 
     /// The `rawValue`.
     public var description: String { rawValue }
 
-    /// What shards know of it. Another one in the next process.
+    /// Hash by which shards know the subscriber; differs from process to process.
     package var key: UInt64 { rawValue.utf8.keyedHash }
 }
 
-/// Whom an operator's order is about.
+/// Topics or people that an operator's order concerns.
 public enum Scope: Hashable, Sendable {
-    /// One topic. An order for a topic outlives one for all: a match that was paused by itself stays so when everything resumes.
+    /// One topic. Only an opposite order for the same topic lifts it: a match that was paused by itself stays paused when everything resumes.
     case topic(TopicID)
-    /// All topics of a kind, those to come included.
+    /// All topics of a kind, including later ones.
     case kind(TopicKind)
-    /// The people of one app, whatever they follow; those of other apps go on.
+    /// People of one app, whichever topics they follow; other apps are unaffected.
     case app(AppID)
-    /// All topics, those to come included.
+    /// All topics, including later ones.
     case all
 }

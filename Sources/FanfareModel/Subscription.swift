@@ -4,7 +4,7 @@ public struct Subscription: Sendable, Hashable {
     public var audience: AudienceKey
     /// Id of the activity in the app.
     public var activity: ActivityID
-    /// `SubscriberID.key`.
+    /// `SubscriberID.key` of the subscriber.
     package var subscriber: UInt64
     /// Update token, raw bytes.
     public var token: [UInt8]
@@ -15,16 +15,16 @@ public struct Subscription: Sendable, Hashable {
     /// Time at which the activity appeared on the phone; `nil`: just now.
     public var startedAt: FeedTime?
 
-    /// Creates a subscription without checks. The engine leaves out those that it cannot take, such as one with an empty token, and
-    /// its reports say how many.
+    /// Creates a subscription without checks. The engine leaves out those that it cannot take, such as one with an empty token, and its
+    /// reports say how many.
     ///
     /// - Parameters:
-    ///   - audience: what the activity shows.
-    ///   - activity: the app's id of it.
+    ///   - audience: topic or lineup that the activity shows.
+    ///   - activity: id of the activity in the app.
     ///   - subscriber: the install, and its app.
     ///   - token: raw bytes, not hex; 1 to 512 of them.
-    ///   - preferences: the person's; `nil` stands for `Preferences()`.
-    ///   - startedAt: when it appeared on the phone; `nil`: just now.
+    ///   - preferences: the person's preferences; `nil` stands for `Preferences()`.
+    ///   - startedAt: time at which the activity appeared on the phone; `nil`: just now.
     public init(
         audience: AudienceKey, activity: ActivityID, subscriber: SubscriberID, token: [UInt8],
         preferences: Preferences? = nil, startedAt: FeedTime? = nil

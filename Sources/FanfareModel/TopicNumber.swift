@@ -1,8 +1,8 @@
-/// A topic as the core numbers it, so that nobody has to look up its name: where it is kept, a small number that is another topic's when
-/// this one is forgotten, and its birth, which is no other one's.
+/// Number of a topic in the core, which saves receivers a look-up by id. It consists of the topic's place, a small number that another topic
+/// may get once this one is forgotten, and of its birth, which is unique.
 package struct TopicNumber: Sendable, Hashable {
     package let place: UInt32
-    /// Counts up over all topics of a core, from 1; 0: the publication was made by nobody who numbers topics.
+    /// Number that counts up from 1 over all topics of a core; 0 if the publication's maker does not number topics.
     package let birth: UInt64
 
     package init(place: UInt32, birth: UInt64) {

@@ -18,7 +18,7 @@ public enum Dismissal: Sendable, Hashable {
         case .immediate: .zero
         case .after(let duration): min(max(duration, .zero), Dismissal.longest)
         case .at(let date): min(max(date - now, .zero), Dismissal.longest)
-        // Asked for each version, of the longest that there may be: a division by software.
+        // Shortcut, because every version computes it for the longest activity, and dividing a `Duration` is done in software.
         case .proportional where lasted >= .seconds(3 * 3600): .seconds(30 * 60)
         case .proportional: min(max(lasted / 6, .seconds(15 * 60)), .seconds(30 * 60))
         }

@@ -1,12 +1,12 @@
 import Fanfare
 import Foundation
 
-/// A feed backend in small: two people follow a match; it begins, and a goal falls. One of them waits for a ride, whose state
-/// is the app's own Swift struct.
+/// Small feed backend: two people follow a match, which begins and has a goal. One of them also waits for a ride, whose state is the
+/// app's own Swift struct.
 ///
-/// `.discard` takes every push and sends nothing. With `.apns(.production(…))` the same program serves phones.
+/// `.discard` takes every push and sends nothing. The same program serves phones with `.apns(.production(…))`.
 @main struct Embedding {
-    /// The same declaration as in the app's `ActivityAttributes`.
+    /// Content state, declared as in the app's `ActivityAttributes`.
     struct Ride: Codable, Hashable, Sendable {
         var driver: String
         var arrival: Date
@@ -16,9 +16,9 @@ import Foundation
 
     static func main() async throws {
         let engine = try Engine(Engine.Options(transport: .discard))
-        // The engine keeps eight bytes of each id, so whoever wants the text back keeps a table.
+        // The engine keeps eight bytes of each id, so a program that needs the text keeps a table.
         let cards = Dictionary(uniqueKeysWithValues: ["anna-card", "ben-card"].map { (ActivityID($0), $0) })
-        // Each task listens until the engine has stopped. The sequences are made here, so that they miss nothing.
+        // Each task listens until the engine has stopped. The sequences are made before the first event, so they miss nothing.
         let (decisions, deadTokens, reports) = (engine.decisions(), engine.deadTokens(), engine.reports())
         let listening = Task {
             for await record in decisions { print("\(record.kind): \(record.outcome.rawValue), \(record.reason)") }
@@ -40,7 +40,7 @@ import Foundation
     private static func play(on engine: Engine) async throws {
         let match = TopicID("match/1")
         for person in ["anna", "ben"] {
-            // The app registers the update token of each Live Activity; a made-up one will do here.
+            // The app registers the update token of each Live Activity; the example makes one up.
             let token = [UInt8](repeating: 0xAB, count: 79) + [UInt8(person.count)]
             _ = try await engine.follow(
                 .topic(match), activity: "\(person)-card", subscriber: SubscriberID(person), token: token)
@@ -56,9 +56,9 @@ import Foundation
             let event = FeedEvent(
                 topic: match, topicKind: .football, at: fact.at, id: fact.id, kind: fact.kind,
                 lifecycle: fact.id == "1H" ? .start : nil, change: .fact(fact))
-            // What a feed's own loop would do: it does not wait while there is room.
+            // A feed's own loop offers events, and waits only while there is no room.
             while engine.offer(event) == .full { try await engine.room() }
-            // Only so that this example always prints the same: else the goal may overtake the kick-off.
+            // Settling makes the output reproducible: the goal may overtake the kick-off otherwise.
             guard await engine.settle(within: .seconds(120)) else { throw Trouble.undelivered(fact.id) }
         }
         if let state = try await engine.topicState(match) {
