@@ -28,7 +28,7 @@ import Testing
         #expect(await heard(EngineSequence(broadcast, buffering: 10)) == [], "it is over")
     }
 
-    /// What nobody wants is not even made.
+    /// A value without listeners is not even created.
     @Test func nothingIsMadeForNobody() {
         let broadcast = Broadcast<Int>()
         var speaker = Broadcast.Speaker(broadcast)
@@ -77,7 +77,7 @@ import Testing
         let sequence = EngineSequence(broadcast, buffering: capacity)
         var iterator = sequence.makeAsyncIterator()
         var expected: [Int] = []
-        // Taken now and then, so that the ring goes round.
+        // Elements are taken now and then, so that the ring wraps around.
         for number in 0..<70 {
             speaker.say(number)
             expected.append(number)
