@@ -1,35 +1,36 @@
 public import FanfareModel
 
-/// What has become of an activity without anybody having asked for it.
+/// The end of an activity, or a change of its card, that the program did not request, as the shard reports it.
 public enum ActivityFate: Sendable, Hashable {
     /// No card appears, and the activity is gone.
     case notStarted(StartFailure)
-    /// It has lasted eight hours, or almost, and is gone. Nothing goes on in its place: of whatever was to, `notStarted` is told.
+    /// The activity has lasted eight hours, or up to ten minutes less, and is gone without a successor. If one was pending, `notStarted`
+    /// is reported for it.
     case expired
-    /// It is gone, and its id means this one, which goes on in its place: its start was taken, or may have been, or its token is
-    /// known. The id means it before, too; but nobody has that card as long as its start has not left, or comes back.
+    /// The activity is gone, and its id now means `as`, its successor: APNs accepted the successor's start, may have accepted it, or
+    /// the successor's token is known. The id means the successor even earlier, but no device shows that card until its start has left.
     case renewed(as: ActivityID)
-    /// It was followed again, with the same token, when its end was on its way: that card is gone, another one has a token of its own.
+    /// The activity was followed again with the same token while its end was in flight: that card is gone, and a new card has its own token.
     case ended
-    /// Its end was refused for good: the card stays until the system ends it.
+    /// APNs refused the activity's end for good: the card stays until the system ends it.
     case notEnded
-    /// What was asked for it was not done.
+    /// The shard refused a command for this activity.
     case refused(CommandRefusal)
 }
 
-/// Why no card appeared that was to be started by a push.
+/// The reason for which a start by push produced no card.
 public enum StartFailure: Sendable, Hashable, CustomStringConvertible {
-    /// APNs knows the start token no more; the app's next one is needed.
+    /// The start token is dead; the app has to supply its next one.
     case deadToken
-    /// For good: a configuration fault, or attributes and state that do not fit into a push.
+    /// APNs refused the start for good: a configuration fault, or attributes and state that do not fit into a push.
     case refused
-    /// For the time being, again and again.
+    /// APNs refused the start for the time being, again and again.
     case gaveUp
-    /// For seven days nothing was published that it could show, or it was not its turn.
+    /// The start waited seven days, because nothing was published that the card could show, or because the device's start budget was spent.
     case waitedTooLong
-    /// What it was to show has ended.
+    /// The topic, or each topic of the lineup, that the card was to show has ended.
     case over
-    /// The one that has this name is on its way out.
+    /// The activity that has this name is still being ended.
     case nameTaken
 
     /// The failure in a few words for people.

@@ -1,14 +1,14 @@
 import FanfareModel
 
-/// What a sweep does, done to many activities at once: a decision is made for one of them, and carried out on all that follow
-/// it and stand as it does. In the sweep of a large audience nearly all do, so what is left per push is a loop over two arrays.
+/// A sweep's work on a run of activities: one decision is made for the first activity and applied to all that follow it in the
+/// same state. In the sweep of a large audience nearly all are in one state, so the work per push is a loop over two arrays.
 ///
-/// After churn every activity and every token is a cache miss. A processor waits for many at once if it sees them soon enough,
-/// that is if little is done between one and the next: so what is read first is read in loops of its own.
+/// After churn every activity and every token is a cache miss. The processor overlaps many misses if little work lies between
+/// them, so the data needed first is read in loops of its own.
 extension ActivityStore {
-    /// Sends the push to the first of `slots` and to as many after it as stand like that one and are granted the same.
+    /// Sends the push to the first of `slots` and to the activities after it that are in the same state and get the same grant.
     ///
-    /// - Returns: how many got it; at least one, as the payload's stamp is one that the first takes.
+    /// - Returns: the number of activities that got it; at least one, because the first one may take the payload's stamp.
     mutating func send(
         _ push: Push, to slots: ArraySlice<ActivitySlot>, by governor: SubscriberGovernor,
         into batch: inout DeliveryBatch
@@ -20,7 +20,7 @@ extension ActivityStore {
         func effect(_ index: Int) -> Preferences.Effect {
             preferences.isEmpty ? Preferences.Effect() : preferences[index].effect(atMinute: push.minute)
         }
-        // Who has used up as much by the same second, and wants the same, is granted the same, and has as much left: nearly all.
+        // Equal spending as of the same second and an equal wish lead to an equal grant and an equal remainder: the case of nearly all.
         var areEqual = true
         let alike = slots.prefix {
             let index = Int($0.rawValue)
@@ -54,7 +54,7 @@ extension ActivityStore {
             batch.append(
                 slot: slot, generation: activities[index].generation, payload: payload,
                 token: activities[index].token, of: tokens)
-            // In one access, so that the place is looked up once.
+            // One access, so that the array element is looked up once.
             let left =
                 areEqual
                 ? spent
@@ -66,10 +66,10 @@ extension ActivityStore {
         return alike.count
     }
 
-    /// Takes note of accepted pushes: of `completions[start]`, whose activity is `first`, and of as many after it as belong to
-    /// activities like that one.
+    /// Records that `completions[start]`, whose activity is `first`, and the completions after it for activities in the same state
+    /// were accepted.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of completions in the run.
     mutating func settle(_ completions: [Completion], from start: Int, like first: Activity) -> Int {
         var activities = activities.mutableSpan
         var position = start
@@ -92,22 +92,22 @@ extension ActivityStore {
 /// One push for many activities.
 struct Push {
     let payload: Payload
-    /// Of the audience; 0 for a private end.
+    /// Version of the audience; 0 for a private end.
     let version: UInt32
     let alert: AlertChance
     let wish: SubscriberGovernor.Wish
     let grant: SubscriberGovernor.Grant
-    /// Of the day, UTC, at which it leaves.
+    /// Minute of the day, UTC, at which the push leaves.
     let minute: Int
 
-    /// It counts as one at priority 10.
+    /// Is `true` when the push counts against the budget for priority 10.
     var isCharged: Bool { grant.priority == .immediate && !wish.isEnd }
 }
 
 extension Push {
-    /// A start or an end that is one activity's own: no version of its audience, and no limit holds it back.
+    /// Creates a start or an end for one activity alone: it is no version of the audience, and no limit holds it back.
     ///
-    /// - Parameter alert: the class of the alert that the activity pays for. A start's is free.
+    /// - Parameter alert: the class of the alert that the activity is charged for. A start's alert is free.
     init(ofOne payload: Payload, telling alert: AlertClass? = nil) {
         self.init(
             payload: payload, version: 0, alert: alert == nil ? .none : .paid,
@@ -127,15 +127,15 @@ extension Activity {
         self.spent = spent
     }
 
-    /// Its card does not show what it was sent last.
+    /// Is `true` when the card does not show the last state sent to the activity.
     fileprivate var wasRefused: Bool { sendingAlert == .refused }
 
-    /// It has had no other state with this stamp, nor a later one.
+    /// Is `true` when the activity has had neither another state with this stamp nor a later stamp.
     fileprivate func takes(_ version: UInt32, stamped: UInt32) -> Bool {
         stamp < stamped || stamp == stamped && sending == version
     }
 
-    /// Whether an accepted push means the same for the other one.
+    /// Returns whether an accepted push changes this activity and the other one alike.
     fileprivate func settles(like other: Activity) -> Bool {
         flags == other.flags && audience == other.audience && sending == other.sending
             && sendingAlert == other.sendingAlert && delivered == other.delivered && alerted == other.alerted

@@ -1,51 +1,52 @@
 import FanfareModel
 
-/// Everything a shard knows of one activity, 48 bytes and its token.
+/// The shard's record of one activity: 48 bytes, and its token.
 struct Activity {
     var id: ActivityID
     var token = TokenStore.Reference()
-    // Beside the token's reference, whose eight bytes these two fill up.
+    // These two fill up the eight bytes that the token's reference begins.
     var flags: Flags = []
     var strikes = Strikes()
     /// Index of the audience, or `none` when the activity is leaving or the slot is free.
     var audience = ActivityStore.noAudience
-    /// Counts the slot's tenants, in steps of 256, and between two of them the waits that a tenant was freed from: what belongs to an
-    /// earlier one of either is recognised and ignored.
+    /// Counter of the slot's tenants, in steps of 256; between two of them it counts the waits from which a tenant was released. Events
+    /// of an earlier tenant or wait are recognised by it and ignored.
     var generation: UInt32 = 0
     var tenant: UInt32 { generation >> 8 }
     /// The newest version whose delivery is settled: accepted, or refused for good and counted as failed.
     var delivered: UInt32 = 0
-    /// Alerts up to this version have had their chance with this activity: sent, superseded, revoked or stale. A push in flight
-    /// counts when it comes back: one that was certainly not processed was no chance.
+    /// The version up to which alerts have had their chance with this activity: sent, superseded, revoked or stale. A push in flight
+    /// counts when its completion arrives; a push that was certainly not processed is no chance.
     var alerted: UInt32 = 0
-    /// Version of the last push, and of the one in flight, from the audience that the activity is in now; 0 when there is none.
+    /// Version of the last push or of the one in flight, of the activity's present audience; 0 before the first.
     var sending: UInt32 = 0
-    /// The alert that the push in flight carries, or was the chance of; `refused` once the last push has been.
+    /// The alert that the push in flight carries, or would have carried; `refused` after the last push has been refused.
     var sendingAlert = AlertChance.none
-    /// Greatest `aps.timestamp` ever sent, Unix seconds. Travels with the activity when it changes audience.
+    /// Greatest `aps.timestamp` ever sent, Unix seconds. It stays with the activity when the audience changes.
     var stamp: UInt32 = 0
-    /// When its card appeared, or its start left, as far as is known: `Moment.monotonicSeconds`. Before that, when it was asked for.
+    /// The time at which the card appeared or its start left, as far as known; before that, the time of the request.
+    /// `Moment.monotonicSeconds`.
     var startedAt: UInt32 = 0
-    /// What it has claimed of its limits, as of `stamp`.
+    /// Use of the activity's limits, as of `stamp`.
     var spent = SubscriberGovernor.Spent()
 
     struct Flags: OptionSet {
         let rawValue: UInt8
-        /// One push at a time; its completion clears it.
+        /// A push is in flight. There is one at a time; its completion clears the flag.
         static let inFlight = Flags(rawValue: 1)
-        /// Owed a push though `delivered` is the newest version: a joiner's first one, or a repeat after an unknown outcome.
+        /// A push is pending although `delivered` is the newest version: a joiner's first one, or a repeat after an unknown outcome.
         static let owedFirst = Flags(rawValue: 2)
         /// Waits in the timing wheel; nothing is sent before it is due.
         static let waiting = Flags(rawValue: 4)
-        /// Stands in its audience's `again` list.
+        /// The activity has an entry in its audience's `revisits`.
         static let queued = Flags(rawValue: 8)
-        /// Unfollowed: owed one private end, then gone.
+        /// The activity was unfollowed: one private end is pending, then the activity is removed.
         static let leaving = Flags(rawValue: 16)
-        /// The token was replaced while a push to the old one was in flight: a dead answer is the old token's.
+        /// The token was replaced while a push to the old one was in flight: a dead-token answer is about the old token.
         static let rotated = Flags(rawValue: 32)
-        /// The push in flight is an `end`: once it is settled nothing follows.
+        /// The push in flight is an `end`; nothing follows after it is settled.
         static let ending = Flags(rawValue: 64)
-        /// Its update token is not known: the token is a start token, and the shard's `starts` have the rest.
+        /// The update token is not known: the token is a start token, and the shard's `starts` have the rest.
         static let tokenless = Flags(rawValue: 128)
     }
 }
@@ -54,12 +55,12 @@ struct Activity {
 struct ActivityStore {
     static let noAudience = UInt32.max
 
-    // Written by `ActivityStore+Runs` too.
+    // `ActivityStore+Runs` writes to this, too.
     var activities: [Activity] = []
-    /// Place of each slot in its audience's `SweepOrder`, which keeps this array true. Apart from `Activity` because a
-    /// departure writes to three slots here and to nothing else of them.
+    /// Place of each slot in its audience's `SweepOrder`, which keeps this array up to date. It is apart from `Activity` because a
+    /// departure writes to the places of three slots and to no other property of them.
     var positions: [UInt32] = []
-    /// By slot; empty until somebody has other preferences than everybody.
+    /// Preferences by slot; empty while all activities have the default ones.
     private(set) var preferences: [Preferences] = []
     var alertMemory = AlertMemory()
     var tokens = TokenStore()
@@ -115,7 +116,7 @@ struct ActivityStore {
         preferences[Int(slot.rawValue)] = new
     }
 
-    /// What the activity's preferences come to at a minute of the day, UTC.
+    /// Returns the effect of the activity's preferences at a minute of the day, UTC.
     func effect(of index: Int, atMinute minute: Int) -> Preferences.Effect {
         preferences.isEmpty ? Preferences.Effect() : preferences[index].effect(atMinute: minute)
     }
@@ -125,14 +126,14 @@ struct ActivityStore {
         self[slot].token = tokens.insert(token)
     }
 
-    /// From here on the activity is found by this id, which is nobody's, only.
+    /// Replaces the activity's id: the activity is found only by this one from now on. No other activity may have it.
     mutating func rename(_ slot: ActivitySlot, to id: ActivityID) {
         slots.remove(self[slot].id, in: activities)
         self[slot].id = id
         slots.insert(slot, in: activities)
     }
 
-    /// Frees the slot. From here on its generation is another one, so whatever still speaks of this activity is ignored.
+    /// Frees the slot and changes its generation, so that later events of this activity are ignored.
     mutating func remove(_ slot: ActivitySlot) {
         tokens.remove(self[slot].token)
         slots.remove(self[slot].id, in: activities)

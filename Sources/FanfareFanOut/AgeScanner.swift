@@ -1,32 +1,33 @@
-/// A cursor that goes round over the shard's activities to find those whose age asks for something, and sleeps while there are none.
+/// A cursor that goes round over the shard's activities to find those that are due for a renewal or an end; it sleeps while none is.
 ///
-/// A lap has 300 steps. Within a lap the cursor takes a step at a time; after it, it sleeps until the earliest moment at which an
-/// activity of that lap, or one that has come since, is due. So nothing is kept for a scan but the second at which each activity
-/// began. All times are monotonic nanoseconds, or spans of them.
+/// A lap has 300 steps. The cursor takes one step at a time within a lap, and after it sleeps until the earliest moment at which an
+/// activity is due, of that lap or added since. So the scan needs no memory per activity but the second at which each began.
+/// All times are monotonic nanoseconds, or spans of them.
 struct AgeScanner {
-    /// The timer that starts the next pass. One stands while there are activities.
+    /// The timer that starts the next pass; there is one while there are activities.
     struct Timer {
         let due: Int64
         let entry: TimingWheel.Entry
     }
 
-    /// Of a lifetime, as fractions: how long before its end a renewal starts and an end leaves (30 and 10 minutes of eight hours), and
-    /// a lap (5 minutes). A person may take a while to allow the new card its updates; and an end may have to wait for the network.
+    /// Divisors of the lifetime for three spans: from a renewal's start to the lifetime's end (30 minutes of eight hours), from an end's
+    /// push to it (10 minutes), and a lap (5 minutes). A person may take a while to allow the new card its updates; an end may have to
+    /// wait for the network.
     private static let renewsAhead: Int64 = 16
     private static let endsAhead: Int64 = 48
     private static let lap: Int64 = 96
     private static let steps: Int64 = 300
-    /// In one pass, which is a millisecond then, or some where all of them are to end.
+    /// Visits in one pass, at most: a millisecond's work, or a few milliseconds if all the visited activities end.
     static let visitsMax = 4096
 
-    /// How long an activity may last.
+    /// The time for which an activity may last.
     let lifetime: Int64
     private(set) var timer: Timer?
-    /// The slot that the cursor comes to next.
+    /// The slot that the cursor visits next.
     private var cursor = 0
-    /// When the next one of this lap's activities is due.
+    /// The earliest moment at which an activity of this lap is due.
     private var lapDeadline: Int64 = 0
-    /// Visits that the time asks for and that are still to be made.
+    /// Visits that are due by the time and still to be made.
     private var owed = 0
 
     init(lifetime: Int64) { self.lifetime = lifetime }
@@ -37,44 +38,50 @@ struct AgeScanner {
 
     // MARK: The timer
 
-    /// Whether a pass at `due` needs a timer: none stands that fires by then.
+    /// Returns whether a pass at `due` needs a timer: no timer fires by then.
     func needsTimer(at due: Int64) -> Bool { timer.map { due < $0.due } ?? true }
 
-    /// - Parameter timer: takes the place of one that has been cancelled.
+    /// Sets the timer of the next pass.
+    ///
+    /// - Parameter timer: replaces a timer that has been cancelled.
     mutating func set(_ timer: Timer) { self.timer = timer }
 
-    /// An activity may be due sooner than the lap's others, wherever the cursor is: the timer is needed by then.
+    /// Ensures that the next lap begins by `due`, for an activity that may be due sooner than the lap's others.
     mutating func expect(_ due: Int64) { lapDeadline = min(lapDeadline, due) }
 
-    /// An activity is due now that the cursor may have passed in this lap: the next one follows right after it.
+    /// Lets the next lap follow at once, for an activity that is due now and that the cursor may have passed in this lap.
     mutating func revisit(at now: Int64) { lapDeadline = now }
 
     // MARK: A pass
 
-    /// The timer has fired.
+    /// Begins a pass after the timer has fired.
     ///
-    /// - Parameter slots: how many there are.
-    /// - Returns: how many of them to visit at most: as many as the time since the timer was due asks for, no more than a lap, and of
-    ///   those as many as one pass may.
+    /// - Parameter slots: the number of slots.
+    /// - Returns: the number of slots to visit, at most: those for the time since the timer was due, bounded by a lap and by the maximum
+    ///   for one pass.
     mutating func beginPass(over slots: Int, at now: Int64) -> Int {
         guard let due = timer.take()?.due else { return 0 }
-        // A pass that was cut goes on with what it has left.
+        // A pass that was cut short goes on with its remaining visits.
         let steps = Int(min(AgeScanner.steps, (now - due) / step + (owed > 0 ? 0 : 1)))
         owed = min(slots, owed + steps * (slots / Int(AgeScanner.steps) + 1))
         return min(owed, AgeScanner.visitsMax)
     }
 
-    /// - Returns: the slot whose turn it is.
+    /// Moves the cursor on by one slot.
+    ///
+    /// - Returns: the slot to visit.
     mutating func nextVisit(at now: Int64) -> ActivitySlot {
-        // An activity that comes while the lap lasts says itself when it is due.
+        // An activity that is added during the lap reports by itself when it is due.
         if cursor == 0 { lapDeadline = now + renewAge }
         defer { cursor += 1 }
         return ActivitySlot(UInt32(cursor))
     }
 
+    /// Ends the visit of one slot.
+    ///
     /// - Parameters:
-    ///   - due: when the activity that was visited is due next; `nil`: never.
-    ///   - slots: how many there are by now.
+    ///   - due: the moment at which the visited activity is due next; `nil` for never.
+    ///   - slots: the present number of slots.
     /// - Returns: whether the pass goes on.
     mutating func endVisit(due: Int64?, slots: Int, at now: Int64) -> Bool {
         if let due { expect(due) }
@@ -85,9 +92,9 @@ struct AgeScanner {
         return lapDeadline <= now
     }
 
-    /// - Returns: when the next pass is wanted; `nil` while there are no activities.
+    /// Returns the moment for the next pass; `nil` while there are no activities.
     func nextPass(hasActivities: Bool, at now: Int64) -> Int64? {
-        // Not in this turn, but in the next one.
+        // In the next turn, not in this one.
         if owed > 0 { return now + 1 }
         if cursor > 0 { return now + step }
         return hasActivities ? max(now + step, lapDeadline) : nil

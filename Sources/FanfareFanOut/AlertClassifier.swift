@@ -1,23 +1,23 @@
 import FanfareModel
 
-/// Says what has become of each alert that activities had missed, once the push that was their chance has been answered, or none is
-/// needed: for the figures, and for whoever asks later.
+/// Determines the outcome of each alert that activities had missed, after the push that was its chance has been answered or proved
+/// unnecessary. The outcomes go into the counts, and into the memory that answers later questions.
 struct AlertClassifier {
-    /// The oldest first.
+    /// The missed alerts, the oldest first.
     private let alerts: ArraySlice<PendingAlert>
-    /// The alert that led the push, or would have.
+    /// Index of the alert that led the push, or would have led it.
     private let lead: Int?
-    /// Those that the push told of beside the lead.
+    /// Indices of the alerts that the push carried beside the lead.
     private let additional: [Int]
 
-    /// - Parameter lead: index of the alert that led, or would have; `nil` when there was none to tell of.
+    /// - Parameter lead: index of the alert that led, or would have led; `nil` when there was no alert to carry.
     init(_ alerts: ArraySlice<PendingAlert>, led lead: Int?, at moment: Moment) {
         self.alerts = alerts
         self.lead = lead
         additional = lead.flatMap { alerts[...$0].told(at: moment)?.beside } ?? []
     }
 
-    /// - Parameter told: what has become of those that the push told of, or would have.
+    /// - Parameter told: the outcome of the alerts that the push carried, or would have carried.
     func outcome(of index: Int, told: AlertOutcome) -> AlertOutcome {
         if index == lead || additional.contains(index) { return told }
         if alerts[index].isRevoked { return .revoked }
@@ -25,7 +25,7 @@ struct AlertClassifier {
         return .stale
     }
 
-    /// - Parameter activities: how many had missed them.
+    /// - Parameter activities: the number of activities that had missed the alerts.
     func count(told: AlertOutcome, activities: Int, in counts: inout ShardCounts.Alerts) {
         for index in alerts.indices { counts.add(outcome(of: index, told: told), activities) }
     }
@@ -35,7 +35,7 @@ struct AlertClassifier {
         guard memory.isKept, !alerts.isEmpty else { return }
         let outcomes = alerts.indices.map { outcome(of: $0, told: told) }
         for slot in slots {
-            // What was carried along has no number in this audience.
+            // An alert that an activity carried along from another audience has no number in this one.
             for (alert, outcome) in zip(alerts, outcomes) where alert.number > 0 {
                 memory.note(outcome, number: alert.number, of: slot)
             }
@@ -44,7 +44,7 @@ struct AlertClassifier {
 }
 
 extension ShardCounts.Alerts {
-    /// `count` more alerts have come to this outcome.
+    /// Adds `count` alerts with this outcome.
     mutating func add(_ outcome: AlertOutcome, _ count: Int) {
         switch outcome {
         case .cameLater: break

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// What has become of an alert, in four bits.
+/// The outcome of an alert, in four bits.
 struct AlertOutcome: Equatable {
     let code: UInt32
 
@@ -30,26 +30,26 @@ struct AlertOutcome: Equatable {
     }
 }
 
-/// What has become of the last eight alerts of each class of each activity's audience: eight bytes per activity, from the first
-/// question on.
+/// The outcomes of the last eight alerts of each class, for each activity: eight bytes per activity, allocated with the first
+/// question.
 struct AlertMemory {
     private var codes: [UInt64] = []
 
-    /// From here on. What was settled before is not known.
+    /// Starts to keep outcomes; those of earlier alerts are unknown.
     mutating func begin(_ count: Int) {
         if codes.isEmpty { codes = Array(repeating: .max, count: count) }
     }
 
     var isKept: Bool { !codes.isEmpty }
 
-    /// An activity that has missed nothing yet.
+    /// Clears the outcomes of a slot, whose new activity has missed nothing yet.
     mutating func forget(_ slot: ActivitySlot) {
         guard isKept else { return }
         while codes.count <= Int(slot.rawValue) { codes.append(0) }
         codes[Int(slot.rawValue)] = 0
     }
 
-    /// - Parameter number: of the alert in its audience.
+    /// - Parameter number: the alert's number in its audience.
     mutating func note(_ outcome: AlertOutcome, number: UInt32, of slot: ActivitySlot) {
         let shift = UInt64(number % 16 * 4)
         let kept = codes[Int(slot.rawValue)] & ~(UInt64(AlertOutcome.codeMax) << shift)

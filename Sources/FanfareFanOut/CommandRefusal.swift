@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// Why a shard does not carry out what it is told of an activity. The activity, if it is known, stays as it was.
+/// The reason for which a shard does not carry out a command for an activity. A known activity stays as it was.
 public enum CommandRefusal: Sendable, Hashable, CustomStringConvertible {
     /// The update or start token is empty or has more than 512 bytes.
     case token
@@ -8,9 +8,9 @@ public enum CommandRefusal: Sendable, Hashable, CustomStringConvertible {
     case topic
     /// A lineup is empty, too long, or has a topic twice.
     case lineup
-    /// The shard has no room for another topic that is followed before anything came of it.
+    /// The shard has no room for another topic that is followed before anything was published about it.
     case tooManyTopics
-    /// No activity has this id, or the one that had it is gone.
+    /// The activity is unknown, or it is gone.
     case unknownActivity
 
     /// The refusal and its bound, in a few words for people.
@@ -26,12 +26,12 @@ public enum CommandRefusal: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Shard {
-    /// - Returns: `nil` for a token that may be one.
+    /// Returns `nil` if the token has a valid length.
     func refusal(of token: [UInt8]) -> CommandRefusal? {
         (1...TokenStore.tokenBytesMax).contains(token.count) ? nil : .token
     }
 
-    /// - Returns: `nil` for what an activity can show.
+    /// Returns `nil` if an activity can show this audience's topics.
     func refusal(of key: AudienceKey) -> CommandRefusal? {
         switch key {
         case .topic(let id):

@@ -1,27 +1,27 @@
 import FanfareModel
 
-/// Activities that are kept although their tokens were answered as dead, because too many were: the guard decides when, and they wait
-/// until it opens or for their turn as probes. One timer stands for all that wait.
+/// Activities that are kept although APNs answered that their tokens are dead, because too many such answers came. The guard decides
+/// when they are held; they wait until it opens, or for their turn as probes. All share one timer.
 ///
 /// Moments and spans are monotonic nanoseconds.
 struct DeadTokenQuarantine {
-    /// How long after activities are tried again while the guard is shut.
+    /// Wait between two rounds of probes while the guard is shut.
     private static let probeInterval: Int64 = 10_000_000_000
-    /// Activities that go on, or are found to wait no longer, in one pull.
+    /// Entries that one release may take from the queue, whether or not their activities still wait.
     private static let releasesMax = 4096
 
-    /// Activities that one release lets go.
+    /// The remaining allowance of one release.
     struct Release {
         fileprivate var probesLeft: Int
         fileprivate var stepsLeft: Int
     }
 
     private var tokenGuard: DeadTokenGuard
-    /// Activities that are tried again at a time while the guard is shut: enough to see a setting mended, and a trickle beside
-    /// what the service answers at once.
+    /// Activities that one round tries again while the guard is shut: enough to notice a corrected setting, and negligible beside
+    /// the rate at which the service answers.
     private let probes: Int
     private var queue = Queue<(slot: ActivitySlot, generation: UInt32)>()
-    /// Entries, at most, whose activity waits no longer, or not for this.
+    /// Upper bound on the entries whose activity no longer waits, or waits for something else.
     private var abandoned = 0
     private var hasTimer = false
 
@@ -30,15 +30,15 @@ struct DeadTokenQuarantine {
         self.probes = probes
     }
 
-    /// Nothing may be removed for a dead token.
+    /// Is `true` while no activity may be removed for a dead token.
     var isShut: Bool { tokenGuard.isShut }
     var count: Int { queue.count }
 
     // MARK: Answers
 
-    /// Takes note of pushes that the service has accepted, or answered as going to a dead token.
+    /// Records pushes that the service has accepted, or answered as going to a dead token.
     ///
-    /// - Returns: a line for operators, when that has shut or opened the guard.
+    /// - Returns: a line for operators if that has shut or opened the guard.
     mutating func note(answers count: Int, dead: Int) -> String? {
         switch tokenGuard.note(answers: count, dead: dead) {
         case nil: nil
@@ -50,7 +50,7 @@ struct DeadTokenQuarantine {
         }
     }
 
-    /// The tokens did die, says a person.
+    /// Opens the guard because an operator has confirmed that the tokens did die.
     ///
     /// - Returns: a line for operators.
     mutating func overrule() -> String {
@@ -60,7 +60,9 @@ struct DeadTokenQuarantine {
 
     // MARK: The queue
 
-    /// - Returns: when the timer is to fire; `nil` when it stands already.
+    /// Adds an activity to the queue.
+    ///
+    /// - Returns: the moment at which a timer must fire; `nil` if one is set already.
     mutating func hold(_ slot: ActivitySlot, generation: UInt32, at now: Int64) -> Int64? {
         queue.append((slot, generation))
         guard !hasTimer else { return nil }
@@ -68,7 +70,7 @@ struct DeadTokenQuarantine {
         return now + DeadTokenQuarantine.probeInterval
     }
 
-    /// An activity that may be held waits no longer. Once half of the entries may be such they are cut out.
+    /// Notes that an activity that may be held no longer waits. Such entries are removed when they may be half of the queue.
     mutating func abandon(isHeld: (ActivitySlot, _ generation: UInt32) -> Bool) {
         guard !queue.isEmpty else { return }
         abandoned += 1
@@ -77,7 +79,7 @@ struct DeadTokenQuarantine {
         abandoned = 0
     }
 
-    /// The timer has fired.
+    /// Begins a release after the timer has fired.
     mutating func beginRelease() -> Release {
         hasTimer = false
         return Release(
@@ -85,13 +87,15 @@ struct DeadTokenQuarantine {
             stepsLeft: DeadTokenQuarantine.releasesMax)
     }
 
-    /// - Returns: the next activity that goes on, the longest held first; `nil` when no more do for now.
+    /// Takes the next activity to be tried again from the queue, the longest held first.
+    ///
+    /// - Returns: `nil` when the release is over.
     mutating func next(
         of release: inout Release, isHeld: (ActivitySlot, _ generation: UInt32) -> Bool
     ) -> (slot: ActivitySlot, generation: UInt32)? {
         while release.stepsLeft > 0, let first = queue.first {
             release.stepsLeft -= 1
-            // An activity that has gone meanwhile, or has a new token, is no probe.
+            // An activity that was removed meanwhile, or has a new token, is no probe.
             let isHeld = isHeld(first.slot, first.generation)
             if isHeld, release.probesLeft == 0 { return nil }
             removeFirst()
@@ -107,11 +111,13 @@ struct DeadTokenQuarantine {
         if queue.isEmpty { abandoned = 0 }
     }
 
-    /// - Returns: when the timer is to fire again; `nil` when nobody waits.
+    /// Ends a release.
+    ///
+    /// - Returns: the moment at which the timer must fire again; `nil` if no activity waits.
     mutating func endRelease(at now: Int64) -> Int64? {
         guard !queue.isEmpty else { return nil }
         hasTimer = true
-        // With the guard open, in the next pull.
+        // The rest follows in the next pull if the guard is open.
         return now + (tokenGuard.isShut ? DeadTokenQuarantine.probeInterval : 1)
     }
 

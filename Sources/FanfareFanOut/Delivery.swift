@@ -1,28 +1,28 @@
 public import FanfareModel
 
-/// Position of an activity in its shard's store. Reused after an activity has gone; the generation tells which one is meant.
+/// Position of an activity in its shard's store. A slot is reused after its activity is gone; the generation tells its tenants apart.
 @usableFromInline package struct ActivitySlot: Hashable, Sendable {
     @usableFromInline package let rawValue: UInt32
     @usableFromInline package init(_ rawValue: UInt32) { self.rawValue = rawValue }
 }
 
-/// What pushes carry: one content state, stamped, with or without an alert. Made once and shared by every delivery of the
-/// same variant, so whatever costs time here is paid once per update and not once per phone.
+/// The content of pushes: one content state, stamped, with or without an alert. It is made once and shared by all deliveries of the
+/// same variant, so expensive work on it is done once per update and not once per phone.
 ///
-/// A lineup of one member has a payload for that push alone. So a batch writes a payload that nobody holds any more over
-/// with the next one, in the room that its bytes had. Whoever keeps a payload, or its bytes, keeps them as they are.
+/// A lineup with one member has a payload for one push only. A batch therefore overwrites a payload that has no other reference,
+/// and reuses the memory of its bytes. A payload that is still referenced stays unchanged, and so do copies of its bytes.
 ///
 /// Confined to its shard's thread.
 @usableFromInline package final class Payload {
     @usableFromInline package enum Event: Sendable { case start, update, end }
 
-    /// What a start has beside its content state: what the new activity is, and how it hears of updates.
+    /// The additional part of a start: the type and attributes of the new activity, and the source of its updates.
     @usableFromInline package struct Start: Sendable, Hashable {
-        /// iOS 18 and newer.
+        /// The source of a new activity's updates; iOS 18 and newer.
         package enum Updates: Sendable, Hashable {
             /// The phone gives the app an update token, which the app reports to us.
             case token
-            /// The phone subscribes the activity to this channel (its id, base64). Older phones start nothing at all then.
+            /// The phone subscribes the activity to this channel (its id, base64). Older phones then start nothing.
             case channel(String)
         }
 
@@ -30,9 +30,9 @@ public import FanfareModel
         package var attributesType: String
         /// The attributes, a JSON object.
         package var attributes: [UInt8]
-        /// `nil` asks for neither; the app may still report a token of its own accord.
+        /// The requested source of updates. With `nil` none is requested; the app may still report a token of its own accord.
         package var updates: Updates?
-        /// Starts with one id that wait for a phone become one card. At most 64 bytes.
+        /// Identifier by which starts that wait for a phone collapse into one card. At most 64 bytes.
         package var collapseID: String?
 
         package init(attributesType: String, attributes: [UInt8], updates: Updates?, collapseID: String?) {
@@ -43,7 +43,7 @@ public import FanfareModel
         }
     }
 
-    /// All but the bytes.
+    /// All properties but the bytes.
     @usableFromInline struct Head {
         @usableFromInline let event: Event
         @usableFromInline let subject: String
@@ -56,26 +56,26 @@ public import FanfareModel
         @usableFromInline let start: Start?
     }
 
-    // Unchecked for the reason given in `Shard`. Other modules would check nevertheless, so they see what is inlined.
+    // Unchecked for the reason given in `Shard`. Other modules would check nevertheless, so they access these by inlined code.
     @usableFromInline @exclusivity(unchecked) private(set) var head: Head
     @usableFromInline @exclusivity(unchecked) var stateBytes: [UInt8]
 
     @inlinable package var event: Event { head.event }
-    /// The topic, of a lineup the one in its spotlight: for messages to people only.
+    /// The topic, or a lineup's spotlight topic; only for messages to people.
     @inlinable package var subject: String { head.subject }
-    /// The content state, canonical JSON. Empty on an end that leaves the card as it is: the key is then omitted.
+    /// The content state, canonical JSON. It is empty on an end that leaves the card as it is; the key is then omitted.
     @inlinable package var state: [UInt8] { stateBytes }
     /// `aps.timestamp`, Unix seconds.
     @inlinable package var stamp: Int64 { head.stamp }
-    /// Unix seconds.
+    /// `aps.stale-date`, Unix seconds.
     @inlinable package var staleDate: Int64? { head.staleDate }
-    /// Unix seconds; ends only.
+    /// `aps.dismissal-date`, Unix seconds; ends only.
     @inlinable package var dismissalDate: Int64? { head.dismissalDate }
     @inlinable package var alert: AlertText? { head.alert }
     @inlinable package var priority: Priority { head.priority }
-    /// Among this app's activities on a phone the highest has the Dynamic Island.
+    /// Rank among this app's activities on a phone: the highest has the Dynamic Island.
     @inlinable package var relevanceScore: Double? { head.relevanceScore }
-    /// Starts only.
+    /// The additional part of a start; `nil` for other events.
     @inlinable package var start: Start? { head.start }
     /// The request body, encoded by the transport on first use.
     package var wire: [UInt8] = []
@@ -96,35 +96,35 @@ public import FanfareModel
         stateBytes = state
     }
 
-    /// The state is written apart.
+    /// Replaces everything but the state, which is written separately.
     fileprivate func rewrite(_ head: Head) {
         self.head = head
         isEncoded = false
     }
 }
 
-/// One push that a transport has been asked to make. Plain numbers: a batch of them costs no reference counting.
+/// One push that a transport is to make. It consists of plain numbers, so a batch of them costs no reference counting.
 @usableFromInline package struct Delivery: Sendable {
     package let slot: ActivitySlot
-    /// Of the slot; a completion of an older generation is ignored.
+    /// Generation of the slot; a completion of an older generation is ignored.
     package let generation: UInt32
-    /// Which of the batch's `payloads`.
+    /// Index into the batch's `payloads`.
     let payload: Int32
-    /// Where this activity's token stands in the batch's `tokens`.
+    /// Offset of this activity's token in the batch's `tokens`.
     let tokenStart: Int32
     let tokenCount: Int32
 
     @usableFromInline package var token: Range<Int> { Int(tokenStart)..<Int(tokenStart + tokenCount) }
 }
 
-/// Deliveries pulled together. Reused from pull to pull, so that a push allocates nothing.
+/// Deliveries pulled together. A batch is reused from pull to pull, so that a push allocates nothing.
 @usableFromInline package struct DeliveryBatch {
     package internal(set) var deliveries: [Delivery] = []
-    /// Each followed by deliveries that carry it. Sweeps hand out the same payload again and again.
+    /// Payloads in the order of the deliveries that carry them. Consecutive sweeps may append the same payload again.
     private var payloads: [Payload] = []
-    /// Of batches before, to be written over.
+    /// Payloads of earlier batches, to be overwritten.
     private var spare: [Payload] = []
-    /// As many as a pull brings. More would be those of a source that makes its payloads itself, and takes none of these.
+    /// Maximum of `spare`: the payloads of one pull. More would come only from a source that makes its payloads itself and reuses none.
     static let spareMax = 1024
     /// Token bytes (not hex) of all deliveries, back to back. Secrets.
     package internal(set) var tokens: [UInt8] = []
@@ -142,7 +142,7 @@ public import FanfareModel
                 tokenCount: Int32(tokens.count - start)))
     }
 
-    /// - Parameter payload: `index(of:)` it.
+    /// - Parameter payload: the result of `index(of:)`.
     mutating func append(
         slot: ActivitySlot, generation: UInt32, payload: Int32, token: TokenStore.Reference, of store: TokenStore
     ) {
@@ -153,7 +153,7 @@ public import FanfareModel
         store.copy(token, to: &tokens)
     }
 
-    /// The payload's place among the batch's, for the deliveries that are appended next.
+    /// Returns the payload's index in the batch, for the deliveries that are appended next.
     mutating func index(of payload: Payload) -> Int32 {
         if payloads.last !== payload { payloads.append(payload) }
         return Int32(payloads.count - 1)
@@ -162,7 +162,7 @@ public import FanfareModel
     /// - Parameter delivery: one of this batch.
     @usableFromInline package func payload(of delivery: Delivery) -> Payload { payloads[Int(delivery.payload)] }
 
-    /// The deliveries from `start` on that carry one payload, so that what follows from it is looked up once for all.
+    /// Returns the deliveries from `start` on that carry one payload, so that values derived from it are looked up once.
     @usableFromInline package func run(from start: Int) -> Range<Int> {
         let payload = deliveries[start].payload
         var end = start + 1
@@ -170,11 +170,11 @@ public import FanfareModel
         return start..<end
     }
 
-    /// Sum of all tokens' bytes: what a transport without a network has to show for reading each of them.
+    /// Sum of all tokens' bytes, by which a transport without a network proves that it has read each of them.
     package var tokenSum: UInt64 {
         var sum: UInt64 = 0
         var start = 0
-        // In parts whose sum fits into two bytes: a register adds four times as many at once as with eight.
+        // Summed in parts whose sum fits into two bytes: a register then adds four times as many bytes at once as with eight.
         while start < tokens.count {
             let end = min(start + 256, tokens.count)
             var part: UInt16 = 0
@@ -185,7 +185,7 @@ public import FanfareModel
         return sum
     }
 
-    /// A payload to be appended, whose state is still to be written over what is there.
+    /// Returns a payload to be appended, whose old state is still to be overwritten.
     mutating func payload(_ head: Payload.Head) -> Payload {
         guard let payload = spare.popLast() else { return Payload(head) }
         payload.rewrite(head)
@@ -196,32 +196,32 @@ public import FanfareModel
         deliveries.removeAll(keepingCapacity: true)
         tokens.removeAll(keepingCapacity: true)
         while var payload = payloads.popLast() {
-            // An audience of several keeps it for the others; a test, or a judge, for itself.
+            // A payload with another reference is kept: its audience shares it among several members, or a test holds it.
             if spare.count < DeliveryBatch.spareMax, isKnownUniquelyReferenced(&payload) { spare.append(payload) }
         }
     }
 }
 
-/// What became of one push.
+/// The outcome of one push.
 @usableFromInline package enum DeliveryOutcome: Sendable, Equatable {
-    /// The service has taken it. It says nothing about the phone.
+    /// APNs has accepted the push, which says nothing about the phone.
     case accepted
     /// The token will never work again (410, `BadDeviceToken`, `DeviceTokenNotForTopic`).
     case deadToken
-    /// Too many pushes to this token (429): this activity waits, then gets the newest state.
+    /// Too many pushes went to this token (429): the activity backs off, then gets the newest state.
     case throttled
-    /// Not processed, because of this push or its token (a 5xx answer, or a reset for another reason than a refused stream): this
-    /// activity waits, then gets the newest state, alert and all.
+    /// The push was not processed, because of itself or its token (a 5xx answer, or a reset for another reason than a refused stream):
+    /// the activity backs off, then gets the newest state with its alert.
     case serviceError
-    /// Certainly not processed, and not for the token's sake (refused stream, above a GOAWAY's last stream, a configuration fault):
-    /// may be sent again at once, alert and all.
+    /// The push was certainly not processed, for a reason other than its token (refused stream, above a GOAWAY's last stream, a
+    /// configuration fault): it may be sent again at once, with its alert.
     case notProcessed
-    /// Refused for a reason that sending again does not mend: a bug of ours.
+    /// APNs refused the push for a reason that sending it again does not fix: a bug of ours.
     case refused
-    /// Sent, and no answer will come (connection lost, timeout): may or may not have arrived.
+    /// The push was sent, and no answer will come (connection lost, timeout): it may or may not have arrived.
     case unknown
 
-    /// Certainly: nobody has seen or heard anything of it.
+    /// Is `true` when the push certainly reached no device.
     var isUnprocessed: Bool { self != .accepted && self != .unknown }
 }
 
@@ -237,33 +237,33 @@ public import FanfareModel
     }
 }
 
-/// Where a transport gets its work. Implemented by `Shard`; all calls are made on the shard's thread.
+/// The source of a transport's work. `Shard` implements it; all calls are made on the shard's thread.
 package protocol DeliverySource: AnyObject {
-    /// Appends at most `limit` deliveries to the batch; fewer (or none) when no more is due now. Each one handed out must come
-    /// back as exactly one completion.
+    /// Appends at most `limit` deliveries to the batch; fewer or none if no more are due now. Each delivery must be completed
+    /// exactly once.
     func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch)
     func complete(_ completions: [Completion], at moment: Moment)
-    /// How many pushes there may be at once: what is due now, or will be with the next change for the largest audience. Asked often.
+    /// Upper bound on concurrent pushes: those due now, or due with the next change for the largest audience. Read often.
     var demand: Int { get }
 }
 
 extension DeliverySource {
-    /// Of a source that does not know.
+    /// The default, for a source that does not know.
     package var demand: Int { 0 }
 }
 
-/// Brings deliveries to phones, or pretends to. Lives on its shard's thread and is not `Sendable`.
+/// Delivers pushes to phones, or simulates it. A transport is confined to its shard's thread and is not `Sendable`.
 ///
-/// Backpressure is the absence of asking: a transport pulls when it has room (a free stream and a free window), and never
-/// because work is waiting.
+/// The absence of pulls is the backpressure: a transport pulls when it has room (a free stream and a free window), never because
+/// work is waiting.
 package protocol Transport: AnyObject {
-    /// A delivery would leave at once.
+    /// Is `true` when a delivery would leave at once.
     var isReady: Bool { get }
-    /// How its connections stand; nothing where it has none.
+    /// State of the transport's connections; all zero for a transport without connections.
     var figures: TransportFigures { get }
-    /// The source may have work again after having had none. Called at most once per loop turn.
+    /// Tells the transport that the source may have work again after having had none. Called at most once per loop turn.
     func workAvailable()
-    /// Stops pulling and closes; in-flight deliveries come back as completions before `closed` is called.
+    /// Stops pulling and closes. Deliveries in flight are completed before `closed` is called.
     func close(_ closed: @escaping () -> Void)
 }
 

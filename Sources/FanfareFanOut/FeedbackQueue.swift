@@ -1,6 +1,6 @@
-/// Facts for the core, the oldest first, that wait for room in its ring.
+/// Facts for the core, the oldest first, that wait for room in the feedback ring.
 ///
-/// The limit stops nothing by itself: the queue takes everything, and its owner does no work that brings more while it is full.
+/// The queue accepts facts beyond its limit; its owner does no work that produces more while it is full.
 struct FeedbackQueue {
     private let limit: Int
     private var facts: [ShardFeedback] = []
@@ -13,7 +13,7 @@ struct FeedbackQueue {
 
     /// Moves the oldest facts into the ring, as far as there is room.
     ///
-    /// - Returns: whether any went.
+    /// - Returns: whether any fact was moved.
     mutating func drain(into ring: inout RingProducer<ShardFeedback>) -> Bool {
         let sent = facts.isEmpty ? 0 : ring.push(facts.span)
         facts.removeFirst(sent)
@@ -25,7 +25,7 @@ struct FeedbackQueue {
         return facts
     }
 
-    /// A publication comes to one end, and a question to one answer.
+    /// Checks that each publication completes once and each question is answered once.
     func violation() -> String? {
         var (publications, questions): (Set<UInt64>, Set<UInt64>) = ([], [])
         for fact in facts {

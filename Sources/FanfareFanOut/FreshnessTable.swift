@@ -2,12 +2,12 @@ import FanfareModel
 
 /// A shard's figures of freshness since its start, by kind of topic.
 ///
-/// A kind has an index, which is asked for once per publication. Feeds make up kinds: those beyond the first few are counted together.
-/// All times are monotonic nanoseconds, or spans of them.
+/// A kind has an index, which is looked up once per publication. Feeds choose the kinds' names, so kinds beyond the first 16 are
+/// counted together. All times are monotonic nanoseconds, or spans of them.
 struct FreshnessTable {
     private var kinds: [(kind: TopicKind, figures: Freshness)] = []
     private var lineups: Int?
-    /// When the last push was accepted; 0 before the first.
+    /// The time at which the last push was accepted; 0 before the first.
     private var lastAccepted: Int64 = 0
 
     mutating func index(of kind: TopicKind) -> Int {
@@ -28,22 +28,22 @@ struct FreshnessTable {
 
     mutating func noteAccepted(at now: Int64) { lastAccepted = now }
 
-    /// The first push of a sweep leaves.
+    /// Records the delay of a sweep's first push.
     mutating func noteLaneDelay(_ delay: Int64, lane: Int, of index: Int) {
         kinds[index].figures.laneDelay[lane].record(delay)
     }
 
-    /// Pushes leave with a state of this age.
+    /// Records pushes that leave with a state of this age.
     mutating func noteStateAge(_ age: Int64, times: Int, of index: Int) {
         kinds[index].figures.stateAge.record(age, times: times)
     }
 
-    /// A publication that somebody lacked is complete.
+    /// Records the duration of a publication that is complete and that a member lacked.
     mutating func noteSweep(_ took: Int64, of index: Int) { kinds[index].figures.sweep.record(took) }
 
     // MARK: What there is to tell
 
-    /// - Parameter oldestArrival: of the publications that somebody lacks.
+    /// - Parameter oldestArrival: arrival of the oldest publication that a member lacks.
     func report(oldestArrival: Int64?, at now: Int64) -> FreshnessReport {
         var report = FreshnessReport()
         report.lastAccepted = lastAccepted

@@ -1,18 +1,18 @@
-/// Where `Lanes` serves an audience, in which queues it has an entry, and what it may still send this turn. Only `Lanes` changes it.
+/// An audience's state in `Lanes`: its lane, the queues in which it has an entry, and its remaining visits. Only `Lanes` changes it.
 ///
-/// An audience is served in one lane, parked, or neither; an entry in the queue of another lane is left behind, and skipped.
+/// An audience is served in one lane, parked, or neither; an entry that is left in another lane's queue is skipped.
 struct LaneState {
-    /// `nil`: it is served in none.
+    /// The lane in which the audience is served; `nil` for none.
     private(set) var current: Int?
     private var entries = Lanes.Places()
-    /// Visits until it is the next one's turn.
+    /// Visits that are left before the next audience of the lane is served.
     private(set) var deficit = 0
-    /// Ends the time for which it is out of all lanes; `nil`: it is not.
+    /// The timer at which the audience returns to its lane; `nil` while it is not parked.
     private(set) var parked: TimingWheel.Entry?
 
-    /// Goes over to a lane, with a turn of its own.
+    /// Moves the audience to a lane, with a new turn.
     ///
-    /// - Returns: whether it has no entry in that lane's queue, and gets one now.
+    /// - Returns: whether it had no entry in that lane's queue and needs one now.
     mutating func enter(_ lane: Int, turn: Int) -> Bool {
         current = lane
         deficit = turn
@@ -21,10 +21,10 @@ struct LaneState {
 
     mutating func leave() { current = nil }
 
-    /// Its entry in that lane's queue is gone.
+    /// Forgets the entry that was removed from that lane's queue.
     mutating func dropEntry(in lane: Int) { entries.remove(Lanes.Places(lane)) }
 
-    /// Its turn is over; the next one is as long.
+    /// Renews the visits for the audience's next turn.
     mutating func renewTurn(_ turn: Int) { deficit = turn }
 
     mutating func charge(_ visits: Int) { deficit -= visits }
@@ -34,6 +34,8 @@ struct LaneState {
         current = nil
     }
 
+    /// Ends the parking.
+    ///
     /// - Returns: the timer that would have ended it.
     @discardableResult mutating func unpark() -> TimingWheel.Entry? { parked.take() }
 }

@@ -5,7 +5,7 @@ package import FanfareModel
 package enum LineupState {
     /// Published versions of topics, and the one in the spotlight.
     package struct Display {
-        /// In the person's own order; topics that have something to show.
+        /// Topics that have something to show, in the person's own order.
         package var topics: [LineupTopic]
         /// Index into `topics`.
         package var spotlight: Int
@@ -15,7 +15,7 @@ package enum LineupState {
             self.spotlight = spotlight
         }
 
-        /// Of what people see: what finds no room makes no difference.
+        /// Hash of the visible content; topics that find no room do not affect it.
         var hash: UInt64 {
             guard !topics.isEmpty else { return 0 }
             if fits {
@@ -26,11 +26,11 @@ package enum LineupState {
             hash ^= fitting.parts.link.isEmpty ? 0 : 1 << 32
             hash ^= fitting.parts.highlight.isEmpty ? 0 : 1 << 33
             for index in fitting.shown { hash = hash.mixed &+ topics[index].row.hash }
-            // Nothing that fits has this hash.
+            // No display that fits has this hash.
             return hash.mixed &+ UInt64(1 + topics.count - fitting.shown.count)
         }
 
-        /// Nothing has to be left out: nearly always.
+        /// Is `true` when no topic has to be left out: nearly always.
         fileprivate var fits: Bool {
             var limit = Int.max
             var bytes = topics[spotlight].frame.bytesMax
@@ -44,7 +44,7 @@ package enum LineupState {
 
     /// - Parameter display: at least one topic.
     /// - Parameter highlighted: the key that the alert on board is about.
-    /// - Parameter bytes: are replaced; their room is used again.
+    /// - Parameter bytes: receives the state in place of its present content; its memory is reused.
     package static func compose(
         _ display: Display, highlighting highlighted: String? = nil, into bytes: inout [UInt8]
     ) {
@@ -58,9 +58,9 @@ package enum LineupState {
             .join(fitting.shown.map { display.topics[$0] }, spotlight: fitting.spotlight, into: &bytes)
     }
 
-    /// What of a display finds room. What does not is left out: of the other topics those that are over first, then those not
-    /// begun, then the last of the person's order; after them the link and the highlight, which the state itself has too. A
-    /// spotlight that does not fit beside its own row is left out whole.
+    /// The part of a display that finds room. Other topics than the spotlight are left out first: those that are over, then those not
+    /// begun, then the last of the person's order. The link and the highlight follow; the state itself contains both, too. A spotlight
+    /// that does not fit beside its own row is left out completely.
     private struct Fitting {
         var parts: EncodedFrame.Parts
         /// Indices of the topics whose rows are shown.
@@ -105,14 +105,14 @@ package enum LineupState {
     }
 }
 
-/// A topic's version as lineups show it: encoded once in each shard that has a lineup of the topic, for all of these.
+/// A topic's version as lineups show it, encoded once in each shard that has a lineup of the topic.
 package final class LineupTopic: Sendable {
     let publication: Publication
-    /// Outside the spotlight.
+    /// The topic's row, shown with or without the spotlight.
     let row: EncodedRow
-    /// Beside the rows, when it has the spotlight.
+    /// The state's frame around the rows while the topic has the spotlight.
     let frame: EncodedFrame
-    // Asked of it in every lineup.
+    // Copied from the publication, because each lineup of the topic reads both.
     let display: UInt64
     let stateBytesMax: Int
 
@@ -128,11 +128,11 @@ package final class LineupTopic: Sendable {
 /// One member of a lineup's `topics`, as JSON.
 struct EncodedRow: Sendable {
     let bytes: [UInt8]
-    /// `"kind":` and its value, for the spotlight to repeat.
+    /// Range of `"kind":` and its value, which the spotlight repeats.
     let kind: Range<Int>
     let hash: UInt64
 
-    /// Its keys have 67, a form seldom more than 8, and an id 20.
+    /// Capacity for most rows: 67 bytes of keys, forms of at most 8 bytes, an id of 20.
     private static let bytesUsual = 128
 
     init(_ id: TopicID, _ kind: TopicKind, _ short: ShortForms) {
@@ -157,23 +157,23 @@ struct EncodedRow: Sendable {
     }
 }
 
-/// What a topic's version in the spotlight makes of a lineup's state: all but the rows, and the number of its own.
+/// The part of a lineup's state that the spotlight's version determines: everything but the rows and the spotlight's index.
 struct EncodedFrame: Sendable {
     private let opening: [UInt8]
     private let closing: [UInt8]
-    /// With room for the greatest numbers.
+    /// Bytes of the frame, with the greatest numbers.
     let bytesMax: Int
 
-    /// Of a state in which nothing is left out.
+    /// Creates the frame of a state in which no topic is left out.
     init(_ state: EncodedState, _ row: EncodedRow) { self = Parts(state, row).frame(more: 0) }
 
     private init(opening: [UInt8], closing: [UInt8], bytesMax: Int) {
         (self.opening, self.closing, self.bytesMax) = (opening, closing, bytesMax)
     }
 
-    /// - Parameter spotlight: index into the topics; `nil` where it found no room.
+    /// - Parameter spotlight: index into the topics; `nil` if the spotlight found no room.
     func join(_ topics: [LineupTopic], spotlight: Int?, into bytes: inout [UInt8]) {
-        // Asked for at once: whether there is room is then not asked again for every piece.
+        // One check for capacity; appending the pieces then needs none.
         bytes.append(addingCapacity: topics.reduce(bytesMax) { $0 + $1.row.bytes.count + 1 }) { output in
             output.append(opening)
             if let spotlight { output.append(count: spotlight) }
@@ -194,7 +194,7 @@ struct EncodedFrame: Sendable {
             let state: [UInt8]
         }
 
-        /// Values, as JSON; empty when there is none.
+        /// The highlight and the link, as JSON values; empty if the state has none.
         var highlight: ArraySlice<UInt8>
         var link: ArraySlice<UInt8>
         var spotlight: Spotlight?
@@ -204,7 +204,7 @@ struct EncodedFrame: Sendable {
         init(_ lit: EncodedState, _ row: EncodedRow, highlighting key: String? = nil) {
             var bytes = lit.bytes
             var highlight = lit.highlight.map { lit.bytes[$0] } ?? []
-            // A state that highlights nothing has no room for it, and the alert is of what was before.
+            // A state that highlights nothing has no room for it, and the alert is about an earlier state.
             if let key, lit.highlight != nil, key != lit.highlightedKey {
                 bytes = lit.highlighting(key)
                 var value: [UInt8] = []
@@ -217,8 +217,8 @@ struct EncodedFrame: Sendable {
             spotlight = Spotlight(kind: row.bytes[row.kind], state: bytes)
         }
 
-        /// Without rows, and with room for the greatest numbers and the longest highlight: what a version shows is the same to
-        /// everybody, whatever alert comes along with it.
+        /// Bytes without rows, with the greatest numbers and the longest highlight: a version shows the same to everybody, whatever alert
+        /// comes with it.
         var bytesMax: Int {
             var count = #"{"more":64,"topics":[]}"#.utf8.count
             if !highlight.isEmpty { count += #""highlight":,"#.utf8.count + highlight.count + highlightRoom }
@@ -231,7 +231,7 @@ struct EncodedFrame: Sendable {
             return count
         }
 
-        /// - Parameter more: topics that are left out.
+        /// - Parameter more: number of topics that are left out.
         func frame(more: Int) -> EncodedFrame {
             var opening = [UInt8(ascii: "{")]
             if !highlight.isEmpty {
@@ -244,7 +244,7 @@ struct EncodedFrame: Sendable {
                 opening.append(contentsOf: link)
                 opening.append(UInt8(ascii: ","))
             }
-            // None is what a lineup without a number says.
+            // An absent number means that no topic is left out.
             if more > 0 {
                 opening.append(contentsOf: #""more":"#.utf8)
                 opening.append(count: more)
@@ -266,12 +266,12 @@ struct EncodedFrame: Sendable {
 }
 
 extension Publication {
-    /// Where room is short: what is over before what has not begun before what is live.
+    /// Order in which topics are left out if room is short: first those that are over, then those not begun, then live ones.
     fileprivate var leavesFirst: Int { event == .end ? 0 : prominence.hasBegun ? 2 : 1 }
 }
 
 extension [UInt8] {
-    /// At most two digits: a lineup has at most 64 topics.
+    /// Appends a number of at most two digits; a lineup has at most 64 topics.
     fileprivate mutating func append(count: Int) {
         append(addingCapacity: 2) { $0.append(count: count) }
     }

@@ -1,11 +1,11 @@
-/// Tells of what may happen a million times: of the first, the tenth, the hundredth, and so on.
+/// Limits reports of a frequent event to the first, the tenth, the hundredth one, and so on.
 struct Milestones {
     private var count = 0
     private var told = 1
 
-    /// It has happened once more.
+    /// Counts one more event.
     ///
-    /// - Returns: how often by now, when that is to be told.
+    /// - Returns: the number of events so far, if this one is to be reported.
     mutating func next() -> Int? {
         count += 1
         guard count == told else { return nil }

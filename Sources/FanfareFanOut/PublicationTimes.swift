@@ -1,20 +1,20 @@
-/// When an audience's versions have come, for the figures of its kind.
+/// Arrival times of an audience's versions, for the figures of its kind.
 struct PublicationTimes {
-    /// Where the shard keeps those figures.
+    /// Index of those figures in the shard's `FreshnessTable`.
     private(set) var freshness = 0
-    /// Monotonic nanoseconds at which the newest version arrived.
+    /// Arrival of the newest version, monotonic nanoseconds.
     private(set) var newest: Int64 = 0
-    /// The same of the oldest version since the last push left; `nil` once one has.
+    /// Arrival of the first version after the last push, monotonic nanoseconds; `nil` after a push.
     private var waitingSince: Int64?
 
-    /// - Parameter hasMembers: somebody waits for it.
+    /// - Parameter hasMembers: whether the audience has members, which then wait for the version.
     mutating func note(_ time: Int64, freshness: Int, hasMembers: Bool) {
         self.freshness = freshness
         newest = time
         if waitingSince == nil, hasMembers { waitingSince = time }
     }
 
-    /// Since when a push has been due, once: for the first of them.
+    /// Takes the time since which a push has been due, for the first push after it; `nil` for the others.
     mutating func takeWaiting() -> Int64? {
         guard waitingSince != nil else { return nil }
         return waitingSince.take()

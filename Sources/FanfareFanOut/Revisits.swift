@@ -1,18 +1,18 @@
 /// Members of an audience that need a visit although its sweep has passed them; each has its `queued` flag set.
 struct Revisits {
     private(set) var prompt = VisitQueue()
-    /// Those that have strikes: behind everybody else.
+    /// Members that have strikes; they come after all others.
     private(set) var late = VisitQueue()
-    /// Of the prompt ones, those before which an alert has not come yet. May count a few who have left meanwhile; an empty queue
-    /// counts none.
+    /// Number of members in `prompt` that an alert has not reached yet. It may include a few that have left meanwhile, but is 0 for
+    /// an empty queue.
     private var urgent = 0
 
     var isEmpty: Bool { prompt.isEmpty && late.isEmpty }
     var awaitsAlert: Bool { min(urgent, prompt.count) > 0 }
 
     /// - Parameters:
-    ///   - isUrgent: an alert has not come to it yet.
-    ///   - isLate: it has strikes.
+    ///   - isUrgent: whether an alert has not reached the member yet.
+    ///   - isLate: whether the member has strikes.
     mutating func append(_ slot: ActivitySlot, isUrgent: Bool, isLate: Bool) {
         guard !isLate else {
             late.append(slot)
@@ -22,7 +22,7 @@ struct Revisits {
         if isUrgent { urgent += 1 }
     }
 
-    /// - Parameter isUrgent: as it was told of the member when it was queued, or is since.
+    /// - Parameter isUrgent: returns the value given when the member was queued, or a newer one.
     mutating func nextPrompt(isUrgent: (ActivitySlot) -> Bool) -> ActivitySlot? {
         guard let slot = prompt.popFirst() else { return nil }
         urgent = prompt.isEmpty ? 0 : max(0, urgent - (isUrgent(slot) ? 1 : 0))
@@ -31,7 +31,7 @@ struct Revisits {
 
     mutating func nextLate() -> ActivitySlot? { late.popFirst() }
 
-    /// A member that was to be visited has left.
+    /// Notes that a member in a queue has left.
     mutating func abandon(isWanted: (ActivitySlot) -> Bool) {
         prompt.abandon(isWanted: isWanted)
         late.abandon(isWanted: isWanted)

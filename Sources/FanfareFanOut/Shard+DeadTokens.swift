@@ -1,13 +1,13 @@
 import FanfareModel
 
 extension Shard {
-    /// So many pushes were answered by the service as accepted, or as going to a dead token.
+    /// Records `count` pushes that the service answered as accepted, or as going to a dead token.
     func noteAnswers(_ count: Int, dead: Int) {
         service.noteService()
         if let line = quarantine.note(answers: count, dead: dead) { report(line) }
     }
 
-    /// The activity's token may be alive after all: it waits, and then gets the newest state.
+    /// Holds an activity whose token may be alive after all: it waits, and then gets the newest state.
     func hold(_ slot: ActivitySlot, at moment: Moment) {
         store[slot].flags.insert(.waiting)
         let due = quarantine.hold(slot, generation: store[slot].generation, at: moment.monotonicNanoseconds)

@@ -1,12 +1,14 @@
 import FanfareModel
 
-/// Somebody follows under a name whose card is being ended: by an unfollow, for its age, or by the end of what it shows.
+/// A follow under a name whose card is being ended: by an unfollow, for its age, or by the end of its topic.
 ///
-/// With another token it is another card: the old one is still ended under its own token, without a name, and the new one is a
-/// new activity. With the same token an unfollow is taken back, unless its end has left: then the card is gone, and that is told.
-/// A name that has been handed over to a renewed card means that one.
+/// A follow with another token means another card: the old card is still ended under its own token, without a name, and the new
+/// one is a new activity. A follow with the same token takes an unfollow back, unless the end has left: the card is then gone, and
+/// this is reported. A name that has been handed over to a renewed card means that card.
 extension Shard {
-    /// - Returns: whether nothing more is to be done; else whoever follows is new under this name, or known and to be moved.
+    /// Handles a follow under a name whose card is being ended.
+    ///
+    /// - Returns: whether nothing more is to be done; otherwise the activity is new under this name, or known and to be moved.
     func returns(
         _ id: ActivityID, _ key: AudienceKey, token: [UInt8], _ preferences: Preferences?, at moment: Moment
     ) -> Bool {
@@ -14,7 +16,7 @@ extension Shard {
         let flags = store[slot].flags
         guard !flags.isDisjoint(with: [.leaving, .ending]) || awaitsEnd(slot, of: key) else { return false }
         guard !flags.contains(.tokenless) else {
-            // Of a card whose start is on its way the token may come late, and it is still to be ended: by its own id alone.
+            // The token of a card whose start is on its way may come late; that card must still be ended, by its own id alone.
             if renewals.isHandedOver(id) {
                 renewals.removeNames(of: slot)
                 _ = starts.takeRenewed(by: slot)
@@ -41,7 +43,7 @@ extension Shard {
         return false
     }
 
-    /// The activity is a member again; its end has not left.
+    /// Makes the activity a member again; its end has not left.
     private func takeBack(_ slot: ActivitySlot, in audience: Int) {
         abandonDeparture(slot)
         store[slot].flags.remove(.leaving)
@@ -53,7 +55,7 @@ extension Shard {
         renewals.removeNames(of: slot)
         store.rename(slot, to: nameless.add { store.slot(of: $0) != nil })
         guard !store[slot].flags.contains(.leaving) else { return }
-        // The end of what it showed is on its way, or owed. If that comes back, an end of its own shows the same.
+        // An end of its former audience is in flight or pending. If that one fails, the activity's own end shows the same state.
         let audience = Int(store[slot].audience)
         lastStates[slot] = audience
         expect(in: audience)
@@ -61,7 +63,7 @@ extension Shard {
     }
 }
 
-/// Ids that the shard gives to activities whose name means another one, for as long as they are there.
+/// Ids that the shard gives to activities that have lost their names to others, until these activities are gone.
 struct Nameless {
     private var ids: Set<ActivityID> = []
     private var given: UInt64 = 0

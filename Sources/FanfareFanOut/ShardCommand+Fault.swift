@@ -1,14 +1,15 @@
 import FanfareModel
 
-/// Why no shard carries a command out.
+/// The reason for which no shard carries a command out.
 package struct CommandFault: Sendable, Hashable, CustomStringConvertible {
     package let refusal: CommandRefusal
-    /// Bound and value, in one line for people.
+    /// The bound and the value, in one line for people.
     package let description: String
 }
 
 extension ShardCommand {
-    /// Why no shard will carry this out; `nil`: nothing is wrong with it. A shard that gets it all the same tells of the refusal, later.
+    /// Returns the reason for which no shard will carry this command out; `nil` if there is none. A shard that receives the command
+    /// all the same reports its refusal later.
     package func fault(topicIDBytesMax: Int) -> CommandFault? {
         switch self {
         case .follow(_, let audience, let token, _, _): ShardCommand.fault(of: token) ?? audience.fault(topicIDBytesMax)

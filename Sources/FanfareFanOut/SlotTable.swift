@@ -1,9 +1,9 @@
 import FanfareModel
 
-/// Finds an activity's slot by its id: open addressing with linear probing, four bytes per bucket, at most three quarters full.
+/// A hash table of activities' slots by id: open addressing with linear probing, four bytes per bucket, at most three quarters full.
 ///
-/// The ids themselves stay in the store and are handed in, so nothing is kept twice. They are hashes already, keyed ones where they
-/// are made from what an app, or a phone, may choose (`ActivityID`); no further hashing is needed.
+/// The ids stay in the store, which is passed to each call, so no id is stored twice. Ids are hashes already, keyed ones if they are
+/// made from a value that an app or a phone may choose (`ActivityID`); they need no further hashing.
 struct SlotTable {
     private static let empty = UInt32.max
 
@@ -20,22 +20,22 @@ struct SlotTable {
         return nil
     }
 
-    /// The id must not be in the table.
+    /// Inserts a slot, whose id must not be in the table.
     mutating func insert(_ slot: ActivitySlot, in activities: [Activity]) {
         if (count + 1) * 4 > buckets.count * 3 { grow(to: buckets.count * 2, activities) }
         place(slot.rawValue, activities[Int(slot.rawValue)].id)
         count += 1
     }
 
-    /// The id must be in the table. What was pushed on by it moves back, so there are no tombstones and a day of churn leaves
-    /// the table as short as it was.
+    /// Removes an id, which must be in the table. Entries that it displaced move back, so there are no tombstones, and probe sequences
+    /// do not grow with churn.
     mutating func remove(_ id: ActivityID, in activities: [Activity]) {
         let mask = buckets.count - 1
         var hole = home(id)
         while activities[Int(buckets[hole])].id != id { hole = (hole + 1) & mask }
         var next = (hole + 1) & mask
         while buckets[next] != SlotTable.empty {
-            // It may move into the hole unless its home lies behind it, on the way from the hole to where it stands.
+            // The entry may move into the hole unless its home lies between the hole and its present bucket.
             let distance = (next - home(activities[Int(buckets[next])].id)) & mask
             if distance >= (next - hole) & mask {
                 buckets[hole] = buckets[next]
@@ -53,7 +53,7 @@ struct SlotTable {
         if size > buckets.count { grow(to: size, activities) }
     }
 
-    /// Buckets at which a look-up of an id in the table looks; for checks.
+    /// Number of buckets that a look-up of an id in the table reads; for checks.
     func probes(_ id: ActivityID, in activities: [Activity]) -> Int {
         var bucket = home(id)
         var probes = 1

@@ -2,33 +2,35 @@ import FanfareModel
 
 /// The stamp of an audience's newest version, and the payloads that have been made with it.
 ///
-/// Whatever stamps anew drops the payloads: all of them have the stamp, the version and the dates of one moment.
+/// A new stamp drops the payloads: all of them have the stamp, the version and the dates of one moment.
 struct StampedPayloads {
-    /// Stamp of the last push for all members, the version it was used for, and the second of the wall clock at which it was.
+    /// Stamp of the last push for all members, the version that it was used for, and the second of the wall clock at that time.
     private var stamp: Int64 = 0
     private var stampedVersion: UInt32 = 0
     private var stampedAt: Int64 = 0
     private var variants: [(Variant, payload: Payload)] = []
 
-    /// What tells apart the payloads of one version and stamp.
+    /// The difference between payloads of one version and stamp.
     struct Variant: Equatable {
-        /// Version of the alert it tells of, and of those beside that.
+        /// Version of the leading alert; `beside` has the versions of the other alerts.
         let alert: UInt32?
         let beside: [UInt32]
         let priority: Priority
     }
 
-    /// One to ten seconds of age are fine on devices (spec §3.3, observed).
+    /// Age at which a payload is stamped anew. Devices accept stamps one to ten seconds old (spec §3.3, observed).
     static let refreshSeconds: Int64 = 5
 
-    /// A stamp says "at this second this was the newest state". No device may see two states with one stamp, so whoever has had
-    /// the current second gets the next one, and everybody after it too; who has not is served in this second, however many
-    /// versions it sees. The same version is stamped, and dated, afresh when its payload is `refreshSeconds` old.
+    /// Returns the stamp for the next push of a version.
+    ///
+    /// A stamp says "at this second this was the newest state". No device may get two states with one stamp. An activity that has had
+    /// the current stamp therefore raises it by one second, for all activities after it, too; one that has not is served with the
+    /// current stamp, however many versions it sees. A version is stamped, and dated, afresh when its payload is `refreshSeconds` old.
     ///
     /// - Parameters:
     ///   - version: the newest.
-    ///   - last: greatest stamp that the activity has had with another state; it may have brought it along.
-    /// - Returns: `nil` where the activity has to wait for the clock: `Stamp.next`.
+    ///   - last: greatest stamp that the activity has had with another state, possibly in another audience.
+    /// - Returns: `nil` if the activity has to wait for the clock, as in `Stamp.next`.
     mutating func stamp(_ version: UInt32, after last: Int64, at moment: Moment) -> Int64? {
         let wall = moment.stampSecond
         let isFresh = wall >= stampedAt && wall < stampedAt + StampedPayloads.refreshSeconds
@@ -42,16 +44,16 @@ struct StampedPayloads {
         return stamp
     }
 
-    /// The payload of that variant, where it has been kept.
+    /// Returns the kept payload of that variant; `nil` if there is none.
     subscript(variant: Variant) -> Payload? {
         for made in variants.indices where variants[made].0 == variant { return variants[made].payload }
         return nil
     }
 
-    /// Others are to get the same.
+    /// Keeps a payload for the other members that get the same.
     mutating func keep(_ payload: Payload, as variant: Variant) { variants.append((variant, payload)) }
 
-    /// Nobody is to be told of the alert of that version any more.
+    /// Drops the payloads that carry the alert of that version.
     mutating func drop(alert version: UInt32) {
         variants.removeAll { $0.0.alert == version || $0.0.beside.contains(version) }
     }

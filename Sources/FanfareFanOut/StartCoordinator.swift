@@ -1,40 +1,40 @@
 import FanfareModel
 
-/// What a shard knows of an activity that has no update token yet. Some 100 bytes, its request and its start token, until the
-/// token registers, or for eight hours after its start has left.
+/// The shard's record of an activity that has no update token yet: some 100 bytes, its request and its start token. It is kept until
+/// the token registers, or for eight hours after the start has left.
 struct PendingStart {
     enum Phase {
-        /// Stands among its audience's `starts`.
+        /// The start has an entry in its audience's `starts`.
         case due
-        /// Stands in the timing wheel, or is held by the dead-token guard.
+        /// The start waits in the timing wheel, or is held by the dead-token guard.
         case waiting
-        /// The start is on its way, or was taken, or nobody knows: never to be sent again (rule L7).
+        /// The start is in flight, was accepted, or has an unknown outcome: it is never sent again (rule L7).
         case sent
     }
 
-    /// The newest one. Its token is not the activity's where that was replaced after the start had left.
+    /// The newest request. Its token differs from the activity's if it was replaced after the start had left.
     var request: StartRequest
-    /// 1, and one more for each renewal.
+    /// 1, plus 1 for each renewal.
     let edition: Int
-    /// The activity whose place this one takes: it ends when this one's token has registered. Whoever has ended it before does not
-    /// want this one either. `nil` once it was told that it goes on as this one.
+    /// The activity whose place this one takes: it ends when this one's token has registered. If that activity is ended earlier, so
+    /// is this one. `nil` after the renewal has been reported.
     var renews: ActivityID?
-    /// It was the system that has ended that one, after its eight hours.
+    /// Is `true` when the system has ended the renewed card, after its eight hours.
     var outlivesOld = false
     /// Index of the audience whose state it shows.
     var audience: Int
     var phase = Phase.due
-    /// Starts that were certainly not taken, and may be by another time: 429s, and errors between which others were served.
+    /// Starts that were certainly not accepted, but may be later: 429s, and errors between which other pushes were served.
     var refusals = 0
     var shown: Shown?
 
-    /// What a card shows since its start.
+    /// The content that a card shows since its start.
     struct Shown {
-        /// Of its audience.
+        /// Version of its audience.
         let version: UInt32
-        /// Hash of what that version shows; `nil` when the activity came from another audience.
+        /// Hash of the version's visible content; `nil` if the activity came from another audience.
         let display: UInt64?
-        /// Alerts up to this version of the audience are not told of again: they came before, or the card that this one renews has had
+        /// The version of the audience up to which alerts are not sent: they came before the start, or the card that this one renews has had
         /// its chance at them.
         fileprivate(set) var alerted: UInt32
 
@@ -44,26 +44,27 @@ struct PendingStart {
         }
     }
 
-    /// With waits from one second to about a minute these are some ten minutes: who follows something now looks for the card now.
+    /// Refusals after which a start is given up. They take some ten minutes, with waits from one second to about a minute: people who
+    /// follow something now look for the card now.
     static let refusalsMax = 12
 
-    /// How long a start waits for something to show, or for leave to be sent, nanoseconds: seven days, as long as a topic is awaited
-    /// that has not begun (`TopicRules.beginsWithin`).
+    /// The time for which a start waits for something to show, or for its device's budget, nanoseconds: seven days, as long as a topic
+    /// may take to begin (`TopicRules.beginsWithin`).
     static let patience: Int64 = 7 * 86_400 * 1_000_000_000
 }
 
-/// Starts of activities that have no update token yet, from the wish for each until its token registers, and what each device may still
-/// be sent of them.
+/// Starts of activities that have no update token yet, each from its request until the token registers, and the start budgets of
+/// their devices.
 ///
-/// A start is due, or waits for a moment, or has been sent; those that wait are counted. The line of those that are due and the timers
-/// of those that wait are kept elsewhere.
+/// A start is due, or waits for a moment, or has been sent; the waiting ones are counted. The line of the due ones and the timers
+/// of the waiting ones are kept elsewhere.
 struct StartCoordinator {
     private var starts: [ActivitySlot: PendingStart] = [:]
     private(set) var waitingCount = 0
     private var budget = StartBudget()
 
     var count: Int { starts.count }
-    /// Of each start: the index of the audience whose state it shows.
+    /// For each start, the index of the audience whose state it shows.
     var audiences: [Int] { starts.values.map(\.audience) }
     var all: some Sequence<(slot: ActivitySlot, start: PendingStart)> { starts.lazy.map { ($0, $1) } }
 
@@ -88,9 +89,9 @@ struct StartCoordinator {
 
     mutating func postpone(_ slot: ActivitySlot) { setPhase(.waiting, of: slot) }
 
-    /// The start leaves, never to leave again.
+    /// Marks the start as sent; it never leaves again.
     ///
-    /// - Parameter shown: what it carries.
+    /// - Parameter shown: the content that it carries.
     mutating func send(_ slot: ActivitySlot, showing shown: PendingStart.Shown) {
         setPhase(.sent, of: slot)
         starts[slot]?.shown = shown
@@ -102,27 +103,27 @@ struct StartCoordinator {
         waitingCount += (phase == .waiting ? 1 : 0) - (old == .waiting ? 1 : 0)
     }
 
-    /// The start was certainly not taken, for a reason that may be its own.
+    /// Counts a start that was certainly not accepted, for a reason that may be its own.
     mutating func noteRefusal(of slot: ActivitySlot) { starts[slot]?.refusals += 1 }
 
-    /// The start goes to another token, which has met nothing yet.
+    /// Clears the refusals of a start that goes to another token.
     mutating func forgetRefusals(of slot: ActivitySlot) { starts[slot]?.refusals = 0 }
 
     func isRefusedTooOften(_ slot: ActivitySlot) -> Bool { starts[slot]?.refusals == PendingStart.refusalsMax }
 
-    /// Takes one start from what the device may be sent.
+    /// Takes one start from the device's budget.
     ///
-    /// - Returns: `nil` when there was one; else when there will be, monotonic nanoseconds.
+    /// - Returns: `nil` if there was one; otherwise the time at which there will be one, monotonic nanoseconds.
     mutating func takeBudget(for token: [UInt8], at now: Int64) -> Int64? { budget.take(token, at: now) }
 
-    /// The start has certainly not reached the device.
+    /// Returns a start that has certainly not reached the device to its budget.
     mutating func returnBudget(for token: [UInt8]) { budget.giveBack(token) }
 
     // MARK: What it shows
 
     mutating func replaceRequest(of slot: ActivitySlot, with request: StartRequest) { starts[slot]?.request = request }
 
-    /// The activity shows another audience from now on. If its start has been sent, it misses what happens there after `version`.
+    /// Moves the activity to another audience. If its start has been sent, it misses the versions there after `version`.
     mutating func move(_ slot: ActivitySlot, to audience: Int, at version: UInt32) {
         guard let phase = starts[slot]?.phase else { return }
         starts[slot]?.audience = audience
@@ -131,7 +132,7 @@ struct StartCoordinator {
 
     // MARK: Renewals
 
-    /// The card whose place this one takes shows the same, and has had its chance at the alerts up to this version.
+    /// Notes that the card whose place this one takes has had its chance at the alerts up to this version, and shows the same.
     mutating func noteAlerts(through version: UInt32, of slot: ActivitySlot) {
         guard let shown = starts[slot]?.shown else { return }
         starts[slot]?.shown?.alerted = max(shown.alerted, version)
@@ -139,7 +140,9 @@ struct StartCoordinator {
 
     mutating func setOutlivesOld(_ slot: ActivitySlot, _ outlives: Bool) { starts[slot]?.outlivesOld = outlives }
 
-    /// - Returns: the activity that goes on as this one, if that has not been told yet; from now on it has.
+    /// Takes the activity that goes on as this one, so that this is reported once.
+    ///
+    /// - Returns: `nil` if it has been reported.
     mutating func takeRenewed(by slot: ActivitySlot) -> ActivityID? { starts[slot]?.renews.take() }
 
     func violation() -> String? {

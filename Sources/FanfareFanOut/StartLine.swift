@@ -1,26 +1,26 @@
-/// Activities of an audience that are to be started and are no members yet. Each knows its place by the store's `positions`.
+/// Activities of an audience that are to be started and are no members yet; the store's `positions` has the place of each.
 ///
-/// A start that has failed goes behind all others, but for a small share of the visits: the sweep of an audience that is large and
-/// busy never ends.
+/// A start that has failed goes behind all others. It gets a small share of the visits nevertheless, because the sweep of a large
+/// and busy audience never ends.
 struct StartLine {
     private(set) var prompt = WaitingLine()
-    /// Those that have strikes.
+    /// Starts that have strikes.
     private(set) var late = WaitingLine()
-    /// Visits of others for which the first late one has waited.
+    /// Visits of others since the first late one began to wait, or since the last late one left.
     private var passedOver = 0
 
     private static let visitsPerLateStart = 64
 
     var count: Int { prompt.count + late.count }
 
-    /// Whose turn it is before the members'.
+    /// The start to visit next, before the members.
     var next: ActivitySlot? {
         passedOver >= StartLine.visitsPerLateStart ? late.first ?? prompt.first : prompt.first
     }
 
     mutating func noteVisits(_ count: Int) { if !late.isEmpty { passedOver += count } }
 
-    /// - Parameter isLate: it has strikes.
+    /// - Parameter isLate: whether the start has strikes.
     mutating func append(_ slot: ActivitySlot, isLate: Bool, positions: inout [UInt32]) {
         if isLate {
             late.append(slot, positions: &positions)

@@ -1,10 +1,11 @@
-/// Pushes of one activity in a row that came back unserved, for which it waits: one byte.
+/// Failed pushes of one activity in a row, for which it backs off: one byte.
 ///
-/// What the service says of the token itself (429) doubles the wait up to about a minute. Trouble with the service may be the
-/// token's or everybody's: it does so only where others were served between two strikes. So a token that is always answered
-/// with an error is hardly asked any more, and whoever merely was in flight in an outage goes on within seconds of its end.
+/// A failure that the service ascribes to the token itself (429) doubles the wait up to about a minute. Trouble with the service may
+/// have another cause than the token: it doubles the wait up to that only if other pushes were served between two strikes. So a token
+/// that is always answered with an error is hardly tried any more, and an activity that merely had a push in flight in an outage goes
+/// on within seconds of its end.
 struct Strikes: Equatable {
-    /// Four bits each: how many, and in which spell of the service the last one came.
+    /// Two fields of four bits: the number of strikes, and the service's spell at the last one.
     private var bits: UInt8 = 0
 
     private static let countMax = 6
@@ -12,13 +13,15 @@ struct Strikes: Equatable {
 
     var count: Int { Int(bits & 15) }
 
-    /// Since the last strike: another one, in this spell of the service, is the token's own.
+    /// Returns whether others were served since the last strike: another strike, in this spell of the service, is the token's own.
     func othersWereServed(by spell: UInt8) -> Bool { count > 0 && spell != bits >> 4 }
 
+    /// Adds a strike.
+    ///
     /// - Parameters:
-    ///   - isOwn: the service has said that it is this token's.
-    ///   - spell: the service's, now.
-    /// - Returns: how long the activity waits, nanoseconds.
+    ///   - isOwn: whether the service has ascribed it to this token.
+    ///   - spell: the present spell of the service.
+    /// - Returns: the activity's backoff, nanoseconds.
     mutating func add(isOwn: Bool = false, in spell: UInt8) -> Int64 {
         let wait = Int64(1_000_000_000) << Int64(count)
         let most = isOwn || othersWereServed(by: spell) ? Strikes.countMax : Strikes.doubtfulMax
@@ -27,9 +30,9 @@ struct Strikes: Equatable {
     }
 }
 
-/// Spells in which the service serves, told apart by the trouble between them.
+/// Counter of the spells in which the service serves; trouble separates them.
 struct ServiceSpells {
-    /// 0…15, in turn.
+    /// The present spell's number, 0 to 15; it wraps around.
     private(set) var number: UInt8 = 0
     private var isInTrouble = false
 

@@ -1,28 +1,28 @@
 import FanfareModel
 
-/// Decides at the moment of a push what a subscriber's preferences and the activity's limits leave of what its audience is owed:
-/// whether the alert rides, and whether the push goes at priority 10. No state is ever held back.
+/// Decides at the moment of a push, from a subscriber's preferences and the activity's limits, whether the alert rides on it and
+/// whether it goes at priority 10. The governor never holds a state back.
 ///
-/// A pure function of a few bytes per activity, so that all who stand alike are served alike, by one payload.
+/// The decision is a pure function of a few bytes per activity, so that activities in the same state share one payload.
 struct SubscriberGovernor {
-    /// What the audience has for a member.
+    /// A push that the audience has for a member.
     struct Wish {
-        /// Of the alert it missed.
+        /// Class of the alert that the member missed.
         let alert: AlertClass?
-        /// Asked for by the topic's rules, for a push without alert.
+        /// Priority that the topic's rules request for a push without alert.
         let priority: Priority
-        /// Never blocked: it goes at priority 10 and counts for nothing.
+        /// Is `true` for a push that is never blocked: it goes at priority 10 and counts for nothing.
         let isEnd: Bool
     }
 
     struct Grant: Equatable {
         let priority: Priority
-        /// What keeps the alert from riding; `nil` when it rides, or when there is none.
+        /// The reason for which the alert does not ride; `nil` if it rides, or if there is none.
         let silence: Silence?
     }
 
-    /// What an activity has used up, as seconds until its buckets are full again, counted from its stamp: that is kept anyway, says
-    /// when the last push was, and never goes back. So nothing is rounded away, and nothing is refilled twice.
+    /// An activity's use of its limits, as seconds until its buckets are full again. They count from the activity's stamp, which is kept
+    /// anyway, marks the last push, and never goes back. So nothing is rounded away, and nothing is refilled twice.
     struct Spent: Equatable {
         // One word, because it is compared for every push of a sweep.
         private var bits: UInt32 = 0
@@ -32,7 +32,8 @@ struct SubscriberGovernor {
         fileprivate init(immediate: UInt32, alerts: UInt32) { bits = immediate << 16 | alerts }
 
         fileprivate var immediate: UInt32 { bits >> 16 }
-        /// More than the bucket holds after an essential alert that found it empty: what that took from nobody comes back to nobody.
+        /// Seconds until the alert bucket is full. An essential alert that found the bucket empty makes it more than the bucket holds; the
+        /// excess, which was taken from no refill, comes back to none.
         fileprivate var alerts: UInt32 { bits & 0xffff }
 
         fileprivate func immediate(after seconds: UInt32) -> UInt32 { immediate.less(seconds) }
@@ -87,7 +88,7 @@ struct SubscriberGovernor {
         return Grant(priority: isImmediate ? .immediate : .conserving, silence: silence)
     }
 
-    /// What is used up once the push leaves as it was granted.
+    /// Returns the activity's use of its limits after the push leaves as granted.
     func charged(
         _ wish: Wish, _ grant: Grant, _ spent: Spent, _ effect: Preferences.Effect, after seconds: UInt32
     ) -> Spent {
@@ -100,8 +101,8 @@ struct SubscriberGovernor {
         return Spent(immediate: immediate, alerts: alerts)
     }
 
-    /// What is used up although the last push was certainly not processed: nothing of what that was charged. A phone has heard no
-    /// alert then, and its own budget is as it was.
+    /// Returns the activity's use of its limits without the charge of the last push, which was certainly not processed: the phone has
+    /// heard no alert, and its own budget is as it was.
     func returned(_ chance: AlertChance, _ spent: Spent, _ effect: Preferences.Effect) -> Spent {
         let immediate = chance.isAtTen ? (effect.frequentUpdates ? immediateFrequent : self.immediate).cost : 0
         return Spent(
@@ -126,22 +127,22 @@ extension UInt32 {
     fileprivate func less(_ other: UInt32) -> UInt32 { self - Swift.min(self, other) }
 }
 
-/// The alert that a push was the chance of: its version, and what silenced it; and what the push was charged. Zero where there was
-/// none of this.
+/// The alert that a push carries or had to leave out, by version, the reason for leaving it out, and the charge for the push. Zero
+/// means none of these.
 struct AlertChance: Equatable {
     private var bits: UInt32
     static let none = AlertChance(bits: 0)
-    /// The push has come back refused, and its version is not to be sent again.
+    /// The push was refused, and its version is not to be sent again.
     static let refused = AlertChance(bits: 7 << reasonPlace)
 
-    /// The push carries an alert of no version of its own.
+    /// The push is charged for an alert that belongs to no version.
     static let paid = AlertChance(bits: riding << reasonPlace)
 
-    // A version a second for eight years fits below.
+    // Room for a version a second for eight years.
     private static let versionMask: UInt32 = 1 << 28 - 1
     private static let atTen: UInt32 = 1 << 28
     private static let reasonPlace: UInt32 = 29
-    /// In the place of a reason: the alert rides.
+    /// Value in place of a reason: the alert rides.
     private static let riding: UInt32 = 5
 
     private init(bits: UInt32) { self.bits = bits }
@@ -154,16 +155,16 @@ struct AlertChance: Equatable {
     var version: UInt32 { bits & AlertChance.versionMask }
     var silence: Silence? { Silence(rawValue: UInt8(bits >> AlertChance.reasonPlace)) }
     var rides: Bool { version != 0 && isPaid }
-    /// There is no alert.
+    /// Is `true` when there is no alert.
     var isNone: Bool { version == 0 && silence == nil }
 
-    /// The activity was charged an alert, and a push at priority 10.
+    /// Is `true` when the activity was charged for an alert.
     var isPaid: Bool { bits >> AlertChance.reasonPlace == AlertChance.riding }
     var isAtTen: Bool { bits & AlertChance.atTen != 0 }
 
-    /// Of a push that was charged as one at priority 10.
+    /// The same alert for a push that was charged at priority 10.
     var chargedAtTen: AlertChance { AlertChance(bits: bits | AlertChance.atTen) }
-    /// Of a push that is on its way to an activity which has left the audience: what it was charged.
+    /// The charge of a push in flight to an activity that has left the audience, without its alert.
     var withoutAlert: AlertChance {
         AlertChance(bits: bits & AlertChance.atTen | (isPaid ? AlertChance.riding << AlertChance.reasonPlace : 0))
     }

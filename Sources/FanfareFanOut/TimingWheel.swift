@@ -1,41 +1,40 @@
-/// What must wait for a moment before it may be looked at again: the shard's only timers, as a hierarchical timing wheel (Varghese
-/// and Lauck). Inserting, cancelling and expiring cost the same however many entries there are: a goal is a dwell time in each of
-/// a million lineups.
+/// The shard's only timers, as a hierarchical timing wheel (Varghese and Lauck). The cost of inserting, cancelling and expiring
+/// does not depend on the number of entries: a goal is a dwell time in each of a million lineups.
 ///
-/// A tick is a millisecond, because the loop's timers count those. An entry expires with the first tick that is not before its
-/// moment: never early, and less than a tick late. Those of one tick expire in the order in which they were inserted.
+/// A tick is a millisecond, because the loop's timers count milliseconds. An entry expires with the first tick that is not before its
+/// moment: never early, and less than a tick late. Entries of one tick expire in the order in which they were inserted.
 ///
-/// There are eight levels of 64 lists. A tick is a number of eight digits to the base 64; an entry stands at the level of the
-/// highest digit in which its tick differs from the current one, in that digit's list. So whatever stands lower is due sooner,
-/// entries of one tick are always in one list, and when time comes to a list, what is in it goes to lower levels: seven times at
-/// most. Time goes from one list's earliest tick to the next one's. However long a pause was, no empty tick is visited, and nobody
-/// is woken to move entries. What there is to move moves at once: of a million entries that is less work than what inserted them.
+/// There are eight levels of 64 lists. A tick is a number of eight digits to the base 64. An entry is at the level of the highest
+/// digit in which its tick differs from the current one, in that digit's list. So entries at a lower level are due sooner, entries of
+/// one tick are always in one list, and the entries of a list move to lower levels when time reaches it: seven times at most. Time
+/// advances from one list's earliest tick to the next one's. However long a pause was, no empty tick is visited, and no thread is
+/// woken to move entries. All entries of a list move at once: for a million entries that is less work than inserting them.
 struct TimingWheel {
     enum Subject: Hashable {
-        /// An activity in its backoff. Where the slot has another generation, it has gone meanwhile.
+        /// An activity in its backoff. It is gone if the slot has another generation.
         case activity(ActivitySlot, generation: UInt32)
-        /// An audience which gathers alerts: its index.
+        /// An audience that gathers alerts, by index.
         case audience(UInt32)
         /// Activities that the dead-token guard holds: one entry for all.
         case held
         /// The scan for old activities.
         case ageScan
-        /// A lineup that may have something to show by itself: its audience's index.
+        /// A lineup that may have to change without a publication, by its audience's index.
         case lineup(UInt32)
     }
 
-    /// Names an entry until that has expired or is cancelled; then another one may have the name.
+    /// Handle of an entry until that expires or is cancelled; another entry may get the same handle later.
     struct Entry {
         fileprivate let node: UInt32
     }
 
-    /// A link of a ring: a list, or one of its entries.
+    /// A link of a ring: the head of a list, or one of its entries.
     private struct Node {
-        /// When the entry expires; of a list, when the first of its entries does, or did before it was cancelled.
+        /// The tick at which the entry expires; for a head, the earliest tick of its entries, including ones cancelled since.
         var tick: Int64
         var next: UInt32
         var previous: UInt32
-        /// A list's means nothing.
+        /// The entry's subject; a head's has no meaning.
         var subject: Subject
     }
 
@@ -46,24 +45,24 @@ struct TimingWheel {
     private static let lists = levels * digits
     private static let tickMax = Int64.max / tickNanoseconds
 
-    /// The lists, by level and digit, and then the entries: as many as there have been at one time.
+    /// The heads of the lists, by level and digit, and then the entries: as many as there have been at one time.
     private var nodes = (0..<UInt32(lists)).map { Node(tick: 0, next: $0, previous: $0, subject: .ageScan) }
-    /// By level: the digits whose lists are not empty.
+    /// Bits of the digits whose lists are not empty, by level.
     private var occupied = InlineArray<8, UInt64>(repeating: 0)
-    /// The first of the nodes that are free, each of which knows the next; 0, which is a list, ends them.
+    /// The first free node, from which `next` links the others; 0, the index of a head, ends them.
     private var free: UInt32 = 0
-    /// What was due before it has expired.
+    /// The present tick; all entries due before it have expired.
     private var current: Int64 = 0
     private(set) var count = 0
 
-    /// Entries for which there is memory.
+    /// Entries for which memory is allocated.
     var capacity: Int { nodes.count - TimingWheel.lists }
 
-    /// When to call `popDue`, monotonic nanoseconds. It may find nothing when what was due then is cancelled; there is at most one
-    /// such moment for each list.
+    /// The time at which to call `popDue`, monotonic nanoseconds. The call may find nothing if the entry due then was cancelled; that
+    /// happens at most once for each list.
     var nextDue: Int64? { earliest.map { $0 * TimingWheel.tickNanoseconds } }
 
-    /// - Parameter due: monotonic nanoseconds; what is overdue expires next.
+    /// - Parameter due: monotonic nanoseconds; an overdue entry expires next.
     @discardableResult
     mutating func insert(_ subject: Subject, due: Int64) -> Entry {
         let (whole, rest) = due.quotientAndRemainder(dividingBy: TimingWheel.tickNanoseconds)
@@ -85,13 +84,13 @@ struct TimingWheel {
 
     mutating func cancel(_ entry: Entry) { remove(entry.node) }
 
-    /// `nil`: it has expired, or was cancelled, and no other has its name.
+    /// Returns the subject of an entry; `nil` if it has expired or was cancelled, and no other entry has its handle.
     func subject(of entry: Entry) -> Subject? {
         let node = nodes[Int(entry.node)]
         return node.previous == .max ? nil : node.subject
     }
 
-    /// Of all entries; for whoever checks that none is missing.
+    /// Subjects of all entries, for the check that none is missing.
     var subjects: [Subject] {
         var subjects: [Subject] = []
         for list in 0..<TimingWheel.lists {
@@ -104,10 +103,10 @@ struct TimingWheel {
         return subjects
     }
 
-    /// When it expires: the moment for which it was inserted, or what is left of a tick later.
+    /// Returns the time at which the entry expires: the moment for which it was inserted, rounded up to a tick.
     func due(of entry: Entry) -> Int64 { nodes[Int(entry.node)].tick * TimingWheel.tickNanoseconds }
 
-    /// Takes out what is due, one entry after the other.
+    /// Removes one entry that is due and returns its subject; `nil` if none is.
     mutating func popDue(_ now: Int64) -> Subject? {
         let tick = now / TimingWheel.tickNanoseconds
         while let earliest, earliest <= tick {
@@ -122,7 +121,7 @@ struct TimingWheel {
         return nil
     }
 
-    /// The first tick of the first list: of the lowest level that has any, and there of the lowest digit.
+    /// The first tick of the first list: of the lowest level that has entries, and there of the lowest digit.
     private var earliest: Int64? {
         for level in 0..<TimingWheel.levels where occupied[level] != 0 {
             return nodes[level * TimingWheel.digits + occupied[level].trailingZeroBitCount].tick
@@ -130,7 +129,7 @@ struct TimingWheel {
         return nil
     }
 
-    /// Time goes on to the earliest tick. The list to which that belongs moves down; all others stand where they belong.
+    /// Advances to the earliest tick. The entries of its list move down; all others are in the right list already.
     private mutating func advance(to tick: Int64) {
         let (level, list) = place(of: tick)
         current = tick
@@ -145,7 +144,7 @@ struct TimingWheel {
     }
 
     private func place(of tick: Int64) -> (level: Int, list: UInt32) {
-        // Whether or not the lowest digit differs, it is the lowest level. A tick has 44 bits, so there are enough levels.
+        // It is the lowest level whether or not the lowest digit differs. A tick has 44 bits, so there are enough levels.
         let highestBit = 63 - ((tick ^ current) | 1).leadingZeroBitCount
         let level = highestBit / TimingWheel.digitBits
         let digit = Int(tick &>> (TimingWheel.digitBits &* level)) % TimingWheel.digits
@@ -164,17 +163,17 @@ struct TimingWheel {
         nodes[Int(list)].previous = index
     }
 
-    /// Takes the entry out of its list; its node is free.
+    /// Removes the entry from its list and frees its node.
     private mutating func remove(_ index: UInt32) {
         let (previous, next) = (nodes[Int(index)].previous, nodes[Int(index)].next)
-        // It was alone between the two ends of its list.
+        // The entry was the only one of its list.
         if previous == next {
             empty(next)
         } else {
             nodes[Int(previous)].next = next
             nodes[Int(next)].previous = previous
         }
-        // Whoever removes it once more is not to go unnoticed: there is no such node.
+        // An index of no node, so that removing the entry once more traps.
         nodes[Int(index)].previous = .max
         nodes[Int(index)].next = free
         free = index

@@ -1,9 +1,9 @@
 /// Update tokens of a shard: opaque bytes of any length up to `tokenBytesMax`, back to back in one arena.
 ///
-/// Space is handed out in units of 16 bytes and freed space waits in a list per size, so a day of rotations cannot make the
-/// arena grow beyond what was once in use at the same time. Tokens are secrets: nothing here prints them.
+/// Space is allocated in units of 16 bytes, and freed space is kept in a list per size, so a day of rotations cannot make the
+/// arena grow beyond the greatest size that was in use at one time. Tokens are secrets: nothing here prints them.
 struct TokenStore {
-    /// Apple names no size (spec §1). The longest seen is 80 bytes; what is longer than this is not a token.
+    /// Maximum length of a token. Apple names none (spec §1); the longest seen is 80 bytes, and longer bytes than this are no token.
     static let tokenBytesMax = 512
     private static let unit = 16
 
@@ -13,7 +13,7 @@ struct TokenStore {
     }
 
     private var arena: [UInt8] = []
-    /// Of no use to anybody, but a read whose result nobody keeps would not be made.
+    /// Result of the prefetch reads, which the optimiser would otherwise remove.
     private var fetched: UInt8 = 0
     private var free: [[UInt32]] = Array(repeating: [], count: tokenBytesMax / unit + 1)
 
@@ -21,7 +21,7 @@ struct TokenStore {
         arena.reserveCapacity(tokens * TokenStore.units(bytesEach) * TokenStore.unit)
     }
 
-    /// The token must be 1 to `tokenBytesMax` bytes long: checked where commands come in.
+    /// Inserts a token, which must have 1 to `tokenBytesMax` bytes: commands are checked on arrival.
     mutating func insert(_ token: [UInt8]) -> Reference {
         let units = TokenStore.units(token.count)
         if let start = free[units].popLast() {
@@ -44,8 +44,8 @@ struct TokenStore {
         return arena[offset..<offset + Int(reference.count)]
     }
 
-    /// Appends the token's bytes. Through a pointer, because a slice of the arena would be counted for each token, which costs
-    /// more than the copy.
+    /// Appends the token's bytes. They are copied through a pointer, because a slice of the arena would cost a reference count per token,
+    /// which is more expensive than the copy.
     func copy(_ reference: Reference, to bytes: inout [UInt8]) {
         let offset = Int(reference.start) * TokenStore.unit
         arena.withUnsafeBufferPointer {
@@ -53,7 +53,7 @@ struct TokenStore {
         }
     }
 
-    /// Has both ends of the tokens brought into the cache: all of a token of the usual size, as it spans two lines at most.
+    /// Prefetches both ends of the tokens into the cache: all of a token of the usual size, which spans two lines at most.
     mutating func fetch(_ slots: ArraySlice<ActivitySlot>, _ activities: [Activity]) {
         var bytes: UInt8 = 0
         for slot in slots {

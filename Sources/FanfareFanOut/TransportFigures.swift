@@ -1,8 +1,8 @@
-/// How a transport stands: its connections, and what keeps it from sending more. Of several, what holds for the worst of them.
+/// State of a transport: its connections, and the limit that keeps it from sending more. The sum of several has the worst limit.
 public struct TransportFigures: Sendable, Equatable {
-    /// What pushes wait for while some are due.
+    /// The resource that pushes wait for while some are due.
     public enum Limit: String, Sendable, CaseIterable {
-        /// Nothing is due that could not leave.
+        /// No push is due that could not leave.
         case nothing
         /// Requests that a connection may have in flight.
         case streams
@@ -10,23 +10,23 @@ public struct TransportFigures: Sendable, Equatable {
         case window
         /// The time of the shard's own thread.
         case processor
-        /// A service in trouble, or one that does no more with more connections.
+        /// A service in trouble, or one whose throughput does not grow with more connections.
         case peer
     }
 
     /// Connections that are open now.
     public var connections = 0
-    /// Connections that bring a change to the largest audience in time, at this distance.
+    /// Connections needed to bring a change to the largest audience in time, at the present round trip.
     public var connectionsWanted = 0
     /// Connections opened since the start; each took a handshake.
     public var connectionsOpened = 0
-    /// Nanoseconds that an answer takes at least; 0 before it is known.
+    /// The shortest time from a request to its answer, in nanoseconds; 0 before it is known.
     public var roundTrip: Int64 = 0
     /// Requests without an answer yet.
     public var inFlight = 0
-    /// What pushes wait for now.
+    /// The limit that pushes wait for now.
     public var limit = Limit.nothing
-    /// Nanoseconds for which each of them held, in the order of `Limit.allCases`; for `nothing` not counted.
+    /// Nanoseconds for which each limit held, in the order of `Limit.allCases`; `nothing` is not counted.
     public var held = [Int64](repeating: 0, count: Limit.allCases.count)
 
     package init() {}

@@ -1,10 +1,10 @@
 import FanfareModel
 
-/// Activities to be visited apart from the sweep, first come, first served. An entry whose activity has lost its `queued` flag, or
-/// belongs elsewhere by now, is skipped by whoever takes it out.
+/// Activities to be visited apart from the sweep, first come, first served. The caller of `popFirst` skips an entry whose activity has
+/// lost its `queued` flag, or has moved elsewhere.
 struct VisitQueue {
     private var queue = Queue<ActivitySlot>()
-    /// Entries that may be such, at most.
+    /// Upper bound on the entries to be skipped.
     private var abandoned = 0
 
     var isEmpty: Bool { queue.isEmpty }
@@ -20,8 +20,8 @@ struct VisitQueue {
 
     func contains(_ slot: ActivitySlot) -> Bool { queue.elements.contains(slot) }
 
-    /// An activity that may stand here goes elsewhere. Once half of the entries may be such they are cut out, so that who comes and
-    /// goes while nothing is served leaves nothing behind.
+    /// Notes that an activity that may have an entry here goes elsewhere. Such entries are removed when they may be half of the queue, so
+    /// that activities that come and go while nothing is served do not accumulate.
     mutating func abandon(isWanted: (ActivitySlot) -> Bool) {
         abandoned += 1
         guard abandoned > 16, abandoned * 2 > queue.count else { return }

@@ -1,14 +1,14 @@
-/// Activities in the order in which they came, any of which may leave. Each knows its place by the `positions` array that every call
-/// updates, indexed by slot.
+/// Activities in order of arrival; any of them may leave. The `positions` array, indexed by slot, has the place of each; every call
+/// updates it.
 struct WaitingLine {
     private var entries: [ActivitySlot?] = []
-    /// The first one's; or the end.
+    /// Place of the first activity; the end if there is none.
     private var head = 0
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
     var first: ActivitySlot? { head < entries.count ? entries[head] : nil }
-    /// First in, first.
+    /// All activities and their places, first in, first.
     var places: [(position: Int, slot: ActivitySlot)] {
         entries.indices.compactMap { position in entries[position].map { (position, $0) } }
     }
@@ -23,7 +23,7 @@ struct WaitingLine {
         entries[position] = nil
         count -= 1
         while head < entries.count, entries[head] == nil { head += 1 }
-        // Gaps are closed when they are most of it, so each costs as much as one entry.
+        // Gaps are removed when they outnumber the activities, so each costs as much as one entry.
         guard entries.count > 16, count * 2 < entries.count else { return }
         entries.removeAll { $0 == nil }
         head = 0

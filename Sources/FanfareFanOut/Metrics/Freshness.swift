@@ -1,20 +1,20 @@
 public import FanfareModel
 
-/// How fresh what people see is: how old states are when they leave, and how long sweeps and lanes take. Nanoseconds. Each shard
-/// keeps one per topic kind, and one for all lineups together.
+/// Figures of how fresh the states are that people see: the age of states when they leave, and the duration of sweeps and lane delays.
+/// Nanoseconds. Each shard keeps one per topic kind, and one for all lineups together.
 public struct Freshness: Sendable, Equatable {
-    /// From a version's arrival at the shard until it is handed to the transport, for each push; joiners, who missed nothing, not
-    /// counted.
+    /// Time from a version's arrival at the shard until it is handed to the transport, for each push except those to joiners, who
+    /// missed nothing.
     public var stateAge = Histogram()
-    /// From a publication's arrival at the shard until everybody there had it, or a newer one.
+    /// Time from a publication's arrival at the shard until each member there had it, or a newer one.
     public var sweep = Histogram()
-    /// From a publication's arrival until the first push of its sweep, by lane: alerts and ends, priority 10, priority 5.
+    /// Time from a publication's arrival until the first push of its sweep, by lane: alerts and ends, priority 10, priority 5.
     public var laneDelay: [Histogram] = Array(repeating: Histogram(), count: Lanes.lastLane)
 
-    /// Kinds told apart in one shard, 50 KB each at most.
+    /// Kinds with figures of their own in one shard; each takes 50 KB at most.
     static let kindsMax = 16
 
-    /// Nothing measured yet.
+    /// Creates empty figures.
     public init() {}
 
     package mutating func add(_ other: Freshness) {
@@ -25,23 +25,22 @@ public struct Freshness: Sendable, Equatable {
 }
 
 extension TopicKind {
-    /// In figures only: all lineups together.
+    /// The kind that stands for all lineups together in figures; no topic has it.
     public static let lineup = TopicKind("lineup")
-    /// In figures only: kinds beyond those that are told apart.
+    /// The kind under which figures count the kinds beyond the first sixteen.
     public static let other = TopicKind("other")
 }
 
-/// How fresh people are kept. What `Engine.freshness` answers is the sum over all shards and apps.
+/// Freshness of what people see. `Engine.freshness` returns the sum over all shards and apps.
 public struct FreshnessReport: Sendable, Equatable {
-    /// By topic kind; `TopicKind.lineup` stands for all lineups, and `TopicKind.other` for kinds beyond the first
-    /// sixteen.
+    /// Figures by topic kind; `TopicKind.lineup` stands for all lineups, and `TopicKind.other` for kinds beyond the first sixteen.
     public var kinds: [TopicKind: Freshness] = [:]
-    /// For how long the oldest publication that somebody lacks has been on its way, in nanoseconds; 0 when nobody lacks anything.
+    /// Age of the oldest publication that a member lacks, in nanoseconds; 0 while no member lacks any.
     public var oldestUndelivered: Int64 = 0
-    /// When the last push was accepted, in nanoseconds of the engine's monotonic clock (`ClockSource`); 0 before the first.
+    /// The time at which the last push was accepted, in nanoseconds of the engine's monotonic clock (`ClockSource`); 0 before the first.
     public var lastAccepted: Int64 = 0
 
-    /// Nothing measured yet.
+    /// Creates an empty report.
     public init() {}
 
     package static func + (a: FreshnessReport, b: FreshnessReport) -> FreshnessReport {

@@ -1,25 +1,25 @@
-/// How often values of which size occurred: logarithmic buckets, each octave divided into 32 of the same width, so that a quantile is
-/// never too low and at most 1/32 too high. Values below 64 are exact.
+/// Counts of values in logarithmic buckets: each octave is divided into 32 of the same width, so a quantile is never too low and
+/// at most 1/32 too high. Values below 64 are exact.
 ///
-/// Fixed size, 9.5 KB from the first value on; merging adds. A value: each shard keeps its own and hands over copies, so nothing is
-/// locked and nothing shared. For durations in nanoseconds the buckets end at 73 minutes; what is longer counts in the last
-/// one, and `max` is exact whatever its size.
+/// A histogram has a fixed size, 9.5 KB from the first value on; merging adds. It is a value: each shard keeps its own and passes
+/// copies on, so no lock and no shared memory is needed. The buckets for durations in nanoseconds end at 73 minutes; longer ones
+/// count in the last bucket, and `max` is exact whatever its size.
 public struct Histogram: Sendable, Equatable {
     private static let bucketsPerOctave = 32
-    /// Values of 42 bits; the first two octaves' worth of buckets hold 0–63.
+    /// Number of buckets for values of 42 bits; the first two octaves' worth of buckets hold 0–63.
     private static let bucketCount = (42 - 5 + 1) * bucketsPerOctave
 
-    /// Empty until the first value.
+    /// The counts; empty until the first value.
     private var buckets: [UInt64] = []
-    /// Values recorded.
+    /// Number of recorded values.
     public private(set) var count: UInt64 = 0
-    /// The greatest value, exactly; 0 when there are none.
+    /// The greatest value, exactly; 0 if there is none.
     public private(set) var max: Int64 = 0
 
-    /// Nothing recorded yet.
+    /// Creates an empty histogram.
     public init() {}
 
-    /// - Parameter value: negative ones count as 0: a clock that was read in another order.
+    /// - Parameter value: negative ones, which come from a clock read in another order, count as 0.
     package mutating func record(_ value: Int64, times: Int = 1) {
         if buckets.isEmpty { buckets = Array(repeating: 0, count: Histogram.bucketCount) }
         let value = Swift.max(0, value)
@@ -36,9 +36,9 @@ public struct Histogram: Sendable, Equatable {
         max = Swift.max(max, other.max)
     }
 
-    /// The value that this share of all values does not exceed, by nearest rank; `nil` when there are none.
+    /// Returns the value that this share of all values does not exceed, by nearest rank; `nil` if there are none.
     ///
-    /// - Parameter share: 0 to 1; what is outside counts as the nearer of them, and what is no number as 0.
+    /// - Parameter share: 0 to 1; a number outside counts as the nearer bound, and NaN as 0.
     public func quantile(_ share: Double) -> Int64? {
         guard count > 0 else { return nil }
         let share = share > 0 ? Swift.min(share, 1) : 0
@@ -53,7 +53,7 @@ public struct Histogram: Sendable, Equatable {
 
     private static func bucket(of value: Int64) -> Int {
         guard value >= bucketsPerOctave else { return Int(value) }
-        // The five bits after the leading one choose the bucket of the octave.
+        // The five bits after the leading one select the bucket in the octave.
         let octave = 63 - value.leadingZeroBitCount - 5
         let bucket = (octave + 1) * bucketsPerOctave + Int(value >> octave) & (bucketsPerOctave - 1)
         return Swift.min(bucket, bucketCount - 1)

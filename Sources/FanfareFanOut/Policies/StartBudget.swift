@@ -1,23 +1,23 @@
 import FanfareModel
 
-/// Starts that a device may be sent. A phone takes few of them, and over its budget APNs still answers 200 and no card appears
-/// (spec §4.1, observed): so whoever sends has to count.
+/// Starts that each device may still be sent. A phone accepts few of them; beyond its budget APNs still answers 200, but no card
+/// appears (spec §4.1, observed), so the sender has to count.
 ///
-/// One number per device, kept while its budget is not whole again: 16 bytes for each device that was sent a start within the
-/// last two hours.
+/// The budget is one number per device, kept until it is whole again: 16 bytes for each device that was sent a start within
+/// the last two hours.
 struct StartBudget {
-    /// About ten in a short time (spec §4.1, Apple staff); two are left to others who send to the same app.
+    /// Starts in a short time: a device accepts about ten (spec §4.1, Apple staff); two are left to other senders to the same app.
     static let burst = 8
-    /// Nobody says how fast it refills (spec §13). A device that follows by itself more than four things in an hour is rare.
+    /// Nanoseconds per refilled start; the phone's own rate is unknown (spec §13). Few devices follow more than four things in an hour.
     static let refill: Int64 = 15 * 60 * 1_000_000_000
 
-    /// By hash of the start token: when the budget is whole again, monotonic nanoseconds.
+    /// The time at which a device's budget is whole again, monotonic nanoseconds, by hash of the start token.
     private var wholeAt: [UInt64: Int64] = [:]
     private var purgeAbove = 1024
 
-    /// Takes one if there is one.
+    /// Takes one start from the device's budget, if it has one.
     ///
-    /// - Returns: `nil` when it was taken; else when there will be one, monotonic nanoseconds.
+    /// - Returns: `nil` if it was taken; otherwise the time at which there will be one, monotonic nanoseconds.
     mutating func take(_ token: [UInt8], at now: Int64) -> Int64? {
         let device = token.keyedHash
         let whole = max(now, wholeAt[device] ?? now) + StartBudget.refill
@@ -31,6 +31,6 @@ struct StartBudget {
         return nil
     }
 
-    /// The start has certainly not reached the device.
+    /// Returns a start that has certainly not reached the device.
     mutating func giveBack(_ token: [UInt8]) { wholeAt[token.keyedHash]? -= StartBudget.refill }
 }

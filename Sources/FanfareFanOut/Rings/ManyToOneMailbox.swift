@@ -1,28 +1,28 @@
 public import Synchronization
 
-/// Bounded queue from any number of threads to one, without locks: how an embedding program's threads reach the core.
+/// Bounded lock-free queue from any number of threads to one, by which an embedding program's threads reach the core.
 ///
-/// Each cell carries a sequence number that says whose turn it is: equal to the position when free for the push at that
-/// position, one more when it holds that element. Producers claim positions with a compare-and-exchange, so one that is
-/// suspended between claiming and writing holds up what comes after it, never loses it.
+/// Each cell has a sequence number for its turns: it equals the position while the cell is free for the push at that
+/// position, and is one more while the cell holds that element. Producers claim positions with a compare-and-exchange. A producer
+/// that is suspended between claiming and writing delays the elements after its own, and loses none.
 ///
-/// Full is an answer: `tryPush` says so and nobody waits. So is closed: what was taken before the close will be popped, and nothing
-/// is taken after it. Elements leave in the order in which their positions were claimed, one
-/// order for all producers. Inlinable for the reason given at `OneToOneRing`; positions count from 0 and never reach 2^64, so
+/// A full mailbox is an answer: `tryPush` returns `false` and never blocks. A closed one is, too: elements taken before the close
+/// will be popped, and none is taken after it. Elements leave in the order in which their positions were claimed, one order for all
+/// producers. The methods are inlinable for the reason given at `OneToOneRing`; positions count from 0 and never reach 2^64, so
 /// their arithmetic needs no overflow checks. `Sendable` is unchecked because the compiler knows nothing of sequence numbers.
 @usableFromInline package final class ManyToOneMailbox<Element: Sendable>: @unchecked Sendable {
     @usableFromInline let capacity: UInt64
-    // Two arrays and not one of pairs: taking an element then is no access to the sequence number beside it, which other
+    // Two arrays and not one of pairs: taking an element is then no access to the sequence number beside it, which other
     // threads read meanwhile (ThreadSanitizer sees such an access as one to the whole pair).
     @usableFromInline let sequences: UnsafeMutablePointer<Atomic<UInt64>>
-    /// Initialised where the sequence number says that it holds an element.
+    /// Elements, initialised in the cells whose sequence number says so.
     @usableFromInline let elements: UnsafeMutablePointer<Element>
-    /// Next position to claim; all producers. With `closed` set nobody claims any more.
+    /// Next position to claim; shared by all producers. No position is claimed after `closed` is set.
     @usableFromInline let tail = PaddedCounter()
     /// Next position to read; written by the consumer only.
     @usableFromInline let head = PaddedCounter()
 
-    /// Above every position, so that a closed mailbox looks like one that is full for ever.
+    /// A bit above every position: a closed mailbox looks like one that is full for ever.
     private static var closed: UInt64 { 1 << 63 }
 
     /// - Parameter capacity: a power of two.
@@ -35,44 +35,44 @@ public import Synchronization
     }
 
     deinit {
-        // Nobody holds the mailbox any more, so no push is half done.
+        // No thread holds the mailbox any more, so no push is half done.
         while pop() != nil { continue }
         sequences.deinitialize(count: Int(capacity))
         sequences.deallocate()
         elements.deallocate()
     }
 
-    /// From any thread: nothing is taken from now on. Once and for all.
+    /// Closes the mailbox for good: no element is taken from now on. Callable from any thread.
     package func close() { _ = tail.value.bitwiseOr(ManyToOneMailbox.closed, ordering: .acquiringAndReleasing) }
 
-    /// From any thread.
+    /// Is `true` after `close`. Readable from any thread.
     package var isClosed: Bool { tail.value.load(ordering: .acquiring) >= ManyToOneMailbox.closed }
 
-    /// From the consumer's thread only: closed, and everything that was taken has been popped. While a producer is about to write
-    /// what it has claimed, it is not.
+    /// Is `true` when the mailbox is closed and all elements taken before have been popped; `false` while a producer is about to write
+    /// to a position that it has claimed. Only for the consumer's thread.
     package var isExhausted: Bool {
         tail.value.load(ordering: .acquiring) == ManyToOneMailbox.closed | head.value.load(ordering: .relaxed)
     }
 
-    /// From any thread: full at one moment, or closed.
+    /// Is `true` when the mailbox is closed, or was full at one moment of the call. Readable from any thread.
     package var isFull: Bool {
-        // Read first, so that what is popped meanwhile makes it look fuller, and never emptier, than it is.
+        // Read first: an element popped meanwhile makes the mailbox look fuller, and never emptier, than it is.
         let head = head.value.load(ordering: .acquiring)
         return tail.value.load(ordering: .acquiring) >= head + capacity
     }
 
-    /// From the consumer's thread only: elements that may be pushed before the mailbox is full. Producers that push meanwhile leave fewer.
+    /// Elements that may be pushed before the mailbox is full; fewer if producers push meanwhile. Only for the consumer's thread.
     package var room: Int {
         let claimed = tail.value.load(ordering: .relaxed) & ~ManyToOneMailbox.closed
         return Int(capacity - (claimed - head.value.load(ordering: .relaxed)))
     }
 
-    /// From any thread. `false` when full or closed.
+    /// Pushes an element; returns `false` if the mailbox is full or closed. Callable from any thread.
     @inlinable package func tryPush(_ element: Element) -> Bool { push(element) != nil }
 
-    /// From any thread.
+    /// Pushes an element. Callable from any thread.
     ///
-    /// - Returns: the element's position, which counts from 0 in the order in which the consumer pops; `nil` when full or closed.
+    /// - Returns: the element's position, which counts from 0 in the order in which the consumer pops; `nil` if full or closed.
     @inlinable package func push(_ element: Element) -> UInt64? {
         var position = tail.value.load(ordering: .relaxed)
         while true {
@@ -97,11 +97,11 @@ public import Synchronization
         }
     }
 
-    /// From the consumer's thread only.
+    /// Removes and returns the oldest element; `nil` if there is none. Only for the consumer's thread.
     @inlinable package func pop() -> Element? {
         let position = head.value.load(ordering: .relaxed)
         let cell = index(of: position)
-        // Meets the release in `tryPush`.
+        // Meets the release in `push`.
         guard sequences[cell].load(ordering: .acquiring) == position &+ 1 else { return nil }
         let element = (elements + cell).move()
         head.value.store(position &+ 1, ordering: .relaxed)

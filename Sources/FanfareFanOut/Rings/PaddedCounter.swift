@@ -1,9 +1,9 @@
 public import Synchronization
 
-/// A counter that one thread writes and another reads, 128 bytes of padding from anything else: writer and reader of two
+/// A counter that one thread writes and another reads, with 128 bytes of padding on both sides: writer and reader of two
 /// counters never share a cache-line pair, which the hardware prefetches together.
 @usableFromInline struct PaddedCounter: ~Copyable {
-    /// Of a cache-line pair.
+    /// Size of a cache-line pair.
     @inlinable static var lineBytes: Int { 128 }
 
     private let before = InlineArray<15, UInt64>(repeating: 0)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import APNsSimulator
 
-/// Our client before the fast mode, without a network, its time injected.
+/// Our client against the fast mode, without a network and with injected time.
 @Suite struct FastExchangeTests {
-    /// Our client's session and the fast mode's, joined by hand; bytes are cut anywhere.
+    /// Our client's session and the fast mode's, connected by hand; the bytes are cut at random places.
     private final class Exchange {
         let service: FastService
         let session: FastSession
@@ -27,7 +27,7 @@ import Testing
             return Int(random % UInt64(bound))
         }
 
-        /// Until neither has anything to say.
+        /// Passes bytes on until neither side has any to send.
         func talk() {
             var batch = EventBatch()
             while true {
@@ -69,7 +69,7 @@ import Testing
 
     private static func id(_ token: [UInt8]) -> UInt64 { token.withUnsafeBytes { Fingerprint($0).low } }
 
-    /// A last byte of 1 once made up for the ninth byte: 9 ^ 1 is 8.
+    /// A last byte of 1 once compensated for the ninth byte: 9 ^ 1 is 8.
     @Test func aTokenAndItsBeginningAreTwo() {
         let token: [UInt8] = [2, 2, 1, 0, 0, 0, 0, 2]
         for last in 0...255 as ClosedRange<UInt8> {
@@ -84,7 +84,7 @@ import Testing
         var expected: [[UInt8]: Int] = [:]
         exchange.talk()
         for tag in 0..<3000 {
-            // Few tokens, so that some come again; a shape that is new changes the dynamic table in the middle.
+            // Few different tokens, so that some repeat; a new shape changes the dynamic table halfway.
             let token = (0..<1 + exchange.draw(90)).map { _ in UInt8(exchange.draw(3)) }
             expected[token, default: 0] += 1
             let shape = shapes[min(exchange.draw(2) + tag / 1500, 2)]
@@ -141,7 +141,7 @@ import Testing
         exchange.session.answerWaiting(at: 150)
         exchange.talk()
         #expect(exchange.statuses == [1: 200, 2: 200] && exchange.session.isWaiting)
-        // A request that its client gave up gets no answer.
+        // A request that its client cancelled gets no answer.
         exchange.client.cancel(tag: 3)
         exchange.talk()
         exchange.session.answerWaiting(at: 1000)

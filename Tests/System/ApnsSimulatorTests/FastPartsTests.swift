@@ -22,7 +22,7 @@ import Testing
         #expect(TokenCounts().range == nil)
     }
 
-    /// Every length, and every byte in every place, beside the obvious way.
+    /// Every length, and every byte in every place, with a simple implementation as the model.
     @Test func hexIsReadInBothCasesAndNothingElseIs() {
         var space = [UInt8](repeating: 0, count: DevicePath.tokenBytesMax)
         func read(_ digits: [UInt8]) -> DevicePath {

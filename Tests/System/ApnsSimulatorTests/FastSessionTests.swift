@@ -3,7 +3,7 @@ import Testing
 
 @testable import APNsSimulator
 
-/// The fast mode's HTTP/2 without a network, its frames written by hand.
+/// The fast mode's HTTP/2 without a network; its frames are written by hand.
 @Suite struct FastSessionTests {
     private struct Frame: Equatable {
         let type: UInt8
@@ -24,7 +24,7 @@ import Testing
         stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: value >> UInt32($0)) }
     }
 
-    /// POST or GET of a path that is a literal.
+    /// Returns the headers of a POST or GET whose path is a literal.
     private static func head(_ path: String, isPost: Bool = true) -> [UInt8] {
         [isPost ? 0x83 : 0x82, 0x87, 0x04, UInt8(path.utf8.count)] + Array(path.utf8)
     }
@@ -124,7 +124,7 @@ import Testing
             ),
         ]
         for (name, bytes, code) in cases {
-            // In one piece, and byte by byte.
+            // The bytes come in one piece, and one by one.
             for step in [bytes.count, 1] {
                 let session = Test.session()
                 var fault: String?
@@ -135,7 +135,7 @@ import Testing
                 let last = Test.frames(from: session).last
                 #expect(last?.type == FrameType.goAway, "\(name)")
                 #expect(last?.payload.dropFirst(4).prefix(4).elementsEqual(Test.big(code.rawValue)) == true, "\(name)")
-                // Whatever follows is ignored.
+                // Later bytes are ignored.
                 #expect(Test.receive(Test.begin + open, by: session) == nil)
                 #expect(Test.frames(from: session).isEmpty)
             }
@@ -161,7 +161,7 @@ import Testing
                 FastSessionTests.frame(FrameType.headers, flags: FrameFlag.endHeaders, stream: stream, test.head)
                 + FastSessionTests.frame(FrameType.data, flags: FrameFlag.endStream, stream: stream, test.body)
             #expect(FastSessionTests.receive(request, by: session) == nil)
-            // Of the connection's window what was used comes back, too.
+            // The used part of the connection's window is returned, too.
             let frames = FastSessionTests.frames(from: session).filter { $0.type != FrameType.windowUpdate }
             let reason = Array("{\"reason\":\"\(test.reason)\"}".utf8)
             #expect(
@@ -169,7 +169,7 @@ import Testing
             #expect(frames.first?.payload == [0x08, 3] + Array(test.status.utf8))
             #expect(frames.last?.payload == reason && frames.last?.flags == FrameFlag.endStream)
         }
-        // No request at all, and one too many.
+        // A block without a request, and one with a field too many.
         let malformed = FastSessionTests.frame(FrameType.headers, flags: FrameFlag.endHeaders, stream: 101, [0x83])
         #expect(FastSessionTests.receive(malformed, by: session) == nil)
         #expect(FastSessionTests.frames(from: session).map(\.type) == [FrameType.resetStream])
@@ -184,7 +184,7 @@ import Testing
         #expect(refused.payload == FastSessionTests.big(ErrorCode.refusedStream.rawValue))
     }
 
-    /// A block that was seen before means something else once the table has changed.
+    /// A block that was seen before has another meaning after a change of the table.
     @Test func equalBlocksMeanWhatTheTableSays() {
         let session = FastSessionTests.session()
         #expect(FastSessionTests.receive(FastSessionTests.begin, by: session) == nil)
@@ -272,19 +272,19 @@ import Testing
         }
         #expect(FastSessionTests.receive(open + body, by: session) == nil)
         #expect(given() == 5000)
-        // Half a body is none yet.
+        // Half a body completes no request.
         #expect(FastSessionTests.receive(Array(body.prefix(3000)), by: session) == nil)
         #expect(given() == 0)
         #expect(FastSessionTests.receive(Array(body.dropFirst(3000)), by: session) == nil)
         #expect(given() == 5000)
-        // Thirteen of them fit, and one more does not.
+        // Thirteen bodies fit, and one more does not.
         let all = Array([[UInt8]](repeating: body, count: 13).joined())
         #expect(FastSessionTests.receive(all, by: session) == nil)
         #expect(given() == 65_000)
         #expect(FastSessionTests.receive(all + body, by: session) != nil)
     }
 
-    /// Good bytes with a few of them wrong: whatever they have come to mean, nothing traps.
+    /// A few bytes of valid input are wrong: nothing traps, whatever meaning they get.
     @Test func wrongBytesDoNoHarm() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = seed

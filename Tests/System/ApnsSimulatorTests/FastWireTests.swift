@@ -3,13 +3,13 @@ import Testing
 
 @testable import APNsSimulator
 
-/// The built program in its fast mode, asked by clients that share no code with it.
+/// The built program in its fast mode, with clients that share no code with it.
 @Suite(.serialized) struct FastWireTests {
     private static let h2load = "/usr/bin/h2load"
     private static let nghttp = "/usr/bin/nghttp"
     private static let skip: Comment = "nghttp2-client is not installed (apt-get install nghttp2-client)"
 
-    /// A summary's number.
+    /// Returns a number of the summary.
     private func number(_ key: String, in record: RunningSimulator.Record) -> Int? {
         record.summary.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("\(key)=") }
             .flatMap { Int($0.dropFirst(key.count + 1)) }
@@ -54,7 +54,7 @@ import Testing
             let answer = try simulator.curl(request)
             #expect(answer.status == status && answer.body == "{\"reason\":\"\(reason)\"}", "\(reason): \(answer)")
         }
-        // A small table and small windows of the client's.
+        // The client has a small table and small windows.
         let output = try Bench.run(
             FastWireTests.nghttp,
             [
@@ -67,7 +67,7 @@ import Testing
         #expect(record.summary.hasPrefix("summary requests=6 accepted=1 "), "\(record.summary)")
     }
 
-    /// Our client alone, and the C program that sends its bytes: the same tokens, each equally often.
+    /// Our client alone, and the C program that sends its bytes: both send the same tokens, each equally often.
     @Test func theBenchmarksClientsSendTheSame() throws {
         let simulator = try RunningSimulator(["--max-streams", "100"], isFast: true)
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("fanfare-load-\(UUID().uuidString)")
@@ -85,13 +85,13 @@ import Testing
         #expect(load.text.hasPrefix("pushes=1500 seconds="), "\(load.errors)")
         let record = try simulator.stop()
         #expect(record.summary.hasPrefix("summary requests=3000 accepted=3000 unanswered=0 connections=2 "))
-        // The floor's opening carries the first token once more, and the last one has its turn once less.
+        // The floor's opening carries the first token once more, and the last token comes once less.
         #expect(number("tokens", in: record) == 500)
         #expect(number("fewest_per_token", in: record) == 5 && number("most_per_token", in: record) == 7)
         #expect(try Bench.run(Bench.built("apns-load"), ["push", "--pushes", "x"]).status == 2)
     }
 
-    /// python-h2 raises an error on whatever breaks HTTP/2.
+    /// python-h2 raises an error on any violation of HTTP/2.
     @Test(.enabled(if: Bench.hasPythonH2, WireTests.skipPython)) func aStrictClientFindsNothingWrong() throws {
         let simulator = try RunningSimulator(["--dead-share", "0.5", "--max-streams", "40"], isFast: true)
         let requests = (0..<400).map { index in
@@ -109,7 +109,7 @@ import Testing
     @Test(.enabled(if: Bench.has(Bench.curl), WireTests.skipCurl)) func strangersDoNoHarm() throws {
         let simulator = try RunningSimulator(isFast: true)
         let address = "localhost:\(simulator.port)"
-        // Plain text, HTTP/1.1 over TLS, and TLS that says nothing sensible.
+        // Plain text, HTTP/1.1 over TLS, and TLS with meaningless bytes.
         #expect(try Bench.run(Bench.curl, ["-s", "http://\(address)/"]).status != 0)
         #expect(try Bench.run(Bench.curl, ["-sk", "--http1.1", "https://\(address)/"]).status != 0)
         _ = try Bench.run(

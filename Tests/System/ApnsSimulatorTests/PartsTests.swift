@@ -14,7 +14,7 @@ import Testing
         return ProviderTokenCheck(keyID: keyID, teamID: teamID) { publicKey.verify($1, of: $0) }
     }
 
-    /// On a connection of its own.
+    /// Checks a token on a connection of its own.
     private func ask(_ check: inout ProviderTokenCheck, _ value: String, at now: Int64) -> Answer? {
         var past = ProviderTokenPast()
         return ask(&check, value, after: &past, at: now)
@@ -35,7 +35,7 @@ import Testing
         #expect(check.verifications == 1)
     }
 
-    /// Every twenty minutes at most, whatever `iat` says; another connection has a past of its own.
+    /// A connection accepts another token every twenty minutes at most, whatever `iat` says; another connection has a history of its own.
     @Test func aConnectionTakesAnotherTokenOnlyNowAndThen() throws {
         var check = try check()
         var past = ProviderTokenPast()
@@ -103,7 +103,7 @@ import Testing
         Ledger(behaviour: calm) { bytes in bytes.withUnsafeBytes { Fingerprint($0).high } }
     }
 
-    /// Against a dictionary, through several growths of the table.
+    /// A dictionary is the model; the table grows several times.
     @Test func tokensAndTheirEntriesAreKeptInOrder() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = seed
@@ -177,7 +177,7 @@ import Testing
 }
 
 @Suite struct DelayQueueTests {
-    /// Against a plain list, time going on in steps of any size.
+    /// A plain list is the model; time advances in steps of any size.
     @Test func everythingComesWhenItIsDue() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = seed
@@ -210,7 +210,7 @@ import Testing
 @Suite struct TroubleTests {
     typealias Schedule = SimulatorOptions.Schedule
 
-    /// Every millisecond of a few rounds, against the words' meaning.
+    /// Every millisecond of a few rounds is compared with the meaning of the syntax.
     @Test(arguments: [nil, 12] as [Int?]) func schedulesChangeWhenTheySay(round: Int?) {
         let schedule = Schedule(5, [.init(at: 3, value: 1), .init(at: 7, value: 9)], round: round)
         func meant(_ now: Int) -> Int {
@@ -248,7 +248,7 @@ import Testing
         #expect(!covers("1", [0x0f]) && !covers("0ab", [0x0a]) && !covers("0b", [0x0a]))
     }
 
-    /// What is said of a token is said for good and stands in the ledger; what is said of a request is drawn each time.
+    /// An answer that a mix draws for a token is permanent and in the ledger; an answer for a request is drawn each time.
     @Test func aMixIsAboutTokensOrAboutRequests() throws {
         let behaviour = Behaviour(
             seed: 5, deadShare: 0, throttleShare: 0, errorShare: 0, throttleMilliseconds: 1,

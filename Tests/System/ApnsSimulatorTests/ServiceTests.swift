@@ -4,11 +4,11 @@ import Testing
 
 @testable import APNsSimulator
 
-/// One request in, one answer out: every check, with the time injected.
+/// All checks of the service, by one request and one answer each, with injected time.
 @Suite struct ServiceTests {
     static let now = Instant(unixSeconds: 1_790_000_000, sinceStartMilliseconds: 5)
 
-    /// What a request consists of before it is changed.
+    /// The parts of a request, for a test to change.
     struct Sketch {
         var method = "POST"
         var path = "/3/device/00fc13adff785122"
@@ -206,7 +206,7 @@ import Testing
         let service = ServiceTests.service()
         #expect(ServiceTests.answer(Sketch(aps: aps), by: service).0 == .badRequestPayload)
         #expect(try #require(service.statistics.payloadFaults.keys.first).contains(fault))
-        // From memory the same.
+        // The remembered answer is the same.
         #expect(ServiceTests.answer(Sketch(aps: aps), by: service).0 == .badRequestPayload)
         #expect(service.statistics.payloadFaults.values.first == 2 && service.ledger.entryCount == 0)
     }
@@ -259,7 +259,7 @@ import Testing
                 counts[ServiceTests.answer(sketch, by: service, at: now).0, default: 0] += 1
             }
         }
-        // Of 12,000 requests 30 % meet dead tokens, and 10 % of the rest fail. A throttled token refuses the second push,
+        // 12,000 requests: 30 % meet dead tokens, and 10 % of the rest fail. A throttled token refuses the second push,
         // unless the first or the second failed: 0.7 × 0.2 × 0.9 × 0.9 of 4,000.
         let dead = (counts[.expiredToken] ?? 0) + (counts[.unregistered] ?? 0)
         #expect(abs(dead - 3600) < 300, "seed \(seed)")

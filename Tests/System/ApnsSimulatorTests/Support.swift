@@ -5,7 +5,7 @@ import Testing
 
 @testable import APNsSimulator
 
-/// Keys, certificates and tokens for all tests of this process; the script is the one that people use.
+/// Keys, certificates and tokens for all tests of this process, made by the same script that people use.
 enum Bench {
     static let bundleID = "com.example.scores"
     static let topic = "\(bundleID).push-type.liveactivity"
@@ -26,7 +26,7 @@ enum Bench {
 
     static func file(_ name: String) throws -> String { try folder.get().appendingPathComponent(name).path }
 
-    /// A provider token signed by the bench's key, or by `key`.
+    /// Returns a provider token signed by the bench's key, or by `key`.
     static func providerToken(
         key: ES256PrivateKey? = nil, issuedAt: Int64 = Int64(Date().timeIntervalSince1970), header: String? = nil
     ) throws -> String {
@@ -44,7 +44,7 @@ enum Bench {
             .replacingOccurrences(of: "=", with: "")
     }
 
-    /// A program of this package: they are built into the folder of the test program.
+    /// Returns the path of a program of this package, which is built into the folder of the test program.
     static func built(_ name: String) -> String {
         URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent(name).path
     }
@@ -59,7 +59,7 @@ enum Bench {
         process.standardOutput = output
         process.standardError = errors
         try process.run()
-        // Read on the side: a full pipe would stop the program.
+        // Read on another thread: a full pipe would block the program.
         let reader = Thread.reading(errors.fileHandleForReading)
         try standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try standardInput.fileHandleForWriting.close()
@@ -75,7 +75,7 @@ enum Bench {
         let errors: String
     }
 
-    /// Whether a tool is there; tests that need it say so when they are skipped.
+    /// Returns whether a tool is installed; tests that need it are skipped with a message otherwise.
     static func has(_ program: String) -> Bool { FileManager.default.isExecutableFile(atPath: program) }
     static let curl = "/usr/bin/curl"
     static let python = "/usr/bin/python3"
@@ -83,7 +83,7 @@ enum Bench {
 }
 
 extension Thread {
-    /// Reads everything on another thread; the result is waited for.
+    /// Reads everything on another thread; the returned function waits for the result.
     static func reading(_ handle: FileHandle) -> () -> String {
         let done = DispatchSemaphore(value: 0)
         nonisolated(unsafe) var text = ""  // handed over by the semaphore
@@ -107,7 +107,7 @@ final class RunningSimulator {
     private let dump: URL
     let port: Int
 
-    /// A stopped simulator's last words.
+    /// The output of a simulator at its end.
     struct Record {
         let status: Int32
         let summary: String
@@ -170,14 +170,14 @@ final class RunningSimulator {
     }
 
     struct Conversation {
-        /// `nil` where no answer came.
+        /// The answers; `nil` for a request without one.
         let answers: [Answer?]
         let json: JSON
         var statuses: [Int: Int] { Dictionary(answers.map { ($0?.status ?? 0, 1) }, uniquingKeysWith: +) }
     }
 
-    /// Sends requests with Python's h2, which raises an error on whatever breaks HTTP/2.
-    /// - Parameter pingsAndLeaves: behind the last request comes a PING, and with its answer the client leaves.
+    /// Sends requests with Python's h2, which raises an error on any violation of HTTP/2.
+    /// - Parameter pingsAndLeaves: whether a PING follows the last request, with whose answer the client leaves.
     func converse(
         _ requests: [Request], concurrent: Int, bodiesLast: Bool = false, pingsAndLeaves: Bool = false
     ) throws -> Conversation {
@@ -213,7 +213,7 @@ final class RunningSimulator {
     }
 }
 
-/// A push as it should be; tests change one thing.
+/// A valid push, of which tests change one part.
 struct Request {
     var method = "POST"
     var token = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"

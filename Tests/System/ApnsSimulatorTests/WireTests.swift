@@ -5,12 +5,12 @@ import Testing
 
 @testable import APNsSimulator
 
-/// The built program, asked by clients that share no code with it: curl and Python's h2.
+/// The built program, with clients that share no code with it: curl and Python's h2.
 @Suite(.serialized) struct WireTests {
     static let skipCurl: Comment = "curl is not installed (apt-get install curl)"
     static let skipPython: Comment = "python3-h2 is not installed (apt-get install python3-h2)"
 
-    /// Tokens of 80 bytes, all different.
+    /// Returns requests with different tokens of 80 bytes.
     private func requests(_ count: Int, providerToken: String, score: Int = 1, stamp: Int64? = nil) -> [Request] {
         (0..<count).map { index in
             let number = String(index, radix: 16)
@@ -55,7 +55,7 @@ import Testing
         #expect(record.summary.hasPrefix("summary requests=15 accepted=2 "), "\(record.summary)")
         #expect(record.summary.contains(" PayloadTooLarge=2 ") && record.summary.contains(" connections=15 "))
         #expect(record.counts?["payloadFaults"] == ["aps.event is not start, update or end": 1])
-        // One token, hashed; one state; the second push with it followed the first.
+        // One token, hashed; one state; the second push followed the first and carried the same state.
         #expect(record.tokens.count == 1 && record.accepted.count == 2)
         let digest = sha256([UInt8](Data(hex: good.token))).prefix(8).map { String(format: "%02x", $0) }.joined()
         #expect(record.tokens.first?["token"] == .string(digest))
@@ -140,12 +140,12 @@ import Testing
             // The 70th request of a connection is on stream 139.
             #expect(goAway["last"] == 139 && goAway["code"] == 0 && goAway["debug"] == "{\"reason\":\"Shutdown\"}")
         }
-        // Everything up to it was answered, nothing after it was taken.
+        // All requests up to it were answered, and none after it was taken.
         #expect(conversation.statuses[200] == record.accepted.count && record.unanswered == 0)
         #expect(record.counts?["goAways"] == .int(Int64(goAways.count)))
     }
 
-    /// A connection that lives and is of no use: two answers, and then nothing, or one and the same.
+    /// A useless connection stays open: it gives two answers, and then none or always the same one.
     @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func aWedgedConnectionAnswersPingsAndNothingElse() throws {
         let simulator = try RunningSimulator(["--wedge-after", "2"])
         let conversation = try simulator.converse(
@@ -153,7 +153,7 @@ import Testing
         let record = try simulator.stop()
         #expect(conversation.json["connections"] == 1 && conversation.json["pongs"] == 1)
         #expect(conversation.statuses == [200: 2, 0: 4])
-        // What was taken is known only when nobody can ask any more.
+        // The accepted requests are known only after the client has left.
         #expect(record.accepted.count == 6 && record.unanswered == 4)
         #expect(record.counts?["connectionsWedged"] == 1)
     }
@@ -168,7 +168,7 @@ import Testing
         #expect(record.summary.contains(" wedged=1 ") && record.summary.contains(" InternalServerError=4 "))
     }
 
-    /// Of three tokens one is answered, one is never looked at, and one is taken and then reset.
+    /// The first of three tokens is answered, the second is refused unread, and the third is taken and then reset.
     @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func streamsOfATokenAreReset() throws {
         let simulator = try RunningSimulator(["--answer", "1=REFUSED_STREAM", "--answer", "2=INTERNAL_ERROR"])
         let token = try Bench.providerToken()
@@ -188,14 +188,14 @@ import Testing
         let conversation = try simulator.converse(
             ["00", "abc", "11", "22"].map { Request(token: $0, providerToken: token) }, concurrent: 1)
         let record = try simulator.stop()
-        // The third one was sent before the client knew.
+        // The third request was sent before the client knew.
         #expect(conversation.answers.map { $0?.status } == [200, 400, nil, 200])
         #expect(conversation.answers[1]?.reason == "BadDeviceToken")
         #expect(conversation.json["connections"] == 2)
         #expect(record.accepted.count == 2 && record.unanswered == 0 && record.counts?["connectionsLost"] == 1)
     }
 
-    /// What two workers do that sign for themselves and share a connection.
+    /// Two workers that sign for themselves share a connection.
     @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func aSecondProviderTokenIsOneTooMany() throws {
         let simulator = try RunningSimulator()
         let now = Int64(Date().timeIntervalSince1970)
@@ -207,7 +207,7 @@ import Testing
         _ = try simulator.stop()
     }
 
-    /// Revoked in the middle of a sweep, and mended: the old key's token is good, is not, and is good again.
+    /// The key is revoked in the middle of a sweep, and restored: the old key's token is valid, invalid, and valid again.
     @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func aKeyIsRevokedAndMendedWhileItIsUsed() throws {
         let other = FileManager.default.temporaryDirectory.appendingPathComponent("fanfare-key-\(UUID().uuidString)")
         try ES256PrivateKey.generate().publicKey.pem().write(to: other, atomically: true, encoding: .utf8)
@@ -222,8 +222,8 @@ import Testing
         #expect(record.accepted.count == 30)
     }
 
-    /// An hour and a minute ahead: a token made now is too old there, and so is an update. As far behind, the token is from the
-    /// future.
+    /// The simulator's clock is an hour and a minute ahead: a token made now is too old there, and so is an update. If it is as far
+    /// behind, the token is from the future.
     @Test(.enabled(if: Bench.hasPythonH2, skipPython))
     func tokensAndStampsAreJudgedByTheSimulatorsClock() throws {
         let now = Int64(Date().timeIntervalSince1970)
@@ -231,7 +231,7 @@ import Testing
         func reasons(_ clock: String, _ requests: [Request]) throws -> [String?] {
             let simulator = try RunningSimulator(["--clock", clock])
             defer { _ = try? simulator.stop() }
-            // One at a time, each on a connection of its own.
+            // One request at a time, each on a connection of its own.
             return try requests.map { try simulator.converse([$0], concurrent: 1).answers[0]?.reason }
         }
         let fresh = Request(providerToken: tokens[0])
@@ -270,7 +270,7 @@ import Testing
         _ = try simulator.stop()
     }
 
-    /// The formats of both programs, held together.
+    /// The formats of both programs match.
     @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func theJudgeReadsWhatTheSimulatorWrites() throws {
         let simulator = try RunningSimulator(["--dead-share", "0.2"])
         let token = try Bench.providerToken()
@@ -308,7 +308,7 @@ import Testing
     @Test(.enabled(if: Bench.has(Bench.curl), skipCurl)) func strangersDoNoHarm() throws {
         let simulator = try RunningSimulator()
         let address = "localhost:\(simulator.port)"
-        // Plain text, HTTP/1.1 over TLS, and TLS that says nothing sensible.
+        // Plain text, HTTP/1.1 over TLS, and TLS with meaningless bytes.
         #expect(try Bench.run(Bench.curl, ["-s", "http://\(address)/"]).status != 0)
         #expect(try Bench.run(Bench.curl, ["-sk", "--http1.1", "https://\(address)/"]).status != 0)
         _ = try Bench.run(

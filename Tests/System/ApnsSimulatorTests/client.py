@@ -4,11 +4,11 @@
 in:  {"port", "ca", "concurrent": streams at most, "requests": [{"headers": [[name, value]...], "body"}],
       "bodiesLast": whether requests that go out together send all their heads before their bodies,
       "pingsAndLeaves": whether a PING follows the last request, with whose answer the client leaves}
-out: {"answers": [{"status", "body", "id", "ms"} or null when none came], "settings": [[id, value]... per SETTINGS],
+out: {"answers": [{"status", "body", "id", "ms"}, or null without an answer], "settings": [[id, value]... per SETTINGS],
       "goAways": [{"last", "code", "debug", "sent": highest stream opened}], "connections", "windowUpdates",
       "resets": [code...], "pongs"}
 
-When a connection ends, requests without an answer get null and the rest goes on over a new one.
+Requests without an answer get null when a connection ends, and the rest goes on over a new one.
 """
 import json
 import socket
@@ -41,7 +41,7 @@ def run(order):
 
 
 def carry(context, order, requests, following, result):
-    """One connection: from request `following` on; returns where to go on."""
+    """Sends the requests from `following` on over one connection; returns the index of the next one."""
     plain = socket.create_connection(("localhost", order["port"]), timeout=120)
     with context.wrap_socket(plain, server_hostname="localhost") as stream:
         session = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True, header_encoding="utf-8"))
@@ -108,7 +108,7 @@ def carry(context, order, requests, following, result):
                         "debug": (event.additional_data or b"").decode(), "sent": highest})
                     for number in [n for n in open_streams if n > event.last_stream_id]:
                         open_streams.pop(number)
-            # What was answered before the PING may stand behind its answer.
+            # The same read may have answers after the PING's that are older than it, so all events are handled first.
             if has_pong:
                 return following
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Whatever comes in: one clear error, the rest goes on where there is one, and never a crash.
+/// Bad input of any kind gives one clear error and never a crash; the rest of the input is processed if there is any.
 @Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(5)))
 struct BadInputTests {
     private static let good = (1...3).map { number in
@@ -36,7 +36,7 @@ struct BadInputTests {
         BadLine(what: "a NUL", bytes: [0], named: "JSON"),
     ]
 
-    /// From a file and from standard input alike.
+    /// The line comes from a file or from standard input.
     @Test(arguments: badLines, [false, true])
     func aBadLineIsRejectedAndTheRestGoesOn(bad: BadLine, isLive: Bool) throws {
         let folder = try Folder()
@@ -66,8 +66,8 @@ struct BadInputTests {
         #expect(log.split(separator: "\n").filter { $0.contains(#""outcome":"rejected""#) }.count == 1)
     }
 
-    /// A loop's own descriptor must not become the input. In a process of its own: whichever thread of a test's opens something
-    /// first would have it.
+    /// A loop's own descriptor must not become the input. The program is a process of its own, because in the test's process any thread
+    /// could open a file that gets the free descriptor.
     @Test func aClosedInputIsAnEmptyFeed() throws {
         let folder = try Folder()
         let fanfare = try #require(Binary.fanfare.path)
@@ -77,7 +77,7 @@ struct BadInputTests {
         #expect(try Summary(end).events == 0)
     }
 
-    /// Whatever is opened first would be the missing stream, and the log have in it what goes to that.
+    /// The first file opened would become the missing stream, and the log would contain that stream's output.
     @Test(arguments: ["2>&-", ">&-", "<&- >&- 2>&-"]) func aMissingStreamIsNoLog(closed: String) throws {
         let folder = try Folder()
         let feed = try folder.write("feed.ndjson", Self.good.joined() + "{broken}\n")
@@ -101,7 +101,7 @@ struct BadInputTests {
         #expect(try Summary(end).updates == 1)
     }
 
-    /// One document is one file's whole content; without its end it cannot be read, and nothing is replayed.
+    /// A document is one file's whole content: it cannot be read without its end, and nothing is replayed.
     @Test(.enabled(if: Recordings.areThere, "\(Recordings.whyNot)"), arguments: [TestFeed.tenMatches, .dflMatch])
     func aTruncatedDocumentIsRefused(feed: TestFeed) throws {
         let folder = try Folder()
@@ -116,7 +116,7 @@ struct BadInputTests {
         #expect(end.errors.contains(name), "\(end.errors)")
     }
 
-    /// A file in a wrong format.
+    /// The file has a wrong format.
     @Test func tenThousandRejectedLinesAreTenAndANumber() throws {
         let folder = try Folder()
         let file = try folder.write("feed.ndjson", String(repeating: "{}\n", count: 10_000))
@@ -127,7 +127,7 @@ struct BadInputTests {
         #expect(try Summary(end).decisions["rejected"] == 10_000)
     }
 
-    /// A line break, and what clears a terminal: in a name that operators are told of.
+    /// A name that operators are told of contains a line break, and a sequence that clears a terminal.
     @Test func wordsOfAFeedMoveNoCursorWhereOperatorsReadThem() throws {
         let folder = try Folder()
         let file = try folder.write(
@@ -140,7 +140,7 @@ struct BadInputTests {
         #expect(!end.errors.unicodeScalars.contains("\u{1B}"))
     }
 
-    /// `<(zcat …)`: what is read twice would be empty the second time, and what is looked at first would lack its head.
+    /// The input is `<(zcat …)`: a second reading would find it empty, and a look at its head would consume that.
     @Test func whatComesThroughAPipeIsWholeOrRefused() throws {
         let folder = try Folder()
         let feed = try folder.write("feed.ndjson", Self.good.joined())
@@ -182,7 +182,7 @@ struct BadInputTests {
         #expect(end.errors.contains("nothing of the feed was visible"), "\(end.errors)")
     }
 
-    /// What cannot be begun: the one line, and status 2.
+    /// A replay that cannot begin gives the usage line, and status 2.
     @Test func whatCannotBeBegunIsUsage() throws {
         let folder = try Folder()
         let feed = try folder.write("feed.ndjson", Self.good.joined())
@@ -235,7 +235,7 @@ struct BadInputTests {
         try expectTrouble(options, naming: [simulator.address, "refused"], in: folder)
     }
 
-    /// Nothing can be delivered: it is said once, given up on, and counted.
+    /// Checks that trouble which prevents all deliveries is reported once, given up on, and counted.
     private func expectTrouble(_ options: [String], naming named: [String], in folder: Folder) throws {
         let feed = try folder.write("feed.ndjson", Self.good.joined())
         let end = try Program.run(

@@ -1,25 +1,25 @@
 import Foundation
 import Testing
 
-/// Ten matches to 50,000 subscribers over TLS at 120 times the speed of life, judged by what the server accepted.
+/// Ten matches to 50,000 subscribers over TLS at 120 times real speed; the pushes that the server accepted are judged.
 @Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(10)))
 struct DeliveryTests {
     private static let subscribers = 50_000
     private static let feed = Recordings.areThere ? TestFeed.tenMatches : .matchDay
 
-    /// How many states each has seen by then depends on the machine: a slow sweep is overtaken, and brings the newest at once.
+    /// The number of states that each phone has seen depends on the machine: a slow sweep is overtaken, and brings the newest at once.
     @Test(arguments: [0, 4]) func everyPhoneHasTheNewestState(lineups: Int) throws {
         try watch(lineups: lineups, subscribers: Self.subscribers, statesEach: 1)
     }
 
-    /// The wait before kick-off is played out: cut to 30 s it lasts a quarter of a second, in which not all see that the match is
-    /// about to begin. On an idle machine the median of these matches has ten states; where two follow each other within hundredths
-    /// of a second, a hiccup makes one of them.
+    /// The wait before kick-off is played in full: cut to 30 s it lasts a quarter of a second, in which not all phones get the state that
+    /// the match is about to begin. On an idle machine the median of these matches has ten states; if two follow each other within
+    /// hundredths of a second, a hiccup merges them.
     @Test(arguments: [0, 4]) func aFewSeeTheMatchesHappen(lineups: Int) throws {
         try watch(lineups: lineups, subscribers: 500, statesEach: 5)
     }
 
-    /// - Parameter lineups: topics in every subscriber's activity; 0: one topic, plainly.
+    /// - Parameter lineups: topics in every subscriber's activity; 0 for activities of one topic, without a lineup.
     private func watch(lineups: Int, subscribers: Int, statesEach: Int) throws {
         let folder = try Folder()
         let simulator = try Simulator(folder: folder)
@@ -50,7 +50,7 @@ struct DeliveryTests {
         print("told: \(subscribers) subscribers, \(lineups) topics in a lineup: \(summary.pushes.sent) pushes")
     }
 
-    /// Dead tokens, answers that never come, refusals: what can be delivered is, and nothing twice.
+    /// The network has dead tokens, missing answers, and refusals: every deliverable state arrives, and none twice.
     @Test func aTroubledNetworkLosesNothing() throws {
         let folder = try Folder()
         let simulator = try Simulator(Simulator.trouble, folder: folder)

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The same feed gives the same decision log, byte for byte, however fast it is played, to however many shards, and whatever
-/// the network does.
+/// The same feed gives the same decision log, byte for byte, at any speed, with any number of shards, and with any trouble of
+/// the network.
 @Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(10)))
 struct DeterminismTests {
     private func log(_ feed: TestFeed, _ options: [String], in folder: Folder) throws -> Data {
@@ -37,7 +37,7 @@ struct DeterminismTests {
         _ = try simulator.dump()
     }
 
-    /// A network that never takes anything, given up on in the end: the log is whole all the same.
+    /// The network never takes a push, and the replay finally gives up: the log is complete all the same.
     @Test func noNetworkAtAllLeavesNoTrace() throws {
         let folder = try Folder()
         let reference = try log(.matchDay, ["--speed", "max"], in: folder)

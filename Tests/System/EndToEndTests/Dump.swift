@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// What a simulator accepted, as its dump has it.
+/// The pushes that a simulator accepted, read from its dump.
 struct Dump {
     struct Push {
         /// Milliseconds since the simulator's start.
@@ -9,9 +9,9 @@ struct Dump {
         let state: [String: Any]
     }
 
-    /// When the simulator started; milliseconds, as `now` has them.
+    /// The simulator's start, in milliseconds of the clock of `now`.
     private(set) var started = 0
-    /// By token, in the order of arrival.
+    /// Accepted pushes by token, in the order of arrival.
     private(set) var accepted: [String: [Push]] = [:]
 
     init(_ file: String) throws {
@@ -34,7 +34,7 @@ struct Dump {
         return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
     }
 
-    /// When each token accepted this state first.
+    /// Returns the time of each token's first push with such a state.
     func arrivals(where isMeant: ([String: Any]) -> Bool) -> [Int] {
         accepted.values.compactMap { pushes in pushes.first { isMeant($0.state) }?.arrival }
     }

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// A kind of trouble that a whole match day goes through.
+/// A kind of trouble during a whole match day.
 struct Fault: CustomTestStringConvertible {
     let testDescription: String
     let options: [String]
-    /// What must have happened for the run to prove anything, by its name in the dump's counters.
+    /// Names of the dump's counters that must not be zero, or the run proves nothing.
     let evidence: [String]
 
     static let all = [
@@ -36,8 +36,8 @@ struct Fault: CustomTestStringConvertible {
             ]),
     ]
 
-    /// At a distance no sooner than in twenty round trips: a handshake takes three, and whoever ends connections faster than they come
-    /// about is left alone, as he seems to want.
+    /// Returns an interval of at least twenty round trips: a handshake takes three, and the client backs off from a server that ends
+    /// connections faster than they can be opened.
     private static func every(_ milliseconds: Int) -> String { "\(max(milliseconds, 20 * FaultTests.distance))ms" }
 
     init(_ name: String, _ options: [String], evidence: [String]) {
@@ -47,8 +47,8 @@ struct Fault: CustomTestStringConvertible {
     }
 }
 
-/// A match day through each kind of trouble: in the end every live token has the newest state, nothing came twice that was
-/// answered once, no alert came twice, no stamp went back, and each dead token was reported once.
+/// A match day through each kind of trouble. In the end every live token has the newest state, no push that was answered came twice,
+/// no alert came twice, no stamp went back, and each dead token was reported once.
 ///
 /// `make faults` plays it to 200,000 activities.
 @Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(20)), .serialized)
@@ -57,7 +57,7 @@ struct FaultTests {
     static let distance = ProcessInfo.processInfo.environment["FANFARE_FAULT_DISTANCE"].flatMap(Int.init) ?? 0
     static let activities = ProcessInfo.processInfo.environment["FANFARE_FAULT_ACTIVITIES"].flatMap(Int.init) ?? 4000
 
-    /// A file's last line, as the dump has its counters.
+    /// The counters in the dump's last line.
     private struct Counters: Decodable {
         struct Counts: Decodable {
             let answers: [String: Int]
@@ -114,7 +114,7 @@ struct FaultTests {
                 + (Self.distance > 0 ? "; \(Self.distance) ms away" : ""))
     }
 
-    /// A state that the service takes for too large reaches nobody, and the replay is over at once: nothing is sent again.
+    /// A state that the service refuses as too large reaches no phone, and the replay ends at once without a retry.
     @Test func whatIsRefusedForGoodIsUndelivered() throws {
         let folder = try Folder()
         let simulator = try Simulator(["--answer", "=PayloadTooLarge"], folder: folder)

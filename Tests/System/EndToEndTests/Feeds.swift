@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The recorded feeds stand outside the repository. `FANFARE_FEEDS` says where; else they are looked for beside it.
+/// The recorded feeds, which are outside the repository: in `FANFARE_FEEDS`, or else in a folder beside it.
 enum Recordings {
     static let folder = ProcessInfo.processInfo.environment["FANFARE_FEEDS"] ?? "../shared/feeds"
     static let areThere = FileManager.default.fileExists(atPath: folder + "/wyscout-football/matches")
@@ -20,7 +20,7 @@ enum TestFeed: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// Those that are there.
+    /// The feeds that are installed.
     static var available: [TestFeed] { Recordings.areThere ? allCases : [.matchDay] }
 
     func paths(in folder: Folder) throws -> [String] {

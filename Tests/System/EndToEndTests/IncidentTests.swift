@@ -1,15 +1,15 @@
 import Foundation
 import Testing
 
-/// What has kept people from a goal, tried from outside.
+/// Incidents that have kept people from a goal, reproduced from outside.
 @Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(5)))
 struct IncidentTests {
-    /// A live match to a thousand, and what each goal takes to reach nearly all of them.
+    /// Plays a live match to a thousand phones, and measures the time that each goal takes to reach nearly all of them.
     ///
     /// - Parameters:
-    ///   - failure: how one token of the thousand is answered for good; `nil`: none is.
-    ///   - count: of whom the slowest counts.
-    /// - Returns: milliseconds from a goal's being written to the replay to its being taken by APNs, and the replay's summary.
+    ///   - failure: the answer that one token of the thousand always gets; `nil` for none.
+    ///   - count: the number of phones whose slowest is measured.
+    /// - Returns: milliseconds from writing a goal to the replay until APNs has accepted it, and the replay's summary.
     private func goals(failure: String?, toReach count: Int) throws -> (milliseconds: [Int], summary: Summary) {
         let folder = try Folder()
         let simulator = try Simulator(failure.map { ["--answer", "ff00=\($0)"] } ?? [], folder: folder)
@@ -39,14 +39,13 @@ struct IncidentTests {
         return (milliseconds, try Summary(end))
     }
 
-    /// One token of a thousand is answered so for good. The others have each goal within a second of its being told: that is what is
-    /// promised of a release build on a machine that has the time. One that has not, because it runs other tests, needs longer though
-    /// nobody is sick, too: there a goal may take five times what it takes without the sick token. Whoever waits for that token waits
-    /// for as long as it is tried, by far more than either.
+    /// One token of a thousand always gets this answer. The others get each goal within a second: the promise for a release build on an
+    /// idle machine. A machine that runs other tests needs longer even without the sick token; a goal may take five times as long there
+    /// as without it. A phone that waited for that token would wait for as long as it is tried, by far more than either.
     @Test(arguments: ["InternalServerError", "REFUSED_STREAM", "INTERNAL_ERROR"])
     func aTokenThatAlwaysFailsKeepsNoGoalFromTheOthersForASecond(failure: String) throws {
         let well = try goals(failure: nil, toReach: 999).milliseconds
-        // Where requests are taken and reset, the thousandth has it, whenever that was.
+        // If requests are taken and reset, the thousandth phone has the goal, too, at any time.
         let (sick, summary) = try goals(failure: failure, toReach: 999)
         #expect(summary.undelivered == 1)
         #expect(summary.goals.count == 2 && summary.goals.allSatisfy { $0.seconds == nil }, "one lacks them")
@@ -95,10 +94,10 @@ struct IncidentTests {
     }
 }
 
-/// Twelve days of a delivery service, in the minutes that a machine with much else to do needs for them.
+/// Twelve days of a delivery service, in the minutes that a busy machine needs for them.
 @Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(30)))
 struct ManyOrdersTests {
-    /// Orders that begin and end, one a second: a file of so many of them.
+    /// Writes a file of orders that begin and end, one a second.
     private func orders(_ count: Int, in folder: Folder) throws -> String {
         let path = try folder.write("orders-\(count).ndjson", "")
         let file = try #require(FileHandle(forWritingAtPath: path))
@@ -116,8 +115,8 @@ struct ManyOrdersTests {
         return path
     }
 
-    /// A million topics may be remembered, so a table that keeps them refuses the last ones; and
-    /// each that is kept costs one or two kilobytes.
+    /// A million topics may be remembered: a table that keeps ended ones refuses the last orders, and
+    /// each topic kept costs one or two kilobytes.
     @Test func aMillionOrdersThatHaveEndedCostNoOrderItsPlaceAndNoMemory() throws {
         let folder = try Folder()
         func summary(_ count: Int) throws -> Summary {
@@ -132,7 +131,7 @@ struct ManyOrdersTests {
         print("told: 1,050,000 orders took \(bytes >> 20) MB more than 50,000, and \(many.seconds) s")
         #expect(many.decisions["rejected"] == nil || many.decisions["rejected"] == 0)
         #expect(many.updates == 2 * 1_050_000)
-        // The replay knows beforehand of which topics the feed will speak: their ids are what there is more of.
+        // The replay knows all topics of the feed beforehand: their ids take most of the memory.
         #expect(bytes < 100 << 20)
     }
 }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A match that is told to `fanfare replay -` while it happens.
+/// A match that is written to `fanfare replay -` while it happens.
 struct LiveMatch {
     static let kickOff = line("k", #""kind":"period","fact":{"id":"k","kind":"period","period":"1H"}"#)
 
-    /// The home side's next one.
+    /// Returns the home side's goal with this number.
     static func goal(_ number: Int) -> String {
         line("g\(number)", #""kind":"goal","fact":{"id":"g\#(number)","side":"home"}"#)
     }
@@ -14,8 +14,8 @@ struct LiveMatch {
         return #"{"topic":"match/1","topicKind":"football","at":\#(now),"id":"\#(id)",\#(rest)}"# + "\n"
     }
 
-    /// A follower's line of a subscriber file.
-    /// - Parameter prefix: how the token begins, in hex.
+    /// Returns a follower's line of a subscriber file.
+    /// - Parameter prefix: the beginning of the token, in hex.
     static func follower(_ number: Int, prefix: String) -> String {
         let digits = String(number, radix: 16)
         return "match/1 \(prefix)\(String(repeating: "0", count: 160 - prefix.count - digits.count))\(digits)\n"
@@ -23,7 +23,7 @@ struct LiveMatch {
 }
 
 extension Program {
-    /// Waits for a line of progress that knows of so many updates, and of so many activities that lack the newest.
+    /// Waits for a line of progress with these numbers of updates, and of activities that lack the newest.
     func waitUntil(updates: Int, toGo: Int, within seconds: Double = 120) throws {
         let formatter = NumberFormatter()
         formatter.numberStyle = .decimal

@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 import Testing
 
-/// `replay -` and Ctrl-C: what happens while somebody watches.
+/// `replay -` and Ctrl-C, in live use.
 @Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(5)))
 struct LiveTests {
     private static let score = (1...5).map { number in
         #"{"topic":"board/1","at":\#(1_781_359_200 + 60 * number),"set":{"score":\#(number)}}"# + "\n"
     }
 
-    /// nghttpd (Debian's nghttp2-server) is a server we did not write, and with `-v` it tells of a request when it arrives.
+    /// nghttpd (Debian's nghttp2-server) is a server that we did not write; with `-v` it prints each request on arrival.
     @Test(.enabled(if: Nghttpd.isThere, "nghttpd is missing: apt install nghttp2-server"))
     func aLineIsDecidedAndPushedBeforeTheNextIsWritten() throws {
         let folder = try Folder()
@@ -17,7 +17,7 @@ struct LiveTests {
         let fanfare = try Program(
             .fanfare, ["replay", "-", "--decisions", "-", "--subscribers", "3"] + server.options(), folder: folder,
             hasInput: true)
-        // Of one topic, the second state would wait two seconds for a third.
+        // The events have different topics: a second state of one topic would wait two seconds for a third.
         for number in 0..<5 {
             let topic = #""topic":"board/\#(number)""#
             try fanfare.write(#"{\#(topic),"at":1781359200,"set":{"score":1}}"# + "\n")
@@ -34,7 +34,7 @@ struct LiveTests {
         #expect(end.errors.contains("15 sent: 15 accepted"))
     }
 
-    /// A goal waits a second for others, and no line comes after which it could be shown.
+    /// A goal waits a second for others, and no later line triggers its display.
     @Test func aPreviewGoesOnWhileTheFeedIsSilent() throws {
         let folder = try Folder()
         let fanfare = try Program(
@@ -51,7 +51,7 @@ struct LiveTests {
         #expect(try fanfare.wait().status == 0)
     }
 
-    /// What people type at a terminal ends without a newline now and then.
+    /// Input typed at a terminal sometimes ends without a newline.
     @Test func theLastLineNeedsNoNewline() throws {
         let folder = try Folder()
         let fanfare = try Program(.fanfare, ["replay", "-", "--json"], folder: folder, hasInput: true)
@@ -62,7 +62,7 @@ struct LiveTests {
         #expect(try Summary(end).updates == 1)
     }
 
-    /// Between two lines, at the speed of life, and at full speed while a reader is slow.
+    /// The signal comes between two lines, at real speed, and at full speed while a reader is slow.
     @Test(arguments: [SIGINT, SIGTERM])
     func aSignalEndsWithTheSummarySoFar(signal: Int32) throws {
         let folder = try Folder()
@@ -93,7 +93,7 @@ struct LiveTests {
         #expect(end.errors.hasPrefix("stopped before the end; so far:\nevents in    1\n"))
     }
 
-    /// APNs is away, or will not have us, for longer than anybody's patience: whoever follows a live feed is served when it is back.
+    /// APNs is absent, or refuses us, for longer than any patience: a live feed's followers are served when it returns.
     @Test func aLiveReplayOutlastsAnAbsentService() throws {
         let folder = try Folder()
         let gone = try Simulator(folder: folder)
@@ -104,7 +104,7 @@ struct LiveTests {
             hasInput: true)
         try fanfare.write(Self.score[0])
         try fanfare.waitUntil("the trouble") { _, errors in errors.contains("refused") }
-        // On the same port.
+        // The new simulator listens on the same port.
         let back = try Simulator(["--listen", gone.address], folder: folder)
         defer { _ = try? back.dump() }
         try fanfare.waitUntil("three pushes, in a line of progress") { _, errors in errors.contains("  3 pushes") }
@@ -114,7 +114,7 @@ struct LiveTests {
         #expect(try Summary(end).undelivered == 0)
     }
 
-    /// APNs does not know our key. The right one is put in its place, and whoever follows a live feed has what came meanwhile.
+    /// APNs does not know our key. The right key replaces it, and a live feed's followers get the updates of the meantime.
     @Test func aLiveReplayTakesUpAKeyThatIsMended() throws {
         let folder = try Folder()
         let simulator = try Simulator(folder: folder)
@@ -135,7 +135,7 @@ struct LiveTests {
         try FileManager.default.removeItem(atPath: key)
         try FileManager.default.copyItem(atPath: right, toPath: key)
         try fanfare.closeInput()
-        // A key file is looked at every few seconds.
+        // The key file is checked every few seconds.
         let end = try fanfare.wait(within: 240)
         #expect(end.status == 0, "\(end.errors)")
         let summary = try Summary(end)
@@ -144,7 +144,7 @@ struct LiveTests {
         #expect(dump.arrivals { $0["homeScore"] as? Int == 1 }.count == 3)
     }
 
-    /// `fanfare replay … --decisions - | head`: the reader leaves, and so do we, at once and with one line.
+    /// A full disk under the decision log ends a replay without subscribers at once, with one line.
     @Test func aFullDiskStopsAReplayWithNobodyToPushTo() throws {
         let folder = try Folder()
         let end = try Program.run(
@@ -167,7 +167,7 @@ struct LiveTests {
         #expect(summary.events > 16_000 && summary.undelivered == 0 && !summary.interrupted)
     }
 
-    /// `| less` with nobody paging, Ctrl-S, a journal that hangs: on both outputs.
+    /// Neither output is read, as with `| less` left alone, Ctrl-S, or a journal that hangs.
     @Test(.enabled(if: Nghttpd.isThere, "nghttpd is missing: apt install nghttp2-server"))
     func whoeverDoesNotReadALiveLogHoldsUpNoPush() throws {
         let folder = try Folder()
@@ -197,13 +197,13 @@ struct LiveTests {
         let states = folder("states")
         let feed = try TestFeed.matchDay.paths(in: folder)
         let fanfare = try unread.fanfare(["replay"] + feed + ["--decisions", "-", "--states", states])
-        // Handlers are set once the loop runs; what comes before ends the process, too.
+        // Handlers are set once the loop runs; an earlier signal ends the process, too.
         try unread.waitUntilWrittenTo()
         fanfare.send(SIGINT)
         #expect(try fanfare.wait().status == 1)
     }
 
-    /// Logging out ends what was started by hand, not what reads a pipe.
+    /// A logout ends a replay that was started by hand, but not one that reads a pipe.
     @Test func aLiveFeedOutlivesTheTerminalItWasStartedFrom() throws {
         let folder = try Folder()
         let fanfare = try Program(.fanfare, ["replay", "-", "--decisions", "-"], folder: folder, hasInput: true)
@@ -243,7 +243,7 @@ struct LiveTests {
     }
 }
 
-/// A pipe that is full already, and that nobody reads: the program's standard output and standard error.
+/// A pipe that is full from the start and never read, as the program's standard output and standard error.
 private final class UnreadOutput {
     private let folder: Folder
     private let path: String
@@ -268,7 +268,7 @@ private final class UnreadOutput {
             folder: folder, hasInput: hasInput)
     }
 
-    /// Takes one page away, and waits until something has come in its place.
+    /// Reads one page, and waits until the program has written into its place.
     func waitUntilWrittenTo() throws {
         var page = [UInt8](repeating: 0, count: 4096)
         try #require(read(descriptor, &page, page.count) == page.count)
@@ -276,7 +276,7 @@ private final class UnreadOutput {
         let deadline = ContinuousClock.now + .seconds(120)
         while poll(&ready, 1, 0) > 0 {
             guard ContinuousClock.now < deadline else { throw Failure("nothing was written within two minutes") }
-            // Nothing tells a reader that a pipe is full again.
+            // A reader gets no notice that a pipe is full again.
             usleep(5000)
         }
     }

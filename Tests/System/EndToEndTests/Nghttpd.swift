@@ -30,7 +30,7 @@ struct Nghttpd {
         ]
     }
 
-    /// nghttpd cannot be asked which port it took; one that was free a moment ago will be.
+    /// Returns a port that was free a moment ago, because nghttpd does not report the port that it chose.
     private static func freePort() throws -> UInt16 {
         var address = loopback(port: 0)
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -1,17 +1,17 @@
 import Foundation
 import Testing
 
-/// APNs is away for a while, and of those who wait for it many can never be reached.
+/// APNs is absent for a while, and many of the activities that wait for it can never be reached.
 ///
-/// `make faults` takes it away for ten minutes, from 200,000 activities.
+/// `make faults` runs it for ten minutes, with 200,000 activities.
 @Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(30)), .serialized)
 struct OutageFaultTests {
     private static let secondsAsked = ProcessInfo.processInfo.environment["FANFARE_OUTAGE_SECONDS"].flatMap(Double.init)
     private static let seconds = secondsAsked ?? 5
     private static let trouble = ["--answer", "dd=ExpiredToken", "--answer", "ff=InternalServerError"]
 
-    /// When it is back, everybody else has the newest state: within the time of one sweep and ten seconds, which `make faults` judges,
-    /// where nothing else has the machine. `OutageDeliveryTests` judges the waits by a clock of its own.
+    /// All reachable activities have the newest state within the time of one sweep and ten seconds after the outage; `make faults`, which
+    /// has the machine for itself, checks that time. `OutageDeliveryTests` checks the waits by a clock of its own.
     @Test func afterAnOutageEverybodyHasTheNewestStateWithinASweepAndTenSeconds() throws {
         let activities = FaultTests.activities
         let sick = min(1000, activities / 10)
@@ -19,7 +19,7 @@ struct OutageFaultTests {
         let healthy = activities - sick - dead
         let folder = try Folder()
         let people = (0..<activities).map {
-            // Everywhere among the others.
+            // The sick and dead tokens are spread among the others.
             let prefix = $0 % 10 == 3 ? "dd" : $0 % (activities / sick) == 0 ? "ff" : "01"
             return LiveMatch.follower($0, prefix: prefix)
         }
@@ -32,7 +32,7 @@ struct OutageFaultTests {
         try fanfare.waitUntil(updates: 1, toGo: sick, within: 600)
         let before = try Dump(first.dump())
         try fanfare.write(LiveMatch.goal(1))
-        // An outage is time in which nothing happens.
+        // Nothing happens during the outage.
         Thread.sleep(forTimeInterval: Self.seconds)
         let back = try Simulator(Self.trouble, at: first.address, distance: FaultTests.distance, folder: folder)
         try fanfare.waitUntil(updates: 2, toGo: sick, within: 600)
@@ -43,7 +43,7 @@ struct OutageFaultTests {
 
         let arrivals = before.arrivals { _ in true }
         let sweep = try #require(arrivals.max()) - #require(arrivals.min())
-        // It counts from its own start, which is the outage's end.
+        // The dump counts from the new simulator's start, which is the outage's end.
         let after = try Dump(back.dump()).arrivals { _ in true }
         let recovery = try #require(after.max())
         #expect(arrivals.count == healthy && after.count == healthy)

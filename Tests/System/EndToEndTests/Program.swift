@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// The programs under test, as built for release. `make test` says where they are.
+/// The programs under test, built for release. `make test` sets their paths.
 enum Binary: String, CaseIterable {
     case fanfare = "FANFARE_BIN"
     case simulator = "APNS_SIMULATOR_BIN"
@@ -15,7 +15,7 @@ enum Binary: String, CaseIterable {
         "\(allCases.map(\.rawValue).joined(separator: ", ")) are not set; `make test` builds and sets them"
 }
 
-/// A folder of its own for one test, gone with it.
+/// A folder for one test, removed with the object.
 final class Folder: Sendable {
     let path: String
 
@@ -41,10 +41,10 @@ struct Failure: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// A running program. Its two outputs go to files, so that it never waits for us to read.
+/// A running program. Its two outputs go to files, so that it never waits for a reader.
 final class Program: @unchecked Sendable {
     struct End: Sendable {
-        /// The exit status; negative: the signal that killed it.
+        /// The exit status; the negative number of the signal that killed it.
         let status: Int32
         let output: String
         let errors: String
@@ -52,7 +52,7 @@ final class Program: @unchecked Sendable {
         var errorLines: [Substring] { errors.split(separator: "\n") }
     }
 
-    // Never changed after `init`; `Process` may be waited for and signalled from any thread.
+    // Never changed after `init`; any thread may wait for a `Process` or signal it.
     private let process = Process()
     private let outputFile: String
     private let errorFile: String
@@ -109,8 +109,8 @@ final class Program: @unchecked Sendable {
             status: process.terminationReason == .exit ? status : -status, output: outputSoFar, errors: errorsSoFar)
     }
 
-    /// Waits until something is true of what the program has said. Its outputs are files, and a file tells nobody when it
-    /// grows: hence the short naps.
+    /// Waits until the program's output fulfils a condition. The outputs are files, which give no notice when they
+    /// grow; hence the short sleeps.
     func waitUntil(
         _ what: String, within seconds: Double = 120, _ isTrue: (_ output: String, _ errors: String) -> Bool
     ) throws {

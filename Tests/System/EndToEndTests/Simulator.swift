@@ -5,7 +5,7 @@ import Glibc
 enum Certificates {
     static let folder = Result { try make() }
 
-    /// Others.
+    /// Makes other keys and certificates.
     static func make() throws -> Folder {
         let folder = try Folder()
         let script = Process()
@@ -22,7 +22,7 @@ enum Certificates {
 final class Simulator {
     static let bundleID = "com.example.scores"
 
-    /// Everything that APNs may do to us, often.
+    /// Options for all the trouble that APNs may cause, often.
     static let trouble = [
         "--dead-share", "0.1", "--error-share", "0.05", "--throttle-share", "0.1", "--throttle-interval", "500",
         "--lose-connections", "2000", "--goaway-every", "5000", "--latency", "0..20", "--seed", "3",
@@ -30,13 +30,13 @@ final class Simulator {
 
     let address: String
     private let program: Program
-    /// Makes it look far away.
+    /// A relay that adds the distance.
     private let relay: Program?
     private let dumpFile: String
 
     /// - Parameters:
-    ///   - place: where it is to be found, as an earlier one was; anywhere when left out.
-    ///   - distance: milliseconds of a round trip to it; 0: none but the machine's own.
+    ///   - place: address of an earlier simulator to listen on; a free one by default.
+    ///   - distance: milliseconds of an additional round trip; 0 for none.
     init(_ options: [String] = [], at place: String? = nil, distance: Int = 0, folder: Folder) throws {
         let listening = place.map { ["--listen", $0] } ?? []
         let certificates = try Certificates.folder.get()
@@ -54,14 +54,14 @@ final class Simulator {
         address = try relay.map { try Simulator.address(of: $0) } ?? near
     }
 
-    /// Waits until it listens.
+    /// Waits until the simulator listens, and returns its address.
     private static func address(of program: Program) throws -> String {
         let prefix = "listening on "
         try program.waitUntil("a server listens") { output, _ in output.contains(prefix) && output.hasSuffix("\n") }
         return String(program.outputSoFar.dropFirst(prefix.count).prefix { $0 != "\n" })
     }
 
-    /// What `fanfare replay` needs to push to it.
+    /// Returns the options with which `fanfare replay` pushes to it.
     func options() throws -> [String] {
         let certificates = try Certificates.folder.get()
         return [
@@ -70,7 +70,7 @@ final class Simulator {
         ]
     }
 
-    /// Ends it and gives the file with all it accepted.
+    /// Stops the simulator and returns the file with all accepted pushes.
     func dump() throws -> String {
         relay?.send(SIGTERM)
         program.send(SIGTERM)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What `fanfare replay --json` prints.
+/// The output of `fanfare replay --json`.
 struct Summary: Decodable {
     struct Pushes: Decodable { let sent, accepted, dead, throttled, failed, uncertain: Int }
     struct Goal: Decodable {

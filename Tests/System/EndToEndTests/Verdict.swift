@@ -1,6 +1,6 @@
 import Foundation
 
-/// What `delivery-judge` says of a run.
+/// The verdict of `delivery-judge` on a run.
 struct Verdict: Decodable {
     struct Tokens: Decodable { let live, dead: Int }
     let tokens: Tokens

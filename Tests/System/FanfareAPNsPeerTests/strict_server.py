@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""An independent HTTP/2 server (python3-h2) that takes no nonsense: whatever breaks the protocol, or what APNs asks of a
-request, is a violation, and ends the connection with the code that h2 finds for it.
+"""An independent, strict HTTP/2 server (python3-h2): each breach of the protocol, or of APNs' demands on a request, is a
+violation, and ends the connection with the code that h2 finds for it.
 
 argument: one JSON object
     {"cert", "key",                 PEM files
@@ -8,7 +8,7 @@ argument: one JSON object
                                     have come and the last ones are acknowledged
      "settingsEvery": requests, "goAwayEvery": requests per connection (0: never), "pingEvery": requests (0: never),
      "pieceBytes": longest piece of a response's header block; the rest goes on in CONTINUATION (0: never),
-     "deadBelow": tokens whose first byte is less get 410, "hold": answers come in batches of so many, the last first}
+     "deadBelow": tokens whose first byte is less get 410, "hold": size of a batch of answers, the last first}
 
 It prints `{"port"}`, serves until its standard input ends, and prints
     {"accepted", "dead", "connections", "goAways", "acknowledgements": of SETTINGS, "pings": answered,

@@ -1,7 +1,7 @@
 import Simulation
 import Testing
 
-/// 100,000 steps in each run, the same ones; a failure names its seed, and `World(seed:)` replays it.
+/// Runs of 100,000 steps, always the same ones; a failure names its seed, and `World(seed:)` replays it.
 @Suite struct WorldTests {
     @Test(arguments: UInt64(1)...50)
     func invariantsHold(seed: UInt64) {
@@ -11,13 +11,13 @@ import Testing
         #expect(world.pushesSeen > 5, "seed \(seed) saw too little to prove anything")
     }
 
-    /// Worlds that have shown a fault once, of the engine or of its judges: cards that outlived their limit, a version that showed more
+    /// Worlds that have once shown a fault of the engine or of its judges: cards that outlived their limit, a version that showed more
     /// or less with an alert, ordinary alerts in the place of an essential one, a dead token that a shut guard held for ever, and an
-    /// alert that outlived a weightier one of its topic which others had crowded out; then, with more trouble, alerts and ends of what was
-    /// over when somebody waited for the next turn, a lineup that went on and was ended, fates of the second card of a name, what
-    /// was refused after it had been shown, and an unfollow of the next card that was lost while the old one was being ended. A world
-    /// that has changed since goes another way, so each of the engine's faults has a test of its own, too, and each world the troubles
-    /// that it had.
+    /// alert that outlived a weightier one of its topic which others had crowded out. With more trouble these followed: alerts and ends of
+    /// topics that were over while an activity waited for the next turn, a lineup that went on and was ended, fates of the second card of a
+    /// name, a state that was refused after it had been shown, and an unfollow of the next card that was lost while the old one was being
+    /// ended. A world that has changed since takes another course, so each of the engine's faults also has a test of its own, and each
+    /// world keeps the troubles that it had.
     @Test(
         arguments: [
             (
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// Each process hashes names under a key of its own, which must decide nothing.
+    /// Each process hashes names with a key of its own, which must not affect any decision.
     @Test func aSeedIsTheSameWorldInEveryProcess() async throws {
         let there = try await #require(
             processExitsWith: .success, observing: [\.standardOutputContent]

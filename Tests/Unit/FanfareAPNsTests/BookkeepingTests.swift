@@ -17,7 +17,8 @@ import Testing
         #expect(said(&log, "refused", 120 * Self.second) == "refused")
     }
 
-    /// In a slow peer's queue for four times as long as the quickest answers take, and not for ever.
+    /// The patience is four times the shortest round trip, because a slow peer's queue may take that long, between the usual time and
+    /// three times that.
     @Test func anAnswerIsWaitedForThreeTimesTheUsualTimeAtMost() {
         for (least, seconds) in [(0, 10), (2, 10), (3, 12), (7, 28), (8, 30), (1000, 30)] as [(Int64, Int64)] {
             let patience = Connection.patience(usual: 10 * Self.second, least: least * Self.second)
@@ -65,7 +66,7 @@ import Testing
         #expect(sum.reasons.first?.value == 3)
     }
 
-    /// Random sends and answers against a dictionary as the model.
+    /// Random sends and answers, with a dictionary as the model.
     @Test func requestTableKeepsEachRequestOnce() {
         let seed = UInt64.random(in: .min ... .max)
         var random = SplitMix(state: seed)

@@ -42,7 +42,7 @@ import Testing
         for member in members { candidates.add(member) }
         var order = ""
         for turn in 0..<9 {
-            // Who is asked in vain between two turns takes nobody's turn.
+            // Asking for the next member without using it changes no turn.
             if turn % 2 == 0 { _ = next(&candidates) }
             guard let member = next(&candidates) else { break }
             order += member.name
@@ -51,7 +51,7 @@ import Testing
         #expect(order == "abcabcabc")
     }
 
-    /// A few pushes at a time, as between goals: every connection grows wide by them, and not one alone.
+    /// A few pushes at a time, as between goals, make every connection wide and not one alone.
     @Test func whatLittleThereIsToPushWarmsAllConnections() {
         let widthMax = 1000
         let members = (0..<5).map { Member("\($0)", room: 1) }
@@ -69,7 +69,7 @@ import Testing
                 left -= count
                 candidates.moveToEnd(member)
             }
-            // A round trip: each answer makes its connection wider by one.
+            // One round trip: each answer widens its connection by one.
             for index in widths.indices { widths[index] = min(widthMax, 2 * widths[index] - members[index].room) }
         }
         #expect(widths.allSatisfy { $0 == widthMax }, "\(widths)")

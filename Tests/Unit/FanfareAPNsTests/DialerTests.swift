@@ -32,7 +32,7 @@ import Testing
         for _ in 0..<8000 {
             let order = Dialer.order(found, using: &random)
             firsts[order[0], default: 0] += 1
-            // Entered anywhere, the resolver's order goes round.
+            // The order is the resolver's, rotated to begin with any address.
             let start = try #require(found.firstIndex(of: order[0]))
             #expect(order == Array(found[start...] + found[..<start]))
         }

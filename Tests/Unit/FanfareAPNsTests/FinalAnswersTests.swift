@@ -29,7 +29,7 @@ import Testing
         #expect(believed == 0)
     }
 
-    /// Within a reading of a thousand answers refusals come last.
+    /// The refusals come last among the thousand answers of one read.
     @Test(arguments: [2, 3, 10, 100]) func whereTokensAreDeadEverywhereEachIsBelieved(every: Int) {
         let others = answers(50_000, finalEvery: every)
         var one = answers(4000, finalEvery: every)

@@ -17,7 +17,7 @@ import Testing
         try load(path, keyID: "K123456789")
     }
 
-    /// Looks at the file at once where the program has a thread do it.
+    /// Loads a key; its file is read at once, not on a thread as in the program.
     private func load(_ path: String, keyID: String?) throws -> ProviderToken {
         try ProviderToken(keyFile: path, keyID: keyID, teamID: "T123456789") { $0() }
     }
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// Kubernetes with `fsGroup` mounts secrets so.
+    /// Kubernetes with `fsGroup` mounts secrets with these modes.
     @Test(arguments: [0o600, 0o400, 0o440, 0o640]) func aKeyThatAGroupOfOursCanReadIsUsed(mode: Int) throws {
         try withKeyFile(ES256PrivateKey.generate().pem(), mode: mode) { path in
             let issue = try load(path).current(at: moment(Self.start))
@@ -57,7 +57,7 @@ import Testing
         #expect(!KeyFile.isOursAlone(permissions: mode, groupIsOurs: false))
     }
 
-    /// To open a pipe would be to wait for its writer.
+    /// Opening a pipe would block until it has a writer.
     @Test func aPipeInThePlaceOfTheKeyIsSaidAtOnce() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).p8").path
         try #require(mkfifo(path, 0o600) == 0)
@@ -83,7 +83,7 @@ import Testing
 
     private static let start: Int64 = 1_790_000_000
 
-    /// The `kid` of a JWT.
+    /// Returns the `kid` of a JWT.
     private func keyID(_ issue: ProviderToken.Issue) throws -> String? {
         struct Header: Decodable { let kid: String }
         let part = String(decoding: issue.authorization, as: UTF8.self).dropFirst("bearer ".count).split(
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// Tools that keep secrets in step write the same bytes every minute; a new JWT each time is what APNs takes for an attack.
+    /// Tools that synchronise secrets write the same bytes every minute; APNs takes a new JWT each time for an attack.
     @Test func aFileThatIsTouchedOrWrittenAgainChangesNothing() throws {
         let pem = try ES256PrivateKey.generate().pem()
         try withKeyFile(pem, mode: 0o600) { path in
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    /// The look never comes back. Those who ask go on with the old key, people are told, and no second look begins.
+    /// The read never returns. Shards go on with the old key, people are told, and no second read begins.
     @Test func aFileSystemThatHangsStopsNobody() throws {
         final class Looks: Sendable { let waiting = Locked<[@Sendable () -> Void]>([]) }
         let (old, new) = (try ES256PrivateKey.generate(), try ES256PrivateKey.generate())
@@ -203,7 +203,7 @@ import Testing
         #expect(serials == [2])
     }
 
-    /// What cannot be used is said and the old key goes on; when it has been mended, it takes over.
+    /// An unusable key is reported and the old one stays in use; the new one takes over once it is mended.
     @Test func aNewKeyThatCannotBeUsedLeavesTheOldOne() throws {
         let (old, new) = (try ES256PrivateKey.generate(), try ES256PrivateKey.generate())
         try withKeyFile(old.pem(), mode: 0o600) { path in
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    /// The new `.p8` is copied over the old one, and `--key-id` still says the old one's id.
+    /// The new `.p8` is copied over the old one, and `--key-id` still has the old one's id.
     @Test func aKeyThatAPNsAcceptsIsNotGivenUpForOneUnderItsID() throws {
         let (old, new) = (try ES256PrivateKey.generate(), try ES256PrivateKey.generate())
         try withKeyFile(old.pem(), mode: 0o600) { path in
@@ -241,7 +241,7 @@ import Testing
                 #expect(issue.serial == first.serial)
                 #expect(issue.complaint?.contains("APNs accepts the one before under the id K123456789") == true)
             }
-            // It is revoked some time: the one in the file has its turn.
+            // The old key is revoked later: the key in the file is then tried.
             for seconds in 700..<730 as Range<Int64> {
                 #expect(
                     try token.refused(serial: first.serial, as: .invalid, at: moment(Self.start + seconds)) == .none)

@@ -26,14 +26,14 @@ import Testing
         #expect((120...125).contains(lifespan.streamsMost))
     }
 
-    /// However little was carried, something is to go on.
+    /// One request may be in flight, however little was carried.
     @Test mutating func oneMayAlwaysBeInFlight() {
         answer(1)
         lifespan.cutOff(after: 1)
         #expect(lifespan.streamsMost == 1)
     }
 
-    /// A thousand round trips with connections as wide as they may be: on many it is quick, and on one it still comes.
+    /// A thousand round trips on connections of maximum width bring trust: quickly with many connections, later with one.
     @Test(arguments: [(1, 60), (2, 30), (64, 5)]) mutating func whatLastsIsSoonTrusted(
         connections: Int, roundTrips: Int
     ) {
@@ -47,12 +47,12 @@ import Testing
         #expect(passed <= roundTrips)
     }
 
-    /// A router that falls over ends all connections at once: that is one ending, after everything that they have carried.
+    /// A router's failure ends all connections at once: that counts as one ending, after all requests that they have carried.
     @Test mutating func whatEndsTogetherHasOneReason() {
         answer(32_000)
         for _ in 0..<64 { lifespan.cutOff(after: 500) }
         #expect(lifespan.streamsMost >= 1000)
-        // The last answers of some came just before.
+        // The last answers of some connections came just before.
         answer(32_000)
         for _ in 0..<64 {
             answer(3)
@@ -61,8 +61,8 @@ import Testing
         #expect(lifespan.streamsMost >= 60)
     }
 
-    /// One push in a hundred, or in a thousand, costs the connection that it is on: of thirty thousand others few are in flight on it
-    /// then, as all of a connection's requests always are.
+    /// One push in a hundred, or in a thousand, ends its connection. Of thirty thousand other pushes few are in flight on it then; but
+    /// all of a connection's requests always are.
     @Test(arguments: [(1, 100), (8, 100), (64, 100), (1, 1000), (64, 1000)], [1, 2, 3] as [UInt64])
     mutating func ofPushesOnConnectionsThatAreCutOffFewAreInFlight(
         _ peer: (connections: Int, lasting: Int), seed: UInt64

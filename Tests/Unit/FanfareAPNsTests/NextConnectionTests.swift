@@ -3,7 +3,7 @@ import Testing
 @testable import FanfareAPNs
 
 @Suite struct NextConnectionTests {
-    /// Those of some whose room is given that are pulled for, one after the other, while there is room.
+    /// Returns the connections chosen one after the other while there is room, from ones with the given room.
     private func chosen(_ offers: [(room: Int, errors: Int, isSlow: Bool)]) -> Int? {
         var next = NextConnection()
         for (index, offer) in offers.enumerated() {
@@ -21,7 +21,7 @@ import Testing
         #expect(chosen([(1, 0, false), (9, 0, false), (9, 0, false)]) == 1)
     }
 
-    /// Little's law: whoever answers three times as late has a third of the pushes, while there is room for all.
+    /// Little's law: a connection that answers three times as late gets a third of the pushes, while all have room.
     @Test func whoAnswersLaterGetsLess() {
         var inFlight = [0, 0, 0]
         let lags = [1, 3, 1]
@@ -41,7 +41,7 @@ import Testing
         #expect(last.index == 1 && last.room == 2, "where nobody else has room")
     }
 
-    /// A goal is there when the last of its connections has brought its share: who may carry more does not carry more for that.
+    /// A goal is delivered when the last of its connections has carried its share, so a wide connection gets no greater share.
     @Test func aGoalSpreadsOverConnectionsOfAllWidthsAlike() {
         let widths = [1000, 300, 500, 250]
         var inFlight = [0, 0, 0, 0]

@@ -47,7 +47,7 @@ import Testing
         }
         let state = Self.encoded(["clock": .double(Self.kickOff.activityKitSeconds)])
         let body = try PayloadEncoder.body(of: Self.payload(.update, state: state))
-        // Default strategies: ActivityKit's own (spec §6.1).
+        // The default strategies are ActivityKit's own (spec §6.1).
         let decoded = try JSONDecoder().decode(Body.self, from: Data(body))
         #expect(decoded.aps.contentState.clock == Date(timeIntervalSince1970: TimeInterval(decoded.aps.timestamp)))
     }
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    /// A start that waits for a phone is kept for minutes, never 0: one moment offline would lose it.
+    /// A start is stored for minutes while its phone is offline; an expiry of 0 would lose it in one moment offline.
     @Test func startsAreKeptForMinutes() {
         #expect(PayloadEncoder.expiration(of: Self.payload(.start, start: Self.start())) == 1_790_000_600)
     }
@@ -198,7 +198,7 @@ import Testing
         #expect(PayloadEncoder.expiration(of: Self.payload(.end)) == 1_790_043_200)
     }
 
-    /// What has gone out keeps its bytes: a window may still be closed to them.
+    /// A sent body keeps its bytes, because a closed window may still hold them back.
     @Test func aBodyIsWrittenOverAnotherUnlessThatIsKept() throws {
         func address(_ bytes: [UInt8]) -> UnsafePointer<UInt8>? { bytes.withUnsafeBufferPointer(\.baseAddress) }
         let long = Self.payload(.update, state: #"{"text":"longer than the other one"}"#)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FanfareAPNs
 
-/// How many connections there are to be, for which audience, how far away, and for how long.
+/// Size of a pool of connections: by audience, distance and time.
 @Suite struct PoolSizeTests {
     private static let millisecond: Int64 = 1_000_000
     private static let second: Int64 = 1_000_000_000
@@ -14,7 +14,7 @@ import Testing
         PoolSize.Path(roundTrip: milliseconds * millisecond, width: width, streams: 1000, requestBytes: 430)
     }
 
-    /// A pool that has opened all it wants.
+    /// Opens all connections that the pool wants.
     private mutating func grow(_ size: inout PoolSize, to demand: Int, over path: PoolSize.Path, at now: Int64) {
         size.note(demand: demand, at: now)
         size.review(path, at: now)
@@ -32,7 +32,7 @@ import Testing
         #expect(needed == connections)
     }
 
-    /// Round by round, as TCP and the peer let them out.
+    /// Returns the requests carried in rounds, as TCP and the peer admit them.
     private static func carried(by connections: Int, over path: PoolSize.Path, rounds: Int64) -> Int {
         var (sum, window) = (0, max(1, 14_600 / path.requestBytes))
         for _ in 0..<rounds {
@@ -52,7 +52,7 @@ import Testing
             let demand = Int.random(in: 1...200_000, using: &random)
             let limits = PoolSize.Limits(least: 1, most: 256)
             let needed = PoolSize.needed(for: demand, over: path, limits)
-            // A quarter of two seconds, to the nearest round trip, but for the one of the last answer.
+            // A quarter of two seconds, to the nearest round trip, less the one of the last answer.
             let rounds = max(1, (500 * Self.millisecond + path.roundTrip / 2) / path.roundTrip - 1)
             #expect(
                 needed == 256 || Self.carried(by: needed, over: path, rounds: rounds) >= demand, "\(path) \(demand)")
@@ -81,7 +81,7 @@ import Testing
         #expect(!gone)
     }
 
-    /// The audience has grown since the last goal, and the next one shows that more connections bring nothing.
+    /// The audience has grown since the last goal, and the next goal shows that more connections bring nothing.
     @Test mutating func whatIsPlannedIsNotClosedForHavingBroughtNothing() {
         var size = PoolSize(PoolSize.Limits())
         grow(&size, to: 250_000, over: Self.path(50), at: 0)
@@ -96,7 +96,7 @@ import Testing
         #expect(size.isStopped(at: 25 * Self.second))
     }
 
-    /// What was opened under load is kept for the next goal, also while the peer takes no more.
+    /// Connections opened under load are kept for the next goal, even while the peer takes no more.
     @Test mutating func connectionsAreFullWhereGrowingHasStopped() {
         var size = PoolSize(PoolSize.Limits())
         grow(&size, to: 250_000, over: Self.path(50), at: 0)
@@ -108,8 +108,8 @@ import Testing
 
     // MARK: An evening
 
-    /// People come from six o'clock on, most of them before the kick-off; goals are owed to all at once; the way is longer at
-    /// times; at midnight they leave.
+    /// People join from six o'clock on, most of them before the kick-off. Goals are due to all at once, and the round trip is longer at
+    /// times. At midnight the people leave.
     @Test(arguments: 0..<20) func overAnEveningConnectionsComeOnceAndLeaveOnce(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var size = PoolSize(PoolSize.Limits())
@@ -141,15 +141,15 @@ import Testing
         #expect(size.count == 2)
     }
 
-    /// The same with goals, each of them more than the plan has provided for: all are full for three seconds. What was opened for one
-    /// is there for the next, and nothing is closed between them. Once an hour all are told to go, and for ten minutes each is as soon as
-    /// it has been there for a second.
+    /// Each goal of the evening exceeds the plan: all connections are full for three seconds. Connections opened for one goal are
+    /// there for the next one, and none is closed between them. Once an hour all get a GOAWAY, and for ten minutes each new one gets it
+    /// after a second.
     @Test(arguments: 0..<10) func overAnEveningOfGoalsConnectionsComeOnceAndLeaveOnce(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var size = PoolSize(PoolSize.Limits())
         var (turns, opened, isRising, before) = (0, 0, true, size.count)
         var replacements = Replacements()
-        // When each of them was opened, or will be; and how many were in a minute.
+        // The time of each connection's opening, past or planned; and the number of handshakes in each minute.
         var opens: [Int64] = []
         var handshakes: [Int: Int] = [:]
         func open(at time: Int64) -> Int64 {
@@ -209,7 +209,7 @@ import Testing
 
     // MARK: Peers that want less
 
-    /// It says that it is asked too much: nothing is closed, and for a minute there is none more, whatever the audience.
+    /// The peer asks for calm: no connection is closed, and none is opened for a minute, whatever the audience.
     @Test mutating func whoAsksForCalmGetsNoMoreForAWhile() {
         var size = PoolSize(PoolSize.Limits())
         grow(&size, to: 100_000, over: Self.path(50), at: 0)
@@ -241,7 +241,7 @@ import Testing
         #expect((2...12).contains(refusals), "asked again, ever more seldom: \(refusals)")
     }
 
-    /// All of a pool's connections end at one moment, and the peer takes none for a while: that is one refusal, and no longer a pause.
+    /// All connections of a pool end at one moment, and the peer refuses new ones for a while: that counts as one refusal, with one pause.
     @Test mutating func manyRefusalsAtOneMomentAreOne() {
         var size = PoolSize(PoolSize.Limits())
         grow(&size, to: 1_000_000, over: Self.path(50), at: 0)
@@ -261,8 +261,8 @@ import Testing
         }
     }
 
-    /// A peer that takes so many in a second, whatever one does: with more connections each of them only waits longer, and what is
-    /// measured then is the queue. Four looks a second for hours, each a tenth off the truth.
+    /// Simulates a peer with a fixed throughput: more connections only make each wait longer, and the measured time is then that of the
+    /// queue. There are four measurements a second for hours, each up to a tenth off.
     private static func throttled(
         _ pushesPerSecond: Double, for hours: Int, seed: UInt64
     ) -> (before: Int, most: Int, last: Int) {
@@ -306,7 +306,7 @@ import Testing
         #expect(most == 64, "\(most)")
     }
 
-    /// What was in vain under load says nothing of an audience that has come since.
+    /// Connections that brought nothing under load say nothing about an audience that has grown since.
     @Test mutating func whatWasInVainDoesNotHoldBackWhatIsPlanned() {
         var size = PoolSize(PoolSize.Limits())
         for step in 1..<400 {
@@ -319,7 +319,7 @@ import Testing
         #expect(size.count == 64)
     }
 
-    /// The plan says four, and under load twenty were needed: while they are, none is closed.
+    /// The plan is four connections, but the load needs twenty: none is closed while it lasts.
     @Test mutating func nothingIsClosedInTheMidstOfLoad() {
         var size = PoolSize(PoolSize.Limits())
         for step in 1..<(4 * 3600) {
@@ -344,7 +344,7 @@ import Testing
         #expect(roundTrip.least == 40)
     }
 
-    /// A way that has become longer is noticed after twenty seconds.
+    /// A longer round trip is noticed after twenty seconds.
     @Test mutating func whatWasLongAgoCountsNoMore() {
         roundTrip.note(40, at: 0)
         for now in 1...25 { roundTrip.note(90, at: Int64(now) * Self.second) }

@@ -58,7 +58,7 @@ import Testing
         #expect(signer.count == 2)
     }
 
-    /// As it is when a machine's clock is kept right: nobody mints for it.
+    /// A clock kept right by small steps does not cause new JWTs.
     @Test(arguments: [-300, -30, 30, 300] as [Int64])
     func aClockSetByAFewMinutesDoesNotMint(step: Int64) throws {
         let signer = Signer()
@@ -69,7 +69,7 @@ import Testing
         #expect(signer.count == 1)
     }
 
-    /// APNs judges `iat` by its own clock, and ours has just been mended, or worse: APNs knows.
+    /// APNs judges `iat` by its own clock, so APNs decides whether ours has just been mended or broken.
     @Test(arguments: [-7200, -301, 301, 86_400] as [Int64])
     func aClockSetByMoreMintsForTheWallAsItIsNowOnceTheOldIssueIsRefused(step: Int64) throws {
         let signer = Signer()
@@ -80,12 +80,12 @@ import Testing
         #expect(try token.refused(serial: first.serial, as: .invalid, at: now) == .anotherTime)
         let issue = try token.current(at: now)
         #expect(issue.issuedAt == Self.start + 20 + step && signer.count == 2)
-        // Those that were on their way with the old one have it back later.
+        // Requests that were in flight with the old one are refused later.
         #expect(try token.refused(serial: first.serial, as: .invalid, at: now) == .newIssue)
         #expect(try token.current(at: moment(Self.start + 30 + step, after: 30)).serial == issue.serial)
     }
 
-    /// Each shard reads the clocks for itself, and for the seconds of a doubt, or after it, they need not agree.
+    /// Each shard reads the clocks by itself, so shards may disagree during the seconds of a doubt, or after it.
     @Test func shardsThatDisagreeAboutTheClockMintOnceInTwentyMinutes() throws {
         let signer = Signer()
         let token = try signer.token()
@@ -97,8 +97,8 @@ import Testing
         #expect((2...7).contains(signer.count), "\(signer.count)")
     }
 
-    /// A clock that somebody sets back by an hour, and leaves so, before anything was sent. Its own time has expired for APNs, that of
-    /// stamps has not.
+    /// The clock was set back by an hour for good before the first push. APNs finds an issue of that time expired, but not one of the
+    /// stamps' time.
     @Test func anIssueOfAClockThatIsAnHourBehindIsReplacedByOneOfTheTimeOfStamps() throws {
         let signer = Signer()
         let token = try signer.token()
@@ -117,7 +117,7 @@ import Testing
 
     // MARK: Two times, of which APNs takes one
 
-    /// The clock as it was when the engine began is the other time, before APNs has accepted any.
+    /// The clock's time at the engine's start is the alternative until APNs has accepted a time.
     @Test(arguments: [-86_400, -7200, 7200, 86_400] as [Int64])
     func aStepBeforeTheFirstAnswerIsUndoneWhereAPNsRefusesIt(step: Int64) throws {
         let signer = Signer()
@@ -131,19 +131,19 @@ import Testing
         let right = try token.current(at: at(601))
         #expect(right.issuedAt == Self.start + 601)
         token.accepted(serial: right.serial)
-        // The wall's time is not tried again, however long it lasts.
+        // The wall's time is not tried again, however long this lasts.
         #expect(try token.current(at: at(601 + 2700)).issuedAt == Self.start + 601 + 2700)
         #expect(token.provenOrigin == Self.start * 1_000_000_000)
     }
 
-    /// A revoked key, and a clock that was set: nobody knows whether it is for the one or the other. Each time is tried in turn, with
-    /// the issue that there is of it.
+    /// A key was revoked and a clock was set, and APNs does not say which of them it refuses for. The two times are tried in turn, each with
+    /// its existing issue.
     @Test func whereBothTimesAreRefusedTheyAreTriedInTurnAndNotMintedForEachTry() throws {
         let signer = Signer()
         let token = try signer.token()
         let first = try token.current(at: moment(Self.start))
         token.accepted(serial: first.serial)
-        // Before it is given up. The tenth is that of the first minute.
+        // Refusals before the time is given up. The tenth is that of the first minute.
         for _ in 1..<10 { _ = try token.refused(serial: first.serial, as: .invalid, at: moment(Self.start + 1)) }
         var times: [Bool] = []
         for second in stride(from: 60 as Int64, through: 3 * 3600, by: 60) {
@@ -152,7 +152,7 @@ import Testing
             times.append(issue.issuedAt > Self.start + second)
             let remedy = try token.refused(serial: issue.serial, as: .invalid, at: now)
             #expect(remedy == (second == 60 ? .anotherTime : .none), "\(second)")
-            // The others that were on their way.
+            // The other requests that were in flight.
             if remedy == .none {
                 #expect(try token.refused(serial: issue.serial, as: .invalid, at: now) == .none)
                 #expect(try token.current(at: now).serial == issue.serial)
@@ -163,7 +163,7 @@ import Testing
         #expect(token.provenOrigin == nil, "what was proven is in doubt")
     }
 
-    /// Each of many shards tries once a minute: somebody is refused every ten seconds.
+    /// Each of many shards tries once a minute, so one is refused every ten seconds.
     @Test func eachRefusedTimeHasItsTurnHoweverOftenTheOneInUseIsRefused() throws {
         let token = try Signer().token()
         token.note(moment(Self.start))
@@ -178,7 +178,7 @@ import Testing
         #expect(Set(refused) == [1, 2], "minted once for each of the two times")
     }
 
-    /// A machine that stood still for longer than an issue is good, and whose monotonic clock did not notice.
+    /// The machine was suspended for longer than an issue is valid, and its monotonic clock stood still.
     @Test func aTimeThatWasProvenGivesWayToTheWallWhenItIsRefused() throws {
         let token = try Signer().token()
         let first = try token.current(at: moment(Self.start))
@@ -197,14 +197,14 @@ import Testing
         #expect(token.provenOrigin == wall)
     }
 
-    /// The machine's clock is wrong by a day, and held off by what was proven: one server that is ill takes nothing of that back.
+    /// The machine's clock is wrong by a day, and the proven time outweighs it: a single faulty server does not change that.
     @Test func aTimeThatWasProvenIsNotGivenUpForOneRefusal() throws {
         let token = try Signer().token()
         token.note(moment(Self.start))
         token.accepted(serial: try token.current(at: moment(Self.start)).serial)
         let now = moment(Self.start + 60 + 26 * 3600, after: 60)
         for _ in 0..<3 {
-            // Each of nine is believed less than the answer that comes between them and the next.
+            // Nine refusals in a row count for less than the accepted answer after them.
             let remedies = try (0..<9).map { _ in try token.refused(serial: 1, as: .invalid, at: now) }
             #expect(remedies.allSatisfy { $0 == .none })
             #expect(try token.current(at: now).serial == 1)
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    /// Nothing is sent while that lasts: whoever looks whether there is something else to try tries again soon, and not once a minute.
+    /// Pushes stop while the proven time is refused: it is tried again soon where there is an alternative, and not once a minute.
     @Test func aProvenTimeThatWasRefusedOnceIsTriedAgainSoonWhereThereIsAnother() throws {
         let token = try Signer().token()
         token.note(moment(Self.start))
@@ -224,8 +224,8 @@ import Testing
         #expect(token.knowsAnotherTime(at: moment(Self.start + 61 + 2 * 3600, after: 61)))
     }
 
-    /// Two endpoints share a key, and the clock was put right by ten minutes once. One of them refuses the key for good: the other one's
-    /// connections are not to see another JWT for that.
+    /// Two endpoints share a key, and the clock was once corrected by ten minutes. One endpoint refuses the key for good; the other
+    /// one's connections must not see another JWT for that.
     @Test func whomOneEndpointRefusesKeepsTheJWTOfTheOther() throws {
         let token = try Signer().token()
         let first = try token.current(at: moment(Self.start))
@@ -241,7 +241,7 @@ import Testing
         #expect(changes <= 1, "\(changes)")
     }
 
-    /// Nothing can be tried but to wait for somebody to set the clock; then nobody waits on.
+    /// All times are refused until the clock is set right; the new time is then tried at once.
     @Test func aClockThatIsPutRightIsAnotherTime() throws {
         let token = try Signer().token()
         let first = try token.current(at: moment(Self.start - 7200, after: 0))
@@ -252,7 +252,7 @@ import Testing
         #expect(!token.knowsAnotherTime(at: moment(Self.start + 102, after: 102)))
     }
 
-    /// How far a wall is ahead of APNs' clock at first, from ten minutes on, and from three hours on.
+    /// The wall's lead over APNs' clock at first, from ten minutes on, and from three hours on.
     struct Story: Sendable, CustomTestStringConvertible {
         let walls: [Int64]
         var testDescription: String { "\(walls) s" }
@@ -264,8 +264,8 @@ import Testing
         }
     }
 
-    /// Whatever is done to a clock that APNs took at first, once or twice, for good: pushes go on with the next one, and an issue gives
-    /// way to another one only after twenty minutes or a refusal.
+    /// APNs accepted the clock at first, and it is then changed for good, once or twice: pushes continue with the next issue, and an issue
+    /// is replaced only after twenty minutes or a refusal.
     @Test(arguments: stories) func noStepKeepsPushesFromAPNsForLong(_ story: Story) throws {
         let token = try Signer().token()
         var refusals = 0
@@ -287,7 +287,7 @@ import Testing
                 used.isRefused = true
                 let remedy = try token.refused(serial: issue.serial, as: age > 0 ? .expired : .invalid, at: now)
                 if remedy != .none { refusals += 1 }
-                // A time that was proven is given up with the tenth.
+                // A proven time is given up with the tenth refusal.
                 guard remedy != .none || attempt < 13, attempt < 40 else {
                     Issue.record("second \(second): pushing stops")
                     return
@@ -306,7 +306,7 @@ import Testing
         #expect(try token.current(at: moment(Self.start + 2600, after: 2700)).serial == issue.serial + 1)
     }
 
-    /// The wall was set back by 44 minutes behind the minting; an hour later APNs is right and the wall is not.
+    /// The wall was set back by 44 minutes just after the minting; an hour later APNs is right and the wall is not.
     @Test func anExpiredTokenIsReplacedAlthoughTheWallWasSetBack() throws {
         let token = try Signer().token()
         let issue = try token.current(at: moment(Self.start))
@@ -367,7 +367,7 @@ import Testing
     }
 }
 
-/// - Parameter passed: seconds since the tests' start; as the wall says, unless it is given.
+/// - Parameter passed: seconds since the tests' start; by default as the wall says.
 func moment(_ wallSeconds: Int64, after passed: Int64? = nil) -> Moment {
     Moment(
         wallMilliseconds: wallSeconds * 1000,

@@ -12,7 +12,7 @@ import Testing
         #expect(room == .max)
     }
 
-    /// Each 503 costs its own push, which goes again; to wait as well would cost the others. In whatever order they come.
+    /// Each 503 costs its own push, which is sent again; a pause would cost the others, too. The order of the answers is random.
     @Test(arguments: [0.05, 0.2, 0.25]) mutating func aShareOf503sDoesNotClose(_ share: Double) {
         let seed = UInt64.random(in: .min ... .max)
         var draws = SplitMix(state: seed)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// All the answers of a connection in one read, the refusals behind the others.
+    /// All answers of a connection come in one read, the refusals after the others.
     @Test mutating func refusalsThatComeTogetherDoNotClose() {
         for _ in 0..<100 {
             for _ in 0..<800 { gate.answered() }
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// Whatever was accepted before: no more than a connection's worth is sent in vain.
+    /// A connection's worth of pushes at most is sent in vain, however many were accepted before.
     @Test mutating func aServiceThatFailsCloses() {
         for _ in 0..<100_000 { gate.answered() }
         var sent = 0
@@ -74,7 +74,7 @@ import Testing
         #expect(two == 2, "a service that has just come back does not meet everybody at once")
     }
 
-    /// Nothing is due, so nobody asks for room: it opens all the same.
+    /// The gate opens although no push is due, so that no connection asks for room.
     @Test mutating func whatOpensIsOpenAfterAWhileThoughNobodyAsks() throws {
         try closeAndTry()
         gate.answered()
@@ -86,7 +86,7 @@ import Testing
         #expect(gate.isOpen)
     }
 
-    /// Each answer lets two more go: ten round trips.
+    /// Each answer releases two more pushes: ten round trips.
     @Test mutating func openingDoublesWithEachRoundTripAndEnds() throws {
         try closeAndTry()
         gate.answered()
@@ -100,7 +100,7 @@ import Testing
         #expect(rooms == [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, .max])
     }
 
-    /// Then hardly anything was asked for, and a round trip may take seconds.
+    /// Few pushes were due, and a round trip may take seconds.
     @Test mutating func openingEndsAfterTenSecondsWhateverIsAnswered() throws {
         try closeAndTry()
         gate.answered()
@@ -124,7 +124,7 @@ import Testing
         #expect(room == .max)
     }
 
-    /// It is closed, and only those who fail for good are due: whoever becomes due meanwhile is tried within a second.
+    /// The gate is closed, and only activities that always fail are due: an activity that becomes due meanwhile is tried within a second.
     @Test mutating func triesWithActivitiesThatHaveFailedBeforeDoNotProlong() throws {
         try close()
         for _ in 0..<100 {
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    /// Those who fail for good fail on, but now and then somebody is served: nobody has to hear of it.
+    /// Some activities always fail, but another one is served now and then: operators need no report.
     @Test mutating func aGoodAnswerEndsADrought() {
         for _ in 0..<100 {
             for _ in 0..<100 { _ = gate.trouble(isEvidence: false, at: now, using: &random) }
@@ -166,7 +166,7 @@ import Testing
         #expect(gate.isDrought(at: now + 5_000_000_000))
     }
 
-    /// What was accepted minutes ago is no credit: sixteen are enough then.
+    /// Answers accepted minutes ago give no credit: sixteen faults are then enough.
     @Test mutating func creditDoesNotOutlastADrought() {
         for _ in 0..<10_000 { gate.answered() }
         for _ in 0..<PullGate.droughtFailures { _ = gate.trouble(isEvidence: false, at: now, using: &random) }
@@ -179,7 +179,7 @@ import Testing
         #expect(sent == PullGate.troubleMax)
     }
 
-    /// There may be no other: somebody tries one card with a wrong key.
+    /// There may be only one push: a test with one card and a wrong key.
     @Test mutating func beforeAnythingHasWorkedEveryFaultCounts() {
         var faults = 0
         while gate.closedUntil == nil, faults < 100 {
@@ -201,7 +201,7 @@ import Testing
         #expect(waits.last.map { $0 >= .seconds(2.5) && $0 <= .seconds(5) } == true)
     }
 
-    /// 503s for pushes that were in flight when the gate closed are the same trouble, not more of it.
+    /// 503s for pushes that were in flight when the gate closed belong to the same trouble.
     @Test mutating func stragglersDoNotProlong() throws {
         try close()
         let until = gate.closedUntil
@@ -229,7 +229,8 @@ import Testing
         #expect(again, "one try is enough")
     }
 
-    /// However many one connection brings in a read: it may have led to a server that is wrong. Of many there may be a few such.
+    /// Faults of one connection do not count, however many come in one read: it may have reached a faulty server. Many connections may
+    /// include a few such.
     @Test(arguments: [(2, 2), (8, 2), (24, 3), (64, 8), (1000, 10)])
     mutating func faultsOfFewConnectionsDoNotClose(connections: Int, needed: Int) {
         gate.answered()
@@ -244,7 +245,7 @@ import Testing
         #expect(closed && gate.isEverybodys(of: connections))
     }
 
-    /// One connection after the other, and between them somebody is served.
+    /// One connection after the other fails, and an activity is served between them.
     @Test mutating func anAcceptedPushSpeaksForTheConnectionsBefore() {
         for connection in 0..<100 {
             for _ in 0..<100 {
@@ -256,7 +257,7 @@ import Testing
         }
     }
 
-    /// The others may have no room, or hang.
+    /// The other connections may have no room, or hang.
     @Test mutating func faultsOfOneConnectionCloseWhenTheOthersSayNothing() {
         gate.answered()
         for _ in 0..<100 { _ = gate.fault(isEvidence: true, on: 1, of: 8, at: now, using: &random) }

@@ -10,7 +10,7 @@ import Testing
         replacements.next(after: wait, seats: seats, pools: pools, at: now)
     }
 
-    /// A deployment: all end at once, and soon once more.
+    /// A deployment of the peer ends all connections at once, and again soon after.
     @Test mutating func twoForEachSeatWaitForNothing() {
         for _ in 0..<16 { #expect(next(at: Self.second) == Self.second) }
         for count in 1...20 as ClosedRange<Int64> {
@@ -44,7 +44,7 @@ import Testing
         #expect(next(at: 0) == 0)
     }
 
-    /// Connections that end as soon as they are open, for an hour, in one pool and in the eight of an app.
+    /// Connections end as soon as they are open, for an hour, in one pool and in the eight of an app.
     @Test(arguments: [1, 8]) func ofAllPoolsOfAnAppThereAreTenInASecond(pools: Int) {
         let seats = 64 / pools
         var opened: [Int: Int] = [:]

@@ -5,7 +5,7 @@ import Testing
 @testable import FanfareAPNs
 
 @Suite struct RequestBytesTests {
-    /// What is said of a push's bytes is what a session writes for it, once the peer knows the fields that never change.
+    /// The computed size of a push equals that of the bytes that a session writes once the peer has indexed the constant fields.
     @Test func areThoseOfARequest() throws {
         let token = try ProviderToken(keyID: "ABC123DEFG", teamID: "TEAM123456") { _ in
             [UInt8](repeating: 0xff, count: 64)

@@ -3,7 +3,7 @@ import Testing
 @testable import FanfareAPNs
 
 @Suite struct ResponseTests {
-    /// Spec §7, row by row, written down a second time.
+    /// The table of spec §7, row by row, written independently of the code.
     static let rows: [(Int, String, ResponseClass)] = [
         (400, "BadDeviceToken", .deadToken), (400, "DeviceTokenNotForTopic", .deadToken),
         (400, "BadTopic", .configurationFault), (400, "MissingTopic", .configurationFault),
@@ -52,13 +52,13 @@ import Testing
         }
     }
 
-    /// APNs says why a request is bad; who does not is a stranger.
+    /// APNs gives a reason for a bad request; a server that gives none is not APNs.
     @Test func aBadRequestWithoutAReasonIsAStrangers() {
         #expect(ResponseRule.rule(status: 400, reason: "SomethingNew").class == .requestFault)
         #expect(ResponseRule.rule(status: 400, reason: nil).class == .stranger)
     }
 
-    /// And why it calls a token dead: others may say that a page is gone.
+    /// APNs gives a reason for a dead token; another server may answer that a page is gone.
     @Test func aTokenIsNotDeadWithoutAReason() {
         #expect(ResponseRule.rule(status: 410, reason: "SomethingNew").class == .deadToken)
         #expect(ResponseRule.rule(status: 410, reason: "").class == .retryLater)

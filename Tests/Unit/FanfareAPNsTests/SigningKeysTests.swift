@@ -16,13 +16,13 @@ import Testing
         #expect(!isTaken)
         #expect(keys.current.publicKey == "old" && keys.serial == 1)
         #expect(keys.complaint?.hasPrefix("key file key.p8 holds another key") == true)
-        // The file is put right.
+        // The file has the right key again.
         let isMended = keys.found(old, in: "key.p8")
         #expect(!isMended)
         #expect(keys.complaint == nil && keys.serial == 1)
     }
 
-    /// A wrong key that is mended, and one that was revoked.
+    /// The replaced key is a wrong one, or one that was accepted and then revoked.
     @Test(arguments: [false, true]) func aKeyThatIsRefusedIsReplacedUnderItsIDAtOnce(wasAccepted: Bool) {
         var keys = SigningKeys(old)
         if wasAccepted { keys.accepted() }
@@ -31,7 +31,7 @@ import Testing
         #expect(keys.current.publicKey == "new" && keys.serial == 2 && keys.complaint == nil)
     }
 
-    /// One sick server among many takes no key out of use; half a minute in which nobody accepts it does.
+    /// One faulty server among many takes no key out of use; half a minute without an accepted push does.
     @Test func theKeyInTheFileHasItsTurnWhenTheOneBeforeIsRefusedForLong() {
         var keys = SigningKeys(old)
         keys.accepted()
@@ -61,7 +61,7 @@ import Testing
         #expect(changes.firstIndex(of: true) == 9)
         #expect(keys.current.id == "OLD" && keys.serial == 3)
         #expect(keys.complaint == "APNs refuses the key NEW; the key OLD is used")
-        // Where that is refused, too, they have their turns, which become longer: each change costs all connections.
+        // If the new key is refused, too, both are tried in turn, for longer each time: each change costs all connections.
         var turns: [Int64] = []
         var changedAt: Int64 = 10
         for time in 10..<4000 as Range<Int64> where keys.refused(at: time * second) {
@@ -71,7 +71,7 @@ import Testing
         #expect(turns.count == 6 && zip(turns, turns.dropFirst()).allSatisfy { 2 * $0 <= $1 + 2 }, "\(turns)")
     }
 
-    /// An operator revokes the key before when the new one works.
+    /// An operator revokes the former key after the new one works.
     @Test func aKeyThatWasFollowedByAnAcceptedOneIsNothingToGoBackTo() {
         var keys = SigningKeys(old)
         keys.accepted()

@@ -8,7 +8,7 @@ import Testing
     private var pace = RoundTrip(memory: .seconds(1))
     private var slowness = Slowness()
 
-    /// An answer comes in that many milliseconds, and is judged.
+    /// Notes an answer after the given milliseconds and judges it.
     private mutating func answer(in milliseconds: Int64, at seconds: Int64, limit: Int64? = SlownessTests.limit) {
         pace.note(milliseconds * Self.millisecond, at: seconds * 1000 * Self.millisecond)
         slowness.judge(pace, limit: limit, at: seconds * 1000 * Self.millisecond)
@@ -35,14 +35,14 @@ import Testing
         #expect(slowness.lag == 1, "that was long ago")
     }
 
-    /// What a busy thread makes of answers that take no time is chance.
+    /// Delays that a busy thread adds to immediate answers are chance.
     @Test mutating func onLoopbackNobodyLags() {
         pace.note(19_000_000, at: 0)
         slowness.compare(pace, to: 90_000, at: 1)
         #expect(slowness.lag == 1)
     }
 
-    /// A push now and then, and one of them late: no reason for a handshake, however long nothing else comes.
+    /// Pushes are rare, and one is late: that justifies no handshake, however long no other push follows.
     @Test mutating func oneLateAnswerIsNoReason() {
         answer(in: 500, at: 0)
         for second in 1..<3600 as Range<Int64> {

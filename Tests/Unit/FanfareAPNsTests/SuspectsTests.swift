@@ -33,7 +33,7 @@ import Testing
         #expect(failures == [Suspects.Failure(connection: 1, isDisbelief: false), nil])
     }
 
-    /// A connection is blamed for what it was not believed where another one does better; its 5xx were counted when they came.
+    /// A connection is blamed for a dead-token answer that another connection refutes; its 5xx were counted when they came.
     @Test(arguments: [true, false]) mutating func aGoodAnswerTellsOfWhatWasNotBelieved(isDisbelief: Bool) {
         _ = suspects.fail(slot, on: 1, isDisbelief: isDisbelief)
         _ = suspects.fail(slot, on: 1, isDisbelief: !isDisbelief)
@@ -41,7 +41,7 @@ import Testing
         #expect(failure?.isDisbelief == true)
     }
 
-    /// After an outage everybody has failed somewhere, and one ill server may call them all dead.
+    /// After an outage every activity has failed somewhere, and one faulty server may call all tokens dead.
     @Test mutating func aFailureOfAnotherKindIsNoSecondOpinion() {
         _ = suspects.fail(slot, on: 1)
         _ = suspects.fail(slot, on: 2)

@@ -2,7 +2,7 @@ import FanfareDecisions
 import FanfareModel
 import Testing
 
-/// Only declared kinds alert (A1), not too often (A2), never for what is old, and never twice for one cause.
+/// Only declared kinds alert (A1), not too often (A2), never for old facts, and never twice for one cause.
 @Suite struct AlertTests {
     let feed = FootballFeed()
 
@@ -26,7 +26,7 @@ import Testing
         #expect(story.publications.last?.priority == .immediate)
     }
 
-    /// The record is what a backend reads before it sends a notification of its own.
+    /// A backend reads the record before it sends a notification of its own.
     @Test func A3_theRecordNamesTheAlert() {
         var story = started()
         #expect(story.apply(feed.goal(60, "g1")).alert == .granted)
@@ -133,7 +133,7 @@ import Testing
         #expect(try #require(revocation) < #require(publication))
     }
 
-    /// A provider's delete row has the id and the time of what it deletes.
+    /// A provider's delete row has the id and the time of the deleted row.
     @Test func aWithdrawalDatedLikeItsGoalAlertsAllTheSame() {
         var story = started()
         story.apply(feed.goal(60, "g1"))
@@ -281,7 +281,7 @@ import Testing
         #expect(record.alertReason == "text of 769 bytes, at most 768")
     }
 
-    /// Empty words have quotes and commas between, and a control character is six bytes of JSON.
+    /// Empty arguments still cost quotes and commas, and a control character takes six bytes of JSON.
     @Test(arguments: [
         AlertText(title: .localized(key: "K", arguments: Array(repeating: "", count: 1500)), body: ""),
         AlertText(title: "T", body: String(repeating: "\u{1}", count: 200)),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareDecisions
 
-/// Whatever a feed sends, the engine answers with a record and remembers a bounded amount.
+/// The engine answers any event with a record, and remembers a bounded amount.
 @Suite struct BoundsTests {
     let feed = FootballFeed()
 
@@ -13,7 +13,7 @@ import Testing
         return Scripted(rules: rules)
     }
 
-    /// An event is copied on its way from its line to its topic; a topic is what a million of them take each, beside facts and ids.
+    /// An event is copied on its way from its line to its topic; a million topics take this size each, besides facts and ids.
     @Test func whatThereIsManyOfIsSmall() {
         #expect(MemoryLayout<FeedEvent>.size <= 104)
         #expect(MemoryLayout<Topic>.size <= 700)
@@ -108,7 +108,7 @@ import Testing
         #expect(story.apply(feed.cancel(1, "g9")).outcome == .unchanged, "there is room again")
     }
 
-    /// A topic that never ends, whose facts are withdrawn when they have long been settled.
+    /// A topic never ends, and its facts are withdrawn long after they were settled.
     @Test func retractionsOfWhatIsSettledTakeNoRoom() {
         var story = limited {
             $0.factsMax = 4
@@ -187,7 +187,7 @@ import Testing
         #expect(story.core.topicCount == 0)
     }
 
-    /// They are folded when it is known, and none of them may be settled before: what cannot be folded yet would be lost.
+    /// Facts are folded when the kind is known, and none may be settled before: a fact that cannot be folded yet would be lost.
     @Test func factsThatWaitForTheTopicsKindAreBounded() {
         var story = limited { $0.factsMax = 10 }
         for number in 1...12 {
@@ -201,7 +201,7 @@ import Testing
         #expect(story.state("match/1", "homeScore") == 10)
     }
 
-    /// Settled with its withdrawal, a fact does not come back, whatever time the withdrawal claimed.
+    /// A fact that was settled with its withdrawal does not come back, whatever time the withdrawal claimed.
     @Test func aFactWithdrawnBeforeItsTimeStaysWithdrawn() {
         var story = limited { $0.factsMax = 10 }
         story.apply(feed.start(0))
@@ -216,7 +216,7 @@ import Testing
         #expect(story.state("match/1", "homeScore") == 0)
     }
 
-    /// Composed or not, two spellings are two ids, for facts as for events.
+    /// Two spellings, composed or not, are two ids, for facts as for events.
     @Test func idsAreComparedByTheirBytes() {
         var story = Scripted()
         story.apply(feed.start(0))

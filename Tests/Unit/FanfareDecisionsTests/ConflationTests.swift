@@ -2,7 +2,7 @@ import FanfareDecisions
 import FanfareModel
 import Testing
 
-/// Latest wins inside the minimum interval; what is essential passes (rule U5).
+/// The latest change wins inside the minimum interval; essential changes pass (rule U5).
 @Suite struct ConflationTests {
     let orders = PatchFeed()
     let match = FootballFeed()

@@ -2,7 +2,7 @@ import FanfareDecisions
 import FanfareModel
 import Testing
 
-/// What holds for every feed. A failure names its seed; `RandomFeed(seed:)` makes the same feed again.
+/// Properties of the decisions on any feed. A failure names its seed; `RandomFeed(seed:)` makes the same feed again.
 @Suite struct DecisionPropertyTests {
     static let seeds = Array(UInt64(1)...2000)
 
@@ -13,10 +13,10 @@ import Testing
             for (event, now) in feed.arrivals { story.apply(event, now: now) }
             for topic in story.core.topics {
                 var state = topic.state
-                // Its words are the reducer's own; that they follow the newest event, `highlight` shows.
+                // The wording is the reducer's own; `highlight` shows that it follows the newest event.
                 let words = state["lastEvent"]
                 state["lastEvent"] = nil
-                // Made of the others.
+                // Derived from the other members.
                 for form in ["compactLeading", "compactTrailing", "minimal"] { state[form] = nil }
                 let expected = pencilAndPaper(feed.events, topic: topic.id)
                 #expect(state == expected, "seed \(seed), \(topic.id)")
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// Ticks between events change when decisions come, and not a byte of them.
+    /// Ticks between events change the times of decisions, but not a byte of them.
     @Test func ticksChangeNothing() {
         for seed in Self.seeds.prefix(250) {
             let feed = RandomFeed(seed: seed)
@@ -52,7 +52,7 @@ import Testing
             for (event, now) in feed.arrivals {
                 plain.apply(event, now: now)
                 for _ in 0..<random.number(below: 4) {
-                    // Anywhere between the events, at their own moments too; and where the next deadline is.
+                    // Ticks come anywhere between the events, at the events' own times, and at the next deadline.
                     let room = max(0, (now - clock).milliseconds)
                     var tick = clock + .milliseconds(Int64(random.number(below: Int(room) + 1)))
                     if random.chance(50), let deadline = ticked.core.nextDeadline, deadline <= now { tick = deadline }
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// Reading the next deadline and going there is all that a driver needs to do; some silences were put off meanwhile.
+    /// A driver needs to do no more than read the next deadline and advance to it; some silences were put off meanwhile.
     @Test func theNextDeadlineIsWhenSomethingHappens() throws {
         for seed in Self.seeds.prefix(100) {
             var story = Scripted()
@@ -118,7 +118,7 @@ import Testing
         #expect(records.allSatisfy { ($0.alert == nil) == ($0.alertReason == nil) }, seed)
         #expect(story.publications.map(\.serial) == (0..<story.publications.count).map { UInt64($0 + 1) }, seed)
 
-        // A publication stands right before its record, alone.
+        // A publication comes right before its record, alone.
         var waiting: Publication?
         for decision in story.decisions {
             switch decision {
@@ -144,12 +144,12 @@ import Testing
             let causes = mine.compactMap { $0.alert?.cause }
             #expect(Set(causes).count == causes.count, seed)
             #expect(topic.ended == (mine.last?.event == .end), seed)
-            // Quiet: what is shown is what is so.
+            // All is quiet: each topic has published its present state.
             #expect(topic.ended || topic.version == 0 || topic.published == topic.state, seed)
             #expect(topic.published.map { EncodedState($0) } == mine.last?.state, seed)
         }
 
-        // Only granted alerts are revoked, each once; and what is too late does not alert.
+        // Only granted alerts are revoked, each once; late facts do not alert.
         let granted = Set(story.publications.compactMap { $0.alert.map { "\($0.cause)@" } })
         var revoked: Set<String> = []
         for case .revokeAlert(let topic, let cause) in story.decisions {

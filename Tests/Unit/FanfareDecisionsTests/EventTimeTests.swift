@@ -15,7 +15,7 @@ import Testing
         return story
     }
 
-    /// The morning after, when the topic has been forgotten; and a backlog after a restart.
+    /// The event comes on the morning after, when the topic has been forgotten, or in a backlog after a restart.
     @Test func whatOpensATopicAlertsNobodyWhereItHappenedLongAgo() {
         for (delay, verdict) in [(300.0, AlertVerdict?.some(.granted)), (301, nil), (12 * 3600, nil)] {
             var story = Scripted()
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// After a restart the source hands over the match from the beginning, in no time.
+    /// The source replays the match from the beginning after a restart, in no time.
     @Test(arguments: [0.01, 2]) func aBacklogAlertsNobodyOfWhatHappenedLongAgo(pace: Double) {
         var story = Scripted()
         var now = 5400.0
@@ -42,11 +42,11 @@ import Testing
             #expect(goal.outcome == .published)
             #expect(goal.alert == (now - happened > 300 ? nil : .granted), "minute \(minute)")
         }
-        // It has caught up.
+        // The feed has caught up.
         #expect(story.apply(feed.goal(5700, "last"), now: at(max(now, 5701))).alert == .granted)
     }
 
-    /// A provider's clock is hours behind, or its feed takes minutes, and now and then some seconds more.
+    /// A provider's clock is hours behind, or its feed takes minutes, with a few seconds of variation.
     @Test(arguments: [7200.0, 600]) func aClockThatIsConstantlyBehindSilencesNothing(lag: Double) {
         var story = Scripted()
         let jitter = [20.0, 0, 3, 25, 1, 0, 12]
@@ -102,7 +102,7 @@ import Testing
         #expect(goal.reason.contains("late by 30"))
     }
 
-    /// Five minutes are counted from the goal, not from when somebody wrote it down.
+    /// The five minutes count from the goal, not from its recording.
     @Test func whatIsLateIsFreshForLessLong() {
         var story = started()
         story.apply(feed.pass(220))
@@ -129,7 +129,7 @@ import Testing
 
     // MARK: - Ahead
 
-    /// In 2062 there is nothing to compare with.
+    /// An event of 2062 has no other event to compare with.
     @Test func oneEventOfAnotherCenturyMakesNothingLate() {
         var story = started()
         let far = FeedTime(rfc3339: "2062-01-01T00:00:00Z")!
@@ -157,7 +157,7 @@ import Testing
         #expect(story.topic("order/1")?.state == ["eta": 8])
     }
 
-    /// It would be the newest for ever: whatever a later one says, this one would be shown.
+    /// A fact of another century would stay the newest for ever and hide all later ones.
     @Test func aFactOfAnotherCenturyHasHappenedNow() {
         var story = started()
         let far = FeedTime(rfc3339: "2062-01-01T00:00:00Z")!
@@ -172,7 +172,7 @@ import Testing
         #expect(story.state("match/1", "highlight") == "homeScore")
     }
 
-    /// Ahead by less, it is another clock's way of saying now; it makes nothing late that comes in time.
+    /// A smaller lead is another clock's way of saying now; it makes no event late that comes in time.
     @Test func aClockThatIsAMinuteAheadMakesNothingLate() {
         var story = started()
         let record = story.apply(feed.pass(219.9, "p1"), now: at(100))
@@ -180,7 +180,7 @@ import Testing
         #expect(story.apply(feed.card(101, "c1", "red")).alert == .granted)
     }
 
-    /// A provider's clock falls back by an hour, and an operator mends that: the next goal is no first event of a topic.
+    /// A provider's clock falls back by an hour, and an operator resets the topic: the next goal is no first event of a topic.
     @Test func afterAResetTheNextGoalAlertsHoweverOldItsTimeIs() {
         var story = started()
         story.apply(feed.pass(7200))
@@ -188,8 +188,8 @@ import Testing
         #expect(story.apply(feed.goal(3710, "g1"), now: at(7310)).alert == .granted)
     }
 
-    /// A machine that stood still has log time far behind the wall for hours. What is dated too far ahead of both is dated by the wall,
-    /// as what comes before and after it is.
+    /// Log time is far behind the wall for hours after a machine was suspended. An event dated too far ahead of both gets the wall's time,
+    /// as the events before and after it do.
     @Test func oneWrongTimeIsNotLateWhereLogTimeIsBehindTheWall() {
         var core = DecisionCore()
         var decisions: [Decision] = []
@@ -211,7 +211,7 @@ import Testing
         #expect(set(3, happened: 1020, log: 420, wall: 1020)?.outcome == .published)
     }
 
-    /// In a replay log time follows the feed, and nothing is ever ahead of it.
+    /// Log time follows the feed in a replay, so no event is ever ahead of it.
     @Test func theFirstEventIsNeverAhead() {
         var story = Scripted()
         #expect(!story.apply(feed.start(0)).reason.contains("ahead"))
@@ -228,7 +228,7 @@ import Testing
         #expect(story.topic("order/1")?.state == ["n": 102])
     }
 
-    /// With a new time it looks like a new beginning, which the next one must bear out by counting up from it.
+    /// A new time makes an old patch look like a new beginning, which the next patch must confirm by counting up from it.
     @Test func oldPatchesSentAgainAreNoNewBeginning() {
         var story = Scripted()
         story.apply(orders.set(0, ["n": 5], seq: 5))

@@ -2,7 +2,7 @@ import FanfareDecisions
 import FanfareModel
 import Testing
 
-/// What a match's facts become, and what is said about it.
+/// The state of a match that its facts fold to, and the texts about it.
 @Suite struct FootballTests {
     let feed = FootballFeed()
 
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// Before the match nothing has happened that a scoreboard would tell.
+    /// A scoreboard would show nothing of the events before the match.
     @Test func theTimeBeforeTheMatchIsNotNews() {
         var story = Scripted()
         story.apply(feed.start(-600))
@@ -116,7 +116,7 @@ import Testing
             ])
     }
 
-    /// A card entered ten minutes late counts, and what is told stays the newest.
+    /// A card entered ten minutes late counts, and the text stays that of the newest fact.
     @Test func aLateCardCountsAndIsNotNews() {
         var story = Scripted()
         story.apply(feed.start(0))
@@ -143,7 +143,7 @@ import Testing
         #expect(story.state("match/1", "homeScore") == 0)
         #expect(story.revoked.isEmpty)
 
-        // The same state as in the other order, and in the end on the phones as well.
+        // The same state as in the other order; the phones finally get it, too.
         story.finish()
         var other = Scripted()
         for event in [feed.start(0), feed.goal(60, "g1"), feed.cancel(90, "g1", id: "d1")] { other.apply(event) }
@@ -183,7 +183,7 @@ import Testing
         #expect(forms?.compactLeading == "\(short) 1")
     }
 
-    /// They are on the phone, and yet no reason for a push.
+    /// The short forms are on the phone, but are no reason for a push.
     @Test func M3_shortFormsRepeatWhatIsSeen() {
         var rules = Rules.builtIn
         for key in ["homeScore", "lastEvent", "highlight"] { rules.kinds[.football]?.fields[key] = .ignored }

@@ -2,7 +2,7 @@ import FanfareDecisions
 import FanfareModel
 import Testing
 
-/// What was is forgotten, so that a season costs what a day does; and what comes again is known or new, as the rules say.
+/// Old topics are forgotten, so that a season costs as little as a day; a returning one is known or new by the rules.
 @Suite struct ForgettingTests {
     private func order(_ number: Int) -> PatchFeed { PatchFeed(topic: TopicID("order/\(number)")) }
 
@@ -12,7 +12,7 @@ import Testing
         return rules
     }
 
-    /// Dismissed after 15 minutes, and remembered for four hours more.
+    /// The topic is dismissed after 15 minutes, and remembered for four hours more.
     @Test func aTopicIsForgottenSomeTimeAfterItsEndWasDismissed() {
         var story = Scripted()
         story.apply(order(1).set(0, ["eta": 5]))
@@ -48,7 +48,7 @@ import Testing
         #expect(story.core.topicCount == 3 && story.core.runningTopicCount == 3)
     }
 
-    /// All within the time in which ended ones are remembered, as of a feed whose orders have one date.
+    /// All orders end within the time for which ended ones are remembered, as in a feed that gives its orders one date.
     @Test func ordersThatBeginAndEndAreNotRefusedHoweverManyThereWere() {
         var story = Scripted(rules: rules { $0.limits.topicsMax = 100 })
         for number in 0..<2000 {
@@ -71,7 +71,7 @@ import Testing
         #expect(story.apply(order(1).set(30, ["eta": 4])).reason == "after end")
     }
 
-    /// What has begun again runs, and is no longer over.
+    /// A topic that has begun again is running, and no longer over.
     @Test func aTopicThatHasBegunAgainGivesWayToNobody() {
         var story = Scripted(
             rules: rules {
@@ -90,14 +90,14 @@ import Testing
         #expect(story.apply(order(2).set(140, ["eta": 5])).outcome == .published)
         #expect(story.forgotten == ["order/1"])
         #expect(story.apply(order(3).set(150, ["eta": 5])).outcome == .rejected)
-        // Its second end is the one that counts.
+        // The second end of the topic counts.
         story.apply(order(2).end(160))
         story.apply(match.end(170))
         #expect(story.apply(order(3).set(180, ["eta": 5])).outcome == .published)
         #expect(story.forgotten == ["order/1", "order/2"])
     }
 
-    /// As many live after ten thousand orders as after a hundred; and what they waited for is gone as well.
+    /// Ten thousand orders leave as many topics as a hundred, and no timers of theirs.
     @Test func tablesDoNotGrowWithWhatHasBeen() {
         var story = Scripted()
         for number in 0..<10_000 {
@@ -111,7 +111,7 @@ import Testing
         #expect(story.core.topicCount == 0 && story.core.nextDeadline == nil)
     }
 
-    /// The place that one topic leaves is another's; the timers of the first must not be taken for its own.
+    /// Another topic reuses a freed place; the timers of the former one must not be taken for its own.
     @Test func aPlaceThatIsUsedAgainHasItsOwnTimers() {
         var story = Scripted()
         story.apply(order(1).set(0, ["eta": 5]))
@@ -124,14 +124,14 @@ import Testing
         #expect(story.topic("order/2")?.ended == true)
     }
 
-    /// Deadlines of one moment fall in the order in which their topics were born, wherever they are kept.
+    /// Deadlines of one moment fall in the order in which their topics were created, whatever places these have.
     @Test func timersStandInTheOrderOfBirths() {
         var story = Scripted()
         story.apply(order(1).set(0, ["eta": 5]))
         story.apply(order(2).set(0, ["eta": 5]))
         story.apply(order(1).end(0))
         let later = 20_000.0
-        // In the first one's place, which is before the second one's.
+        // The topic reuses the first one's place, which is before the second one's.
         story.apply(order(3).set(later, ["eta": 5]))
         #expect(story.forgotten == ["order/1"])
         story.apply(order(2).set(later, ["eta": 4]))
@@ -251,7 +251,7 @@ import Testing
         #expect(story.topic("table/7")?.published?["name"] == nil)
     }
 
-    /// By a feed that delivers at least once, and gives its events no ids.
+    /// The feed delivers at least once, and gives its events no ids.
     @Test(arguments: [1, nil] as [UInt64?]) func theStartOfATurnThatIsOverBeginsNoOther(seq: UInt64?) {
         var story = Scripted()
         let first = start(0, ["position": 2], seq: seq)
@@ -262,7 +262,7 @@ import Testing
         #expect(again.outcome == .late && !again.reason.isEmpty)
         #expect(story.apply(table.event(0, "start", lifecycle: .start), now: at(301)).outcome == .late)
         #expect(story.publications.map(\.event) == [.update, .end])
-        // A clock that is a little behind, with a number that has not been.
+        // The clock is a little behind, and the number is a new one.
         #expect(story.apply(start(58, ["position": 3], seq: seq.map { $0 + 2 }), now: at(310)).outcome == .published)
     }
 
@@ -272,7 +272,7 @@ import Testing
         return end
     }
 
-    /// By a feed that delivers at least once, or late.
+    /// The feed delivers at least once, or late.
     @Test(arguments: ["e9", nil] as [String?]) func whatIsOfTheTurnBeforeChangesNothingOfTheNext(id: String?) {
         var story = Scripted()
         story.apply(table.set(0, ["position": 2]))
@@ -284,7 +284,7 @@ import Testing
         #expect(story.apply(table.set(61, ["name": "Ann"], seq: 3), now: at(83)).outcome == .late)
         #expect(story.publications.map(\.event) == [.update, .end, .update])
         #expect(story.state("table/7", "position") == 12 && story.state("table/7", "name") == nil)
-        // Of a clock that is a little behind it is this turn's.
+        // The clock is a little behind, so the end belongs to this turn.
         #expect(story.apply(end(76), now: at(200)).outcome == .published)
     }
 
@@ -306,7 +306,7 @@ import Testing
         #expect(story.apply(table.set(20, ["position": 11]), now: at(100)).outcome == .published)
     }
 
-    /// After a restart, or where an id of yesterday is used again.
+    /// The end comes after a restart, or an id of yesterday is used again.
     @Test func anEndOfLongAgoEndsNothingThatWasNeverShown() {
         for (delay, isTold) in [(0.0, true), (120, true), (120.001, false), (300, false)] {
             var story = Scripted()
@@ -323,7 +323,7 @@ import Testing
         }
     }
 
-    /// A restart over the final whistle, or a provider whose clock is behind: the end is the first that is heard, and cards are to end.
+    /// A restart falls on the final whistle, or a provider's clock is behind: the end is the first event received, and cards must end.
     @Test func aFirstEndEndsWhatHasItsIDForItselfHoweverLateItComes() {
         var story = Scripted()
         #expect(story.apply(order(1).end(0), now: at(300)).outcome == .published)

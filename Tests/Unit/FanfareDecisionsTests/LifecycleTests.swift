@@ -2,7 +2,7 @@ import FanfareDecisions
 import FanfareModel
 import Testing
 
-/// Beginning, end, and what comes after (rules L1–L6).
+/// Beginning, end, and events after the end (rules L1–L6).
 @Suite struct LifecycleTests {
     let feed = FootballFeed()
     let orders = PatchFeed()
@@ -111,7 +111,7 @@ import Testing
         #expect(story.publications.count == 3)
     }
 
-    /// The alert may still be on its way to somebody.
+    /// The alert may still be in flight to a phone.
     @Test func aGoalWithdrawnAfterTheEndRevokesItsAlert() {
         var story = Scripted()
         story.apply(feed.start(0))
@@ -155,7 +155,7 @@ import Testing
 
     private static let day = 24.0 * 3600
 
-    /// Each card has its own eight hours; of the topic they are none of its business.
+    /// Each card has its own eight hours, which do not depend on the topic.
     @Test func aMatchThatIsAnnouncedInTheMorningIsShownInTheEvening() {
         var story = Scripted()
         #expect(story.apply(feed.start(0)).outcome == .published)
@@ -184,7 +184,7 @@ import Testing
         #expect(story.records.last?.outcome == .late)
     }
 
-    /// Whatever comes is a sign of life, also what changes nothing.
+    /// Any event is a sign of life, even one that changes nothing.
     @Test func everyEventPutsOffTheSilence() {
         var story = Scripted()
         story.apply(feed.start(0))
@@ -197,7 +197,7 @@ import Testing
         #expect(story.topic("match/1")?.ended == true)
     }
 
-    /// A fixture is known for days; the rules say when it has begun.
+    /// A fixture is known for days; the rules define when it has begun.
     @Test func whatHasNotBegunIsAwaitedForLonger() {
         var story = Scripted()
         story.apply(feed.start(0))
@@ -208,7 +208,7 @@ import Testing
         #expect(story.records.last?.reason == "its feed has been silent for 604800 s")
     }
 
-    /// Renewed or not, cards of a feed that has died must not stay for ever.
+    /// Cards of a feed that has died must not stay for ever, renewed or not.
     @Test func L1_alsoATopicWhoseCardsAreRenewedEndsWithItsFeed() {
         var rules = TopicRules.generic
         rules.renews = true

@@ -23,7 +23,7 @@ import Testing
         #expect(story.apply(match.goal(40, "g2")).alert == .granted)
     }
 
-    /// Not even a goal passes; resuming shows all at once, and silently.
+    /// Even a goal does not pass; resuming shows all changes at once, and silently.
     @Test func aPausedTopicStandsStill() {
         var story = Scripted()
         story.apply(match.start())
@@ -105,11 +105,11 @@ import Testing
         #expect(record.outcome == .published)
         #expect(record.reason == "correction by an operator: visible change")
         #expect(story.publications.last?.priority == .immediate)
-        // The same from the feed waits.
+        // The same change from the feed waits.
         #expect(story.apply(match.event(2, "note", .patch(["note": "a"]))).outcome == .conflated)
     }
 
-    /// A goal that never was is taken back by hand: who was alerted is told, and the phones do not wait.
+    /// A false goal is withdrawn by hand: the people who were alerted are told, and the phones do not wait.
     @Test func aCorrectionWithdrawsAFact() {
         var story = Scripted()
         story.apply(match.start())
@@ -121,8 +121,8 @@ import Testing
         #expect(story.topic("match/1")?.published?["homeScore"] == 0)
     }
 
-    /// What an operator says now goes over what the feed said before, whatever it was numbered and dated, and the feed's next
-    /// word over both.
+    /// A correction overrides the feed's earlier values, whatever their numbers and times, and the feed's next patch overrides
+    /// both.
     @Test func theFeedsNextPatchGoesOverACorrection() {
         let order = PatchFeed()
         var story = Scripted()
@@ -135,7 +135,7 @@ import Testing
         #expect(story.state("order/1", "eta") == 25)
     }
 
-    /// The clock of a desk may be ahead of the feed's.
+    /// The clock of an operator's desk may be ahead of the feed's.
     @Test func aCorrectionMakesNothingLate() {
         var story = Scripted()
         story.apply(match.start())
@@ -158,7 +158,7 @@ import Testing
         #expect(again.isRepublished && !before.isRepublished)
         #expect(again.state == before.state && again.version == before.version + 1)
         #expect(again.alert == nil)
-        // Once.
+        // The state is published once.
         story.finish()
         #expect(story.publications.count == 3)
     }
@@ -185,7 +185,7 @@ import Testing
             change: .operation(operation))
     }
 
-    /// Those that begin later, too; and other kinds go on.
+    /// Topics of the kind that begin later are muted, too; other kinds are not.
     @Test func aKindIsMuted() {
         let later = FootballFeed(topic: TopicID("match/2"))
         let order = PatchFeed()
@@ -224,7 +224,7 @@ import Testing
         #expect(story.publications.last?.topicID == match.topic)
     }
 
-    /// It is for the fan-out to keep: what is decided is the same for all apps.
+    /// The fan-out keeps orders for an app: the decisions are the same for all apps.
     @Test func anOrderForAnAppTouchesNoTopic() {
         let app = AppID(bundleID: "com.example")
         func order(_ seconds: Double, kind: TopicKind? = nil) -> FeedEvent {
@@ -242,7 +242,7 @@ import Testing
         #expect(story.apply(match.goal(10, "g1")).alert == .granted)
     }
 
-    /// A topic whose kind becomes known only now.
+    /// The topic's kind becomes known only after the order.
     @Test func anOrderReachesATopicThatTellsItsKindLate() {
         var story = Scripted()
         story.apply(everyTopic(0, .pause, kind: .football))
@@ -274,7 +274,7 @@ import Testing
         #expect(!story.decisions.contains { if case .order = $0 { true } else { false } })
     }
 
-    /// It may begin again, and nobody lifts the order for it then.
+    /// An ended topic may begin again, and is then still under the order.
     @Test func anOrderForAllHoldsAlsoWhatHasEnded() {
         var rules = Rules.builtIn
         rules.other.reopens = .resumed
@@ -305,7 +305,7 @@ import Testing
         story.apply(everyTopic(0, .mute, kind: TopicKind("a")))
         story.apply(everyTopic(0, .mute, kind: TopicKind("b")))
         #expect(story.apply(everyTopic(0, .mute, kind: TopicKind("c"))).outcome == .rejected)
-        // All of them is always possible.
+        // An order for all topics always has room.
         #expect(story.apply(everyTopic(0, .mute)).outcome == .unchanged)
     }
 }

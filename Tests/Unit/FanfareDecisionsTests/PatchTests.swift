@@ -2,7 +2,7 @@ import FanfareDecisions
 import FanfareModel
 import Testing
 
-/// Merge patches, and what of a change people can see (rules U1, U2, U4).
+/// Merge patches, and the part of a change that people can see (rules U1, U2, U4).
 @Suite struct PatchTests {
     let feed = PatchFeed()
 
@@ -37,10 +37,10 @@ import Testing
         #expect(story.topic("order/1")?.state == ["n": 7])
     }
 
-    /// A number, and what is patched.
+    /// A number, and the patched members.
     private typealias Patch = (UInt64, JSONObject)
 
-    /// A provider is started anew some time after its patch 900, and counts from 1; a patch a second.
+    /// Restarts a provider some time after its patch 900; it counts from 1 again and sends a patch a second.
     private func restarted(after seconds: Double = 60, _ run: [Patch]) -> (Scripted, [DecisionRecord]) {
         var story = Scripted()
         story.apply(feed.set(0, ["status": "placed"], seq: 899))
@@ -71,7 +71,7 @@ import Testing
         #expect(story.topic("order/1")?.state == ["status": "arrived", "note": "b", "last": true])
     }
 
-    /// What came in the first seconds says nothing against a number yet.
+    /// Patches of the first seconds are no evidence against a number yet.
     @Test func patchesRightAfterARestartAreNotLost() {
         let first: [Patch] = [(1, ["status": "arrived"]), (2, ["a": 2]), (3, ["a": 3]), (4, ["b": 4])]
         let rest = (UInt64(5)...9).map { seq -> Patch in (seq, ["c": .int(Int64(seq))]) }
@@ -89,7 +89,7 @@ import Testing
         #expect(story.topic("order/1")?.state == ["status": "arrived", "eta": 1])
     }
 
-    /// One old patch that is sent again with a new time is none of the new numbers, nor is one that does not fit.
+    /// Neither an old patch sent again with a new time nor one that is too large belongs to the new numbers.
     @Test func whatWasDoubtedAndIsOfNoNewNumbersDoesNotCount() {
         let (sentAgain, _) = restarted([(7, ["status": "placed"]), (901, ["eta": 8])])
         #expect(sentAgain.topic("order/1")?.state == ["status": "out", "eta": 8])
@@ -101,7 +101,7 @@ import Testing
         #expect(large.topic("order/1")?.state == ["status": "out", "eta": 0])
     }
 
-    /// A patch that came late in the old numbers, and is as new as the newest but for some milliseconds.
+    /// A patch of the old numbers came late, and its time is within milliseconds of the newest one's.
     @Test func whatWasLateBeforeTheNumbersBeganAnewIsNotOfThem() {
         let (story, _) = restarted(after: 1, [(500, ["status": "placed"])])
         var later = story
@@ -110,7 +110,7 @@ import Testing
         #expect(later.topic("order/1")?.state == ["status": "out", "eta": 0, "a": 1])
     }
 
-    /// However many are doubted, boundedly many are kept: those that came last.
+    /// At most the last sixteen doubted patches are kept.
     @Test func ofAllThatIsDoubtedSixteenPatchesAreKept() {
         var (story, _) = restarted([])
         for seq in (1...100).reversed() { story.apply(feed.set(61, ["k\(seq)": 1], seq: UInt64(seq))) }
@@ -120,7 +120,7 @@ import Testing
         #expect(state?["k1"] == 1 && state?["k16"] == 1 && state?["status"] == "out")
     }
 
-    /// Where the feed numbers its patches, the numbers count and not the times.
+    /// The numbers of a feed's patches count, not their times.
     @Test func aNewerNumberWithAnOlderTimeApplies() {
         var story = Scripted()
         story.apply(feed.set(100, ["n": 5], seq: 5))
@@ -139,7 +139,7 @@ import Testing
         #expect(story.apply(feed.set(100, ["n": 6]), now: at(110)).outcome == .published)
     }
 
-    /// What a whole state lacks is gone: a member, a nested one, and what facts had brought.
+    /// Members that a whole state lacks are removed: a plain one, a nested one, and one that facts had set.
     @Test func aWholeStateReplacesTheOneBefore() {
         var story = Scripted()
         func whole(_ seconds: Double, _ state: JSONObject) -> FeedEvent {

@@ -4,7 +4,7 @@ import Testing
 @testable import FanfareDecisions
 
 @Suite struct PlaceIndexTests {
-    /// Against an array, with hashes many of which meet, in the lower bits or as a whole.
+    /// An array is the model; many hashes collide, in the lower bits or completely.
     @Test(arguments: UInt64(1)...20) func whoIsInIsFound(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var index = PlaceIndex()

@@ -1,12 +1,12 @@
 import FanfareModel
 
-/// Football feeds that nobody would send: everything that may go wrong, often.
+/// Football feeds with all possible faults, more often than any real feed.
 struct RandomFeed {
     private var random: SplitMix64
-    /// In the order in which things happened, each with the time it reaches the engine.
+    /// The events in the order in which they happened, each with its time of arrival at the engine.
     private(set) var arrivals: [(event: FeedEvent, now: FeedTime)] = []
 
-    /// - Parameter spreadSeconds: into how little time it all is pressed; small means bursts.
+    /// - Parameter spreadSeconds: the time within which everything happens; a small one means bursts.
     init(seed: UInt64, topics: Int = 2, eventsPerTopic: Int = 24, ends: Bool = true) {
         random = SplitMix64(seed: seed)
         let spreadSeconds = random.element(of: [5, 60, 6000])
@@ -31,7 +31,7 @@ struct RandomFeed {
                 case 9:
                     events.append(feed.event(time, "patch", id: id, seq: UInt64(random.number(below: 6)), .patch([:])))
                 default:
-                    // A fact that was, or one that never comes, withdrawn; sometimes dated like the fact itself.
+                    // Withdraws an earlier fact, or one that never comes; the withdrawal is sometimes dated like the fact itself.
                     let target = random.chance(80) && !facts.isEmpty ? random.element(of: facts) : "ghost\(number)"
                     events.append(feed.cancel(time, target, id: random.chance(50) ? target : "d\(number)"))
                     facts.removeAll { $0 == target }
@@ -41,29 +41,29 @@ struct RandomFeed {
             }
             if ends, random.chance(50) { events.append(feed.end(Double(spreadSeconds) * 0.9)) }
             for event in events {
-                // Most arrive when they happen, some late, some much later.
+                // Most events arrive when they happen, some late, some much later.
                 let delay = random.chance(70) ? 0 : Double(random.number(below: spreadSeconds))
                 arrivals.append((event, event.at + .milliseconds(Int64(delay * 1000))))
                 if random.chance(10) { arrivals.append((event, event.at + .milliseconds(Int64(delay * 1000) + 700))) }
             }
         }
-        // Each topic's start is first; the rest as it arrives, equal moments in a random order.
+        // Each topic's start is first; the rest comes by arrival, equal moments in a random order.
         random.shuffle(&arrivals)
         arrivals.sort { $0.now < $1.now }
     }
 
-    /// All that each topic's feed says, in another order; every start remains first.
+    /// Returns the events of each topic's feed in another order; every start remains first.
     mutating func shuffled() -> [FeedEvent] {
         var events = arrivals.map(\.event)
         random.shuffle(&events)
         return events.filter { $0.lifecycle == .start } + events.filter { $0.lifecycle != .start }
     }
 
-    /// The first of its duplicates is what counts, so tests that compare by order leave the others out.
+    /// All events, duplicates included. The first of them counts, so tests that compare by order leave the others out.
     var events: [FeedEvent] { arrivals.map(\.event) }
 }
 
-/// A match's state as one would work it out with pencil and paper: all facts that were not withdrawn, sorted, counted.
+/// Computes a match's state as one would with pencil and paper: all facts that were not withdrawn, sorted, counted.
 /// Written without a look at the reducer.
 func pencilAndPaper(_ events: [FeedEvent], topic: TopicID) -> JSONObject {
     var facts: [String: Fact] = [:]
@@ -95,7 +95,7 @@ func pencilAndPaper(_ events: [FeedEvent], topic: TopicID) -> JSONObject {
     state["clockRunning"] = .bool(["1H", "2H", "ET1", "ET2"].contains(state["period"]?.stringValue))
     if let period, state["period"] != "PRE" { state["periodStartedAt"] = .double(period.at.activityKitSeconds) }
 
-    // News: what lives at its own time, what was withdrawn at the time of that, which is never before its own.
+    // News: a live fact at its own time; a withdrawn one at the time of its withdrawal, but not before its own.
     let news =
         facts.values.filter { $0.kind != "teams" && $0.values["period"] != "PRE" }
         .map { (at: max(withdrawnAt[$0.id] ?? $0.at, $0.at), withdrawn: withdrawnAt[$0.id] != nil, fact: $0) }

@@ -4,7 +4,7 @@ import Testing
 @testable import FanfareDecisions
 
 @Suite struct RecentIDsTests {
-    /// Beside an array that is searched from end to end: small capacities, so that places are freed and filled all the time.
+    /// An array searched from end to end is the model; capacities are small, so that places are freed and filled all the time.
     @Test(arguments: [1, 2, 3, 5, 8, 60])
     func knowsTheNewest(capacity: Int) {
         let seed = UInt64(capacity)
@@ -12,7 +12,7 @@ import Testing
         var ids = RecentIDs(capacity: capacity)
         var newest: [String] = []
         for step in 0..<3000 {
-            // Short and long ones, of which some come again.
+            // Short and long ids, some of them repeated.
             let number = random.number(below: 3 * capacity)
             let id = number % 3 == 0 ? "an id of more than fifteen bytes, \(number)" : "e\(number)"
             #expect(ids.contains(id) == newest.contains(id), "seed \(seed), step \(step)")

@@ -1,14 +1,14 @@
 import FanfareDecisions
 import FanfareModel
 
-/// A decision core and all it has said, for tests that tell a story.
+/// A decision core and all its decisions, for tests that tell a story.
 struct Scripted {
     var core: DecisionCore
     var decisions: [Decision] = []
 
     init(rules: Rules = .builtIn) { core = DecisionCore(rules: rules) }
 
-    /// Applies an event with `now` = its time (or as told) and gives its record.
+    /// Applies an event with `now` = its time, or the given one, and returns its record.
     @discardableResult
     mutating func apply(_ event: FeedEvent, now: FeedTime? = nil) -> DecisionRecord {
         core.apply(event, now: now ?? event.at, into: &decisions)
@@ -39,7 +39,7 @@ struct Scripted {
     func state(_ id: String, _ key: String) -> JSONValue? { topic(id)?.state[key] }
 }
 
-/// Everything decided, as bytes that can be compared: the log's lines, and the publications with their states.
+/// Encodes all decisions as comparable bytes: the log's lines, and the publications with their states.
 func decisionLog(_ decisions: [Decision]) -> String {
     var bytes: [UInt8] = []
     for decision in decisions {
@@ -61,7 +61,7 @@ func decisionLog(_ decisions: [Decision]) -> String {
 /// Log time zero of the stories: 2018-05-13 14:00 UTC.
 let kickOffTime = FeedTime(seconds: 1_526_220_000)
 
-/// `seconds` after the story's zero.
+/// Returns the time `seconds` after the story's zero.
 func at(_ seconds: Double) -> FeedTime { kickOffTime + .milliseconds(Int64(seconds * 1000)) }
 
 /// Short words for the events of a football feed.

@@ -2,7 +2,7 @@ import FanfareDecisions
 import FanfareModel
 import Testing
 
-/// What rules can say beyond the built-in football and transit: fields, occasions of a state, counters, ends.
+/// Rules beyond the built-in football and transit: fields, occasions of a state, counters, ends.
 @Suite struct TopicRulesTests {
     private let feed = PatchFeed(topic: TopicID("order/1"), kind: TopicKind("made"))
 
@@ -95,7 +95,7 @@ import Testing
         #expect(story.topic("order/1")?.published?["deepLink"] == "app://order/1?n=4&s=onTheWay")
     }
 
-    /// A status has a word of its own where there is room for a few letters, and stays itself everywhere else.
+    /// A status has a word of its own for small spaces, and its own text everywhere else.
     @Test func M4_shortFormsHaveWordsOfTheirOwn() {
         var story = Scripted()
         let order = PatchFeed(kind: .delivery)

@@ -10,7 +10,7 @@ import Testing
         Topic(TopicID(id), birth: table.nextBirth, kind: nil, rules: Self.rules)
     }
 
-    /// Against a dictionary: whoever lives is found where it was put, and nobody else.
+    /// A dictionary is the model: each live topic is found in its place, and no other one.
     @Test(arguments: 1...20 as ClosedRange<UInt64>) func whoeverLivesIsFound(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var table = TopicTable()

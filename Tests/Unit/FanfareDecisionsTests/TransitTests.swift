@@ -2,7 +2,7 @@ import FanfareDecisions
 import FanfareModel
 import Testing
 
-/// A trip from what each poll says of it.
+/// A trip, from the contents of each poll.
 @Suite struct TransitTests {
     static let topic = TopicID("trip/20240208/044200_A..N/1A")
 
@@ -19,7 +19,7 @@ import Testing
             ])
     }
 
-    /// A poll without it.
+    /// A poll without the trip.
     func absent(_ minute: Double) -> FeedEvent { event(minute, "absent", [:]) }
 
     private func event(_ minute: Double, _ kind: String, _ values: JSONObject) -> FeedEvent {
@@ -56,7 +56,7 @@ import Testing
         #expect(state(story, "arrivesAt") == .double(at(1200).activityKitSeconds))
     }
 
-    /// What people wait for on a platform must not be shown as on its way.
+    /// A cancelled train that people wait for on a platform must not be shown as on its way.
     @Test func whatIsCancelledIsOver() {
         var story = Scripted()
         story.apply(position(0, stopsLeft: 9, arrives: 30))
@@ -77,7 +77,7 @@ import Testing
         #expect(story.publications.last?.event == .end)
         #expect(story.publications.last?.dismissAfter == .seconds(900))
         #expect(state(story, "status") == "ended")
-        // Nobody is to wait for what the last poll still expected.
+        // Stops that the last poll still expected must not be shown.
         #expect(state(story, "stopsLeft") == 0)
         for key in ["nextStop", "nextStopId", "arrivesAt"] { #expect(state(story, key) == nil, "\(key)") }
         #expect(story.apply(absent(4)).reason == "after end")

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Fanfare
 
-/// Two apps on one core, in one thread. The shard of the first takes nothing for a while: its thread stands still, or has more to do than
-/// it can. That is nothing to the other app.
+/// Two apps on one core, in one thread. The first app's shard takes no commands for a while, because its thread hangs or is
+/// overloaded. The other app must not notice.
 @Suite struct AppBehindTests {
-    /// Nothing happens but what a test asks for.
+    /// A core and the shards of two apps; they run only when a test tells them to.
     private final class TwoApps {
         let clock = ManualClock()
         let links: [ShardLink]
@@ -20,7 +20,7 @@ import Testing
         private let wakeups = Wakeups()
         let recorder: CoreRecorder
 
-        /// Who was woken and has not run since.
+        /// Threads that were woken and have not run since.
         private final class Wakeups {
             var core = false
             var shards = [false, false]
@@ -45,9 +45,9 @@ import Testing
             recorder = CoreRecorder(core)
         }
 
-        /// Whoever is woken runs, until nobody is.
+        /// Runs the woken threads until none is woken.
         ///
-        /// - Parameter app: `nil`: the shards of both.
+        /// - Parameter app: the app whose shards run; `nil` for both.
         func run(shardsOf app: Int? = nil) {
             let running = app.map { [$0] } ?? [0, 1]
             while turn.run() == .again {}
@@ -86,7 +86,7 @@ import Testing
             run()
         }
 
-        /// Visible, silent, and not kept from being left out.
+        /// Publishes a visible, silent change that may be overtaken by a newer one.
         func attendance(_ count: Int64) { event("attendance", .patch(["attendance": .int(count)])) }
 
         func goal(_ number: Int) {
@@ -95,12 +95,12 @@ import Testing
                 .fact(Fact(id: "goal-\(number)", kind: "goal", at: clock.truth, values: ["side": "home"])))
         }
 
-        /// A backend takes back what nobody follows.
+        /// Sends unfollows of activities that do not exist, as a backend might.
         func sendToFirstApp(_ count: Int) {
             for _ in 0..<count { core.send(.unfollow(ActivityID(9)), forSubscriber: 9, app: 0) }
         }
 
-        /// Since the beginning, which is one.
+        /// Alerts that an app's phones got after the one at the match's beginning.
         func alerts(_ app: Int) -> Int { transports[app].accepted.count { $0.alert != nil } - 1 }
     }
 
@@ -112,7 +112,7 @@ import Testing
         apps.goal(1)
         apps.run(shardsOf: 1)
         #expect(apps.alerts(1) == 1, "the other app's people have the goal")
-        // A match goes on for hours: what waits are its alerts, and the newest of what else is to be seen.
+        // The match goes on for hours: its alerts wait, and of all other changes the newest.
         let waiting = apps.links[0].waiting
         for count: Int64 in 1...1000 {
             apps.clock.pass(.seconds(10))
@@ -121,7 +121,7 @@ import Testing
         }
         #expect(apps.transports[1].accepted.last?.state.contains(#""attendance":1000"#) == true)
         #expect(apps.links[0].waiting <= waiting + 2, "\(apps.links[0].waiting)")
-        // In the end its shard takes what waits, in order, and nothing is owed.
+        // The shard finally takes the waiting commands in order, and nothing stays pending.
         var settled: Settlement?
         apps.core.settle { settled = $0 }
         apps.goal(2)
@@ -133,7 +133,7 @@ import Testing
         #expect(apps.transports[0].accepted.last?.state == apps.transports[1].accepted.last?.state)
     }
 
-    /// A health check asks every second whether all is well, and does not wait for the answer for long.
+    /// A health check asks every second whether all is settled, and times out soon.
     @Test func questionsToAShardThatTakesNothingKeepNothingWaiting() {
         let apps = TwoApps()
         apps.begin()
@@ -153,7 +153,7 @@ import Testing
         #expect(apps.links.allSatisfy { $0.waiting == 0 })
     }
 
-    /// Full is an answer nevertheless, when an app is so far behind that memory is in question; and it does not stay.
+    /// The engine refuses commands nevertheless when an app is so far behind that memory is at risk; the refusals end.
     @Test func whatWaitsForAShardIsBounded() {
         let apps = TwoApps()
         apps.begin()

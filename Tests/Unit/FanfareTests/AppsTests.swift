@@ -6,9 +6,9 @@ import Testing
 
 @testable import Fanfare
 
-/// Several apps, and environments, in one engine.
+/// One engine with several apps and environments.
 @Suite struct AppsTests {
-    /// Each app's pushes go its own way, over however many shards; a publication is complete when all of them have it.
+    /// Each app's pushes use its own transport, for any number of shards; a publication completes when all apps have it.
     @Test(arguments: [1, 2]) func eachAppHasItsOwnWay(shards: Int) throws {
         let loop = try Loop()
         // Filled on the shards' threads, which start at the same time.
@@ -24,7 +24,7 @@ import Testing
         let topic = TopicID("match")
         for subscriber in UInt64(0)..<40 {
             for app in 0..<2 {
-                // The same ids in both: they are nothing to each other.
+                // Both apps have the same ids, which are independent of each other.
                 core.send(
                     .follow(ActivityID(subscriber), .topic(topic), token: [UInt8(app), UInt8(subscriber)]),
                     forSubscriber: subscriber, app: app)
@@ -62,10 +62,10 @@ import Testing
         }
     }
 
-    /// A key that APNs refuses shows its own app's shards another time to go by, and nobody else's.
+    /// A key that APNs refuses changes the stamp time of its own app's shards only.
     @Test func eachAppHasItsOwnTime() throws {
         let loop = try Loop()
-        // Filled on the shards' threads, which start at the same time; a clock is asked when those have ended.
+        // Filled on the shards' threads, which start at the same time; a clock is read after those have ended.
         let contexts = Locked<[[TransportContext]]>([[], []])
         let factories = (0..<2).map { app -> TransportFactory in
             { loop, shard, context in
@@ -78,7 +78,7 @@ import Testing
         loop.close()
         let made = contexts.withLock { $0 }
         let before = made.map { $0.map { $0.clock().wallMilliseconds } }
-        // As a JWT shows that was made for two days later, and taken.
+        // Simulates an accepted JWT that was made for two days later.
         let system = ClockSource.system
         made[1][0].proof.origin =
             (system.wallMilliseconds() + 2 * 86_400_000) * 1_000_000 - system.monotonicNanoseconds()
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    /// An operator's order for one app is its people's alone, and what it held back comes with the newest state, silently.
+    /// An operator's order for one app affects only that app's people; the newest held state follows, silently.
     @Test func anOrderForOneAppLeavesTheOthersAlone() throws {
         let loop = try Loop()
         // Filled on the shards' threads, which start at the same time.
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    /// Found out before a key is read or a connection opened, and not by APNs minutes later.
+    /// The options are checked before a key is read or a connection opened, instead of by APNs minutes later.
     @Test(arguments: [
         ("com.example.scores.push-type.liveactivity", "TEAM123456", "KEY1234567", "give com.example.scores;"),
         ("com.example scores", "TEAM123456", "KEY1234567", "bundle id"), ("", "TEAM123456", "KEY1234567", "bundle id"),
@@ -193,7 +193,7 @@ import Testing
         #expect { _ = try TransportChoice.apns(options).makeFactories(shards: 1) } throws: { "\($0)".contains(named) }
     }
 
-    /// Without a pause between them, connections would be asked for a sign of life as fast as they answer.
+    /// Pings without a pause between them would follow each other as fast as the peer answers.
     @Test(arguments: [0, -1, 3601] as [Int64]) func idleConnectionsAreAskedNowAndThen(seconds: Int64) {
         var options = APNsOptions(
             host: "localhost", port: 1, keyFile: "missing.p8", keyID: "KEY1234567", teamID: "TEAM123456",
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    /// Loaded before the engine starts, each into its own shard and no other, with preferences; whose app nobody knows is told.
+    /// Subscribers are loaded before the engine starts, each into its own shard, with preferences; an unknown app is reported.
     @Test(arguments: [1, 3]) func subscribersAreLoadedAtTheStart(shards: Int) throws {
         let everybody = (0..<300).map { number in
             Subscription(
@@ -250,8 +250,8 @@ import Testing
         #expect(queue.take() == nil)
     }
 
-    /// What is almost eight hours old when it is loaded, or older, ends at once; what began an hour after it was loaded, or before
-    /// there were Live Activities, counts as new.
+    /// An activity that is nearly eight hours old when it is loaded, or older, ends at once; one that began an hour after the loading, or
+    /// before Live Activities existed, counts as new.
     @Test(arguments: [(-1.0, 0), (0.0, 0), (7.9, 1), (9.0, 1), (400_000, 0)])
     func whatIsLoadedKeepsItsAge(hours: Double, ends: Int) throws {
         let shard = Shard()

@@ -62,7 +62,7 @@ import Testing
         let sequence = EngineSequence(broadcast, buffering: capacity)
         var iterator = sequence.makeAsyncIterator()
         var expected: [Int] = []
-        // Taken now and then, so that the ring goes round.
+        // Elements are taken now and then, so that the ring wraps around.
         for number in 0..<70 {
             speaker.say(number)
             expected.append(number)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Fanfare
 
-/// The app's structs: what goes in comes out of a default `JSONDecoder`, which is what ActivityKit has.
+/// The app's structs: a default `JSONDecoder`, which ActivityKit uses, decodes them to the values that were encoded.
 @Suite struct ContentStateTests {
     struct Ride: Codable, Hashable, Sendable {
         enum Phase: String, Codable { case waiting, driving }
@@ -45,8 +45,8 @@ import Testing
         func tick() -> Int64 { ticks.add(1, ordering: .relaxed).newValue }
     }
 
-    /// Two threads of a backend publish one topic's states: each has the time at which the core takes it, so none is older than the
-    /// one before.
+    /// Two threads of a backend publish states of one topic: each state gets the time at which the core takes it, so none is older than
+    /// the one before.
     @Test(.timeLimit(.minutes(5))) func statesOfTwoThreadsAreAllPublishedInOrder() throws {
         struct Count: Codable, Hashable, Sendable { var thread, number: Int }
         let records = Locked<[DecisionRecord]>([])
@@ -57,7 +57,7 @@ import Testing
         rules.lateAfter = .zero
         var options = Engine.Options(transport: .discard)
         options.rules = Rules(kinds: [:], other: rules)
-        // A millisecond passes with each look at it, so that no two moments are the same.
+        // Each reading of the clock adds a millisecond, so that no two moments are equal.
         let clock = TickingClock()
         options.clock = ClockSource(
             wallMilliseconds: { 1_790_000_000_000 + clock.tick() }, monotonicNanoseconds: { clock.tick() * 1_000_000 })
@@ -68,7 +68,7 @@ import Testing
                 while !hasBegun.isSet {}
                 for number in 0..<1000 {
                     let state = Count(thread: thread, number: number)
-                    // Full is an answer.
+                    // A refusal means that the mailbox is full.
                     while (try? engine.offer(.publish(state, for: TopicID("ride/1"))))?.isTaken == false {
                         sched_yield()
                     }
@@ -102,7 +102,7 @@ import Testing
         struct Number: Codable, Hashable { var value: Double }
         struct Large: Codable, Hashable { var value: UInt64 }
         struct Exact: Codable, Hashable { var value: Decimal }
-        /// Reads what it does not write.
+        /// A type whose decoder does not match its encoder.
         struct Shifting: Codable, Hashable {
             var value: Int
             init(value: Int) { self.value = value }
@@ -126,7 +126,7 @@ import Testing
         #expect(try problem(Shifting(value: 1)) == differs + "it decodes to another value")
     }
 
-    /// Counts how often it is encoded.
+    /// A state that counts how often it is encoded.
     struct Counted: Codable, Hashable, Sendable {
         static let encodings = Atomic(0)
         var score: Int
@@ -172,7 +172,7 @@ import Testing
         #expect(Counted.encodings.load(ordering: .relaxed) == 4)
         #expect(records.withLock { $0.map(\.outcome) } == [.published, .unchanged, .published, .published])
         #expect(records.withLock { $0.map(\.alert) } == [nil, nil, .granted, nil])
-        // Everybody has had the end, whatever else there was time for.
+        // All 1000 phones have had the end; other pushes depend on timing.
         #expect(counted.withLock { $0?.pushes.accepted ?? 0 } >= 1000)
         #expect(counted.withLock { $0?.activities } == 0)
     }

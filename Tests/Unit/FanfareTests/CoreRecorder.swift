@@ -4,7 +4,7 @@ import FanfareModel
 
 @testable import Fanfare
 
-/// Keeps what a core tells, for tests that have no other delegate.
+/// Keeps the reports of a core, for tests that have no other delegate.
 final class CoreRecorder: EngineCoreDelegate {
     private let core: EngineCore
     private(set) var records: [DecisionRecord] = []

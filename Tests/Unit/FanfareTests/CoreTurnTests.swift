@@ -12,8 +12,8 @@ import Testing
 
     // MARK: Clocks
 
-    /// Whatever somebody does to the machine's clock: a goal is on the phone within seconds, and its stamp is one a phone takes,
-    /// not half a minute old and not eight hours ahead.
+    /// A goal reaches the phone within seconds however the machine's clock is set, with a stamp that a phone accepts: neither half a
+    /// minute old nor eight hours ahead.
     @Test(arguments: [-86_400, -8 * 3600, -3600, -61, -1, 1, 61, 3600, 8 * 3600, 86_400])
     func aGoalArrivesWhateverTheClockIsSetTo(seconds: Int) {
         let engine = OneThread()
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// The clock is set for good. APNs has accepted a JWT of the time before, and goes by that.
+    /// The clock stays wrong. APNs has accepted a JWT with the time before, and the engine relies on that.
     @Test(arguments: [-720, -26, -9, -8, -7, -2, 2, 7, 8, 9, 26, 720])
     func aGoalArrivesHoweverLongAClockStaysWrongThatAPNsRefutes(hours: Int) {
         let engine = OneThread()
@@ -56,7 +56,7 @@ import Testing
         #expect(engine.reports.first?.contains("APNs goes by the time before") == true, "\(engine.reports)")
     }
 
-    /// Nothing has been accepted yet, and nobody knows which clock is right: operators are told what that may mean.
+    /// Nothing has been accepted yet, so it is unknown which clock is right: operators are warned of the consequences.
     @Test(arguments: [-26, 26]) func aStepThatPhonesMayNotBearIsToldWhereNothingIsKnown(hours: Int) {
         let engine = OneThread()
         engine.begin()
@@ -66,7 +66,7 @@ import Testing
         #expect(engine.reports.first?.contains("phones drop") == true, "\(engine.reports)")
     }
 
-    /// What waits for its interval waits for its interval, not for the clock to be again where it was.
+    /// A conflated change waits for its interval, not until the clock is back at its old time.
     @Test(arguments: [-86_400, -3600, 3600, 86_400]) func whatIsConflatedArrivesAfterItsInterval(seconds: Int) {
         let engine = OneThread()
         engine.begin()
@@ -81,7 +81,7 @@ import Testing
             "\(seconds) s: \(engine.transport.accepted.map(\.state))")
     }
 
-    /// For one event the clock says that eight hours have passed, and the next one knows nothing of it.
+    /// The clock is eight hours or more ahead for one event, and right again for the next one.
     @Test(arguments: [8, 9, 30, 24 * 400]) func aClockThatIsAheadForOneEventEndsNothing(hours: Int) {
         let engine = OneThread()
         engine.begin()
@@ -97,7 +97,7 @@ import Testing
         #expect(engine.shard.shard.statistics.activities == 1)
     }
 
-    /// Its phone started it a minute ago, by a clock that is right.
+    /// The phone started the activity a minute ago, by a clock that is right.
     @Test func anActivityIsAsOldAsItIsWhateverTheClockSays() {
         let engine = OneThread()
         engine.begin()
@@ -132,7 +132,7 @@ import Testing
         engine.pass(.seconds(10))
         #expect(engine.reports.count == 1 && engine.reports[0].contains("set back"), "\(engine.reports)")
         #expect(engine.reports.first?.hasSuffix("by 3600 s") == true)
-        // A clock that is set to and fro fills no log.
+        // A clock that is set back and forth does not fill the log.
         for _ in 0..<50 {
             engine.clock.set(by: CoreTurnTests.hours(1))
             engine.pass(.milliseconds(100))
@@ -144,7 +144,7 @@ import Testing
 
     // MARK: Stopping and settling
 
-    /// A health check asks now and then, in vain, because one token is answered with an error for good.
+    /// A health check asks now and then, in vain, because APNs always answers one token with an error.
     @Test func whatWasTakenLeavesBeforeTheStopHoweverManyHaveAskedWhetherItIsSettled() {
         let engine = OneThread()
         engine.begin()
@@ -169,13 +169,13 @@ import Testing
         #expect(isOver)
     }
 
-    /// Whoever asks no longer needs no answer: nothing grows with those who asked in vain.
+    /// A question whose time is over needs no answer: memory does not grow with the questions asked in vain.
     @Test func whoAsksInVainWhetherItIsSettledIsForgottenWhenTheTimeIsOver() {
         let engine = OneThread()
         engine.begin()
         engine.transport.isBlocked = true
         engine.goal(1)
-        // The turn that answers runs in the test's own thread.
+        // The answering turn runs in the test's own thread.
         nonisolated(unsafe) var answers: [Bool] = []
         for _ in 0..<3000 {
             let until = engine.clock.source.monotonicNanoseconds() + 1_000_000_000
@@ -191,7 +191,7 @@ import Testing
         #expect(answers.last == true)
     }
 
-    /// What they ask about waits for its topic's interval, which the rules may make hours.
+    /// The change waits for its topic's interval, which the rules may set to hours.
     @Test func whoAsksInVainWhetherAChangeHasLeftIsForgottenWhenTheTimeIsOver() {
         var rules = Rules.builtIn
         rules.kinds[.football]?.minimumInterval = .seconds(3600)
@@ -199,7 +199,7 @@ import Testing
         engine.begin()
         engine.card(1)
         engine.pass(.seconds(1))
-        // The turn that answers runs in the test's own thread.
+        // The answering turn runs in the test's own thread.
         nonisolated(unsafe) var answers: [Settlement] = []
         let until = engine.clock.source.monotonicNanoseconds() + 1_000_000_000
         for _ in 0..<3000 { #expect(engine.ask(.settle(until: until) { answers.append($0) })) }
@@ -212,7 +212,7 @@ import Testing
         #expect(answers.count == 3001 && answers.last == .complete)
     }
 
-    /// Its timer is still set for the time before, behind another topic's.
+    /// The topic's timer is still set for the time before, behind another topic's.
     @Test func aSettleWaitsForAChangeWhoseTopicWasShownWhileOneWaited() {
         let engine = OneThread()
         func change(_ topic: String, _ number: Int, alert: AlertText? = nil) {
@@ -227,7 +227,7 @@ import Testing
         engine.pass(.milliseconds(500))
         change("second", 3, alert: AlertText(title: "now", body: ""))
         change("second", 4)
-        // The turn that answers runs in the test's own thread.
+        // The answering turn runs in the test's own thread.
         nonisolated(unsafe) var answers: [Bool] = []
         #expect(engine.ask(.settle(until: .max) { answers.append($0 == .complete) }))
         engine.pass(.milliseconds(1700))
@@ -238,7 +238,7 @@ import Testing
         #expect(answers == [true])
     }
 
-    /// Nothing of it will go out before an operator says so.
+    /// The paused changes leave only after an operator's order.
     @Test func aSettleDoesNotWaitForWhatAPauseHoldsBack() {
         let engine = OneThread()
         func change(_ number: Int) {
@@ -265,7 +265,7 @@ import Testing
         #expect(engine.core.topics.compactMap(\.published?["number"]) == [2])
     }
 
-    /// The machine was ten minutes slow, and log time comes nearer to the clock for hours.
+    /// The machine was ten minutes slow, and log time approaches the clock for hours.
     @Test func whatAnOperatorCorrectsAfterAStepOfTheClockAlerts() {
         let engine = OneThread()
         engine.clock.set(by: .seconds(-600))
@@ -287,7 +287,7 @@ import Testing
         #expect(engine.transport.accepted.count { $0.alert != nil } == alerts + 1)
     }
 
-    /// One phone is refused the goal, and nothing sends it again.
+    /// APNs refuses one phone the goal, and it is not sent again.
     @Test func nothingIsSettledWhileSomebodyLacksWhatWasRefused() {
         let engine = OneThread()
         engine.begin()
@@ -296,7 +296,7 @@ import Testing
         engine.transport.answer = { $0 == [2] ? .refused : .accepted }
         engine.goal(1)
         engine.pass(.seconds(1))
-        // The turn that answers runs in the test's own thread.
+        // The answering turn runs in the test's own thread.
         nonisolated(unsafe) var answers: [Bool] = []
         func ask() {
             #expect(engine.ask(.settle(until: .max) { answers.append($0 == .complete) }))
@@ -339,7 +339,7 @@ import Testing
         #expect(engine.core.nextDeadline.map { $0 > engine.clock.truth } ?? true)
     }
 
-    /// A shard that hangs, and every ring to it full.
+    /// A shard hangs, and every ring to it is full.
     @Test func anEngineStopsThoughAShardTakesNothing() {
         let engine = OneThread()
         while !engine.core.isCongested { engine.link.send(.unfollow(ActivityID(1))) }

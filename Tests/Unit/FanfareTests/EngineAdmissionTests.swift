@@ -5,7 +5,7 @@ import Testing
 
 @testable import Fanfare
 
-/// What cannot be carried out is refused when it is asked for.
+/// Calls that cannot be carried out are refused at once.
 @Suite struct EngineAdmissionTests {
     private let topic = TopicID("topic")
 
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// A shard that says the same again and again must not fill the operators' log.
+    /// A shard that repeats a report must not fill the operators' log.
     @Test func operatorsAreToldTheSameOnceAMinute() throws {
         let lines = Locked<[String]>([])
         var observer = Engine.Observer()

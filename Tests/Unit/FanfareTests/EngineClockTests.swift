@@ -3,9 +3,9 @@ import Fanfare
 import FanfareLoop
 import Testing
 
-/// A machine whose clock somebody sets, and an engine that runs on it meanwhile.
+/// An engine on a machine whose clock is set while it runs.
 @Suite struct EngineClockTests {
-    /// What waits for its topic's interval of two seconds, after the clock was set back by an hour or by a month.
+    /// A change that waits for its topic's interval of two seconds, after the clock was set back by an hour or by a month.
     @Test(arguments: [-3600, -30 * 86_400, 3600]) func aClockThatIsSetHoldsUpNoChange(seconds: Int64) throws {
         let offset = Locked<Int64>(0)
         let published = DispatchSemaphore(value: 0)

@@ -11,7 +11,7 @@ import Testing
         #expect(Engine.age(of: now + .seconds(-7 * 3600), now: now) == .seconds(7 * 3600))
         #expect(Engine.age(of: now + .seconds(-400 * 86_400), now: now) == .seconds(400 * 86_400), "it is over")
         for recent in [now, now + .seconds(300)] { #expect(Engine.age(of: recent, now: now) == .zero) }
-        // A default; Unix seconds for milliseconds, and the other way round; the seconds of a `Date`'s own era.
+        // A default; Unix seconds instead of milliseconds, and the reverse; the seconds of `Date`'s own reference date.
         for impossible in [
             FeedTime(milliseconds: 0), FeedTime(milliseconds: 1_790_000_000), FeedTime(seconds: 1_790_000_000_000),
             FeedTime(seconds: 811_692_800), now + .seconds(301), FeedTime(seconds: -1),
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// A shard that does as it is told when it is asked to, and sends what it has to send.
+    /// A shard that carries out commands and returns feedback only when the test calls it.
     private final class IdleShard {
         private let shard = Shard()
         private var commands: RingConsumer<ShardCommand>
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// One app is paused when something is published, and resumed before all of the other app's people have it.
+    /// One app is paused when a version is published, and resumed before all people of the other app have it.
     @Test func aPublicationIsNotCompleteForThoseOfAnotherAppWhoWereToldOfItLater() {
         let rings = [ShardRings(), ShardRings()]
         let apps = [AppID(bundleID: "paused"), AppID(bundleID: "other")]
@@ -81,7 +81,7 @@ import Testing
         #expect(recorder.completed == [1])
     }
 
-    /// The core is at work for so long that every ring is full: a shard tells 16,384 facts and holds 4,096, the ring to it takes
+    /// Keeps the core busy until every ring is full: a shard sends 16,384 facts and holds 4,096, the ring to it takes
     /// 65,536 commands, and the rest waits in the core.
     private static func overrun() throws -> (Loop, EngineCore) {
         let loop = try Loop()
@@ -96,8 +96,8 @@ import Testing
         return (loop, core)
     }
 
-    /// Nobody follows anything, so each publication is complete at once and the shard has a fact to tell for each: far more than
-    /// fits the ring while the core does not listen.
+    /// The topic has no followers, so each publication completes at once and the shard has a fact for each: far more than the ring holds
+    /// while the core does not read it.
     @Test func aShardThatWasHeldUpGoesOn() throws {
         let (loop, core) = try EngineCoreTests.overrun()
         let recorder = CoreRecorder(core)

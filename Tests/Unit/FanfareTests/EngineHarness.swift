@@ -7,15 +7,15 @@ import Synchronization
 
 @testable import Fanfare
 
-/// A network as a test wants it: takes what the shard has, and answers as it is told.
+/// A network that takes all deliveries of the shard, and answers by a script.
 final class ScriptedTransport: Transport {
     enum Script {
-        /// Pushes are answered when the next ones have been taken: so some are always on their way, until `release`. `took` is
-        /// signalled with each of those takings.
+        /// Pushes are answered when the next ones have been taken, so some are always in flight until `release`. `took` is
+        /// signalled each time pushes are taken.
         case oneBehind(release: Atomically, took: DispatchSemaphore)
-        /// Nothing is ever answered, and the connections do not close.
+        /// No push is ever answered, and the connections do not close.
         case silent
-        /// At once; every third one says that the token is dead.
+        /// Each push is answered at once; every third answer is that the token is dead.
         case everyThirdIsDead(Tally)
     }
 
@@ -56,7 +56,7 @@ final class ScriptedTransport: Transport {
             answer(new)
             tally.add(new.count { $0.outcome == .deadToken })
         }
-        // An activity that is free again may be due at once.
+        // A completed activity may be due again at once.
         if !new.isEmpty { next?.signal.signal() }
     }
 
@@ -78,14 +78,14 @@ extension Array {
     }
 }
 
-/// Said by one thread, seen by others.
+/// A flag that one thread sets and others read.
 final class Atomically: Sendable {
     private let value = Atomic(false)
     var isSet: Bool { value.load(ordering: .acquiring) }
     func set() { value.store(true, ordering: .releasing) }
 }
 
-/// Counts, and tells whoever waits when there are enough.
+/// A counter that signals a waiting thread when it is high enough.
 final class Tally: Sendable {
     private let value = Atomic(0)
     private let enough: Int
@@ -101,7 +101,7 @@ final class Tally: Sendable {
     func waitForEnough() -> Bool { reached.wait(timeout: .now() + 120) == .success }
 }
 
-/// A thread whose end can be waited for.
+/// A thread whose end a test can wait for.
 final class Background: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     init(_ body: @escaping @Sendable () -> Void) {
@@ -116,7 +116,7 @@ final class Background: Sendable {
 }
 
 extension Engine {
-    /// An engine with one app whose network does what the script says.
+    /// Creates an engine with one app whose network follows the script.
     static func scripted(
         _ script: @escaping @Sendable () -> ScriptedTransport.Script, _ observer: Observer = Observer(),
         rules: Rules = .builtIn, subscribers: (any SubscriberSource)? = nil
@@ -131,7 +131,7 @@ extension Engine {
 }
 
 extension FeedEvent {
-    /// The next state of a topic without rules of its own: it shows a number.
+    /// Returns the next state of a topic without rules of its own; it shows a number.
     static func number(_ number: Int, of topic: String = "topic") -> FeedEvent {
         FeedEvent(
             topic: TopicID(topic), topicKind: .generic, at: FeedTime(seconds: 1_790_000_000 + Int64(number)),

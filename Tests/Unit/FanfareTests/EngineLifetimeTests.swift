@@ -7,16 +7,16 @@ import Testing
 
 @testable import Fanfare
 
-/// What an engine leaves behind: nothing. Each test has a process of its own, where nobody else starts threads.
+/// An engine leaves nothing behind in the process. Each test has a process of its own, in which no other code starts threads.
 ///
-/// There is no time limit: whoever waits for a process goes on when the other tests of this one have begun, and a limit would count
-/// those. In the process itself `become` has one.
+/// There is no time limit: a test that waits for a process resumes after the other tests of this process have begun, and a limit would
+/// include those. In the test's own process `become` has one.
 @Suite struct EngineLifetimeTests {
-    /// What the process has of what the kernel gives.
+    /// The kernel resources of the process.
     struct Belongings: Equatable {
-        /// Of the engine's, `fanfare core` and `fanfare shard …`; those of the runtime come and go, and are named as the process.
+        /// Threads of the engine, `fanfare core` and `fanfare shard …`; those of the runtime come and go, and have the process's name.
         var threads: Int
-        /// What each is, without its number; not those with which the runtime reads of its threads, now and then, in `/proc`.
+        /// Targets of the open descriptors, without numbers; those by which the runtime reads about its threads in `/proc` are left out.
         var descriptors: [String]
 
         static var now: Belongings {
@@ -28,8 +28,8 @@ import Testing
                 }.filter { $0 != "/proc/" }.sorted())
         }
 
-        /// Foundation's way to read a file loses its buffer where the thread ends between the opening and the reading, and
-        /// LeakSanitizer would find that in a process whose threads are ending.
+        /// Foundation's file reading leaks its buffer if the thread ends between the opening and the reading, and LeakSanitizer would report
+        /// that in a process whose threads are ending.
         private static func isOfEngine(thread: String) -> Bool {
             let file = open("/proc/self/task/\(thread)/comm", O_RDONLY | O_CLOEXEC)
             guard file >= 0 else { return false }
@@ -47,7 +47,7 @@ import Testing
         static func become(_ isWanted: (Belongings) -> Bool) -> Bool {
             let deadline = ContinuousClock.now + .seconds(60)
             while !isWanted(now) {
-                // Who slept through the deadline has not looked for long.
+                // A process that slept through the deadline still gets a last check.
                 guard ContinuousClock.now < deadline else { return isWanted(now) }
                 sched_yield()
             }
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// After the first engine: what the process, and the libraries, keep for themselves.
+    /// Returns the resources after the first engine, which the process and the libraries keep.
     static func settled() throws -> Belongings {
         beginRuntimeLoop()
         try Engine(Engine.Options(transport: .discard)).stop()
@@ -64,8 +64,8 @@ import Testing
         return Belongings.now
     }
 
-    /// The runtime watches its threads from an event loop of its own, whose descriptors it opens on another thread when it gets to
-    /// that: where a timer has fired there, it has them all.
+    /// Waits for the runtime's own event loop, which watches its threads and opens its descriptors on another thread some time later: it
+    /// has all of them after a timer has fired there.
     private static func beginRuntimeLoop() {
         let fired = DispatchSemaphore(value: 0)
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { fired.signal() }
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// The second app's certificates cannot be read: the first one's shards have begun by then.
+    /// The second app's certificates cannot be read, after the first app's shards have begun.
     @Test func anEngineThatCannotBeginLeavesNothingBehind() async {
         await #expect(processExitsWith: .success) {
             let before = try EngineLifetimeTests.settled()
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    /// There are descriptors for the core and some shards, and none for the next one.
+    /// There are descriptors for the core and some shards, but not for the next one.
     @Test func anEngineWithoutRoomForItsThreadsLeavesNothingBehind() async {
         await #expect(processExitsWith: .success) {
             let before = try EngineLifetimeTests.settled()

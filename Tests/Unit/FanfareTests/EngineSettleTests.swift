@@ -24,7 +24,7 @@ import Testing
         return try #require(counted.withLock { $0 })
     }
 
-    /// Five changes at one moment: the first leaves at once, the others wait for the topic's interval and leave together.
+    /// Five changes come at one moment: the first leaves at once, the others wait for the topic's interval and leave together.
     @Test func settledMeansThatChangesWhichWaitedForTheirIntervalHaveArrived() throws {
         let flushed = Locked(false)
         let clock = ManualClock()
@@ -50,7 +50,7 @@ import Testing
         engine.stop()
     }
 
-    /// Somebody is owed something at any moment: new states, new people, and an answer that comes only after the next push.
+    /// A push is pending at any moment: new states, new people, and an answer that comes only after the next push.
     @Test func aBusyEngineSettlesTooAndForEverybodyWhoAsks() throws {
         let release = Atomically()
         let isEnough = Atomically()
@@ -74,7 +74,7 @@ import Testing
                     #expect(
                         engine.offer(.unfollow(activity: "card \(number - 50)", subscriber: "\(number - 50)")).isTaken)
                 }
-                // No faster than the network takes it.
+                // Publishes no faster than the network takes pushes.
                 took.wait()
             }
         }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Fanfare
 
-/// How an engine ends. Whatever is wrong here hangs, so each test has a limit.
+/// The end of an engine. Each test has a time limit, because a fault here hangs.
 @Suite(.timeLimit(.minutes(5))) struct EngineStopTests {
     private let topic = TopicID("topic")
 
@@ -30,7 +30,7 @@ import Testing
         engine.stop()
     }
 
-    /// An observer is called by the thread that a stop waits for.
+    /// An observer is called on the thread that a stop waits for.
     @Test func anObserverMayStopTheEngine() throws {
         let stopping = Locked<Engine?>(nil)
         let returned = DispatchSemaphore(value: 0)
@@ -47,7 +47,7 @@ import Testing
         stopping.withLock { $0 = nil }
     }
 
-    /// Nobody can know when it is answered, so nothing would come of waiting.
+    /// A wait would never end, because the observer's own thread gives the answer.
     @Test func anObserverThatWaitsForEverybodyIsToldNo() throws {
         let waiting = Locked<Engine?>(nil)
         let answers = Locked<[Bool]>([])
@@ -100,9 +100,9 @@ import Testing
         #expect(decided.count == decidedWhenStopped, "after the stop nothing is decided")
     }
 
-    /// What a deploy would otherwise leave on phones for hours: a state that its topic's interval had held back.
+    /// A stop sends a state that its topic's interval has held back; a deploy would otherwise leave the old one on phones for hours.
     @Test func whatWasDecidedBeforeAStopIsSent() throws {
-        // Set on the shard's thread; read here when that has ended.
+        // Set on the shard's thread; read here after that has ended.
         nonisolated(unsafe) var source: RecordingSource?
         let engine = try Engine(
             Engine.Options(transport: .discard), observer: Engine.Observer(), apps: [],
@@ -119,7 +119,7 @@ import Testing
         #expect(source?.accepted[[1]]?.last?.state == Array(#"{"number":5}"#.utf8))
     }
 
-    /// The service takes everything and answers nothing: the stop has an end nevertheless, and so has every wait.
+    /// The service accepts all requests and answers none: the stop and every wait end nevertheless.
     @Test func aStopEndsInItsTimeAlthoughTheServiceIsSilent() throws {
         let engine = try Engine.scripted({ .silent })
         for person in 0..<10 {
@@ -145,7 +145,7 @@ import Testing
         #expect(answered.count == 3, "questions that were open when the engine stopped")
     }
 
-    /// With no time at all everything that was taken is still decided and answered.
+    /// A stop with no time at all still decides and answers every event that was taken.
     @Test func aStopWithoutTimeDecidesWhatWasTaken() throws {
         let decided = Tally()
         let answered = Tally()
@@ -161,10 +161,10 @@ import Testing
         #expect(answered.count == 1)
     }
 
-    /// More of them than the ring to the core holds, while the core does not listen, and then there is no time left.
+    /// The dead tokens outnumber the places in the ring to the core, the core does not read it, and then no time is left.
     @Test func deadTokensAreReportedAlthoughTheEngineStops() throws {
         let people = 90_000
-        // The ring's 16,384, and what a shard holds before it pulls no more.
+        // The ring's 16,384, plus the facts that a shard holds before it stops pulling.
         let tally = Tally(enough: 16_384 + 4096)
         let reported = Tally()
         let isHeldUp = DispatchSemaphore(value: 0)
@@ -184,7 +184,7 @@ import Testing
         let engine = try Engine.scripted(
             { .everyThirdIsDead(tally) }, observer,
             subscribers: SubscriberSequence(everybody, expectedCount: people))
-        // The publication is on its way to the shard when the core decides the next event, and stands still.
+        // The publication is on its way to the shard when the core decides the next event, and blocks.
         #expect(engine.offer(.number(0)).isTaken)
         #expect(engine.offer(.number(1)).isTaken)
         #expect(isHeldUp.wait(timeout: .now() + 120) == .success)

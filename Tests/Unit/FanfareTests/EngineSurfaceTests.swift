@@ -6,11 +6,11 @@ import Testing
 
 @testable import Fanfare
 
-/// What a program with tasks sees of an engine. Whatever is wrong here hangs, so each test has a limit.
+/// An engine as a program with tasks uses it. Each test has a time limit, because a fault here hangs.
 @Suite(.timeLimit(.minutes(5))) struct EngineSurfaceTests {
     private let topic = TopicID("topic")
 
-    /// The core stands still in its first decision until somebody says `go`.
+    /// An engine whose core blocks in its first decision until `go` is called.
     private struct Standing {
         let engine: Engine
         let go = DispatchSemaphore(value: 0)
@@ -31,7 +31,7 @@ import Testing
             stands.wait()
         }
 
-        /// - Returns: the last place that was taken.
+        /// - Returns: the last position that was taken.
         func fill() -> UInt64 {
             var last: UInt64 = 0
             while let receipt = engine.offer(.number(1)).receipt { last = receipt.position }
@@ -50,7 +50,7 @@ import Testing
         var options = Engine.Options(transport: .discard)
         options.mailboxCapacity = 8
         let engine = try Engine(options, observer: observer)
-        // Each has tasks behind it and in front of it, and waits for room again and again.
+        // Each task has others behind it and in front of it, and waits for room repeatedly.
         let receipts = try await withThrowingTaskGroup(of: [(Receipt, UInt64)].self) { group in
             for task in 0..<4 {
                 group.addTask {
@@ -155,7 +155,7 @@ import Testing
         await #expect(throws: EngineError.stopped) { try await engine.room() }
     }
 
-    /// In one thread, where time passes as the test says.
+    /// Core and shard run in one thread, where the test advances the time.
     @Test func patienceForRoomIsBounded() async {
         let stage = OneThread(mailbox: 2)
         stage.begin()

@@ -10,7 +10,7 @@ import Testing
             seq: UInt64(number), kind: "score", change: .patch(["goals": .int(Int64(number))]))
     }
 
-    /// What cannot be carried out is refused by the call, not by a line in a log.
+    /// A call that cannot be carried out is refused by its result, not by a line in a log.
     @Test func callsRefuseWhatCannotBeCarriedOut() throws {
         let engine = try Engine(Engine.Options(transport: .discard))
         defer { engine.stop() }
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// An operator's order does not decide what the topic is.
+    /// An operator's order does not decide the topic's kind.
     @Test func anOrderForATopicDoesNotGiveItItsKind() throws {
         let outcomes = Locked<[String]>([])
         var observer = Engine.Observer()
@@ -107,7 +107,7 @@ import Testing
         #expect(alerts.map { $0?.accepted } == [0, 1])
     }
 
-    /// The person has their card all the same, and operators are told.
+    /// The person gets the card all the same, and operators are told.
     @Test func L1_aBeginningThatCannotBeIsReported() throws {
         let reports = Locked<[String]>([])
         var observer = Engine.Observer()
@@ -185,7 +185,7 @@ import Testing
         var observer = Engine.Observer()
         observer.decided = { _ in gate.wait() }
         let engine = try Engine(options, observer: observer)
-        // The core stands still in its first decision, so the mailbox must fill and say so.
+        // The core blocks in its first decision, so the mailbox must fill and then refuse.
         var taken = 0
         while taken < 100, engine.offer(EngineTests.goal(0, taken + 1)).isTaken { taken += 1 }
         #expect(taken < 100)
@@ -194,7 +194,7 @@ import Testing
         engine.stop()
     }
 
-    /// All that an operator can do, and that each order is in the log.
+    /// All orders of an operator work, and each is in the log.
     @Test func operatorsStepIn() throws {
         let topic = TopicID("match/1")
         let log = Records()
@@ -250,7 +250,7 @@ private final class Records: Sendable {
     func note(_ record: DecisionRecord) { seen.withLock { $0.append(record) } }
 }
 
-/// Holds a thread up until it is opened, once and for all.
+/// Blocks a thread until the gate is opened for good.
 private final class Gate: Sendable {
     private let isOpen = Atomic(false)
     func open() { isOpen.store(true, ordering: .releasing) }
@@ -258,7 +258,7 @@ private final class Gate: Sendable {
 }
 
 extension Engine {
-    /// `settle` needs a place in the mailbox itself.
+    /// Calls `settle` until the mailbox, in which it needs a place itself, has room.
     fileprivate func settleWhenThereIsRoom(within timeout: Duration) -> Bool {
         let deadline = ContinuousClock.now + timeout
         while ContinuousClock.now < deadline { if settle(within: timeout) { return true } }

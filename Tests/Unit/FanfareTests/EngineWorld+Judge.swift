@@ -15,23 +15,23 @@ extension EngineWorld: EngineCoreDelegate {
 }
 
 extension EngineWorld {
-    /// An app: what an operator has ordered for its people, and what these are to see of each topic.
+    /// An app: an operator's orders for its people, and the state of each topic that these are to see.
     struct App {
         let id: AppID
-        /// The last order that was taken, and the last that was carried out.
+        /// Whether the last order that was taken pauses the app; `isPaused` is the last one that was carried out.
         var isToPause = false
         var isPaused = false
         var shown: [TopicID: Publication] = [:]
-        /// While it is paused, what they do not see.
+        /// Publications that the app's people do not see while it is paused.
         var held: [TopicID: Publication] = [:]
 
         init(id: AppID) { self.id = id }
     }
 
     struct Topic {
-        /// Of its newest event.
+        /// Number of the topic's newest event.
         var number: Int
-        /// Which of the requests that were taken ended it.
+        /// The request that ended the topic, among those that were taken.
         var endedBy: Int?
         var isPaused = false
 
@@ -44,9 +44,9 @@ extension EngineWorld {
         let subscriber: UInt64
         let app: Int
         var tokens: [[UInt8]]
-        /// So many of them are used no more.
+        /// Number of the phone's tokens that are no longer in use.
         var oldTokens = 0
-        /// What it was told to show, by which request; `nil`: it was told to go.
+        /// Topics that requests told the activity to show, and the request's sequence number; a `nil` topic ends the activity.
         var choices: [(sequence: Int, topic: TopicID?)] = []
         var isFlying = false
         var stamp = Int64.min
@@ -58,9 +58,9 @@ extension EngineWorld {
         var isDead = false
         var deathsTold = 0
         var hasEnded = false
-        /// An end of its own was refused for good.
+        /// Is `true` after an end of the activity's own was refused for good.
         var isLost = false
-        /// The last request before it was told that its end was refused: what was asked of it meanwhile is not done.
+        /// The last request before the refused end was reported; requests up to it are not carried out.
         var staysSince = -1
 
         init(id: ActivityID, subscriber: UInt64, app: Int, token: [UInt8]) {
@@ -76,10 +76,10 @@ extension EngineWorld {
         func hasFollowed(_ topic: TopicID) -> Bool { choices.contains { $0.topic == topic } }
     }
 
-    /// Something was asked that must be answered once.
+    /// A question that must be answered exactly once.
     struct Question {
         var answers = 0
-        /// Of a settle: its time, what had been taken before it, and the newest event of each topic that nobody holds back.
+        /// For a settle: its deadline, the number of events taken before it, and the newest event of each topic that is not held back.
         var until: Int64?
         var sequence = 0
         var numbers: [TopicID: Int] = [:]
@@ -91,7 +91,7 @@ extension EngineWorld {
 extension EngineWorld {
     // MARK: Decisions
 
-    /// What was taken is decided, once and in its order.
+    /// Checks that each taken event is decided, once and in order.
     func judge(_ record: DecisionRecord) {
         onHappening?("\(record.kind) \(record.id ?? ""): \(record.outcome), \(record.reason)")
         guard record.origin == .event else { return }
@@ -101,7 +101,7 @@ extension EngineWorld {
         eventsDecided += 1
     }
 
-    /// What each app's people are to see from now on.
+    /// Records the state that each app's people are to see from now on.
     func note(_ decisions: [Decision]) {
         for decision in decisions {
             switch decision {
@@ -185,13 +185,13 @@ extension EngineWorld {
             phones[index].refused = push.state
             phones[index].isLost = push.event == .end && push.state.isEmpty
         case .throttled, .serviceError, .notProcessed:
-            // Nobody has heard it.
+            // The alert was not heard.
             if let alert = push.alert { phones[index].alerts.remove(alert) }
         case .unknown: break
         }
     }
 
-    /// Connections are read before their requests time out.
+    /// Checks that connections are read before their requests time out.
     func judge(turn waited: Duration) {
         if waited > ShardTurn.longest + .milliseconds(4) { complain("a shard's turn takes \(waited)") }
     }
@@ -226,7 +226,7 @@ extension EngineWorld {
         if questions[number].answers > 1 { complain("question \(number) is answered twice") }
     }
 
-    /// Everybody who can have it has what was taken before the question, or something newer.
+    /// Checks that every phone that can have them has the events taken before the question, or newer ones.
     func judge(_ settlement: Settlement, of number: Int) {
         answered(number)
         onHappening?("question \(number): \(settlement)")
@@ -258,7 +258,7 @@ extension EngineWorld {
         if let end = topic.endedBy, end <= question.sequence {
             return sequence < end && apps[phone.app].shown[id] != nil ? "lacks the end of \(id)" : nil
         }
-        // What is paused is not waited for.
+        // Paused topics and apps are not waited for.
         guard question.pauses == pauses, !question.pausedApps.contains(phone.app), let number = question.numbers[id]
         else {
             return nil
@@ -272,7 +272,7 @@ extension EngineWorld {
 
     // MARK: After a calm
 
-    /// What should be everywhere by now, and is not.
+    /// Returns a description of a state that should have arrived everywhere by now and has not.
     func missing() -> String? {
         if core.isCongested { return "the core waits for room in a ring" }
         if nodes.contains(where: { $0.turn.shard.isHeldUp }) { return "a shard waits for room in a ring" }

@@ -6,7 +6,7 @@ import FanfareModel
 @testable import Fanfare
 
 extension EngineWorld {
-    /// A shard and what its thread has around it: rings to the core, a loop with timers, a network.
+    /// A shard and the surroundings of its thread: rings to the core, a loop with timers, a network.
     final class Node {
         let app: Int
         let link: ShardLink
@@ -15,16 +15,16 @@ extension EngineWorld {
         private let clock: ManualClock
         private let now: () -> Moment
         private let wakeup = Wakeup()
-        /// When its timers go off, monotonic nanoseconds.
+        /// The time at which its timers fire, monotonic nanoseconds.
         private var due: Int64?
         private var figuresDue: Int64
         private var stopDue: Int64?
         private(set) var hasStopped = false
-        /// What a look at the clock costs it while it carries out commands.
+        /// Time that passes with each reading of the clock while the shard carries out commands.
         private let pace: Duration
-        /// Its thread gets no time.
+        /// Is `true` while the shard's thread is not scheduled.
         var isHung = false
-        /// How long its network has waited for its part of a turn.
+        /// Called with the time for which its network has waited for its part of a turn.
         var onTurn: ((_ waited: Duration) -> Void)?
 
         init(
@@ -38,7 +38,7 @@ extension EngineWorld {
             let wakeup = wakeup
             let threadClock = ThreadClock(clock.source)
             now = { threadClock.now() }
-            // `fanfare-sim` plays the guard of dead tokens; here it does not come into it.
+            // `fanfare-sim` tests the guard of dead tokens; here it never shuts.
             let shard = Shard(lineups: lineups, feedbackMax: room.facts, deadTokenAnswers: 1_000_000...2_000_000)
             turn = ShardTurn(
                 rings, shard: shard, clock: threadClock, wake: { wakeup.isSet = true }, wakeCore: wakeCore)
@@ -54,15 +54,15 @@ extension EngineWorld {
             turn.onStop = { [unowned self] in stopDue = clock.now + $0.nanoseconds }
         }
 
-        /// Before its thread's loop runs.
+        /// Applies a command before the thread's loop runs.
         func load(_ command: ShardCommand) { turn.shard.apply(command, at: now()) }
 
         /// The loop's next timer.
         var nextDue: Int64? { hasStopped || isHung ? nil : [due, figuresDue, stopDue].compactMap(\.self).min() }
 
-        /// What its thread's loop does when it gets time.
+        /// Runs one turn of the thread's loop.
         ///
-        /// - Returns: whether anything was to be done.
+        /// - Returns: whether there was any work.
         func run() -> Bool {
             guard !hasStopped, !isHung else { return false }
             let now = clock.now
@@ -91,13 +91,13 @@ extension EngineWorld {
             return true
         }
 
-        /// An answer has come.
+        /// Delivers the answer to a push.
         func answer(_ index: Int, _ outcome: DeliveryOutcome) {
             network.answer(index, outcome)
             end()
         }
 
-        /// There is room in the network again.
+        /// Makes room in the network again.
         func unblock() {
             guard !hasStopped else { return }
             network.isBlocked = false
@@ -112,7 +112,7 @@ extension EngineWorld {
         var isSet = false
     }
 
-    /// A few connections: takes so many pushes at once, and answers each when the world says what.
+    /// A network of a few connections: it takes a limited number of pushes at once, and answers each when the world decides.
     final class Network: Transport {
         struct Flight {
             let completion: (slot: ActivitySlot, generation: UInt32)
@@ -130,10 +130,10 @@ extension EngineWorld {
         private var closed: (() -> Void)?
         private(set) var flights: [Flight] = []
         var isBlocked = false
-        /// Each push as it leaves, and as its answer comes.
+        /// Called with each push when it leaves, and when its answer comes.
         var onPush: ((Flight) -> Void)?
         var onAnswer: ((Flight, DeliveryOutcome) -> Void)?
-        /// How long it has waited for its part of the shard's turn.
+        /// Called with the time for which the network has waited for its part of the shard's turn.
         var onTurn: ((_ waited: Duration) -> Void)?
         private var waitsSince: Int64?
 

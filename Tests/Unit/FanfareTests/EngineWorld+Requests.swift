@@ -4,7 +4,7 @@ import FanfareModel
 
 @testable import Fanfare
 
-/// What is asked of the engine, as its callers do.
+/// Requests to the engine, as its callers make them.
 extension EngineWorld {
     /// - Returns: whether it was taken.
     @discardableResult private func post(_ request: CoreTurn.Request) -> Bool {
@@ -41,7 +41,7 @@ extension EngineWorld {
         if ends { topics[id]?.endedBy = sequence }
     }
 
-    /// In an order that is a seed's, not a dictionary's.
+    /// The topics that have not ended, in an order that depends on the seed alone, unlike a dictionary's.
     private var runningTopics: [(TopicID, Topic)] {
         topics.filter { $0.value.endedBy == nil }.sorted { $0.key.rawValue < $1.key.rawValue }
     }
@@ -74,7 +74,7 @@ extension EngineWorld {
 
     private func newToken() -> [UInt8] { (0..<8).map { _ in UInt8.random(in: 0...255, using: &random) } }
 
-    /// Those who were there when the engine started.
+    /// Loads the subscribers that exist when the engine starts.
     func load() {
         let loaded = (0..<4).map { _ in
             var phone = newPhone()
@@ -154,7 +154,7 @@ extension EngineWorld {
         }
     }
 
-    /// Of somebody whom nobody knows, or with a token that cannot be one.
+    /// Makes a request for an unknown activity, or with an invalid token.
     func speakOfAStranger() {
         let id = ActivityID(random.next() | 1 << 63)
         let app = Int.random(in: 0..<apps.count, using: &random)
@@ -173,7 +173,7 @@ extension EngineWorld {
 
     func ask() {
         let number = questions.count
-        // Whatever runs here does so in the test's own thread.
+        // All callbacks run in the test's own thread.
         nonisolated(unsafe) let world = self
         switch random.next() % 5 {
         case 0: if post(.counts { _ in world.answered(number) }) { questions.append(Question()) }
@@ -192,7 +192,7 @@ extension EngineWorld {
 
     func settle(until: Int64) {
         let number = questions.count
-        // Whatever runs here does so in the test's own thread.
+        // All callbacks run in the test's own thread.
         nonisolated(unsafe) let world = self
         var question = Question()
         question.until = until
@@ -204,8 +204,7 @@ extension EngineWorld {
         questions.append(question)
     }
 
-    /// As long as the core takes anything, and nothing else happens: of what shards say nothing, of what takes them long, or of what
-    /// they have to tell of.
+    /// Posts requests of one sort until the core is congested: requests without feedback, expensive ones, or ones with feedback.
     func flood() {
         nodes.randomElement(using: &random)!.isHung = random.chance(0.7)
         let kind = random.next() % 4
@@ -227,7 +226,7 @@ extension EngineWorld {
     }
 }
 
-/// Counts how often it is read, by the test's own thread: nobody else has it.
+/// A source that counts how often it is read, on the test's own thread only.
 private final class CountedSource: SubscriberSource, @unchecked Sendable {
     private let everybody: [Subscription]
     private(set) var readings = 0

@@ -5,13 +5,13 @@ import FanfareModel
 
 @testable import Fanfare
 
-/// An engine in one thread, driven by one seed: the inbox, the core's turns, the shards' turns and the rings between them are the real
-/// ones, with little room, so that they are full often. Threads get no time for a while, the network is in trouble, clocks are set. Nobody
-/// runs but who was woken or whose timer has gone off, as on a loop.
+/// An engine in one thread, driven by one seed. The inbox, the core's turns, the shards' turns and the rings between them are the real
+/// ones, with so little room that they are often full. Threads are not scheduled for a while, the network fails, clocks are set. As on
+/// a loop, a thread runs only after it was woken or its timer has fired.
 ///
-/// `fanfare-sim` plays decisions and shards in all their cases; this plays what lies between them.
+/// `fanfare-sim` plays decisions and shards in all their cases; this plays the parts between them.
 final class EngineWorld {
-    /// What the world does next.
+    /// The next event in the world.
     enum Action: CaseIterable {
         case event, follow, change, order, ask, stranger, report, flood, block, hang, setClock
         case runCore, hear, runShard, answer, passTime
@@ -30,7 +30,7 @@ final class EngineWorld {
         }
     }
 
-    /// In rings, in the mailbox, in a shard for its facts, and in the network.
+    /// Capacities: of the rings, of the mailbox, of a shard for its facts, and of the network.
     struct Room {
         var mailbox: Int
         var commands: Int
@@ -47,21 +47,21 @@ final class EngineWorld {
     let nodes: [Node]
     let perApp: Int
     private let isTroubled: Bool
-    /// What a look at the clock costs a shard that works.
+    /// Time that passes with each reading of the clock while a shard works.
     private let pace: Duration
     let requested = Wakeup()
     private let told: Wakeup
-    /// When the core's timer goes off, monotonic nanoseconds.
+    /// The time at which the core's timer fires, monotonic nanoseconds.
     private var coreDue: Int64?
     private var coreIsHung = false
-    /// The machine's clock.
+    /// Error of the machine's clock.
     private var isWrongBy = Duration.zero
     private var isCalm = false
     private(set) var isStopping = false
-    /// When all was done, after a stop.
+    /// The time at which all work was done, after a stop.
     private(set) var overAt: Int64?
 
-    // What was asked of the engine, and what has come of it: `EngineWorld+Judge`.
+    // Requests to the engine, and their results: `EngineWorld+Judge`.
     var apps: [App]
     var topics: [TopicID: Topic] = [:]
     var phones: [Phone] = []
@@ -77,9 +77,9 @@ final class EngineWorld {
     var pauses = 0
     var everyIsPaused = false
     private(set) var violation: String?
-    /// Takes a line for each thing that happens, for whoever looks for the cause of a violation.
+    /// Called with a line for each event, for the search for a violation's cause.
     var onHappening: ((String) -> Void)?
-    /// How often something was full, or waited: a world in which nothing is full proves nothing.
+    /// Counts of full queues and waits: a world in which nothing is ever full proves nothing.
     var met = Met()
 
     struct Met {
@@ -127,7 +127,7 @@ final class EngineWorld {
         load()
     }
 
-    /// - Returns: what did not hold, and at which step.
+    /// - Returns: the violated condition, and the step of the violation.
     func play(steps: Int) -> String? {
         for step in 1...steps {
             perform(random.pick(Action.allCases, by: \.weight))
@@ -173,7 +173,7 @@ final class EngineWorld {
 
     // MARK: What runs
 
-    /// The core's loop, woken by a request, or by room in a ring, or by its timer.
+    /// Runs the core's loop if a request, room in a ring, or its timer has woken it.
     func runCore() -> Bool {
         guard !coreIsHung, overAt == nil, requested.isSet || coreDue.map({ $0 <= clock.now }) == true else {
             return false
@@ -188,7 +188,7 @@ final class EngineWorld {
         return true
     }
 
-    /// The same, woken by a shard.
+    /// Runs the core's loop if a shard has woken it.
     private func hear() -> Bool {
         guard !coreIsHung, overAt == nil, told.isSet else { return false }
         told.isSet = false
@@ -205,7 +205,7 @@ final class EngineWorld {
     private func outcome(of flight: Network.Flight) -> DeliveryOutcome {
         guard isTroubled, !isCalm else { return .accepted }
         let mayDie = phonesByToken[flight.token].map { phones[$0].tokens.count == 1 } == true
-        // Of what comes last somebody is to hear, too.
+        // The last pushes of a stop get dead-token answers, too, which must be reported.
         if isStopping, mayDie, random.chance(0.5) { return .deadToken }
         switch random.next() % 100 {
         case 0..<8: return .notProcessed
@@ -218,9 +218,9 @@ final class EngineWorld {
         }
     }
 
-    /// Whoever was woken runs until nobody is, and every push is answered.
+    /// Runs the woken threads until none is woken, and answers every push.
     ///
-    /// - Parameter answering: what is on its way already, or that and all that leaves meanwhile.
+    /// - Parameter answering: whether pushes that leave meanwhile are answered, too, and not only those in flight already.
     private func runAll(answering: Bool = true) {
         for node in nodes where !answering {
             for _ in node.network.flights.indices { node.answer(0, outcome(of: node.network.flights[0])) }
@@ -246,10 +246,10 @@ final class EngineWorld {
         clock.pass(.nanoseconds(max(1, min(next, end) - clock.now)))
     }
 
-    /// Threads get their time, and the network answers: soon everybody has everything.
+    /// Schedules all threads and answers all pushes: every phone soon has its newest state.
     func calm() {
         beCalm()
-        // A token's own wait is 64 seconds at most, and half as much.
+        // A token's own backoff is 64 seconds at most, plus one half.
         let end = clock.now + Duration.seconds(130).nanoseconds
         while violation == nil {
             runAll()
@@ -273,7 +273,7 @@ final class EngineWorld {
         }
     }
 
-    /// Something is on its way at every moment, and who asks is answered all the same.
+    /// Checks that a settle is answered although a push is in flight at every moment.
     private func settleWhileBusy() {
         isCalm = true
         defer { isCalm = false }
@@ -290,7 +290,7 @@ final class EngineWorld {
         }
     }
 
-    /// A shard that gets no time for a while has as much to do then as there are topics, not as there were versions.
+    /// Checks that the work of a shard that was not scheduled for a while grows with the topics, not with their versions.
     private func fallBehind() {
         guard pace > .zero, core.flushesUntil == nil else { return }
         isCalm = true
@@ -333,7 +333,7 @@ final class EngineWorld {
             passToNextTimer(before: deadline)
         }
         guard violation == nil else { return }
-        // The shards' threads go on until they are told.
+        // The shards' threads go on until they are told to stop.
         for _ in 0..<20 { answer(nodes.randomElement(using: &random)!) }
         core.stop(within: turn.timeLeft)
         for node in nodes where !node.hasStopped { complain("a shard has not stopped") }
@@ -343,7 +343,7 @@ final class EngineWorld {
         if isWell, clock.now >= deadline { complain("a stop waits for nobody") }
     }
 
-    /// The core's thread waits for the shards' threads.
+    /// Waits for the shards' threads, as the core's thread does.
     private func endShards(_ take: (ShardFeedback, _ shard: Int) -> Void) {
         for node in nodes { node.isHung = false }
         let end = clock.now + turn.timeLeft.nanoseconds

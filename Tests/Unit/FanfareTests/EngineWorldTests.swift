@@ -4,7 +4,7 @@ import Testing
 @testable import Fanfare
 
 @Suite struct EngineWorldTests {
-    /// For more than CI plays: how many worlds, the first one's seed, and whether what happens is told.
+    /// Reads a setting for longer runs than CI's: the number of worlds, the first one's seed, or whether events are printed.
     private static func asked(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
 
     @Test func everythingArrivesHoweverFullTheRingsWere() {

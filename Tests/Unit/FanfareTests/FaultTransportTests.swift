@@ -6,13 +6,13 @@ import Testing
 @testable import Fanfare
 
 @Suite struct FaultTransportTests {
-    /// Invariant 1, over a bad network: once all is quiet, every live token has accepted its topic's newest state; and invariant
-    /// 2: nobody's stamps went back.
+    /// Invariants 1 and 2 hold over a bad network: once all is quiet, every live token has accepted its topic's newest state, and no
+    /// token's stamps went back.
     @Test(.timeLimit(.minutes(4)), arguments: UInt64(1)...3) func everyLiveTokenEndsAtItsNewestState(
         seed: UInt64
     ) throws {
         let loop = try Loop()
-        // Set and used on the shard's thread; read here when that has ended.
+        // Set and used on the shard's thread; read here after that has ended.
         nonisolated(unsafe) var source: RecordingSource?
         let core = try EngineCore(
             loop: loop, shards: 1,
@@ -56,7 +56,7 @@ import Testing
             #expect(pushes.last?.state == Array(#"{"goals":12}"#.utf8), "seed \(seed)")
             #expect(zip(pushes, pushes.dropFirst()).allSatisfy { $0.stamp <= $1.stamp }, "seed \(seed)")
         }
-        // It was a bad network indeed.
+        // The network was indeed bad.
         for outcome in [DeliveryOutcome.notProcessed, .unknown, .throttled, .deadToken] {
             #expect(recorded.outcomes[outcome, default: 0] > 0, "seed \(seed): \(outcome)")
         }

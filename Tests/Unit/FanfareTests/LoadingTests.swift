@@ -9,7 +9,7 @@ import Testing
 @testable import Fanfare
 
 @Suite struct LoadingTests {
-    /// Counts how often it is read.
+    /// A source that counts how often it is read.
     private final class CountedSource: SubscriberSource {
         let readings = Atomic(0)
         let count: Int
@@ -36,7 +36,7 @@ import Testing
 
     private struct Fault: Error, Equatable {}
 
-    /// Ten million lines are minutes of silence at each start, if every shard reads all of them.
+    /// Ten million lines would delay each start by minutes if every shard read all of them.
     @Test func subscribersAreReadOnceHoweverManyShardsThereAre() throws {
         let source = CountedSource(50_000)
         let loop = try Loop()
@@ -62,7 +62,7 @@ import Testing
             token: Array(repeating: 1, count: token), startedAt: startedAt)
     }
 
-    /// A program's own sequence has nobody else to tell. A time that cannot be is no reason to leave a person without pushes.
+    /// A program's own sequence has no other way to report. An impossible time is no reason to leave a person without pushes.
     @Test func whatCannotBeLoadedIsToldAndATimeThatCannotBeCountsAsNow() throws {
         let everybody =
             [
@@ -110,7 +110,7 @@ import Testing
         loop.close()
     }
 
-    /// The last shard's transport cannot be had, when the others have been opened: nobody waits for anybody.
+    /// The last shard's transport cannot be opened after the others' have been: no thread waits for another.
     @Test(.timeLimit(.minutes(5))) func aTransportThatCannotBeHadIsAnErrorAndLeavesNoThread() throws {
         let loop = try Loop()
         let closed = Atomic(0)
@@ -130,7 +130,7 @@ import Testing
     @Test func whatWaitsForAShardIsBounded() {
         let queue = LoadingQueue()
         let source = CountedSource(200_000)
-        // Changed on the shard's thread; read here when that has been joined.
+        // Changed on the shard's thread; read here after that has been joined.
         nonisolated(unsafe) var taken = 0
         nonisolated(unsafe) var waitingMost = 0
         let thread = try? LoopThread(name: "shard") { _ in
@@ -147,7 +147,7 @@ import Testing
     }
 }
 
-/// Tells that it was closed.
+/// A transport that reports its closing.
 private final class ClosingTransport: Transport {
     private let tell: () -> Void
     init(_ tell: @escaping () -> Void) { self.tell = tell }

@@ -6,7 +6,7 @@ import Synchronization
 
 @testable import Fanfare
 
-/// Core and one shard in one thread: nothing happens but what a test asks for.
+/// Core and one shard in one thread; they run only when a test tells them to.
 final class OneThread: EngineCoreDelegate {
     let clock = ManualClock()
     let inbox: CoreTurn.Inbox
@@ -21,7 +21,7 @@ final class OneThread: EngineCoreDelegate {
     private let wakeups: Wakeups
     private let proof: WallProof
 
-    /// Who was woken and has not run since.
+    /// Threads that were woken and have not run since.
     final class Wakeups {
         var core = false
         var shard = false
@@ -53,7 +53,7 @@ final class OneThread: EngineCoreDelegate {
     func coreDidReport(_ line: String) { turn.report(line) }
     func coreDidRelieve() { reliefs += 1 }
 
-    /// APNs accepts a JWT that was made by a clock which nobody has set.
+    /// Lets APNs accept a JWT made by a right clock.
     func prove() {
         proof.origin = clock.truth.milliseconds * 1_000_000 - clock.source.monotonicNanoseconds()
     }
@@ -72,7 +72,7 @@ final class OneThread: EngineCoreDelegate {
         core.takeFeedback()
     }
 
-    /// All that is woken runs, until nobody is.
+    /// Runs the woken threads until none is woken.
     func settle() {
         while turn.run() == .again {}
         while wakeups.core || wakeups.shard {
@@ -81,7 +81,7 @@ final class OneThread: EngineCoreDelegate {
         }
     }
 
-    /// Time goes on, and whoever is due runs.
+    /// Advances the time and runs each thread that is due.
     func pass(_ duration: Duration) {
         var left = duration
         while left > .zero {
@@ -94,7 +94,7 @@ final class OneThread: EngineCoreDelegate {
         }
     }
 
-    /// As `Engine.stop` begins.
+    /// Begins a stop as `Engine.stop` does.
     func stop(within timeout: Duration) {
         inbox.stop(by: clock.source.monotonicNanoseconds() + timeout.milliseconds * 1_000_000)
     }
@@ -115,7 +115,7 @@ final class OneThread: EngineCoreDelegate {
             .fact(Fact(id: "goal-\(number)", kind: "goal", at: clock.truth, values: ["side": "home"])))
     }
 
-    /// Worth no alert, and no haste.
+    /// Publishes a change without an alert that is not urgent.
     func card(_ number: Int) {
         event(
             "card",
@@ -134,7 +134,7 @@ final class OneThread: EngineCoreDelegate {
                     token: [UInt8(activity)], startedAt: startedAt), app: 0))
     }
 
-    /// A match that has begun, and a phone that shows it.
+    /// Begins a match, and a phone that shows it.
     func begin() {
         follow()
         event(
@@ -145,6 +145,6 @@ final class OneThread: EngineCoreDelegate {
 }
 
 extension Moment {
-    /// The system's clocks.
+    /// Reads the system's clocks.
     static func now() -> Moment { ThreadClock(.system).now() }
 }

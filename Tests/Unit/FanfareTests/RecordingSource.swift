@@ -1,8 +1,8 @@
 import FanfareFanOut
 import FanfareModel
 
-/// Stands between a transport and its shard and keeps what was accepted for each token, so that every transport can be judged by
-/// what arrived.
+/// A source between a transport and its shard that keeps the pushes accepted for each token, so that tests can judge any transport by
+/// the pushes that arrived.
 final class RecordingSource: DeliverySource {
     struct Push: Equatable {
         let event: Payload.Event
@@ -19,7 +19,7 @@ final class RecordingSource: DeliverySource {
 
     private let shard: Shard
     private var onTheWay: [Key: (token: [UInt8], push: Push)] = [:]
-    /// Of each token, in the order of the answers.
+    /// Accepted pushes of each token, in the order of the answers.
     private(set) var accepted: [[UInt8]: [Push]] = [:]
     private(set) var dead: Set<[UInt8]> = []
     private(set) var outcomes: [DeliveryOutcome: Int] = [:]

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Fanfare
 
-/// Callers that wait for room: each gets one answer, in their order.
+/// Callers that wait for room: each gets one answer, in order of arrival.
 @Suite(.timeLimit(.minutes(5))) struct RoomLineTests {
     private typealias Line = RoomLine<Int>
 
-    /// A caller in a task of its own, once it stands in the line.
+    /// Starts a caller in a task of its own and returns once it has a place in the line.
     private func caller(
         of line: Line, bringing element: Int?, until: Int64 = .max
     ) async -> Task<Line.Answer, Never> {
@@ -36,7 +36,7 @@ import Testing
         #expect(!line.admit(room: 10, push: push), "nobody waits")
     }
 
-    /// Somebody else was quicker: whoever was to go next stays the next one.
+    /// Another caller takes the room first: the first one in the line stays first.
     @Test func whoFindsNoRoomAfterAllStaysTheFirst() async {
         let line = Line()
         let first = await caller(of: line, bringing: 1)
@@ -95,7 +95,7 @@ import Testing
             })
         #expect(pushed == [2])
         #expect(await second.value == .admitted(0))
-        // The task was cancelled before it came.
+        // The task was cancelled before it joined the line.
         let cancelled = Task {
             while !Task.isCancelled { await Task.yield() }
             return await line.wait(with: 3, until: .max, wake: {})
@@ -116,7 +116,7 @@ import Testing
         #expect(!line.admit(room: 1) { _ in 0 })
     }
 
-    /// Many come, and are cancelled, behind one who waits.
+    /// Many callers join the line behind one that waits, and are cancelled.
     @Test func theLineForgetsThoseWhoAreGone() async {
         let line = Line()
         let first = await caller(of: line, bringing: 0)

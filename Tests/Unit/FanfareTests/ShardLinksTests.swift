@@ -5,7 +5,7 @@ import Testing
 @testable import Fanfare
 
 @Suite struct ShardLinksTests {
-    /// The shards of two apps, two for each, and what they are told.
+    /// The shards of two apps, two for each, and their commands.
     private struct Stage {
         private let consumers: [ShardRings]
         let links: ShardLinks
@@ -16,7 +16,7 @@ import Testing
             links = ShardLinks(rings.map { ShardLink($0) {} }, perApp: 2)
         }
 
-        /// The shards that have commands.
+        /// Returns the shards that have commands.
         func told() -> [Int] {
             consumers.indices.filter { index in
                 var commands = consumers[index].commands.takeConsumer()
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// Each app of several has 262,144 commands of room beyond its rings; one app alone has none.
+    /// Each app of several has room for 262,144 commands beyond its rings; an app alone has none.
     @Test func oneAppAloneIsCongestedAsSoonAsItsRingIsFull() {
         let links = ShardLinks([ShardLink(ShardRings(commandsMax: 8, feedbackMax: 8)) {}], perApp: 1)
         for _ in 0..<8 { links.send(.unfollow(ActivityID(1))) }

@@ -15,10 +15,10 @@ import Testing
             staleAfter: nil, dismissAfter: nil)
     }
 
-    /// A backend takes back what nobody follows, of which nobody is told anything: so nothing but room is to be told.
+    /// Unfollows of unknown activities produce no reports, so the shard's only message is that there is room.
     @Test func aCoreThatFoundNoRoomIsToldOfIt() {
         let engine = OneThread()
-        // The shard tells once that it is there.
+        // The shard reports once that it is ready.
         engine.link.send(.unfollow(ActivityID(1)))
         engine.settle()
         var sent = 0
@@ -29,14 +29,14 @@ import Testing
         for _ in 0..<64 { engine.link.send(.unfollow(ActivityID(1))) }
         #expect(engine.reliefs == 0)
         #expect(sent == ShardRings.commandsMax + 1)
-        // Not a word from the shard but that it has taken something.
+        // The shard reports nothing but that it has taken commands.
         while engine.shardIsWoken { engine.runShard() }
         #expect(engine.coreIsWoken)
         engine.hear()
         #expect(engine.reliefs == 1 && !engine.core.isCongested)
     }
 
-    /// Whatever a turn of the core sends is told once; a shard that is awake finds it by itself.
+    /// All commands of one turn of the core wake the shard once; a shard that is awake finds them by itself.
     @Test func aShardIsWokenOnceForATurnOfTheCore() {
         let rings = ShardRings()
         var wakes = 0
@@ -46,7 +46,7 @@ import Testing
         link.ring()
         link.ring()
         #expect(wakes == 1)
-        // It has not looked yet.
+        // The shard has not read its ring yet.
         for _ in 0..<1000 { link.send(.unfollow(ActivityID(1))) }
         link.ring()
         #expect(wakes == 1)
@@ -74,7 +74,7 @@ import Testing
         #expect(engine.shard.shard.statistics.activities == 1)
     }
 
-    /// However often the ring is full again, and however the turns of the two fall.
+    /// The ring fills again and again, and the turns of core and shard interleave in any order.
     @Test(arguments: UInt64(1)...10) func aFullRingNeverStaysSo(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let engine = OneThread()
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// The same over threads; the shard's is held up until everything is full.
+    /// A core that found no room is told of it over threads, too; the shard's is blocked until everything is full.
     @Test(.timeLimit(.minutes(4))) func aCoreThatFoundNoRoomIsToldOfItOverThreads() throws {
         let loop = try Loop()
         let isOpen = Atomic(true)
@@ -100,7 +100,7 @@ import Testing
             makeTransports: [{ _, _, _ in HeldUpTransport { while !isOpen.load(ordering: .acquiring) { continue } } }])
         let watchdog = LoopTimer(loop: loop) { loop.stop() }
         watchdog.start(after: .seconds(120))
-        // It tells once that it is there.
+        // The shard reports once that it is ready.
         let recorder = CoreRecorder(core)
         recorder.onChange = { loop.stop() }
         loop.run()
@@ -115,7 +115,7 @@ import Testing
         loop.close()
     }
 
-    /// A shard that was busy for long has as much to do as there are topics, not as there were versions.
+    /// The work of a shard that was busy for long grows with the topics, not with their versions.
     @Test func aFullRingIsNoQueueOfVersions() {
         let engine = OneThread()
         for topic in 0..<10 {
@@ -130,7 +130,7 @@ import Testing
         #expect(engine.transport.accepted.count == 10)
     }
 
-    /// With a clock that goes on by a millisecond each time it is looked at: after a few milliseconds the transport has its turn.
+    /// The clock advances by a millisecond with each reading: after a few milliseconds the transport gets its part of the turn.
     @Test func aTurnIsOverAfterAFewMilliseconds() {
         let rings = ShardRings()
         let time = Atomic<Int64>(0)
@@ -158,7 +158,7 @@ import Testing
         }
         #expect(turn.shard.statistics.activities == 10_000)
 
-        // What goes to every lineup counts for itself.
+        // A publication that goes to every lineup is counted separately.
         let lineup = AudienceKey.lineup((0..<5).map { TopicID("match/\($0)") })
         link.send(.follow(ActivityID(10_001), lineup, token: [1]))
         link.ring()
@@ -194,7 +194,7 @@ import Testing
     }
 }
 
-/// Stands still whenever it is told of work, until its test lets it go on.
+/// A transport that blocks whenever it is told of work, until its test releases it.
 private final class HeldUpTransport: Transport {
     private let hold: () -> Void
     init(_ hold: @escaping () -> Void) { self.hold = hold }
