@@ -32,6 +32,8 @@ public enum Admission: Sendable, Hashable {
 ///
 /// One type with four cases, because there are four things a caller can do: try later, stop, give way, mend the call. What there is to mend
 /// is a `Refusal`, which may learn more causes without breaking a `switch`.
+///
+/// Write `catch { switch error { … } }`: on `catch .refused(let refusal)` after an `await` the compiler of Swift 6.3.1 crashes.
 public enum EngineError: Error, Sendable, Hashable, CustomStringConvertible {
     /// There was no room for as long as the caller wanted to wait.
     case full
