@@ -34,6 +34,8 @@ public enum Admission: Sendable, Hashable {
 ///
 /// The four cases are the four things that a caller can do: try later, stop, give way, correct the call. `Refusal` tells what to correct, and
 /// can gain causes without breaking a `switch`.
+///
+/// Write `catch { switch error { … } }`: the compiler of Swift 6.3.1 crashes on `catch .refused(let refusal)` after an `await`.
 public enum EngineError: Error, Sendable, Hashable, CustomStringConvertible {
     /// There was no room within the caller's time limit.
     case full

@@ -71,7 +71,8 @@ import Foundation
         do {
             _ = try await engine.follow(
                 .topic(ride), activity: "anna-ride", subscriber: "anna", token: [UInt8](repeating: 0xCD, count: 80))
-        } catch .refused(let refusal) where refusal.cause == .token {
+        } catch {
+            guard case .refused(let refusal) = error, refusal.cause == .token else { throw error }
             print("ask the app for another token: \(refusal)")
         }
         let state = Ride(driver: "Ben", arrival: Date(timeIntervalSince1970: 1_781_360_000))

@@ -8,8 +8,11 @@ do {
     let receipt = try await engine.follow(
         .topic(match), activity: "anna-card", subscriber: "anna", token: token)
     print("taken at place \(receipt.position)")
-} catch .refused(let refusal) {
-    print("the call is wrong: \(refusal)")
+} catch {
+    switch error {
+    case .refused(let refusal): print("the call is wrong: \(refusal)")
+    case .full, .stopped, .cancelled: print(error)
+    }
 }
 
 _ = await engine.shutdown(within: .seconds(10))
