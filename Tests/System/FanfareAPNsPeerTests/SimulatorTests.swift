@@ -198,7 +198,7 @@ import Testing
         #expect(world.source.count(.accepted) == 3, "\(world.simulator.statistics.payloadFaults)")
     }
 
-    // MARK: What the simulator does to connections
+    // MARK: Trouble with connections
 
     /// The limit changes between one and a thousand repeatedly: requests refused meanwhile were not processed, and none is lost.
     @Test func streamLimitsThatShrinkAndGrow() throws {
