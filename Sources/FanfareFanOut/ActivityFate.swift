@@ -8,7 +8,8 @@ public enum ActivityFate: Sendable, Hashable {
     /// is reported for it.
     case expired
     /// The activity is gone, and its id now means `as`, its successor: APNs accepted the successor's start, may have accepted it, or
-    /// the successor's token is known. The id means the successor even earlier, but no device shows that card until its start has left.
+    /// the successor's token is known. The id means the successor even earlier, but no device has that card before its start has left,
+    /// or if the start comes back.
     case renewed(as: ActivityID)
     /// The activity was followed again with the same token while its end was in flight: that card is gone, and a new card has its own token.
     case ended
@@ -26,7 +27,8 @@ public enum StartFailure: Sendable, Hashable, CustomStringConvertible {
     case refused
     /// APNs refused the start for the time being, again and again.
     case gaveUp
-    /// The start waited seven days, because nothing was published that the card could show, or because the device's start budget was spent.
+    /// The start waited seven days: nothing was published that the card could show, or the start was held back, by its device's budget
+    /// for example.
     case waitedTooLong
     /// The topic, or each topic of the lineup, that the card was to show has ended.
     case over

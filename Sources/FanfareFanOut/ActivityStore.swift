@@ -36,7 +36,7 @@ struct Activity {
         static let inFlight = Flags(rawValue: 1)
         /// A push is pending although `delivered` is the newest version: a joiner's first one, or a repeat after an unknown outcome.
         static let owedFirst = Flags(rawValue: 2)
-        /// Waits in the timing wheel; nothing is sent before it is due.
+        /// The activity backs off, or is held by the dead-token guard; nothing is sent before it is released.
         static let waiting = Flags(rawValue: 4)
         /// The activity has an entry in its audience's `revisits`.
         static let queued = Flags(rawValue: 8)

@@ -120,7 +120,7 @@ public import FanfareModel
 /// Deliveries pulled together. A batch is reused from pull to pull, so that a push allocates nothing.
 @usableFromInline package struct DeliveryBatch {
     package internal(set) var deliveries: [Delivery] = []
-    /// Payloads in the order of the deliveries that carry them. Consecutive sweeps may append the same payload again.
+    /// Payloads in the order of the deliveries that carry them; one payload may occur several times.
     private var payloads: [Payload] = []
     /// Payloads of earlier batches, to be overwritten.
     private var spare: [Payload] = []

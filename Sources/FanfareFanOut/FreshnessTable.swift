@@ -24,7 +24,7 @@ struct FreshnessTable {
         return index
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     mutating func noteAccepted(at now: Int64) { lastAccepted = now }
 
@@ -41,7 +41,7 @@ struct FreshnessTable {
     /// Records the duration of a publication that is complete and that a member lacked.
     mutating func noteSweep(_ took: Int64, of index: Int) { kinds[index].figures.sweep.record(took) }
 
-    // MARK: What there is to tell
+    // MARK: The report
 
     /// - Parameter oldestArrival: arrival of the oldest publication that a member lacks.
     func report(oldestArrival: Int64?, at now: Int64) -> FreshnessReport {

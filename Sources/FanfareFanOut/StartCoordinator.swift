@@ -48,8 +48,8 @@ struct PendingStart {
     /// follow something now look for the card now.
     static let refusalsMax = 12
 
-    /// The time for which a start waits for something to show, or for its device's budget, nanoseconds: seven days, as long as a topic
-    /// may take to begin (`TopicRules.beginsWithin`).
+    /// The time for which a start waits for something to show, or until it may be sent, nanoseconds: seven days, as long as a topic may
+    /// take to begin (`TopicRules.beginsWithin`).
     static let patience: Int64 = 7 * 86_400 * 1_000_000_000
 }
 
@@ -83,7 +83,7 @@ struct StartCoordinator {
         return start
     }
 
-    // MARK: On the way
+    // MARK: Phases
 
     mutating func enqueue(_ slot: ActivitySlot) { setPhase(.due, of: slot) }
 
@@ -119,7 +119,7 @@ struct StartCoordinator {
     /// Returns a start that has certainly not reached the device to its budget.
     mutating func returnBudget(for token: [UInt8]) { budget.giveBack(token) }
 
-    // MARK: What it shows
+    // MARK: Content
 
     mutating func replaceRequest(of slot: ActivitySlot, with request: StartRequest) { starts[slot]?.request = request }
 

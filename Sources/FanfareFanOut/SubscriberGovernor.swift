@@ -32,8 +32,8 @@ struct SubscriberGovernor {
         fileprivate init(immediate: UInt32, alerts: UInt32) { bits = immediate << 16 | alerts }
 
         fileprivate var immediate: UInt32 { bits >> 16 }
-        /// Seconds until the alert bucket is full. An essential alert that found the bucket empty makes it more than the bucket holds; the
-        /// excess, which was taken from no refill, comes back to none.
+        /// Seconds until the alert bucket is full. They exceed the bucket after an essential alert that found it empty, so that a return of
+        /// that alert's charge refills nothing.
         fileprivate var alerts: UInt32 { bits & 0xffff }
 
         fileprivate func immediate(after seconds: UInt32) -> UInt32 { immediate.less(seconds) }

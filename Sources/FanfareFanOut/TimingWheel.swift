@@ -11,7 +11,7 @@
 /// woken to move entries. All entries of a list move at once: for a million entries that is less work than inserting them.
 struct TimingWheel {
     enum Subject: Hashable {
-        /// An activity in its backoff. It is gone if the slot has another generation.
+        /// An activity in its backoff. The entry is void if the slot has another generation.
         case activity(ActivitySlot, generation: UInt32)
         /// An audience that gathers alerts, by index.
         case audience(UInt32)

@@ -108,7 +108,7 @@ def carry(context, order, requests, following, result):
                         "debug": (event.additional_data or b"").decode(), "sent": highest})
                     for number in [n for n in open_streams if n > event.last_stream_id]:
                         open_streams.pop(number)
-            # The same read may have answers after the PING's that are older than it, so all events are handled first.
+            # The read may have had answers to older requests after the PING's; all of them have been handled here.
             if has_pong:
                 return following
 

@@ -5,7 +5,7 @@ import FanfareLoop
 import Foundation
 import Testing
 
-/// Of several addresses some lead nowhere: pushes go to one that does not, soon, and nothing is lost by those.
+/// Some addresses lead nowhere: pushes soon go to another one, and none is lost on the way.
 @Suite struct AddressesTests {
     private let scratch: Scratch
     private let credentials: ProviderToken
@@ -17,14 +17,14 @@ import Testing
             keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789")
     }
 
-    /// Many connections, so that each address is the first for one of them: the order within a family is drawn.
+    /// Number of connections: enough that each address is the first for one of them, because the order within a family is drawn.
     private static let connections = 8
 
     private func harness(_ loop: Loop, _ resolver: Resolver, connections: Int = connections) throws -> PoolHarness {
         var configuration = ConnectionPool.Configuration(
             endpoint: Endpoint(host: "localhost", port: 443, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app", connections: connections)
-        // Longer than any of these tests may take: whatever waits for it fails.
+        // Longer than any of these tests may take: a test that waits for it fails.
         configuration.connectTimeout = .seconds(300)
         configuration.resolver = resolver
         return try PoolHarness(
@@ -56,7 +56,7 @@ import Testing
         Resolver { (_, _) throws(LoopError) in addresses }
     }
 
-    /// A port whose system drops the packets of whoever wants to connect: the queue of its listener is full.
+    /// A port whose system drops the packets of connecting clients, because its listener's queue is full.
     private final class BlackHole {
         private var sockets: [Int32] = []
         private(set) var port: UInt16 = 0
@@ -99,7 +99,7 @@ import Testing
         withExtendedLifetime(hole) {}
     }
 
-    /// An overloaded front end completes TLS and then says nothing. What was written for it is not the next address's.
+    /// An overloaded front end completes TLS and then falls silent. Bytes written for it do not go to the next address.
     @Test func aServerThatFallsSilentBehindTLSIsLeftForTheNextAddress() throws {
         let loop = try Loop()
         let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
@@ -108,7 +108,7 @@ import Testing
             with: always([address("127.0.0.1", silent.port), address("127.0.0.1", simulator.port)]), loop, simulator)
     }
 
-    /// All connections begin with the family that the system prefers. Nothing but the time for the next attempt wakes anybody then.
+    /// All connections begin with the family that the system prefers. Only the timer for the next attempt wakes the pool then.
     @Test func aFamilyThatFallsSilentIsLeftForTheOther() throws {
         let loop = try Loop()
         let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
@@ -117,7 +117,7 @@ import Testing
             with: always([address("::1", silent.port), address("127.0.0.1", simulator.port)]), loop, simulator)
     }
 
-    /// A tunnel that lets only small packets through: each connection opens, its first push is answered, and nothing else.
+    /// A tunnel lets only small packets through: each connection opens, its first push is answered, and no other.
     @Test func aFamilyThatOpensAndThenSwallowsIsLeftForTheOther() throws {
         let loop = try Loop()
         let swallowing = try AnsweringServer(loop: loop, scratch: scratch, host: "::1") {
@@ -136,7 +136,7 @@ import Testing
         harness.close()
     }
 
-    /// The beginning of a frame that one server has sent is not the beginning of what another one says.
+    /// The beginning of a frame from one server must not be joined to the bytes of the next one.
     @Test func halfAFrameOfOneServerIsNotTheNextOnes() throws {
         let loop = try Loop()
         let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
@@ -156,7 +156,7 @@ import Testing
             with: always([address("127.0.0.1", rude.port), address("127.0.0.1", simulator.port)]), loop, simulator)
     }
 
-    /// Somebody else answers at the addresses of one family, a hotel's portal or a wrong entry: the other family is well.
+    /// Another server answers at the addresses of one family, a hotel's portal or a wrong entry; the other family works.
     @Test func aForeignCertificateInOneFamilyIsLeftForTheOther() throws {
         let loop = try Loop()
         let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
@@ -173,8 +173,8 @@ import Testing
         #expect(!strangers.isEmpty)
     }
 
-    /// The kernel refuses some addresses at once: of a family that it lacks, or that it cannot route; of these one that lacks the
-    /// link that it is local to.
+    /// The kernel refuses some addresses at once: those of a family that it lacks or cannot route. One of these is link-local, without
+    /// its link.
     @Test func anAddressThatTheKernelRefusesIsLeftForTheNext() throws {
         let loop = try Loop()
         let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
@@ -182,7 +182,7 @@ import Testing
             with: always([address("fe80::1", 443), address("127.0.0.1", simulator.port)]), loop, simulator)
     }
 
-    /// The first of the name servers is dead, so each look-up takes seconds; and the addresses that were good lead nowhere by now.
+    /// The first name server is dead, so each look-up takes seconds, and the formerly good addresses now lead nowhere.
     @Test func aSlowNameServerIsWaitedForWhenTheGoodAddressesFail() throws {
         let loop = try Loop()
         let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
@@ -216,13 +216,13 @@ import Testing
         answers.signal()
     }
 
-    /// The name server's answer leads nowhere, and where the connections were before, all is well.
+    /// The name server's answer leads nowhere, and the addresses of the earlier connections work.
     @Test func aNameServerThatLiesIsNotBelievedForEver() throws {
         let loop = try Loop()
         let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
         let relay = try Relay(loop: loop, to: SocketAddress(ip: "127.0.0.1", port: simulator.port))
         let good = try address("127.0.0.1", relay.port)
-        // Nobody listens there.
+        // No listener has this port.
         let wrong = try address("127.0.0.1", 1)
         let lies = Locked(false)
         let harness = try harness(
@@ -243,7 +243,7 @@ import Testing
 
     enum Outage: CaseIterable, Sendable { case refuses, isSilent }
 
-    /// APNs is there and the name servers are not: connections that end are replaced all the same.
+    /// APNs works and the name servers do not: connections that end are replaced all the same.
     @Test(arguments: Outage.allCases) func connectionsAreReplacedWhileNoNameServerAnswers(outage: Outage) throws {
         let loop = try Loop()
         let simulator = try Simulator(scratch.simulatorOptions, loop: loop)

@@ -1,16 +1,16 @@
 import FanfareLoop
 
-/// Speaks as much HTTP/2 as a push needs, frames by hand, and answers each request as the test says: by connection and by
-/// request, which is how servers fall ill, and what tokens know nothing of.
+/// A server that speaks as much HTTP/2 as a push needs, with frames written by hand. The test chooses each answer by connection and by
+/// request: servers fail like that, and rules by token cannot.
 final class AnsweringServer {
-    /// A request that is complete. Connections and their requests count from 0.
+    /// A complete request. Connections and their requests count from 0.
     struct Request {
         let connection: Int
         let number: Int
         let stream: UInt32
     }
 
-    /// Frames for a request, all connections alike.
+    /// Returns the frames for a request; the same function serves all connections.
     typealias Answer = (Request) -> [UInt8]
 
     private let context: TLSContext
@@ -21,21 +21,21 @@ final class AnsweringServer {
     private var listener: TCPListener!  // set in init, which hands `self` to its callback
     private var conversations: [Conversation] = []
     private(set) var requests = 0
-    /// Connections that were closed because there were as many as it wants.
+    /// Connections that were closed because the maximum was reached.
     private(set) var turnedAway = 0
-    /// Clients' farewells.
+    /// Connections on which the client has sent a GOAWAY.
     var goAwaysHeard: Int { conversations.count { $0.hasHeardGoAway } }
-    /// Handshakes under way at a time, at most.
+    /// Greatest number of concurrent handshakes so far.
     private(set) var handshakesMost = 0
-    /// More than so many at a time it does not want.
+    /// Maximum of open connections; further ones are closed.
     var connectionsMax = Int.max
-    /// After so many answers it ends a connection without a word.
+    /// Number of answers after which a connection is ended without a GOAWAY.
     var answersMost = Int.max
-    /// Whether it says anything after TLS's handshake; those that have waited for it are told at once.
+    /// Whether the server sends SETTINGS after TLS's handshake; connections that wait for them get them when this becomes `true`.
     var greets = true { didSet { if greets { for conversation in conversations { conversation.greet() } } } }
-    /// Connections that wait for its first word.
+    /// Connections that wait for the server's SETTINGS.
     var ungreeted: Int { conversations.count { !$0.isReady && !$0.hasEnded } }
-    /// As if it were so far away: PINGs are answered that late.
+    /// Delay of answers to PINGs, which simulates distance.
     var pongsAfter = Duration.zero
     private let loop: Loop
 
@@ -58,16 +58,16 @@ final class AnsweringServer {
     var port: UInt16 { listener.port }
     var connections: Int { conversations.count }
     var connectionsEnded: Int { conversations.count { $0.hasEnded } }
-    /// Of each connection, in the order in which they came.
+    /// Number of requests on each connection, in the order in which the connections were opened.
     var requestsByConnection: [Int] { conversations.map(\.requests) }
 
-    /// Ends all connections there are, as a firewall's timer or a deployment does.
+    /// Ends all connections with a GOAWAY, as a firewall's timer or a deployment does.
     func goAway() { for conversation in conversations { conversation.write(frame(7, big(0) + big(0))) } }
 
-    /// Ends a connection without a word of HTTP/2's.
+    /// Ends a connection without any HTTP/2 frame.
     func end(connection: Int) { conversations[connection].end() }
 
-    /// An answer that comes later.
+    /// Sends a delayed answer.
     func write(_ frames: [UInt8], on connection: Int) { conversations[connection].write(frames) }
 
     func stopReading(connection: Int) { conversations[connection].stopReading() }
@@ -107,14 +107,14 @@ final class AnsweringServer {
             + frame(0, flags: 1, stream: request.stream, Array(#"{"reason":"\#(reason)"}"#.utf8))
     }
 
-    /// Without a reason, as no APNs answers.
+    /// Returns an answer without a reason, which APNs never gives.
     static func refused(_ request: Request, _ status: Int) -> [UInt8] {
         frame(1, flags: 5, stream: request.stream, [8, 3] + Array("\(status)".utf8))
     }
 
     static func reset(_ request: Request, _ code: UInt32) -> [UInt8] { frame(3, stream: request.stream, big(code)) }
 
-    /// This request is the last one that is processed.
+    /// Returns a GOAWAY after which no later request is processed.
     static func goAway(after request: Request, code: UInt32 = 0) -> [UInt8] {
         frame(7, big(request.stream) + big(code))
     }
@@ -129,7 +129,7 @@ final class AnsweringServer {
         private(set) var hasHeardGoAway = false
         private let greeting: [UInt8]
         private var hasHandshake = false
-        /// It has been greeted.
+        /// Is `true` after the server has sent its SETTINGS.
         private(set) var isReady = false
         private var isOver = false
         var pong: (([UInt8]) -> Void)?
@@ -168,7 +168,7 @@ final class AnsweringServer {
             hasEnded = true
         }
 
-        /// After what is written in this turn.
+        /// Resets the connection after the frames of this turn are written.
         func reset() { isOver = true }
 
         private func takeFrames() {

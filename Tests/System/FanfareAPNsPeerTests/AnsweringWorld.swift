@@ -3,7 +3,7 @@ import FanfareFanOut
 import FanfareLoop
 
 extension Scratch {
-    /// A server that answers each request as it is told, and a pool that pushes to it. The server is to be kept: its connections are its own.
+    /// Returns a server with the given answers, and a pool that pushes to it. The caller has to keep the server, which owns its connections.
     func world(
         activities: Int, connections: Int = 2, settings: [UInt8] = [],
         key: (file: String, id: String?) = ("apns.p8", "K123456789"),
@@ -24,7 +24,7 @@ extension Scratch {
         return (server, harness)
     }
 
-    /// A pool that chooses its size, before anything is pushed.
+    /// Returns a server and a pool that chooses its size, before the first push.
     func growingWorld(
         activities: Int, demand: Int, connections: Int? = nil, connectionsMax: Int = 64,
         idlePingAfter: Duration = .seconds(45), time: LoopTime = LoopTime(),
@@ -52,7 +52,7 @@ extension Scratch {
 }
 
 extension ConnectionPool.Configuration {
-    /// A stall of the machine says nothing about the peer.
+    /// Sets the timeouts so that a stall of the machine is not taken for a fault of the peer.
     mutating func bearStalls() {
         requestTimeout = .seconds(86_400)
         connectTimeout = .seconds(86_400)

@@ -5,25 +5,25 @@ import Foundation
 import LoadJSON
 import Testing
 
-/// Two apps on one engine, and one of them is in all the trouble there is: it costs the other one nothing.
+/// Two apps on one engine, of which one is in every sort of trouble: the other one is not affected.
 @Suite(.serialized) struct AppInTroubleTests {
     private static let goals = 40
     private static let people = 250
-    /// Of the app in trouble. A large machine may ask for a million; there the latencies are judged, too.
+    /// Size of the troubled app's crowd. A large machine may set it to a million; the latencies are then judged, too.
     private static let crowdAsked = ProcessInfo.processInfo.environment["FANFARE_CROWD"].flatMap(Int.init)
     private static let crowd = crowdAsked ?? 20_000
 
-    /// What the sick app is made of.
+    /// The state of the other app.
     private enum Neighbour: CaseIterable {
-        /// It has nobody.
+        /// The app has no activities.
         case none
-        /// It has a crowd, and no trouble.
+        /// The app has a crowd, and no trouble.
         case well
-        /// In the middle of the first sweep to its crowd, its host begins to take everything and answer nothing.
+        /// The app's host accepts all requests and answers none, from the middle of the first sweep to its crowd on.
         case silentHost
-        /// Its key is revoked in the middle of the first sweep to a crowd that wants everything.
+        /// The app's key is revoked in the middle of the first sweep to its crowd, to which everything is sent.
         case revokedKey
-        /// Its crowd's tokens are refused, every one of them, as those of the other environment are.
+        /// All tokens of the app's crowd are refused, as those of the other environment are.
         case refusedTokens
     }
 
@@ -39,8 +39,8 @@ import Testing
             keyID: "K123456789", teamID: "T123456789", bundleID: id)
     }
 
-    /// - Returns: from a goal's being handed in to its being taken by APNs, for each goal and each person of the healthy app, in
-    ///   milliseconds and in order; and the answers that the other app got.
+    /// - Returns: the time from offering a goal until APNs has accepted it, for each goal and each activity of the healthy app, in
+    ///   milliseconds and ascending; and the answers that the other app got.
     private static func latencies(beside neighbour: Neighbour) throws -> (milliseconds: [Double], answers: JSON?) {
         let (scratch, other) = (try Scratch(), try Scratch())
         try scratch.makeCertificates()
@@ -81,7 +81,7 @@ import Testing
                 seq: UInt64(goal), kind: "score", change: .patch(["score": .int(Int64(goal))]))
             try handIn { engine.offer(event) }
             if neighbour != .none {
-                // The crowd has new tokens, which free it from whatever held it.
+                // The crowd gets new tokens, which free its activities from backoff and quarantine.
                 for person in 0..<crowd / goals {
                     let number = people + (goal - 1) * (crowd / goals) + person
                     try handIn {
@@ -115,7 +115,7 @@ import Testing
         return (latencies.sorted(), try lines(other.path("dump.ndjson")).last?["counts"]?["answers"])
     }
 
-    /// Tokens of a large crowd come faster than the engine takes them: while its mailbox is full, whoever hands in tries again.
+    /// Offers repeatedly while the engine's mailbox is full, because the tokens of a large crowd come faster than it takes them.
     private static func handIn(_ offer: () -> Admission) throws {
         let end = Clock.monotonicNanoseconds() + 120_000_000_000
         while !offer().isTaken {
@@ -134,9 +134,9 @@ import Testing
         }
     }
 
-    /// Each goal comes when the one before has been taken by all, so whoever waited for a silent host, or for a key that nobody
-    /// mends, would wait for ever. How long a goal takes beside a crowd is the machine's matter, and its neighbours': it is told, and
-    /// judged where a crowd was asked for.
+    /// Each goal comes when all have got the one before, so waiting for a silent host, or for a key that is never restored, would not
+    /// end. The time that a goal takes beside a crowd depends on the machine and its load: it is printed, and judged only if a crowd was
+    /// asked for.
     @Test func anAppInTroubleCostsItsNeighbourNothing() throws {
         var p99s: [Neighbour: Double] = [:]
         for neighbour in Neighbour.allCases {
@@ -156,7 +156,7 @@ import Testing
             }
         }
         guard Self.crowdAsked != nil else { return }
-        // A crowd takes its part of a machine that both share; its trouble is to take no more. Whoever waited for it would wait for seconds.
+        // A crowd takes its share of a machine that both use, and its trouble must not take more. A wait for it would last for seconds.
         let well = try #require(p99s[.well])
         for (neighbour, p99) in p99s where neighbour != .well {
             #expect(p99 < well, "\(neighbour): \(p99) ms, beside a crowd that is well \(well) ms")

@@ -5,10 +5,10 @@ import Foundation
 import LoadJSON
 import Testing
 
-/// Several apps, and both environments of one, in one engine over TLS and HTTP/2. Judged by what each one's host was sent.
+/// One engine with several apps, and both environments of one, over TLS and HTTP/2; the pushes at each host are judged.
 @Suite struct AppsDeliveryTests {
-    /// The host of one app in one environment. It trusts that app's key, key id and team, takes its topic and no other, and has a
-    /// certificate of its own: a push that goes astray is refused, and its refusal stands in the dump.
+    /// The host of one app in one environment. It trusts only that app's key, key id and team, takes only its topic, and has a
+    /// certificate of its own: a misdirected push is refused, and the refusal is in the dump.
     private struct Host {
         let app: APNsOptions
         private let scratch: Scratch
@@ -32,7 +32,7 @@ import Testing
         func token(of person: Int) -> [UInt8] { Array("\(app.bundleID), \(app.environment), person \(person)".utf8) }
 
         /// Ends the simulator.
-        /// - Returns: how often each token, by the name it has in the dump, accepted a push; and how many requests got which answer.
+        /// - Returns: the number of accepted pushes for each token, by its name in the dump; and the number of requests for each answer.
         func stop() throws -> (accepted: [String: Int], answers: JSON?) {
             try simulator.stop()
             var accepted: [String: Int] = [:]
@@ -46,12 +46,12 @@ import Testing
         }
     }
 
-    /// What a dump calls a token.
+    /// Returns the name of a token in a dump.
     private static func name(of token: [UInt8]) -> String {
         sha256(token).prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// All follow the same topic, under the same ids; each host gets its own app's tokens and topic, and all of the versions.
+    /// All activities follow the same topic, under the same ids; each host gets its own app's tokens and topic, and all versions.
     @Test func eachHostGetsItsOwnAppAndNothingElse() throws {
         let hosts = try [
             Host("com.example.scores", .production, keyID: "SCORESKEY1", teamID: "SCORESTEAM"),

@@ -5,7 +5,7 @@ import Testing
 @testable import APNsSimulator
 @testable import FanfareFanOut
 
-/// A machine whose clock is set for good, and APNs and phones, whose clocks are right: the simulator judges JWTs by its own time, and
+/// The machine's clock is set for good, while those of APNs and the phones are right: the simulator judges JWTs by its own time, and
 /// refuses the stamps that phones drop.
 @Suite struct ClockDeliveryTests {
     private static let people = 10
@@ -18,7 +18,7 @@ import Testing
         return stage
     }
 
-    /// Nothing is sent meanwhile.
+    /// Lets time pass without any push.
     private func wait(_ duration: Duration, on stage: DeliveryStage) throws {
         let until = stage.now.monotonicNanoseconds + duration.milliseconds * 1_000_000
         stage.leap = .seconds(10)
@@ -26,7 +26,7 @@ import Testing
         stage.leap = .zero
     }
 
-    /// - Parameter limit: for everybody to have it.
+    /// - Parameter limit: the time within which all phones must have it.
     private func goal(_ number: UInt32, within limit: Duration, on stage: DeliveryStage) throws {
         let before = stage.now.monotonicNanoseconds
         stage.publish(number)
@@ -39,7 +39,7 @@ import Testing
         #expect(stage.simulator.statistics[.badRequestPayload] == 0, "\(stage.simulator.statistics.payloadFaults)")
     }
 
-    /// Two hours are a time zone that somebody has set wrong. For three hours every goal arrives, and APNs never sees a JWT of the
+    /// An error of two hours is a wrong time zone. Every goal of three hours arrives, and APNs never gets a JWT of the
     /// wrong time.
     @Test(arguments: [-26, -2, 2, 26]) func aClockThatIsSetForGoodStopsNoPush(by hours: Int) throws {
         let stage = try stage()
@@ -55,7 +55,7 @@ import Testing
         try stage.close()
     }
 
-    /// Nothing has been sent yet, so nothing shows which clock is right: the wall is tried, then the clock of the start.
+    /// No push has been sent yet, so it is unknown which clock is right: the wall is tried, then the clock of the start.
     @Test(arguments: [-26, -2, 2, 26]) func aClockThatIsSetForGoodBeforeTheFirstPushStopsNone(by hours: Int) throws {
         let stage = try stage()
         stage.wallError = .seconds(hours * 3600)
@@ -71,12 +71,12 @@ import Testing
         try stage.close()
     }
 
-    /// A virtual machine that is moved to another host. The time before it, which APNs had taken, has gone by.
+    /// A virtual machine is moved to another host. The time that APNs had accepted is over.
     @Test(arguments: [2, 9, 26]) func aMachineThatStoodStillGoesOnWithinSeconds(hours: Int) throws {
         let stage = try stage()
         try goal(1, within: .seconds(5), on: stage)
         stage.standStill(for: .seconds(hours * 3600))
-        // The clock is in doubt for five seconds of them.
+        // The clock is in doubt for five of these seconds.
         try goal(2, within: .seconds(10), on: stage)
         for number: UInt32 in 3...8 {
             try wait(.seconds(660), on: stage)

@@ -4,7 +4,7 @@ import FanfareFanOut
 import FanfareLoop
 import Testing
 
-/// What an operator reads when there is no connection, and that nothing is asked for meanwhile.
+/// The messages that operators read while there is no connection; no delivery is pulled meanwhile.
 @Suite struct ConnectingTests {
     private let scratch: Scratch
     private let credentials: ProviderToken
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func refused() throws {
-        // A port that is free now may be somebody's in a moment.
+        // Port 1: another process could take a port that is free now.
         let text = trouble(try pool(Loop(), Endpoint(host: "127.0.0.1", port: 1)))
         #expect(text == "127.0.0.1:1: connection refused (connect); trying again")
     }
@@ -89,7 +89,7 @@ import Testing
         #expect(text == "127.0.0.1:\(relay.port): no answer while connecting; trying again")
     }
 
-    /// It must not stay half alive: nothing is sent on it, it is ended, and its replacement waits.
+    /// The connection must not stay half alive: no request is sent on it, it is ended, and its replacement waits.
     @Test func goAwayRightBehindTheSettings() throws {
         let loop = try Loop()
         let server = try ScriptedServer(
@@ -124,7 +124,7 @@ import Testing
         harness.close()
     }
 
-    /// The owner forgot to close it: its connections go with it, and nobody is called back.
+    /// The owner forgot to close the pool: its connections end with it, and no callback is called.
     @Test func droppedWithoutClosing() throws {
         let loop = try Loop()
         let simulator = try simulator(loop)
@@ -160,7 +160,7 @@ import Testing
         simulator.close()
     }
 
-    /// A connection that died without a word: PING finds out before requests time out, and another one takes over.
+    /// A connection dies silently: a PING detects it before requests time out, and another connection takes over.
     @Test func halfOpenConnection() throws {
         let loop = try Loop()
         let simulator = try simulator(loop)

@@ -7,10 +7,10 @@ import FanfareLoop
 import FanfareModel
 import Testing
 
-/// What connections keep, and that a push asks for nothing.
+/// The memory that connections hold; a push allocates none.
 @Suite(.enabled(if: allocations_are_counted(), "a sanitizer does its own counting")) struct ConnectionMemoryTests {
-    /// The same token over and over; keeps nothing for a push. Its loops count, because iterating asks for memory without the
-    /// optimiser.
+    /// A source of one token over and over, which stores nothing per push. Its loops count indices, because iterating allocates without
+    /// the optimiser.
     private final class SteadySource: DeliverySource {
         private let payload = examplePayload()
         private let token = MemorySource.token(1)
@@ -48,9 +48,9 @@ import Testing
     }
 
     private struct Usage {
-        /// What pool and source hold when all pushes are done.
+        /// Bytes that pool and source hold after all pushes.
         var bytesHeld: Int64 = 0
-        /// Pieces of memory asked for during the second half of the pushes, OpenSSL's own apart.
+        /// Allocations during the second half of the pushes, except OpenSSL's own.
         var allocations: UInt64 = 0
         var allocationsByOpenSSL: UInt64 = 0
     }
@@ -68,7 +68,7 @@ import Testing
         let before = bytes_held_by_this_thread()
         var usage = Usage()
         let source = SteadySource(total: total)
-        // The server's thread may be held up for as long as it takes.
+        // The server's thread may be delayed for any time.
         let time = LoopTime(goesOn: false)
         let pool = try ConnectionPool(
             loop: loop, source: source, credentials: credentials,
@@ -94,7 +94,7 @@ import Testing
         return usage
     }
 
-    /// What ARCHITECTURE.md says. Every connection has had all of its streams in use.
+    /// Checks the figure in ARCHITECTURE.md. Every connection has had all of its streams in use.
     @Test func aConnectionHoldsLessThanTwoMegabytes() throws {
         let few = try usage(connections: 1, total: 10_000).bytesHeld
         let many = try usage(connections: 5, total: 50_000).bytesHeld
@@ -104,14 +104,14 @@ import Testing
     }
 
     #if DEBUG
-    /// Without the optimiser each step of a loop over a collection asks for a piece, and every push passes two of ours: one over
-    /// the batch's requests, one over its events.
+    /// Allocations per push without the optimiser: each step of a loop over a collection allocates, and every push passes two such loops,
+    /// one over the batch's requests and one over its events.
     private static let allocationsPerPush = 2.0
     #else
     private static let allocationsPerPush = 0.0
     #endif
 
-    /// From the pull to the completion, once a connection has found its sizes. `make bench-apns` counts the optimised build's.
+    /// Counts from the pull to the completion, after a connection's buffers have grown. `make bench-apns` counts the optimised build's.
     @Test func aPushAsksForNoMemory() throws {
         let pushes = 40_000
         let usage = try usage(connections: 1, total: pushes)
@@ -121,7 +121,7 @@ import Testing
     }
 }
 
-/// The fast simulator on a thread of its own, so that what it allocates is not counted.
+/// The fast simulator on a thread of its own, so that its allocations are not counted.
 private final class SimulatorThread {
     /// Written once before the signal, read after the wait.
     private final class Started: @unchecked Sendable {

@@ -8,9 +8,9 @@ import Testing
 @testable import FanfareAPNs
 @testable import FanfareFanOut
 
-/// A shard, its connections and the simulator on one loop. Their time stands still, however long the machine takes for something,
-/// but for what a test lets pass: who has to wait for anything waits for ever. The simulator's own time goes on, and its date passes
-/// with theirs.
+/// A shard, its connections and the simulator on one loop. The shard's time and the pool's stand still, however long the machine takes,
+/// except where a test advances them: a push that has to wait for time waits for ever. The simulator's own time goes on, and its
+/// date advances with theirs.
 final class DeliveryStage {
     static let topic = TopicID("match/1")
 
@@ -20,18 +20,18 @@ final class DeliveryStage {
     private let scratch: Scratch
     private(set) var pool: ConnectionPool! = nil  // set in `init`, whose callbacks need `self`
     private let time: LoopTime
-    /// Somebody has set the machine's wall clock. APNs and phones have clocks of their own.
+    /// Error of the machine's wall clock. APNs and phones have clocks of their own.
     var wallError = Duration.zero
     private var estimate: WallEstimate
     private let proof = WallProof()
     private var credentials: ProviderToken
-    /// What passes with each look at what is due, which is every few milliseconds.
+    /// Time that passes with each check for due work, which comes every few milliseconds.
     var leap = Duration.zero
     private var nudge: LoopTimer?
     private var newKey: String?
     private(set) var reports: [String] = []
 
-    /// - Parameter goesOn: time goes on as the loop does, where something has to be of a later moment than something else.
+    /// - Parameter goesOn: whether time passes with the loop, for tests that need moments to differ.
     init(
         goesOn: Bool = false, pool configure: (inout ConnectionPool.Configuration) -> Void = { _ in },
         simulator change: (inout SimulatorOptions) -> Void
@@ -47,7 +47,7 @@ final class DeliveryStage {
         var configuration = ConnectionPool.Configuration(
             endpoint: Endpoint(host: "localhost", port: simulator.port, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app")
-        // Nothing is answered while time leaps.
+        // Time leaps while answers are pending.
         configuration.waitForEver()
         configuration.pingTimeout = .seconds(86_400)
         configure(&configuration)
@@ -61,10 +61,10 @@ final class DeliveryStage {
             onReport: { [unowned self] in reports.append($0) })
         nudge = LoopTimer(loop: loop) { [unowned self] in
             pass(leap)
-            // The core's part.
+            // The core would read these facts.
             _ = shard.takeFeedback()
             shard.wakeDue(at: now)
-            // The pool's own timer knows nothing of leaps.
+            // The pool's own timer does not know of leaps.
             pool.workAvailable()
         }
         nudge?.start(after: .zero, repeating: .milliseconds(5))
@@ -72,7 +72,7 @@ final class DeliveryStage {
 
     deinit { loop.close() }
 
-    /// As an engine's thread reads its clocks.
+    /// The moment, read from the clocks as an engine's thread does.
     var now: Moment {
         let moment = time.now
         return estimate.read(
@@ -80,14 +80,14 @@ final class DeliveryStage {
             monotonicNanoseconds: moment.monotonicNanoseconds, provenOrigin: proof.origin)
     }
 
-    /// Time passes everywhere.
+    /// Advances the time of all parts.
     private func pass(_ duration: Duration) {
         time.leap(duration)
         simulator.clock.aheadMilliseconds += duration.milliseconds
     }
 
-    /// The machine stands still while time passes elsewhere, and its monotonic clock does not notice: as a virtual machine's that is
-    /// moved. The wall clock is put right then.
+    /// Lets time pass outside while the machine is suspended and its monotonic clock stands still, as when a virtual machine is moved. The
+    /// wall clock is set right afterwards.
     func standStill(for duration: Duration) {
         wallError += duration
         simulator.clock.aheadMilliseconds += duration.milliseconds
@@ -97,7 +97,7 @@ final class DeliveryStage {
         shard.apply(.follow(ActivityID(UInt64(person)), .topic(Self.topic), token: token), at: now)
     }
 
-    /// A goal.
+    /// Publishes a goal.
     func publish(
         _ version: UInt32, of topic: TopicID = DeliveryStage.topic, _ event: Publication.Event = .update
     ) {
@@ -112,17 +112,17 @@ final class DeliveryStage {
         pool.workAvailable()
     }
 
-    /// The key in use is good no more; another one is, which nobody here has yet.
+    /// Makes the key in use invalid, and another one valid that the pool does not have yet.
     func revokeKey() throws {
         let key = try ES256PrivateKey.generate()
         newKey = try key.pem()
         simulator.service.trust(key.publicKey)
     }
 
-    /// That one is put in its place.
+    /// Replaces the key file's content by the valid key.
     func mendKey() throws { try newKey?.write(toFile: scratch.path("apns.p8"), atomically: false, encoding: .utf8) }
 
-    /// What the simulator has accepted, by token and in order. Nothing more happens here afterwards.
+    /// Returns the pushes that the simulator has accepted, by token and in order. The stage is closed by then.
     func accepted() throws -> [[Accepted]] {
         let dump = scratch.path("dump.ndjson")
         try simulator.writeDump(to: dump)
@@ -135,7 +135,7 @@ final class DeliveryStage {
         }
     }
 
-    /// State and alert by their hashes.
+    /// An accepted push, with state and alert as hashes.
     struct Accepted {
         let state: String?
         let event: String
@@ -163,7 +163,7 @@ final class DeliveryStage {
     }
 
     func close() throws {
-        // A farewell may have its second.
+        // The connections' close may take a second.
         leap = .milliseconds(10)
         var isClosed = false
         pool.close { isClosed = true }
@@ -175,9 +175,9 @@ final class DeliveryStage {
 }
 
 extension Simulator {
-    /// Pushes that were taken and, as far as the simulator can know, answered so.
+    /// Accepted pushes, less those whose answers the simulator knows to be lost.
     var delivered: Int { statistics[.accepted] - statistics.failedStreams }
-    /// Answers and resets that every client tries again.
+    /// Answers and resets after which any client tries again.
     var failures: Int { statistics[.internalServerError] + statistics.refusedStreams + statistics.failedStreams }
     var dead: Int { statistics[.expiredToken] + statistics[.unregistered] }
 }

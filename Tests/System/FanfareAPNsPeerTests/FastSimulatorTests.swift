@@ -4,7 +4,7 @@ import FanfareFanOut
 import FanfareLoop
 import Testing
 
-/// The pool against the fast simulator: the pair that benchmarks measure.
+/// The pool with the fast simulator: the pair that benchmarks measure.
 @Suite struct FastSimulatorTests {
     @Test(arguments: [0, 5]) func everyPushIsAccepted(latencyMilliseconds: Int) throws {
         let scratch = try Scratch()

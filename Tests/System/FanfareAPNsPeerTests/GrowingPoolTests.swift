@@ -15,11 +15,11 @@ import Testing
         try scratch.makeCertificates()
     }
 
-    /// The pools of an app with so many shards, on one loop, with one time.
+    /// Returns a function that makes the pools of an app with this many shards, on one loop, with one time.
     private func shards(
         _ count: Int, of server: AnsweringServer, on loop: Loop, connectionsMax: Int, time: LoopTime = LoopTime()
     ) throws -> () throws -> PoolHarness {
-        // All who wait for a name would dial at one moment.
+        // An address needs no look-up: all pools would dial when a name is resolved.
         var configuration = ConnectionPool.Configuration(
             endpoint: Endpoint(host: "127.0.0.1", port: server.port, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app")
@@ -37,19 +37,19 @@ import Testing
         }
     }
 
-    /// A hundred thousand people, fifty milliseconds away: before anything is pushed there are connections for all of them.
+    /// The pool opens connections for a hundred thousand people, fifty milliseconds away, before the first push.
     @Test func connectionsAreOpenBeforeTheFirstPush() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 100_000)
         harness.run("being ready") { harness.pool.isReady }
         #expect(server.requests == 0)
         #expect(server.connections >= 10, "\(server.connections)")
         #expect(harness.pool.figures.connections == server.connections)
-        // A timer of the server's may begin with its loop's last look at the clock.
+        // A timer of the server's may begin with its loop's last reading of the clock.
         #expect(harness.pool.figures.roundTrip > 1_000_000)
         harness.close()
     }
 
-    /// Far away a handshake takes long: a few are under way at a time, and no more.
+    /// A handshake takes long over a distance; only a few are under way at a time.
     @Test func aFewHandshakesAreUnderWayAtATime() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 10_000_000, connectionsMax: 12)
         harness.run("the first connections") { harness.pool.figures.connections == 2 }
@@ -79,7 +79,7 @@ import Testing
         harness.close()
     }
 
-    /// Far away, sixty handshakes one after the other take half a minute: pushes begin before.
+    /// Sixty handshakes one after the other take half a minute over a distance: pushes begin before the last.
     @Test func aPoolThatStillGrowsIsReadyAfterAWhile() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 10_000_000)
         harness.run("the first connections") { harness.pool.figures.connections >= 2 }
@@ -89,8 +89,8 @@ import Testing
         harness.close()
     }
 
-    /// One of four, or of two, answers thirty times as late as the others, for ten seconds: it is replaced, and pushes go to the others
-    /// meanwhile.
+    /// One connection of four, or of two, answers thirty times as late as the others for ten seconds: it is replaced, and pushes go to the
+    /// others meanwhile.
     @Test(arguments: [2, 4]) func aConnectionThatStaysSlowIsReplaced(connections: Int) throws {
         var late: [AnsweringServer.Request] = []
         let (server, harness) = try scratch.growingWorld(activities: 60_000, demand: 0, connections: connections) {
@@ -112,7 +112,7 @@ import Testing
             harness.pool.workAvailable()
             harness.run("round \(round)") { harness.source.settled == round * 400 }
             harness.time.leap(.milliseconds(500))
-            // By then it has been seen how late it answers.
+            // The connection's delay is known by this round.
             if round == 5 { known = server.requestsByConnection }
         }
         #expect(server.connections == connections + 1)
@@ -140,8 +140,8 @@ import Testing
         harness.close()
     }
 
-    /// A node of the network dies, and with it most connections; for twenty seconds it lets no new ones through. Connections that have carried
-    /// pushes come back; and where they are refused for many minutes, the peer has come to want fewer.
+    /// A node of the network fails, and most connections with it; it lets no new ones through for twenty seconds. Connections that have carried
+    /// pushes come back. If they are refused for many minutes, the peer is taken to want fewer.
     @Test func connectionsThatHaveCarriedComeBackWhenTheyAreLetThrough() throws {
         let (server, harness) = try scratch.growingWorld(
             activities: 20_000, demand: 10_000_000, connectionsMax: 16, settles: { _ in false })
@@ -180,9 +180,9 @@ import Testing
         harness.close()
     }
 
-    /// An hour after the last goal: one connection a minute is told goodbye, and the two that every pool has stay.
+    /// An hour after the last goal one connection a minute is closed, and the two that every pool has stay.
     @Test func afterLongQuietConnectionsAreClosedInOrder() throws {
-        // Where hours pass between a question and its answer, nothing is a distance.
+        // PINGs are disabled, because a leap of time during one would be measured as distance.
         let (server, harness) = try scratch.growingWorld(
             activities: 1, demand: 10_000_000, connectionsMax: 6, idlePingAfter: .seconds(864_000))
         harness.run("being as many as there may be") { harness.pool.figures.connections == 6 }
@@ -197,8 +197,8 @@ import Testing
         harness.close()
     }
 
-    /// The limit of open files, by the ordinary limit of a shell, is reached long before the peer's: what there is goes on, people hear of
-    /// it, and when there is room again, so do the connections. In a process of its own, which is short of files alone.
+    /// A shell's ordinary limit of open files is reached long before the peer's: open connections go on, it is reported, and new ones open when
+    /// there is room again. The test has a process of its own, because the limit holds for the whole process.
     @Test(
         .enabled(
             if: allocations_are_counted(), "a sanitizer that finds no file for a new thread's map ends the process"))
@@ -209,8 +209,8 @@ import Testing
             let (server, harness) = try tests.scratch.growingWorld(activities: 3000, demand: 0)
             harness.run("being ready") { harness.pool.isReady }
             #expect(server.connections == 2)
-            // The lowest one that is free is the first one that is too high. What threads of the runtime close meanwhile is taken at once: a
-            // file for the client and none for the server would look like a peer that refuses.
+            // The lowest free descriptor becomes the first one above the limit. Descriptors that the runtime's threads close meanwhile are reused at
+            // once: one for the client and none for the server would look like a peer that refuses.
             let free = dup(0)
             close(free)
             var limit = rlimit()
@@ -244,7 +244,7 @@ import Testing
         }
     }
 
-    /// The service was away, is back for the one push that asked, and nothing else is due: the pool grows for what is to come.
+    /// The service was absent and is back for the one probing push, and no other push is due: the pool grows for later ones.
     @Test func aPoolGrowsAfterAnOutageThoughNothingIsDue() throws {
         var isAway = true
         let (server, harness) = try scratch.growingWorld(activities: 40, demand: 0) {
@@ -261,13 +261,13 @@ import Testing
         let before = server.connections
         harness.source.demand = 100_000
         harness.time.leap(.seconds(11))
-        // Its timer knows nothing of leaps; a word of the server's makes it look around.
+        // The pool's timer does not know of leaps; a frame from the server makes it check.
         for connection in 0..<before { server.write(frame(4, []), on: connection) }
         harness.run("growing") { server.connections >= before + 10 }
         harness.close()
     }
 
-    /// A deployment: all connections end, and for a second none is taken. A few handshakes at a time, and soon there are as many as before.
+    /// A deployment ends all connections, and none is accepted for a second. A few handshakes are made at a time, and soon all are back.
     @Test func afterAShortRefusalThereAreAsManyAsBefore() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 100_000)
         harness.run("being ready") { harness.pool.isReady }
@@ -282,12 +282,12 @@ import Testing
         harness.close()
     }
 
-    /// Eight shards of eight connections each, and a server that tells all to go: they come back as the connections of one pool do.
+    /// A server sends GOAWAY to the eight connections of each of eight shards: they come back as those of one pool do.
     @Test func theConnectionsOfAllShardsComeBackAFewASecond() throws {
         let loop = try Loop()
         let server = try AnsweringServer(loop: loop, scratch: scratch, answer: AnsweringServer.accepted)
         server.pongsAfter = .milliseconds(50)
-        // So that handshakes take next to none of it.
+        // Time stands still, so that handshakes take almost none.
         let time = LoopTime(goesOn: false)
         let make = try shards(8, of: server, on: loop, connectionsMax: 8, time: time)
         let pools = try (0..<8).map { _ in try make() }
@@ -296,7 +296,7 @@ import Testing
         }
         let growing = leaps(of: .milliseconds(10))
         pools[0].run("being ready") { pools.allSatisfy { $0.pool.figures.connections == 8 } }
-        // Whose connections have lasted is told to go by a peer that means no harm.
+        // A GOAWAY to connections that have lasted a minute is no sign of trouble.
         let ready = time.passed
         pools[0].run("a while") { time.passed - ready >= .seconds(61) }
         for timer in growing { timer.close() }
@@ -334,7 +334,7 @@ import Testing
         for pool in pools { pool.close() }
     }
 
-    /// The peer cuts the streams that it allows to one: it wants less, and more connections would be more.
+    /// The peer reduces the streams that it allows to one: it wants less traffic, and more connections would bring more.
     @Test func aPeerThatAllowsFewerStreamsGetsNoMoreConnections() throws {
         let (server, harness) = try scratch.growingWorld(activities: 3000, demand: 100) {
             AnsweringServer.accepted($0) + ($0.number == 100 ? frame(4, [0, 3] + big(1)) : [])
@@ -348,7 +348,7 @@ import Testing
         harness.close()
     }
 
-    /// In the afternoon the peer allowed a tenth less, and has kept to it: in the evening there are connections for everybody.
+    /// The peer allowed a tenth fewer streams in the afternoon, and keeps to it: a larger audience gets more connections in the evening.
     @Test func aPeerThatAllowedFewerStreamsOnceGetsMoreConnectionsLater() throws {
         let (server, harness) = try scratch.growingWorld(activities: 3000, demand: 100) {
             AnsweringServer.accepted($0) + ($0.number == 100 ? frame(4, [0, 3] + big(900)) : [])
@@ -361,14 +361,14 @@ import Testing
         let before = server.connections
         harness.source.demand = 100_000
         harness.time.leap(.seconds(61))
-        // Before it pushes again it asks for a sign of life, and so learns how far away the peer is.
+        // The pool sends a PING before it pushes again, and so learns the round trip.
         harness.pool.workAvailable()
         harness.run("growing") { server.connections >= before + 10 }
         harness.close()
     }
 
-    /// It ends each connection after a hundred and fifty pushes, enough to be worth another one at once, with a word or without. For a
-    /// minute there are no more new ones than two for each that there are, and ten a second; and then everybody is served.
+    /// The peer ends each connection after a hundred and fifty pushes, enough for an immediate replacement, with a GOAWAY or without. For a
+    /// minute at most two new ones per connection are opened, and ten a second; then all activities are served.
     @Test(arguments: [true, false]) func whoEndsConnectionsAgainAndAgainGetsAFewASecond(saysSo: Bool) throws {
         let answers = 150
         var (ends, settles) = (true, false)
@@ -390,7 +390,7 @@ import Testing
         let leaps = harness.leaps(of: .milliseconds(10))
         harness.run("a minute") { harness.time.passed - begins >= .seconds(60) }
         let wanted = harness.pool.figures.connectionsWanted
-        // Those that it has grown by are in place of none.
+        // Connections by which the pool has grown replace none.
         let handshakes = server.connections - before - max(0, wanted - before)
         #expect(handshakes <= 600 + 2 * max(wanted, before), "\(handshakes) for \(wanted), \(before) before")
         if saysSo {
@@ -403,7 +403,7 @@ import Testing
         harness.close()
     }
 
-    /// It complains of one that has carried nothing for long: that there are too many it has not said.
+    /// The GOAWAY is about a connection that has carried nothing for long; it does not say that there are too many.
     @Test func whoAsksForCalmOnAQuietConnectionGetsMoreForALargerAudience() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 100)
         harness.run("being ready") { harness.pool.isReady }
@@ -422,8 +422,8 @@ import Testing
         harness.close()
     }
 
-    /// A connection comes to be in doubt and answers well again, thirty times: none of its replacements was opened, so the one that is
-    /// needed in the end does not wait for them.
+    /// A connection is doubted and answers well again, thirty times: none of its replacements was opened, so the one that is finally
+    /// needed does not wait for them.
     @Test func aReplacementThatIsNotNeededIsGivenBack() throws {
         let time = LoopTime(goesOn: false)
         var ill = 0
@@ -454,7 +454,7 @@ import Testing
         harness.close()
     }
 
-    /// A few pushes at a time, as between goals: a connection that none of them went to would begin with one when a goal comes.
+    /// Pushes come a few at a time, as between goals: a connection that got none would start narrow at the next goal.
     @Test func whatLittleThereIsToPushWarmsAllConnections() throws {
         let (server, harness) = try scratch.growingWorld(activities: 10_000, demand: 0, connections: 5)
         harness.run("being ready") { harness.pool.isReady }

@@ -1,15 +1,15 @@
 import FanfareLoop
 
-/// Speaks as much HTTP/2 as a push needs, frames by hand. Its first connections are hostile: from their first request on
-/// they attack. All later ones answer 200.
+/// A server that speaks as much HTTP/2 as a push needs, with frames written by hand. Its first connections are hostile: they attack from
+/// their first request on. All later ones answer 200.
 final class HostileServer {
-    /// What one hostile connection does.
+    /// The behaviour of a hostile connection.
     struct Attack {
-        /// In its SETTINGS.
+        /// Initial window in its SETTINGS.
         var initialWindow: UInt32 = 65_535
-        /// Said in answer to a request, once its HEADERS are there, every time.
+        /// Frames in answer to each request, once its HEADERS are there.
         var answer: (_ stream: UInt32) -> [UInt8] = { _ in [] }
-        /// Said behind the first answer, over and over, as fast as the client takes it.
+        /// Frames after the first answer, repeated as fast as the client reads them.
         var flood: (_ stream: UInt32) -> [UInt8] = { _ in [] }
     }
 
@@ -28,7 +28,7 @@ final class HostileServer {
     }
 
     var port: UInt16 { listener.port }
-    /// As many as hostile ones have begun.
+    /// The hostile connections so far.
     var victims: [Conversation] { Array(conversations.prefix(hostileConnections)) }
     var requests: Int { conversations.reduce(0) { $0 + $1.requests } }
 
@@ -107,7 +107,7 @@ final class HostileServer {
             guard let attack, let flooded, !stream.isClosed else { return }
             let bytes = attack.flood(flooded)
             guard !bytes.isEmpty else { return }
-            // About a socket buffer at a time.
+            // A burst fills about one socket buffer.
             var burst: [UInt8] = []
             while burst.count < 64 * 1024 { burst += bytes }
             floodBytes += burst.count
@@ -115,7 +115,7 @@ final class HostileServer {
         }
     }
 
-    /// 200, and the stream's end.
+    /// Returns the frames of a 200 that ends the stream.
     static func accepted(_ stream: UInt32) -> [UInt8] { frame(1, flags: 5, stream: stream, [0x88]) }
 }
 

@@ -4,7 +4,7 @@ import FanfareLoop
 import Testing
 
 /// A server that attacks on one connection must lose that one, with the right code and after a bounded number of bytes;
-/// every push gets through on others.
+/// every push arrives on the others.
 @Suite struct HostileServerTests {
     private let scratch: Scratch
     private static let pushes = 500
@@ -50,7 +50,7 @@ import Testing
         let begins: @Sendable (UInt32) -> [UInt8]
         let goesOn: @Sendable (UInt32) -> [UInt8]
         let code: UInt32
-        /// That are worth reading before it is clear what this is; sockets hold some megabytes beyond them.
+        /// Bytes that the client may read before it recognises the flood; sockets hold some megabytes beyond them.
         let bytesMax: Int
         var testDescription: String { what }
     }
@@ -82,7 +82,7 @@ import Testing
         .init(
             what: "unknown frames", begins: { _ in [] }, goesOn: { frame(77, stream: $0, [1, 2, 3]) },
             code: enhanceYourCalm, bytesMax: 10_000 * 12),
-        // The first 4 KB of it are the answer; what follows is for a stream that is closed.
+        // The first 4 KB are the answer; the rest is for a closed stream.
         .init(
             what: "a body without end", begins: { frame(1, flags: 4, stream: $0, [0x88]) },
             goesOn: { frame(0, stream: $0, [UInt8](repeating: 0x7b, count: 100)) },
@@ -107,8 +107,8 @@ import Testing
         #expect(harness.reports.count == 1 && harness.reports[0].contains("the server broke HTTP/2: "))
     }
 
-    /// A field of 4 KB goes into the table once, and 30 KB of one-byte references stand for 120 MB. It costs the request; the
-    /// connection knows its table still.
+    /// A field of 4 KB goes into the table once, and 30 KB of one-byte references stand for 120 MB. Only the request fails; the
+    /// connection's table stays valid.
     @Test func headerBomb() throws {
         let name: [UInt8] = [0x40, 1, 0x61]
         // 3,900 bytes: the length in HPACK's form is 127 and 3,773 (RFC 7541 §5.1).
@@ -124,7 +124,7 @@ import Testing
         #expect(harness.source.count(.accepted) == HostileServerTests.pushes)
     }
 
-    /// The window holds none of the body: the answer ends a request that has not been sent.
+    /// The window has no room for the body: the answer ends a request that has not been sent completely.
     @Test func earlyAnswers() throws {
         let dead: [UInt8] = [8, 3] + Array("410".utf8)
         let (victim, harness) = try survive(
@@ -141,7 +141,7 @@ import Testing
         #expect(harness.pool.statistics.connectionsLost == 0)
     }
 
-    /// Refused or broken: one connection that resets everything does not keep pushes from getting through on another.
+    /// One connection that refuses or breaks all streams does not keep pushes from arriving on another.
     @Test(arguments: [7, 2, 8] as [UInt32]) func resetsOnOneConnection(_ code: UInt32) throws {
         let (_, harness) = try survive(
             .init(answer: { frame(3, stream: $0, big(code)) }), until: { _ in true })
@@ -149,7 +149,7 @@ import Testing
         #expect(harness.source.count(code == 7 ? .notProcessed : .unknown) > 0)
     }
 
-    /// A server that resets everything is left alone, and people are told.
+    /// A server that resets everything is left alone, and operators are told.
     @Test(arguments: [7, 2, 8] as [UInt32]) func resetsEverywhere(_ code: UInt32) throws {
         let (server, harness) = try world(.init(answer: { frame(3, stream: $0, big(code)) }), hostileConnections: .max)
         harness.run("trouble") { harness.pool.trouble != nil }

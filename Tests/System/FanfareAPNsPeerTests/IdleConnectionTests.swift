@@ -4,9 +4,9 @@ import FanfareFanOut
 import FanfareLoop
 import Testing
 
-/// Routers forget connections that nothing goes over, and say so to nobody.
+/// Routers silently forget connections without traffic.
 @Suite struct IdleConnectionTests {
-    /// Two connections that have pushed and then rest.
+    /// Two connections that have pushed and are then idle.
     private final class Scene {
         let loop: Loop
         let simulator: Simulator
@@ -15,7 +15,7 @@ import Testing
         let harness: PoolHarness
         private let scratch: Scratch
 
-        /// - Parameter first: pushes before the rest; enough of them open the connections to their full width.
+        /// - Parameter first: pushes before the idle time; enough of them widen the connections fully.
         init(
             first: Int, then rest: Int, _ change: (inout ConnectionPool.Configuration) -> Void = { _ in }
         ) throws {
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// A goal after a quiet stretch. Whatever is sent is lost, and an alert with it, so nothing is until somebody has answered.
+    /// A goal comes after a quiet time. A request on a dead connection would lose its alert, so none is sent before the peer has answered.
     @Test func aConnectionThatDiedWhileItWasIdleCostsNoPush() throws {
         let scene = try Scene(first: 4000, then: 10_000) { $0.pingTimeout = .seconds(2) }
         scene.harness.time.leap(.seconds(30))
@@ -75,22 +75,22 @@ import Testing
         scene.publish()
         #expect(scene.source.handedOut == 4000, "nothing leaves before an answer")
         scene.harness.run("settling") { scene.source.settled == 14_000 }
-        // A new connection may have one on its way until its first answer.
+        // A new connection may have one request in flight before its first answer.
         #expect((sentBeforeAnAnswer ?? 0) >= 128)
         #expect(scene.source.count(.unknown) == 0 && scene.harness.pool.statistics.connectionsLost == 0)
         scene.source.whenCompleted = nil
         scene.close()
     }
 
-    /// A machine that slept for an hour, its timers with it: what was due in the middle of that has not come, and what comes next is not
-    /// to wait for it.
+    /// A machine was suspended for an hour with its timers: work that was due in that time has not been done, and later work must not wait
+    /// for it.
     @Test func aMachineThatSleptFindsItsDeadConnectionsAtOnce() throws {
         let scene = try Scene(first: 100, then: 100) {
             $0.requestTimeout = .seconds(86_400)
             $0.pingAfter = .seconds(44)
             $0.pingTimeout = .seconds(1)
         }
-        // What dialling was to take at most is over then, and the next thing due is the check of idle connections.
+        // The limit for dialling is over then, and the check of idle connections is due next.
         var isFar = false
         let timer = LoopTimer(loop: scene.loop) { isFar = true }
         timer.start(after: .milliseconds(2500))
@@ -108,7 +108,7 @@ import Testing
         scene.close()
     }
 
-    /// Known to be dead before it is needed.
+    /// The pool detects the dead connection before it is needed.
     @Test func aConnectionThatDiesWhileItIsIdleIsReplacedBeforeAnybodyNeedsIt() throws {
         let scene = try Scene(first: 100, then: 100) {
             $0.idlePingAfter = .milliseconds(100)
@@ -124,7 +124,7 @@ import Testing
         scene.close()
     }
 
-    /// Checked ten times over, and nothing comes of it.
+    /// The connection is checked ten times, without consequences.
     @Test func aConnectionThatIsWellStaysThroughIdleness() throws {
         let scene = try Scene(first: 100, then: 100) { $0.idlePingAfter = .milliseconds(20) }
         let opened = scene.harness.pool.statistics.connectionsOpened

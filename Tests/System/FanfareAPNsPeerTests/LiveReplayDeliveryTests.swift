@@ -10,15 +10,15 @@ import Testing
 @testable import Fanfare
 @testable import FanfareReplay
 
-/// A live replay to followers, while somebody sets the machine's clock. The simulator has a clock of its own, and refuses what phones
+/// The machine's clock is set during a live replay to followers. The simulator has a clock of its own, and refuses pushes that phones
 /// would drop.
 @Suite(.timeLimit(.minutes(5))) struct LiveReplayDeliveryTests {
     private static let people = 10
 
-    /// On a thread of its own.
+    /// A live replay on a thread of its own.
     private final class LiveReplay: Sendable {
         private let input = Pipe()
-        /// The machine's clock is so far ahead.
+        /// Lead of the machine's clock.
         let aheadMilliseconds = Atomic<Int64>(0)
         private let result = Locked<Result<ReplaySummary, any Error>?>(nil)
         private let ended = DispatchSemaphore(value: 0)
@@ -42,7 +42,7 @@ import Testing
             }.start()
         }
 
-        /// A line of the feed, whose time is that of a clock nobody has set.
+        /// Writes a line of the feed, with the time of a right clock.
         func tell(_ kind: String, _ values: String) {
             let now = Double(Clock.wallMilliseconds()) / 1000
             let line =
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// Nothing comes after the goal: no other event, and no clock that has caught up.
+    /// Nothing follows the goal: no other event, and no corrected clock.
     @Test(arguments: [-3600, 3600]) func aGoalArrivesAtOnceThoughTheClockWasSet(seconds: Int64) throws {
         let scratch = try Scratch()
         try scratch.makeCertificates()
@@ -76,7 +76,7 @@ import Testing
         try simulator.waitUntil(accepted: 2 * Self.people)
         let summary = try replay.end()
         try simulator.stop()
-        // What was stamped by a clock that may have been wrong goes once more, silently.
+        // States stamped by a clock that may have been wrong are sent once more, silently.
         #expect(summary.counts.pushes.accepted >= 2 * Self.people && summary.counts.pushes.failed == 0)
         #expect(summary.counts.alerts.accepted == 2 * Self.people, "kick-off and goal")
         #expect(summary.goals.count == 1 && summary.goals.allSatisfy { $0.secondsToLast != nil })

@@ -3,7 +3,7 @@ import FanfareFanOut
 import FanfareLoop
 import Testing
 
-/// One connection against all others: a server that is ill, or does not know us, behind one address of many.
+/// One connection against all others: one of many servers behind the address is faulty, or does not know us.
 @Suite struct LoneConnectionTests {
     private let scratch: Scratch
 
@@ -12,8 +12,8 @@ import Testing
         try scratch.makeCertificates()
     }
 
-    /// One server has not heard of the key, or has another clock, or is another app's: it refuses what all others accept. Nobody waits for
-    /// a person to mend a key that is good.
+    /// One server has not heard of the key, has another clock, or belongs to another app: it refuses pushes that all others accept. No push
+    /// waits for an operator, because the key is valid.
     @Test(arguments: [(403, "InvalidProviderToken"), (403, "ExpiredProviderToken"), (400, "TopicDisallowed")])
     func aConnectionThatAloneRefusesTheKeyIsReplaced(status: Int, reason: String) throws {
         let (server, harness) = try scratch.world(activities: 20_000, connections: 8) {
@@ -36,7 +36,7 @@ import Testing
         harness.close()
     }
 
-    /// The same from its first push on, beside others that are wide: it stays narrow, and is given no more for that.
+    /// A connection refuses the key from its first push on, beside wide ones: it stays narrow, but does not get more pushes for that.
     @Test func aConnectionThatRefusesTheKeyFromTheFirstPushIsReplaced() throws {
         let (server, harness) = try scratch.world(
             activities: 5000, connections: 4, settles: { _ in false },
@@ -63,8 +63,8 @@ import Testing
         harness.close()
     }
 
-    /// One server calls every token dead, or every request wrong, which are well: it is asked no more, and those it has spoken of get their
-    /// pushes from others.
+    /// One server calls every valid token dead, or every valid request wrong: it gets no more pushes, and the affected activities get theirs
+    /// from other servers.
     @Test(arguments: [
         (410, "Unregistered"), (410, "ExpiredToken"), (400, "BadDeviceToken"), (400, "BadExpirationDate"),
     ])
@@ -80,7 +80,7 @@ import Testing
         harness.close()
     }
 
-    /// In quiet times as well, when one push comes after the other: whoever was not believed is not asked first again.
+    /// In quiet times one push follows the other: a connection that was disbelieved is not the first choice again.
     @Test func whoIsNotBelievedIsNoFirstChoiceInAQuietService() throws {
         let (server, harness) = try scratch.world(activities: 4100, connections: 2) {
             $0.connection == 2 ? AnsweringServer.refused($0, 410, "Unregistered") : AnsweringServer.accepted($0)
@@ -102,7 +102,7 @@ import Testing
         harness.close()
     }
 
-    /// A pull brings a topic's followers to one connection, and they may all have left: another connection is asked, and none is replaced.
+    /// A pull brings a topic's followers to one connection, and all may have left: the tokens are tried on another one, and none is replaced.
     @Test func aTopicWhoseTokensAreAllDeadCostsNoConnection() throws {
         var dying = false
         let (server, harness) = try scratch.world(
@@ -126,7 +126,7 @@ import Testing
         harness.close()
     }
 
-    /// Tokens that are dead are dead on all connections.
+    /// Dead tokens are dead on all connections.
     @Test func aTokenThatIsDeadEverywhereIsBelievedAtOnce() throws {
         let (server, harness) = try scratch.world(activities: 20_000, connections: 8) {
             $0.number % 10 == 9
@@ -140,7 +140,7 @@ import Testing
 
     // MARK: Certificates
 
-    /// The machine was paused for three days, its clock was put right, and nobody can refute the time before without a connection. The
+    /// The machine was suspended for three days, its clock was then set right, and only a connection could refute the time before. The
     /// server's certificate is younger than that.
     @Test func aCertificateThatIsValidByTheSystemsClockIsTaken() throws {
         try scratch.makeCertificates(validSince: .seconds(3600))

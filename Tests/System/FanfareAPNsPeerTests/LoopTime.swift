@@ -2,9 +2,9 @@ import FanfareAPNs
 import FanfareLoop
 import FanfareModel
 
-/// Time as a pool is told it, on a machine that may stall. It goes on with the loop's turns: however long the machine took for one,
-/// no more than a moment has passed. So who runs into a timeout has been waited for through many turns, and a wait is as long as it
-/// would be on an idle machine. Never faster than the machine's time, but for the leaps of a test.
+/// The time given to a pool, on a machine that may stall. It advances with the loop's turns: only a moment passes in one turn, however
+/// long the machine took for it. So a timeout means a wait of many turns, as long as on an idle machine. The time is never faster than
+/// the machine's, except for a test's leaps.
 final class LoopTime {
     private static let turnMax = Duration.milliseconds(5)
 
@@ -15,8 +15,8 @@ final class LoopTime {
     private(set) var passed = Duration.zero
 
     /// - Parameters:
-    ///   - goesOn: false: it stands still between leaps. Who has to wait for something then waits for ever.
-    ///   - wallBehindSeconds: how late the machine's wall clock is.
+    ///   - goesOn: whether time passes between leaps. If it does not, waiting for a moment lasts for ever.
+    ///   - wallBehindSeconds: lag of the machine's wall clock.
     init(goesOn: Bool = true, wallBehindSeconds: Int64 = 0) {
         self.goesOn = goesOn
         var start = ConnectionPool.systemClock()
@@ -32,7 +32,7 @@ final class LoopTime {
 
     func leap(_ duration: Duration) { passed += duration }
 
-    /// Goes on with this loop until that is closed.
+    /// Advances with this loop until that is closed.
     func run(on loop: Loop) {
         guard goesOn else { return }
         turnBegan = .now

@@ -4,13 +4,13 @@ import Testing
 @testable import APNsSimulator
 @testable import FanfareFanOut
 
-/// Connections that end with everything that is in flight on them, or never answer it: of a push that may have been taken the state is
-/// sent again, and the alert is not.
+/// Connections that end with all their requests in flight, or never answer them: the state of a push that may have arrived is sent
+/// again, and its alert is not.
 @Suite struct LostConnectionDeliveryTests {
     enum Trouble {
         /// APNs ends the connection on which a bad token has come.
         case badTokens
-        /// Every connection takes everything after a while, and answers nothing but PINGs.
+        /// Every connection takes all requests after a while, and answers only PINGs.
         case wedges
         case both
 
@@ -21,7 +21,7 @@ import Testing
     private static let people = 5000
 
     /// - Parameters:
-    ///   - bad: one token of so many is bad.
+    ///   - bad: number of tokens of which one is bad.
     ///   - streams: pushes in flight on a connection, at most.
     @Test(arguments: [
         (Trouble.badTokens, bad: 1000, streams: 100), (.badTokens, bad: 100, streams: 1000),
@@ -37,7 +37,7 @@ import Testing
                 $0.losesConnectionAt = .badDeviceToken
             }
             if trouble.hasWedges { $0.wedge = .init(afterRequests: 800) }
-            // Its clock goes on while ours stands still.
+            // The simulator's clock goes on while the stage's stands still.
             $0.stampAgeMaxSeconds = 3600
         }
         let simulator = stage.simulator
@@ -50,7 +50,7 @@ import Testing
         }
         let bad = trouble.hasBadTokens ? Self.people / share : 0
         stage.publish(1)
-        // Time passes only where nothing happens without: else whoever is slow would be given up.
+        // Time passes only while nothing else happens, so that no slow part runs into a timeout.
         var last = (requests: -1, inFlight: -1)
         var quietTurns = 0
         try stage.run("everybody's goal") {
@@ -70,16 +70,16 @@ import Testing
         #expect(!trouble.hasBadTokens || simulator.statistics.connectionsLost > 0)
         #expect(!trouble.hasWedges || simulator.statistics.connectionsWedged > 0)
         #expect(shard.statistics.pushes.failed == 0)
-        // All that was in flight, and a few tries before a connection that answers none of them is replaced.
+        // All pushes in flight, and a few tries before a connection that answers none of them is replaced.
         #expect(alerts.uncertain <= lost * (streams + 10))
-        // Connections that come after others that were cut off are narrower.
+        // A connection that replaces a lost one is narrower.
         if trouble == .badTokens { #expect(alerts.uncertain <= Self.people / 5) }
         try stage.close()
 
         let accepted = try stage.accepted().filter { !$0.isEmpty }
         #expect(accepted.count == Self.people - bad, "everybody has the state")
         #expect(accepted.allSatisfy { $0.count { $0.alert != nil } <= 1 }, "nobody is told twice")
-        // A request that was lost with its connection has never been looked at, so nobody was told of that one.
+        // A request that was lost unread with its connection alerts no phone.
         let untold = accepted.count { $0.allSatisfy { $0.alert == nil } }
         #expect(untold <= alerts.uncertain)
         #expect(accepted.count - untold >= alerts.accepted)

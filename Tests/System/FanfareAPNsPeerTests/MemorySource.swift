@@ -2,27 +2,27 @@ import FanfareFanOut
 import FanfareLoop
 import FanfareModel
 
-/// Hands out one push per activity and keeps the books: what was handed out must come back exactly once, and what was
-/// certainly not accepted is handed out again.
+/// A source of one push per activity that checks the contract: each delivery must be completed exactly once. Pushes that were
+/// certainly not accepted are delivered again.
 final class MemorySource: DeliverySource {
     private enum Standing: Equatable { case waiting, inFlight(generation: UInt32), settled(DeliveryOutcome) }
 
     private var standings: [Standing]
-    /// From `next` on, first in, first out: as in a shard, whoever has failed comes after those who wait.
+    /// Activities to be served from `next` on, first in, first out: failed ones go behind the waiting ones, as in a shard.
     private var waiting: [UInt32]
     private var next = 0
     private let payload: Payload
     private let token: (UInt32) -> [UInt8]
     private(set) var handedOut = 0
-    /// As if nothing were due beyond so many.
+    /// Number of deliveries up to which the source has work.
     var mayHandOut = Int.max
     private(set) var completed = 0
-    /// Handed out before anything had come back.
+    /// Number of deliveries before the first completion.
     private(set) var inFlightBeforeFirstAnswer = 0
     private(set) var outcomes: [String: Int] = [:]
-    /// Broken rules of the contract, in words.
+    /// Violations of the contract, in words.
     private(set) var violations: [String] = []
-    /// Outcomes after which an activity needs no further push.
+    /// Returns whether an activity needs no further push after this outcome.
     let settles: (DeliveryOutcome) -> Bool
     /// Called when every activity has settled.
     var whenSettled: (() -> Void)?
@@ -42,13 +42,13 @@ final class MemorySource: DeliverySource {
         self.settles = settles
     }
 
-    /// 80 bytes, as most Live Activity tokens have.
+    /// Returns a token of 80 bytes, like most Live Activity tokens.
     static func token(_ slot: UInt32) -> [UInt8] {
         let digest = sha256(Array("token \(slot)".utf8))
         return digest + digest + digest.prefix(16)
     }
 
-    /// What the pool is to be wide enough for.
+    /// The number of pushes for which the pool is to be wide enough.
     var demand = 0
     var activities: Int { standings.count }
     var inFlight: Int { standings.count { if case .inFlight = $0 { true } else { false } } }

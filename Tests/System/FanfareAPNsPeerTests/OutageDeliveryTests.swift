@@ -5,10 +5,10 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// Ten minutes without APNs, over in seconds, for an audience of whom many could never be reached.
+/// Ten minutes without APNs, played in seconds, for an audience with many unreachable activities.
 @Suite struct OutageDeliveryTests {
     enum Outage: CaseIterable {
-        /// Nobody listens.
+        /// No server listens.
         case gone
         /// Every push is answered 503.
         case errors
@@ -31,8 +31,8 @@ import Testing
     private static let activities = 20_000
     private static let sick = 1000
 
-    /// When it is over, all who can be reached have the newest state as soon as one sweep takes, and ten seconds. Time passes only
-    /// while nothing is on its way but pushes that fail: so the sweeps take none, and the ten seconds are waits and nothing else.
+    /// All reachable activities have the newest state within one sweep and ten seconds after the outage. Time passes only
+    /// while all pushes in flight are failing ones: sweeps take none of it, and the ten seconds consist of waits alone.
     @Test(arguments: Outage.allCases) func afterAnOutageEverybodyHasTheNewestStateWithinASweepAndTenSeconds(
         _ outage: Outage
     ) throws {

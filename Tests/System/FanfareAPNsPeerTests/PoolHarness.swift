@@ -5,7 +5,7 @@ import FanfareModel
 import Foundation
 import Testing
 
-/// A pool, its source and their loop, run on the test's own thread until something is true. The simulator may live on the
+/// A pool, its source and their loop, run on the test's own thread until a condition holds. The simulator may live on the
 /// same loop.
 final class PoolHarness {
     let loop: Loop
@@ -29,8 +29,8 @@ final class PoolHarness {
 
     deinit { loop.close() }
 
-    /// Runs the loop until the condition holds after some turn; records an issue when that takes minutes. The limit keeps a test from
-    /// hanging and is none of the pool's: how long it may take by the pool's own time is for the test to say.
+    /// Runs the loop until the condition holds after some turn; records an issue if that takes minutes. The limit only keeps a test from
+    /// hanging: the test itself checks the duration by the pool's own time.
     func run(_ what: String, until condition: @escaping () -> Bool) {
         if condition() { return }
         let limit = Duration.seconds(180)
@@ -49,7 +49,7 @@ final class PoolHarness {
         deadline.close()
     }
 
-    /// - Returns: what lets so much time pass each time, and the pool, whose timer knows nothing of leaps, look around.
+    /// - Returns: a timer that advances the time by this leap, and makes the pool, whose own timer does not know of leaps, check its work.
     func leaps(of leap: Duration, every: Duration = .milliseconds(2)) -> LoopTimer {
         let timer = LoopTimer(loop: loop) { [unowned self] in
             time.leap(leap)
@@ -59,7 +59,7 @@ final class PoolHarness {
         return timer
     }
 
-    /// Closes the pool and checks the contract: every delivery has come back once.
+    /// Closes the pool and checks the contract: every delivery has been completed once.
     func close() {
         var isClosed = false
         pool.close { isClosed = true }
@@ -71,7 +71,7 @@ final class PoolHarness {
 }
 
 extension ConnectionPool.Configuration {
-    /// None of a connection's timeouts passes: for tests in which time leaps, and for servers whose process may be held up while ours
+    /// Disables a connection's timeouts, for tests in which time leaps, and for servers whose process may be delayed while ours
     /// is not.
     mutating func waitForEver() {
         requestTimeout = .seconds(86_400)
@@ -81,14 +81,14 @@ extension ConnectionPool.Configuration {
     }
 }
 
-/// A port that nobody listens on at the moment.
+/// Returns a port without a listener at the moment.
 func freePort() throws -> UInt16 {
     let loop = try Loop()
     defer { loop.close() }
     return try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }.port
 }
 
-/// A server program that is ended with the object.
+/// A server program that ends with the object.
 final class ServerProcess {
     private let process = Process()
 
@@ -105,7 +105,7 @@ final class ServerProcess {
 
     func stop() {
         guard process.isRunning else { return }
-        // Not SIGTERM: a child inherits the signal mask of the thread that starts it, and those of the tests block it.
+        // Not SIGTERM: a child inherits the signal mask of the thread that starts it, and the tests' threads block that signal.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }

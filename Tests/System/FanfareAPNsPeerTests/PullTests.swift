@@ -4,7 +4,7 @@ import FanfareLoop
 import FanfareModel
 import Testing
 
-/// How much a pool takes at a time.
+/// The number of deliveries that a pool pulls at a time.
 @Suite struct PullTests {
     private let scratch: Scratch
 
@@ -13,7 +13,7 @@ import Testing
         try scratch.makeCertificates()
     }
 
-    /// Over a distance answers come a few at a time, on many connections: pushes that were pulled one by one would each be a record, a write
+    /// Over a distance a few answers come at a time, on many connections: pushes pulled one by one would each cost a record, a write
     /// and a read.
     @Test func aFullConnectionTakesASixteenthAtATime() throws {
         let streams = 160
@@ -45,7 +45,7 @@ import Testing
         harness.close()
     }
 
-    /// A peer that gives its window back as it reads, and answers much later, gets as many as it allows, however large bodies are.
+    /// A peer that returns its window on reading, and answers much later, gets as many requests as it allows, however large bodies are.
     @Test func aWindowThatComesBackBeforeAnswersHoldsNobodyUp() throws {
         let streams = 500
         let payload = Payload(

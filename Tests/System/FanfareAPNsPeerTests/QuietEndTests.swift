@@ -3,7 +3,7 @@ import FanfareFanOut
 import FanfareLoop
 import Testing
 
-/// Connections that end while nothing is pushed: no refusals, but for those that a server does not take.
+/// Connections that end while no push is sent: an end is no refusal, unless the server does not take new ones.
 @Suite struct QuietEndTests {
     private let scratch: Scratch
 
@@ -12,11 +12,11 @@ import Testing
         try scratch.makeCertificates()
     }
 
-    /// The first two connections were ended young so often that their places wait for half a minute; then all others go at once.
+    /// The first two connections were ended young so often that their seats wait for half a minute; then all others end at once.
     @Test func whileNobodyIsOpenAnyPlaceMayDial() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 10_000_000, connectionsMax: 4)
         harness.run("being as many as there may be") { harness.pool.figures.connections == 4 }
-        // What has lasted is given up no sooner than after ten minutes.
+        // Connections that have lasted a minute are given up only after ten minutes.
         harness.time.leap(.seconds(61))
         var places = [0, 1]
         for round in 1...10 {
@@ -42,8 +42,8 @@ import Testing
         harness.close()
     }
 
-    /// A box on the way ends what has been quiet for half a minute, with a word or without one: that refuses nobody, and who comes then
-    /// waits for seconds.
+    /// A firewall ends connections that were idle for half a minute, with a GOAWAY or without: that is no refusal, and the next push waits
+    /// only for seconds.
     @Test(arguments: [true, false]) func whoEndsQuietConnectionsIsDialledAgainWithinSeconds(saysSo: Bool) throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 0)
         harness.run("being ready") { harness.pool.isReady }
@@ -76,7 +76,7 @@ import Testing
         harness.close()
     }
 
-    /// The same before a match: there are as many as are wanted, however often those that are quiet are ended.
+    /// A pool before a match has as many connections as it wants, however often the idle ones are ended.
     @Test func aLargePoolOfQuietConnectionsStaysLargeThoughTheyAreEnded() throws {
         let wanted = 12
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 10_000_000, connectionsMax: wanted)
@@ -86,7 +86,7 @@ import Testing
             harness.time.leap(.seconds(30))
             let all = oldest..<server.connections
             oldest = all.upperBound
-            // All but one, which is heard meanwhile.
+            // All connections end but one, on which the peer is heard.
             for connection in all where connection != all.lowerBound { server.end(connection: connection) }
             harness.run("the ends \(round)") { harness.pool.connectionsOpen <= 1 }
             let begins = harness.time.passed
@@ -105,7 +105,7 @@ import Testing
         harness.close()
     }
 
-    /// Four that were told to go young are trouble; those that come after them and stay are none, though nothing is pushed.
+    /// Four connections that got GOAWAYs young are trouble; their successors that stay end it, even without a push.
     @Test func troubleWithConnectionsIsOverWhenOneStays() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 0)
         harness.run("being ready") { harness.pool.isReady }
@@ -128,8 +128,8 @@ import Testing
         harness.close()
     }
 
-    /// A way is cut, and connections are found to be dead one after the other while none is taken: many places have tried by the time the
-    /// last one is gone, and as few ask as when all go at once.
+    /// A path breaks, and connections are found dead one after the other while no new one opens: many seats have tried by the time the
+    /// last one is dead, and as few dial as when all end at once.
     @Test func inAnOutageThatComesBitByBitAFewAsk() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 10_000_000, connectionsMax: 16)
         harness.run("being as many as there may be") { harness.pool.figures.connections == 16 }

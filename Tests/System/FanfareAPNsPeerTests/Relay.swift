@@ -1,6 +1,6 @@
 import FanfareLoop
 
-/// Passes bytes between clients and a server, until told to fall silent: then connections stay open and nothing moves, as
+/// Passes bytes between clients and a server until it falls silent: connections then stay open without any traffic, as
 /// when a router forgets them.
 final class Relay {
     private var listener: TCPListener!  // set in init, which hands `self` to its callback
@@ -8,16 +8,16 @@ final class Relay {
     private let target: SocketAddress?
     private var streams: [TCPStream] = []
     var isSilent = false
-    /// New connections are closed.
+    /// Whether new connections are closed.
     var isClosed = false
-    /// Called for what moves, in either direction.
+    /// Called for traffic in either direction.
     var onBytes: (() -> Void)?
 
-    /// Connections beyond so many are accepted, and nothing moves on them.
+    /// Number of connections that carry traffic; further ones are accepted and stay silent.
     var carriesAtMost = Int.max
     private var carried = 0
 
-    /// Without a target it accepts and says nothing.
+    /// Creates a relay; without a target it accepts connections and stays silent.
     init(loop: Loop, to target: SocketAddress?) throws {
         self.loop = loop
         self.target = target

@@ -5,7 +5,7 @@ import Testing
 @testable import APNsSimulator
 @testable import FanfareFanOut
 
-/// The key is revoked in the middle of an end that alerts, and of starts; minutes later another one is put in its place.
+/// The key is revoked in the middle of starts and of an end that alerts; another key replaces it minutes later.
 @Suite struct RevokedKeyDeliveryTests {
     private static let people = 2000
     private static let starts = 50
@@ -68,8 +68,8 @@ import Testing
         #expect(ended.allSatisfy { $0[0].alert != nil && $0[1].alert != nil && $0[0].alert != $0[1].alert })
     }
 
-    /// While a key is revoked nothing shows which time APNs goes by, and the clock is wrong by a day. The first push that it takes again
-    /// has a JWT of the right time, so it is to be stamped by that, or the phone drops it, alert and all.
+    /// The clock is wrong by a day, and nothing shows APNs' time while the key is revoked. The first accepted push
+    /// has a JWT of the right time: its stamp must have that time, too, or the phone drops the push with its alert.
     @Test(arguments: [Int64(26), -26])
     func theFirstPushAfterARevocationIsStampedAsItsJWTIs(hoursWrong: Int64) throws {
         let people = 10

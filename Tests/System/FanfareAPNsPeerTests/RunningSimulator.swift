@@ -14,14 +14,14 @@ final class RunningSimulator {
     private let stopRequest: WakeupSignal
     private let start: Start
 
-    /// What its thread tells the one that made it.
+    /// The result of the simulator's start, which its thread passes to the one that created it.
     private final class Start: Sendable {
         let begun = DispatchSemaphore(value: 0)
         let place = Locked<(port: UInt16, startedNanoseconds: Int64, stopRequest: WakeupSignal)?>(nil)
         let failure = Locked<String?>(nil)
     }
 
-    /// Pushes that have been accepted. Shared by two threads; all that changes is guarded by the condition.
+    /// Number of accepted pushes. Two threads share it; the condition guards everything that changes.
     private final class Progress: @unchecked Sendable {
         private let condition = NSCondition()
         private var accepted = 0
@@ -46,7 +46,7 @@ final class RunningSimulator {
 
     struct Failed: Error, CustomStringConvertible { let description: String }
 
-    /// - Parameter dump: where all it has accepted is written in the end.
+    /// - Parameter dump: the file to which all accepted pushes are finally written.
     init(_ options: SimulatorOptions, dump: String) throws {
         let start = Start()
         let progress = Progress()
@@ -87,7 +87,7 @@ final class RunningSimulator {
         guard progress.wait(for: count) else { throw Failed(description: "\(count) pushes were not accepted in time") }
     }
 
-    /// Ends it; its dump is written then.
+    /// Stops the simulator, which then writes its dump.
     func stop() throws {
         stopRequest.signal()
         thread.join()

@@ -2,7 +2,7 @@ import APNsSimulator
 import FanfareLoop
 import Foundation
 
-/// A directory that lives as long as the object, with what a server and its client need to trust each other.
+/// A directory that lives as long as the object, with the keys and certificates that a server and its client need.
 final class Scratch {
     let url: URL
 
@@ -15,8 +15,8 @@ final class Scratch {
 
     func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 
-    /// `ca.pem`, `server.pem` and `.key` for localhost; `apns.p8` and `apns.pub.pem`.
-    /// - Parameter years: before now, and after it, for which they are valid: whatever the tests' clocks say.
+    /// Makes `ca.pem`, `server.pem` and `.key` for localhost; `apns.p8` and `apns.pub.pem`.
+    /// - Parameter years: validity before and after the present, so that it covers the tests' clocks.
     func makeCertificates(validSince years: Duration = .seconds(10 * 365 * 86_400)) throws {
         let server = try SelfSignedCertificate(
             hosts: ["localhost", "127.0.0.1"], validSince: years, validFor: years)
@@ -28,7 +28,7 @@ final class Scratch {
         try write(key.publicKey.pem(), to: "apns.pub.pem")
     }
 
-    /// Of a simulator that serves this certificate, and trusts this key and one app. It asks for `makeCertificates`.
+    /// Options of a simulator that serves this certificate, and trusts this key and one app; `makeCertificates` must come first.
     var simulatorOptions: SimulatorOptions {
         var options = SimulatorOptions()
         options.certificateFile = path("server.pem")

@@ -1,6 +1,6 @@
 import FanfareLoop
 
-/// Accepts TLS with ALPN `h2`, says its lines, and listens to nothing.
+/// A server that accepts TLS with ALPN `h2`, sends its lines, and ignores its input.
 final class ScriptedServer {
     private var listener: TCPListener!  // set in init, which hands `self` to its callback
     private let context: TLSContext
@@ -28,7 +28,7 @@ final class ScriptedServer {
         stream.onClose = { [unowned self] _ in ended += 1 }
     }
 
-    /// Frames of RFC 9113, by hand.
+    /// Frames of RFC 9113, written by hand.
     static let emptySettings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
     static let goAway: [UInt8] = [0, 0, 8, 7, 0, 0, 0, 0, 0] + [0, 0, 0, 0] + [0, 0, 0, 0]
     /// PING on a stream: a connection error.

@@ -5,7 +5,7 @@ import FanfareLoop
 import Foundation
 import Testing
 
-/// Servers that are ill, one connection of them or all: who is asked next, how often, and what people hear.
+/// One faulty connection, or a faulty service: the choice of the next connection, the number of tries, and the reports.
 @Suite struct ServiceTroubleTests {
     private let scratch: Scratch
 
@@ -16,7 +16,7 @@ import Testing
 
     // MARK: A connection that only errs
 
-    /// Everything on the first connection fails after fifty pushes, for ever; the service behind it is well.
+    /// All requests on the first connection fail after fifty pushes, for ever; the service behind it works.
     @Test(arguments: [1, 2]) func aConnectionThatOnlyErrsIsReplaced(connections: Int) throws {
         let (server, harness) = try scratch.world(activities: 1000, connections: connections) {
             $0.connection == 0 && $0.number >= 50
@@ -33,8 +33,8 @@ import Testing
         harness.close()
     }
 
-    /// Some servers go on refusing on a connection that has seen an expired JWT. Here the clock was wrong, and there is no other JWT for
-    /// long: the first one that comes is used on another connection.
+    /// Some servers go on refusing on a connection that has seen an expired JWT. The clock was wrong here, and another JWT is minted only
+    /// much later: it is used on another connection.
     @Test func anotherJWTIsNotUsedOnAConnectionThatHasSeenAnExpiredOne() throws {
         func answer(_ request: AnsweringServer.Request) -> [UInt8] {
             request.connection == 0
@@ -51,7 +51,7 @@ import Testing
         harness.close()
     }
 
-    /// Of this process's sockets at either end of connections to a port: the system's would take in megabytes.
+    /// Limits the buffers of this process's sockets at either end of connections to a port; the default ones would hold megabytes.
     private func keepBuffersSmall(of port: UInt16) {
         for file in 3..<CInt(1024) {
             let isEnd = [getsockname, getpeername].contains { name in
@@ -70,8 +70,8 @@ import Testing
         }
     }
 
-    /// It stops reading, and ends with what it has not read: what never left this process, some half a megabyte, was certainly not processed,
-    /// and keeps its alert.
+    /// The server stops reading, and ends with unread bytes: pushes that never left this process, some half a megabyte, were certainly not
+    /// processed, and keep their alerts.
     @Test func whatNeverLeftIsNotProcessed() throws {
         let payload = examplePayload()
         payload.wire = Array(#"{"aps":{}}"#.utf8) + [UInt8](repeating: UInt8(ascii: " "), count: 4000)
@@ -101,8 +101,8 @@ import Testing
         harness.close()
     }
 
-    /// A connection starts with one push. Its answer makes it as wide as TCP's first round trip, and no wider: whatever breaks at once takes
-    /// no more with it.
+    /// A connection starts with one push. The first answer makes it as wide as TCP's first round trip, and no wider: an early end takes
+    /// no more requests with it.
     @Test func theFirstAnswerMakesAConnectionAsWideAsTCPIs() throws {
         var asked: [AnsweringServer.Request] = []
         func answer(_ request: AnsweringServer.Request) -> [UInt8] {
@@ -132,7 +132,7 @@ import Testing
         harness.close()
     }
 
-    /// One card, and the connection that it has is ill: nobody else can show that it is not the token's fault.
+    /// There is one card, and its connection is faulty: no other activity can show that the token is not the cause.
     @Test func evenOneActivityGetsAnotherConnection() throws {
         let (server, harness) = try scratch.world(activities: 1, connections: 1) {
             $0.connection == 0 ? AnsweringServer.refused($0, 503, "ServiceUnavailable") : AnsweringServer.accepted($0)
@@ -154,7 +154,7 @@ import Testing
         harness.close()
     }
 
-    /// Two thousand pushes have made a connection wide; from then on PINGs are answered on it and nothing else. What is in flight is
+    /// Two thousand pushes have made a connection wide; from then on only PINGs are answered on it. The requests in flight are
     /// lost, and then one push at a time until the connection is replaced.
     @Test(arguments: [1, 2]) func aConnectionThatAnswersNothingButPingsCostsOneWidth(connections: Int) throws {
         let (server, harness) = try scratch.world(
@@ -176,7 +176,7 @@ import Testing
         harness.close()
     }
 
-    /// A token whose pushes are never answered, on whatever connection, says nothing about the connections.
+    /// A token whose pushes are never answered, on any connection, says nothing about the connections.
     @Test func aTokenThatIsNeverAnsweredCostsOneConnection() throws {
         let (server, harness) = try scratch.world(
             activities: 1, connections: 1, { $0.requestTimeout = .milliseconds(50) }, answer: { _ in [] })
@@ -188,7 +188,7 @@ import Testing
 
     // MARK: An outage
 
-    /// The service behind all connections hangs: what is in flight is lost, and then one push at a time.
+    /// The service behind all connections hangs: the requests in flight are lost, and then one push at a time.
     @Test func aServiceThatAnswersNothingIsLeftAlone() throws {
         var hangs = false
         let (server, harness) = try scratch.world(
@@ -211,7 +211,7 @@ import Testing
         harness.close()
     }
 
-    /// Ten thousand tokens that are dead come first after an outage: they show that the service is back as well as others do.
+    /// Ten thousand dead tokens come first after an outage: their answers show as well as others that the service is back.
     @Test func deadTokensOpenTheGate() throws {
         var isOut = true
         var hasAnswered = false
@@ -237,7 +237,7 @@ import Testing
         harness.close()
     }
 
-    /// After an outage no more is in flight than twice as much as has been answered since, up to a thousand.
+    /// After an outage at most twice as many pushes are in flight as have been answered since, up to a thousand.
     @Test func afterAnOutagePushesComeBackStepByStep() throws {
         var phase = 0
         var answeredSince = 0
@@ -266,7 +266,7 @@ import Testing
 
     // MARK: Faults of the configuration
 
-    /// The key is revoked while a thousand pushes are in flight on each connection, and mended: all of them are owed again.
+    /// The key is revoked while a thousand pushes are in flight on each connection, and then restored: all of them are pending again.
     @Test func whatComesBackFromARevokedKeyIsSentWhenItIsMended() throws {
         var isRevoked = false
         let (server, harness) = try scratch.world(activities: 20_000) {
@@ -295,7 +295,7 @@ import Testing
         harness.close()
     }
 
-    /// A proxy answers for the service, with what is in no table: nobody's state is given up for that.
+    /// A proxy answers for the service, with statuses that are in no table: no state is given up for that.
     @Test(arguments: [421, 404, 400]) func anAnswerThatIsNotOfTheServiceDestroysNothing(status: Int) throws {
         var isProxy = false
         let (server, harness) = try scratch.world(
@@ -315,12 +315,12 @@ import Testing
         harness.close()
     }
 
-    /// One activity is answered so, and nobody else: that is its own, and it is given up once two connections have had it.
+    /// Only one activity gets this answer, so the cause is its own, and it is given up after two connections have given it.
     @Test func anUnknownAnswerToOneActivityIsItsOwn() throws {
         var requests = 0
         let (server, harness) = try scratch.world(activities: 1000) {
             requests += 1
-            // It comes again behind all others.
+            // The activity comes again behind all others.
             return requests == 500 || requests > 1000
                 ? AnsweringServer.refused($0, 421) : AnsweringServer.accepted($0)
         }
@@ -331,11 +331,11 @@ import Testing
         harness.close()
     }
 
-    /// The key was revoked and has been replaced, while twenty pushes were in flight under it: their refusals are the old key's.
+    /// The key was revoked and replaced while twenty pushes with it were in flight: their refusals are about the old key.
     @Test func refusalsOfTheKeyBeforeDoNotStopTheOneInUse() throws {
         var held: [AnsweringServer.Request] = []
         var holds = false
-        /// Keys with ids of their own, and a link to the one in use.
+        /// Links the key in use; each key has an id of its own.
         func use(_ id: String) throws {
             let (file, link) = (scratch.path("AuthKey_\(id).p8"), scratch.path("key"))
             try ES256PrivateKey.generate().pem().write(toFile: file, atomically: false, encoding: .utf8)
@@ -375,7 +375,7 @@ import Testing
 
     // MARK: A small audience
 
-    /// Nine activities are no ten witnesses; but nobody is served, and that is trouble. Twice, for the second time is as bad.
+    /// Nine activities are fewer than ten pieces of evidence, but none is served, and that is trouble. It comes twice, with equal effect.
     @Test(arguments: [(403, "InvalidProviderToken"), (503, "ServiceUnavailable")])
     func nineActivitiesThatAreNotServedAreTrouble(status: Int, reason: String) throws {
         var isWell = true
@@ -409,7 +409,7 @@ import Testing
 
     // MARK: Connections that end soon
 
-    /// Each connection takes one push and says goodbye: the waits between connections grow.
+    /// Each connection takes one push and ends with a GOAWAY: the waits between connections grow.
     @Test func connectionsThatEndAfterOnePushAreOpenedEverMoreRarely() throws {
         let (server, harness) = try scratch.world(activities: 100_000, connections: 1) {
             AnsweringServer.accepted($0) + AnsweringServer.goAway(after: $0)
@@ -421,8 +421,8 @@ import Testing
         harness.close()
     }
 
-    /// A firewall ends each connection after an hour, with five pushes or none on it: that is no reason to wait for the next one, and
-    /// none to worry anybody.
+    /// A firewall ends each connection after an hour, with five pushes or none on it: the next one is opened at once, and nothing is
+    /// reported.
     @Test(arguments: [5, 0]) func connectionsThatEndAfterAnHourAreReplacedAtOnce(pushes: Int) throws {
         let (server, harness) = try scratch.world(activities: 1000, connections: 1) {
             AnsweringServer.accepted($0)
@@ -434,7 +434,7 @@ import Testing
             harness.run("connection \(round)") {
                 harness.pool.connectionsOpen == 1 && server.connections == round
             }
-            // A tenth of a second is no wait; ten and more would be.
+            // A tenth of a second is no wait; ten seconds would be one.
             #expect(harness.time.passed - before < .seconds(5))
             harness.time.leap(.seconds(3600))
             harness.source.mayHandOut += pushes
@@ -447,14 +447,14 @@ import Testing
         harness.close()
     }
 
-    /// A server that goes tells all its clients, and each of them on all of its connections: those of this one come back spread over a
+    /// A server that goes sends a GOAWAY to all its clients, on all connections: those of this pool come back spread over a
     /// second, which is fifty milliseconds for each of twenty.
     @Test func connectionsThatAreToldToGoTogetherComeBackOneAfterTheOther() throws {
         let connections = 20
         let (server, harness) = try scratch.world(activities: 20_000, connections: connections) {
             AnsweringServer.accepted($0)
         }
-        // Each has been of use by then: one that has not waits behind those before it.
+        // Each connection has carried pushes by then: one that has not waits behind earlier ones.
         harness.run("some pushes on each") {
             server.connections == connections && server.requestsByConnection.allSatisfy { $0 >= 200 }
         }
@@ -470,12 +470,12 @@ import Testing
         let first = try #require(returns.first)
         let last = try #require(returns.last)
         print("told: \(connections) connections that were told to go came back within \(first) to \(last)")
-        // Twenty draws from a second lie in a third of it once in a hundred million times.
+        // The chance that twenty draws from a second lie in a third of it is one in a hundred million.
         #expect(last - first > .milliseconds(330))
         harness.close()
     }
 
-    /// A connection is to be replaced at each answer, and the next one says the same: people must hear that nothing is delivered.
+    /// A connection is replaced at each answer, and the next one gets the same: operators must hear that nothing is delivered.
     @Test(arguments: [
         (403, "UnrelatedKeyIdInToken", ConnectionPool.Trouble.Kind.configuration),
         (429, "TooManyProviderTokenUpdates", .service), (503, "Shutdown", .service), (400, "IdleTimeout", .service),
@@ -491,14 +491,14 @@ import Testing
         harness.close()
     }
 
-    /// A peer that asks and answers, and does not read: what it is owed does not grow without end.
+    /// A peer sends PINGs and answers, and does not read: the output that waits for it stays bounded.
     @Test(.enabled(if: allocations_are_counted(), "under a sanitizer its forty megabytes take minutes"))
     func aServerThatDoesNotReadLosesItsConnection() throws {
         var held: [AnsweringServer.Request] = []
         var holds = true
         let (server, harness) = try scratch.world(
             activities: 2000, connections: 1,
-            // On a loaded machine its forty megabytes take minutes, and it would be found silent first.
+            // Forty megabytes take minutes on a loaded machine, and the peer would time out first.
             { $0.waitForEver() },
             answer: {
                 guard holds, $0.number >= 500 else { return AnsweringServer.accepted($0) }
@@ -508,7 +508,7 @@ import Testing
         harness.run("pushes in flight") { held.count >= 400 }
         holds = false
         server.stopReading(connection: 0)
-        // Fewer PINGs in a read than a flood has, with frames of no meaning between them, and few enough between two answers.
+        // Fewer PINGs in a read than a flood has, with frames of unknown types between them, and few enough between two answers.
         let ping = frame(6, [0, 0, 0, 0, 0, 0, 0, 0]) + frame(77, [UInt8](repeating: 0, count: 60))
         let pings = [UInt8]((0..<4500).flatMap { _ in ping })
         for request in held.prefix(100) { server.write(pings + AnsweringServer.accepted(request), on: 0) }
@@ -516,7 +516,7 @@ import Testing
         let text = "localhost:\(server.port): the server does not read; connecting again"
         harness.run("the end of the connection") {
             if server.connections == 2 { return true }
-            // How much the system's buffers take in depends on how busy the machine is.
+            // The capacity of the system's buffers depends on the machine's load.
             if let request = rest.popFirst() { server.write(pings + AnsweringServer.accepted(request), on: 0) }
             return false
         }
@@ -525,7 +525,7 @@ import Testing
         harness.close()
     }
 
-    /// MAX_CONCURRENT_STREAMS is 0 and stays so: such a connection carries nothing, and is not kept.
+    /// MAX_CONCURRENT_STREAMS is 0 for good: the connection carries nothing, and is not kept.
     @Test func aConnectionThatAllowsNoRequestsIsReplacedAndPeopleAreTold() throws {
         let (server, harness) = try scratch.world(
             activities: 10, connections: 1, settings: [0, 3] + big(0),

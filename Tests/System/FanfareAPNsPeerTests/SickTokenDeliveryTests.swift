@@ -5,9 +5,9 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// A token whose pushes fail for good, among a thousand: nobody else notices.
+/// One token among a thousand whose pushes always fail does not affect the others.
 @Suite struct SickTokenDeliveryTests {
-    /// How each request of tokens that begin with ff00 fails.
+    /// The failure of each request to tokens that begin with ff00.
     enum Failure: CaseIterable {
         case error, refusedStream, reset
 
@@ -23,10 +23,10 @@ import Testing
     private static let others = 999
     private static let sick = 0xff00
 
-    /// - Parameter leaves: its card is to be ended, which comes before all else.
+    /// - Parameter leaves: whether the sick token's card is to be ended, which comes before all else.
     @Test(arguments: Failure.allCases, [false, true])
     func aTokenThatFailsForGoodKeepsNoGoalFromTheOthers(failure: Failure, leaves: Bool) throws {
-        // A pool that sized itself would take the leaps of time that pass while an answer is on its way for distance, and grow.
+        // A pool that sized itself would take the leaps of time during a request for distance, and grow.
         let stage = try DeliveryStage(pool: { $0.connections = 2 }, simulator: { failure.befall(&$0) })
         let simulator = stage.simulator
         stage.publish(1)
@@ -38,11 +38,11 @@ import Testing
         try stage.run("the first state") { simulator.delivered == Self.others && stage.shard.inFlight == 0 }
         if leaves { stage.shard.apply(.unfollow(ActivityID(UInt64(Self.sick))), at: stage.now) }
         for goal: UInt32 in 2...4 {
-            // Only the sick one is due, now and then, and its waits pass quickly.
+            // Only the sick activity is due, now and then, and its waits pass quickly.
             let failures = simulator.failures
             stage.leap = .seconds(1)
             try stage.run("ten more tries") { simulator.failures >= failures + 10 && stage.shard.inFlight == 0 }
-            // From here on no time passes: whoever waited for anything would wait for ever.
+            // No time passes from here on: a push that waited for anything would wait for ever.
             stage.leap = .zero
             stage.publish(goal)
             try stage.run("goal \(goal)") {

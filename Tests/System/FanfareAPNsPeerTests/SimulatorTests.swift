@@ -6,7 +6,7 @@ import FanfareModel
 import Foundation
 import Testing
 
-/// Against the simulator, which shares no protocol code with us and misbehaves on request.
+/// The pool against the simulator, which shares no protocol code with us and misbehaves on request.
 @Suite struct SimulatorTests {
     /// Certificates, a simulator and a pool that pushes to it, all on one loop.
     private final class World {
@@ -27,7 +27,7 @@ import Testing
             scratch = try Scratch()
             try scratch.makeCertificates()
             var options = scratch.simulatorOptions
-            // The payload is made once for all pushes, and a sanitizer takes its time.
+            // The payload is made once for all pushes, and a sanitizer slows the test down.
             options.stampAgeMaxSeconds = 3600
             change(&options)
             let loop = try Loop()
@@ -81,7 +81,7 @@ import Testing
         #expect(world.pool.trouble == nil, "2 % of 503s are not worth stopping")
     }
 
-    /// Answers die with their connections: those outcomes are unknown, and no others.
+    /// Answers are lost with their connections: those outcomes are unknown, and no others.
     @Test(arguments: [1000, 97])
     func lostConnections(every requests: Int) throws {
         let world = try World(activities: 5000) { $0.losesConnection = .requests(requests) }
@@ -92,12 +92,12 @@ import Testing
         #expect(simulator.connectionsLost > 1)
         #expect(world.pool.statistics.connectionsLost > 0)
         #expect(world.source.count(.unknown) > 0)
-        // What was accepted more often than needed are requests whose answers never left.
+        // Pushes accepted more often than needed are requests whose answers never left.
         #expect(simulator[.accepted] - 5000 <= simulator.unanswered)
     }
 
-    /// Connections that break again and again, and a fifth of the answers 503: nobody waits for anything, so nothing depends on
-    /// how long. The clock stands still, and what had to be waited for would never happen.
+    /// Connections break again and again, and a fifth of the answers are 503. The clock stands still, so a push that had to wait for time
+    /// would never leave: none does.
     @Test func troubleCostsItsShareAndNothingElse() throws {
         let world = try World(
             activities: 20_000,
@@ -113,7 +113,7 @@ import Testing
         #expect(world.pool.trouble == nil)
     }
 
-    /// A GOAWAY says which requests were processed, so nothing is unknown and nothing is sent twice.
+    /// A GOAWAY says which requests were processed, so no outcome is unknown and no push is sent twice.
     @Test func goAway() throws {
         let world = try World(activities: 5000) { $0.goesAway = .requests(700) }
         world.runUntilSettled()
@@ -146,12 +146,12 @@ import Testing
         #expect(world.source.inFlightBeforeFirstAnswer <= 3)
     }
 
-    /// It needs no room on a connection, so nothing but the source bounds it; the loop still turns.
+    /// The payload needs no room on a connection, so only the source bounds the work; the loop still turns.
     @Test func aPayloadTooLargeIsRefusedAndSaidOnce() throws {
         let payload = Payload(
             event: .update, subject: "match/1", state: Array(#"{"t":"\#(String(repeating: "x", count: 5000))"}"#.utf8),
             stamp: 1_790_000_000, staleDate: nil, dismissalDate: nil, alert: nil, priority: .immediate)
-        // More than one turn of the pool takes.
+        // More activities than one turn of the pool takes.
         let world = try World(activities: 40_000, payload: payload)
         world.runUntilSettled()
         world.close()
@@ -161,7 +161,7 @@ import Testing
         #expect(world.harness.reports.count { $0.hasPrefix("match/1: the payload has 5") } == 1)
     }
 
-    /// Every shape of request, as the simulator's own reading of the specification sees it.
+    /// Every shape of request passes the simulator's independent reading of the specification.
     @Test(arguments: ["update", "localised", "end", "private end", "start", "start with a channel", "start, bare"])
     func everyShapeIsAccepted(name: String) throws {
         let now = Clock.wallMilliseconds() / 1000
@@ -198,9 +198,9 @@ import Testing
         #expect(world.source.count(.accepted) == 3, "\(world.simulator.statistics.payloadFaults)")
     }
 
-    // MARK: What the simulator does to connections
+    // MARK: Trouble with connections
 
-    /// Between one and a thousand, again and again: what is refused on the way was not processed, and nothing is lost.
+    /// The limit changes between one and a thousand repeatedly: requests refused meanwhile were not processed, and none is lost.
     @Test func streamLimitsThatShrinkAndGrow() throws {
         let world = try World(activities: 20_000) {
             $0.streams = .init(1000, [.init(at: 20, value: 1), .init(at: 40, value: 1000)], round: 60)
@@ -214,7 +214,7 @@ import Testing
         #expect(world.pool.statistics.connectionsLost == 0)
     }
 
-    /// Whenever it comes, and however little a connection has carried by then: that depends on the machine.
+    /// The GOAWAYs come by the clock, so the load carried by then depends on the machine.
     @Test func goAwayByTheClock() throws {
         let world = try World(
             activities: 5000, simulator: { $0.goesAway = .milliseconds(15) }, settles: { _ in false })
@@ -226,7 +226,7 @@ import Testing
         #expect(world.pool.statistics.connectionsLost == 0)
     }
 
-    /// A refused stream is sent again; of a reset one nobody knows.
+    /// A refused stream is sent again; the outcome of a reset one is unknown.
     @Test func streamsThatAreReset() throws {
         let world = try World(activities: 5000) {
             $0.refuseShare = 0.02
@@ -236,7 +236,7 @@ import Testing
         world.close()
         let simulator = world.simulator.statistics
         #expect(simulator.refusedStreams > 50 && simulator.failedStreams > 50)
-        // Who is refused twice in a row waits by itself.
+        // An activity that is refused twice in a row waits by itself.
         let notProcessed = world.source.count(.notProcessed) + world.source.count(.serviceError)
         #expect(notProcessed >= simulator.refusedStreams)
         #expect(world.source.count(.unknown) == simulator.failedStreams)
@@ -256,12 +256,12 @@ import Testing
         #expect(world.simulator.statistics.connectionsSilent >= 2)
         #expect(world.source.count(.accepted) == 400)
         #expect(world.source.count(.unknown) > 0)
-        // At least the request that made it fall silent.
+        // At least the request that made the connection fall silent.
         #expect(world.simulator.statistics.unanswered >= world.simulator.statistics.connectionsSilent)
         #expect(world.harness.reports.contains { $0.hasSuffix("the server went silent; connecting again") })
     }
 
-    /// A lower bound of the time it takes follows from the rate; how long it takes really is nobody's business here.
+    /// The rate gives a lower bound of the duration; the test does not check an upper one.
     @Test func aServerThatReadsSlowly() throws {
         let world = try World(activities: 1000) {
             $0.readBytesPerSecond = 400_000
@@ -278,7 +278,7 @@ import Testing
 
     @Test func anOutageAndAnUnwillingServer() throws {
         let world = try World(activities: 20_000) {
-            // Over before much has happened, or before anything has.
+            // An outage may be over before much has happened, or before anything has.
             $0.outageMilliseconds = 0..<50
             $0.refuseConnectionsShare = 0.3
         }
@@ -340,7 +340,7 @@ import Testing
         #expect(world.pool.trouble?.text.contains("InvalidProviderToken: check key file, key id") == true)
     }
 
-    /// The link to the key points elsewhere: connections that knew the old key give way, and no push notices.
+    /// The link to the key points to another key: connections that used the old key are replaced, and no push fails.
     @Test func aRotatedKeyGetsConnectionsOfItsOwn() throws {
         let keys = try Scratch()
         try keys.makeCertificates()
@@ -353,7 +353,7 @@ import Testing
         let credentials = try ProviderToken(keyFile: link, keyID: nil, teamID: "T123456789")
         let world = try World(
             activities: 20_000, simulator: { $0.publicKeyFile = keys.path("apns.pub.pem") },
-            // The ten seconds that pass at once are no answer's.
+            // The ten seconds that pass at once must not time a request out.
             pool: { $0.requestTimeout = .seconds(86_400) }, credentials: credentials)
         world.harness.run("some pushes") { [source = world.source] in source.completed > 5000 }
         try FileManager.default.removeItem(atPath: link)
@@ -369,8 +369,8 @@ import Testing
         #expect(world.harness.reports == ["the provider key has changed; connections are replaced"])
     }
 
-    /// Pushing has stopped because of a wrong key; the right one is put in its place, and nothing need be started anew. It is not
-    /// the minute between two tries that people wait for, but the ten seconds between two looks at the file.
+    /// Pushing has stopped because of a wrong key; the right one replaces it without a restart. People do not wait for
+    /// the minute between two tries, but for the ten seconds between two checks of the file.
     @Test(arguments: [11, 61] as [Int64]) func aWrongKeyMendedInItsPlaceIsTakenUp(secondsLater: Int64) throws {
         let keys = try Scratch()
         try keys.makeCertificates()
@@ -394,7 +394,7 @@ import Testing
         #expect(world.pool.trouble == nil)
     }
 
-    /// A connection that is still being made when the key changes is of no more use, and is not waited for.
+    /// A connection that is still being opened when the key changes is given up at once.
     @Test func aConnectionThatIsBeingMadeWhenTheKeyChangesIsGivenUp() throws {
         let scratch = try Scratch()
         try scratch.makeCertificates()
@@ -402,7 +402,7 @@ import Testing
         let simulator = try Simulator(scratch.simulatorOptions, loop: loop)
         let relay = try Relay(loop: loop, to: SocketAddress(ip: "127.0.0.1", port: simulator.port))
         relay.carriesAtMost = 1
-        // The simulator trusts another key, so a push is answered, and there is always one left to ask about.
+        // The simulator trusts another key, so the push is refused, and there is always one left to be tried.
         let link = scratch.path("current.p8")
         for id in ["AAAAAAAAAA", "BBBBBBBBBB"] {
             let key = scratch.path("AuthKey_\(id).p8")
@@ -428,15 +428,15 @@ import Testing
         let nudge = harness.leaps(of: .zero, every: .milliseconds(20))
         harness.run("the change of key") { harness.reports.contains { $0.hasPrefix("the provider key has changed") } }
         nudge.close()
-        // Waits for nothing: the deadline of this run is far below both time limits.
+        // Closing waits for nothing: the deadline of this run is far below both time limits.
         harness.close()
         simulator.close()
     }
 
-    /// Our clock is 50 minutes late, so a JWT that we take for 22 minutes old has expired: one is minted for all.
+    /// Our clock is 50 minutes late, so a JWT that is 22 minutes old by it has expired: one is minted for all connections.
     @Test func anExpiredTokenIsReplacedOnce() throws {
         let world = try World(activities: 2000, time: LoopTime(wallBehindSeconds: 3000))
-        // Nothing has been sent before the loop runs, so this is the JWT that the pool begins with.
+        // No push has been sent before the loop runs, so the pool begins with this JWT.
         let minted = Clock.wallMilliseconds() / 1000 - 3000 - 1300
         func moment(after seconds: Int64) -> Moment {
             Moment(
@@ -452,7 +452,7 @@ import Testing
         #expect(try world.credentials.current(at: moment(after: 1300)).serial == before.serial + 1)
     }
 
-    /// Two hours late: minting again does not help, and is not tried.
+    /// The clock is two hours late: minting again does not help, and is not tried.
     @Test func aWrongClockIsSaid() throws {
         let world = try World(activities: 500, time: LoopTime(wallBehindSeconds: 7200))
         world.harness.run("the stop") { [pool = world.pool] in pool.trouble != nil }

@@ -3,8 +3,8 @@ import FanfareFanOut
 import FanfareLoop
 import Testing
 
-/// A peer that answers so many requests in a second, of all connections in turn: in a goal's minute many stand in its queue for longer
-/// than a request may take.
+/// A peer with a fixed rate of answers, for all connections in turn: many requests of a goal's minute are in its queue for longer
+/// than the timeout of a request.
 @Suite struct SlowPeerTests {
     private static let connections = 8
     private static let perSecond = 1500
@@ -12,7 +12,7 @@ import Testing
 
     private final class Queue {
         var isThere = false
-        /// Nothing comes from this connection any more but signs of life.
+        /// Index of a connection on which only PINGs are answered any more.
         var wedged: Int?
         private var lines: [[AnsweringServer.Request]] = Array(repeating: [], count: 4 * SlowPeerTests.connections)
         private var heads = Array(repeating: 0, count: 4 * SlowPeerTests.connections)
@@ -21,7 +21,7 @@ import Testing
 
         func stand(_ request: AnsweringServer.Request) { lines[request.connection].append(request) }
 
-        /// - Returns: whose turn has come in so much time, one of each connection after the other.
+        /// - Returns: the requests to answer in this time, taken from the connections in turn.
         func take(in time: Duration) -> [AnsweringServer.Request] {
             let due = Int(time / .milliseconds(1)) * SlowPeerTests.perSecond / 1000
             var (taken, passed) = ([AnsweringServer.Request](), 0)
@@ -46,7 +46,7 @@ import Testing
         try scratch.makeCertificates()
     }
 
-    /// All connections are wide; from now on there is the queue.
+    /// Returns a pool whose connections are all wide; the queue begins after that.
     private func world(activities: Int) throws -> (server: AnsweringServer, harness: PoolHarness, peer: LoopTimer) {
         let loop = try Loop()
         let queue = queue
@@ -65,7 +65,7 @@ import Testing
             loop: loop, source: source, configuration: configuration,
             credentials: try ProviderToken(keyFile: scratch.path("apns.p8"), keyID: "K123456789", teamID: "T123456789"))
         harness.run("being ready") { harness.pool.isReady }
-        // A few at a time go to the narrow ones. Each begins with one request at a time, and takes one more with each answer.
+        // A few requests at a time go to the narrow connections. Each begins with one at a time, and takes one more with each answer.
         var round = 0
         while server.requestsByConnection.contains(where: { $0 < 999 }), round < 200 {
             round += 1
@@ -75,7 +75,7 @@ import Testing
         }
         #expect(server.requestsByConnection.allSatisfy { $0 >= 999 }, "\(server.requestsByConnection)")
         queue.isThere = true
-        // Its clock is the pool's: on a machine that is held up the peer is, too.
+        // The peer's clock is the pool's: if the machine is delayed, so is the peer.
         let begins = harness.time.passed
         let peer = LoopTimer(loop: loop) {
             for request in queue.take(in: harness.time.passed - begins) where request.connection != queue.wedged {
@@ -100,7 +100,7 @@ import Testing
         harness.close()
     }
 
-    /// In the midst of it a connection brings nothing any more: a request's time later that is known.
+    /// A connection stops answering while others have a queue: the pool detects it after a request's timeout.
     @Test func aConnectionThatFallsSilentBesideAQueueIsFoundInTime() throws {
         let (server, harness, peer) = try world(activities: 60_000)
         let warmUp = harness.source.settled

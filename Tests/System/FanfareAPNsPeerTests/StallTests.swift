@@ -6,13 +6,13 @@ import Testing
 
 /// A thread, or a machine, that does not run for a while.
 @Suite struct StallTests {
-    /// The thread stands still for longer than a request may take, and meanwhile the answer comes: it counts.
+    /// The thread is suspended for longer than a request's timeout, and the answer comes meanwhile: it counts.
     @Test func anAnswerThatCameDuringAStallCounts() throws {
         let scratch = try Scratch()
         try scratch.makeCertificates()
         let loop = try Loop()
         let server = try AnsweringServer(loop: loop, scratch: scratch) {
-            // Server and client share the thread: this is the stall, and nobody waits for anything by it.
+            // Server and client share the thread: this sleep is the stall, not a wait for another thread.
             usleep(300_000)
             return AnsweringServer.accepted($0)
         }
@@ -20,7 +20,7 @@ import Testing
             endpoint: Endpoint(host: "localhost", port: server.port, caFile: scratch.path("ca.pem")),
             bundleID: "com.example.app", connections: 1)
         configuration.requestTimeout = .milliseconds(100)
-        // A shard has timers of its own: one that is due meanwhile has the pool look around before anything is read.
+        // A shard has timers of its own: one that is due meanwhile makes the pool check its work before it reads.
         var pool: ConnectionPool?
         let other = LoopTimer(loop: loop) {
             usleep(2000)

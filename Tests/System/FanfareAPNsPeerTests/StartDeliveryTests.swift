@@ -6,7 +6,7 @@ import Foundation
 import LoadJSON
 import Testing
 
-/// Push-to-start through the whole engine, over TLS and HTTP/2, judged by what the simulator accepted (rule L7).
+/// Push-to-start through the whole engine, over TLS and HTTP/2, judged by the simulator's accepted pushes (rule L7).
 @Suite struct L7StartDeliveryTests {
     private static let people = 40
     private static let topic = TopicID("match/1")
@@ -19,7 +19,7 @@ import Testing
 
     private func token(_ kind: String, _ person: Int) -> [UInt8] { Array("\(kind) token of person \(person)".utf8) }
 
-    /// - Parameter isTroubled: connections are lost, answers with them, and requests are refused.
+    /// - Parameter isTroubled: whether connections are lost, with their answers, and requests are refused.
     @Test(arguments: [false, true]) func oneStartEachAndThenTheNewestState(isTroubled: Bool) throws {
         let scratch = try Scratch()
         try scratch.makeCertificates()
@@ -59,7 +59,7 @@ import Testing
                 ).isTaken)
         }
         #expect(engine.settle(within: .seconds(120)))
-        // Nobody can be told of this one yet.
+        // This version reaches no card yet.
         #expect(engine.offer(Self.score(2)).isTaken)
         #expect(engine.settle(within: .seconds(120)))
         for person in 0..<Self.people {
@@ -69,7 +69,7 @@ import Testing
             }
             let (activity, subscriber) = (ActivityID("card of \(person)"), SubscriberID("person \(person)"))
             let token = token("update", person)
-            // A backend that does not know how the card came to be follows it, which comes to the same.
+            // A backend that does not know the card's origin follows the activity, with the same effect.
             let report =
                 person % 2 == 0
                 ? Engine.Command.confirmStart(activity: activity, subscriber: subscriber, token: token)
@@ -96,7 +96,7 @@ import Testing
             #expect(verdict.violations.keys.allSatisfy { $0 == .neverReached }, "\(verdict.json.canonicalText)")
             #expect(verdict.liveTokens == Self.people + lost)
             #expect(verdict.unanswered > 0, "no answer was lost: this proves nothing")
-            // A connection takes some twenty at once after its first answer, and loses what the server has not read.
+            // A connection takes some twenty at once after its first answer, and loses those that the server has not read.
             #expect(verdict.starts > Self.people / 5)
         } else {
             #expect(verdict.isGood, "\(verdict.json.canonicalText)")

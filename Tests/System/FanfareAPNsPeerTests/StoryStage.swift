@@ -8,29 +8,29 @@ import Testing
 @testable import APNsSimulator
 @testable import FanfareFanOut
 
-/// One phone that follows one topic of a feed, or several in a lineup, and all that is between the two: decoder, decision core,
-/// shard, connection pool, TLS and the simulator. What one decision sends has been accepted before the next one is told, so the
+/// One phone that follows one topic of a feed, or several in a lineup, and the stages between the two: decoder, decision core,
+/// shard, connection pool, TLS and the simulator. The pushes of one decision have been accepted before the next one is applied, so the
 /// story depends on the feed alone.
 final class StoryStage {
-    /// What the phone gets at one moment of the feed.
+    /// The push that the phone gets at one moment of the feed.
     struct Frame {
         let now: FeedTime
         let state: JSONObject
-        /// As the decision core hands them to a lineup, which is where they are when the rules put none into the state.
+        /// Short forms as the decision core passes them to a lineup; the state has none if the rules put none into it.
         let short: JSONObject
         let alert: JSONObject?
-        /// How long the card stays after its end.
+        /// Time for which the card stays after its end.
         let dismissAfter: Duration?
     }
 
     private struct Step {
         let now: FeedTime
-        /// `nil`: the shard has wanted to be asked at this moment.
+        /// The command; `nil` for a moment at which the shard has work of its own.
         let command: ShardCommand?
     }
 
-    /// The shard in the feed's own time. The pool beside it lives in ours, in which its provider token must
-    /// be valid, and which stands still: no push has anything to wait for.
+    /// The shard in the feed's own time. The pool beside it has the present time, in which its provider token must
+    /// be valid, and which stands still: no push has to wait.
     private final class InFeedTime: DeliverySource {
         let shard = Shard()
         var moment: Moment
@@ -106,7 +106,7 @@ final class StoryStage {
         let before = loop.onTurn
         loop.onTurn = { [unowned self] in
             before?()
-            // Until something is on its way, whose answer is the next turn's. What gathers alerts leaves when its time has come.
+            // Ends when a push is in flight, whose answer comes in the next turn. Gathered alerts leave at their time.
             while pool.isReady, source.shard.inFlight == 0, source.shard.counts.owed == 0 || isGathering, !isDone {
                 if let told { frames += accepted(after: frames.count, told) }
                 told = next(of: &rest, since: first, start)
@@ -132,7 +132,7 @@ final class StoryStage {
 
     private var isGathering: Bool { source.shard.audiences.contains { $0.lane.parked != nil } }
 
-    /// The next decision, or before that the next moment at which the shard has something of its own to do.
+    /// Returns the next decision, or an earlier moment at which the shard has work of its own.
     private func next(of steps: inout ArraySlice<Step>, since first: FeedTime, _ start: Moment) -> Step? {
         guard let step = steps.first else { return nil }
         if let due = source.shard.nextDue {
@@ -143,7 +143,7 @@ final class StoryStage {
         return steps.popFirst()
     }
 
-    /// What the simulator has accepted for the one token beyond `count` pushes.
+    /// Returns the pushes to the one token that the simulator has accepted beyond `count`.
     private func accepted(after count: Int, _ step: Step) -> [Frame] {
         let ledger = simulator.service.ledger
         guard let token = ledger.tokens.first else { return [] }

@@ -40,7 +40,7 @@ import Testing
         try check(name, topics, in: [scratch.path("feed.ndjson")])
     }
 
-    /// Example 1, with what no recording has: a goal that the video referee takes back.
+    /// Example 1, with an event that no recording has: a goal that the video referee cancels.
     @Test func aMatchWithACancelledGoal() throws { try check("match-cancelled-goal", "match/1002", in: .matchDay) }
 
     /// Example 1.
@@ -74,7 +74,7 @@ import Testing
 }
 
 extension StoryStage.Frame {
-    /// As a card and its two small forms would show it; the phone counts down to dates by itself.
+    /// The content of a card and its two small forms; the phone counts down to dates by itself.
     fileprivate var lines: String {
         var text = "\(now.description.prefix(19).suffix(8))  "
         text += rows.map { "\($0)\n" } ?? "\(compact)   \(card)\n"
@@ -89,7 +89,7 @@ extension StoryStage.Frame {
         return text
     }
 
-    /// Of a lineup: each topic in short, and of the one in the spotlight what happened last.
+    /// The content of a lineup: each topic in short, and the last event of the one in the spotlight.
     private var rows: String? {
         guard let topics = state["topics"]?.arrayValue?.compactMap(\.objectValue) else { return nil }
         let spotlight = state["spotlight"]?.objectValue
@@ -132,7 +132,7 @@ extension StoryStage.Frame {
             return (parts.compactMap { $0 } + cards).joined(separator: " · ")
         }
         let minutes = state["arrivesAt"]?.doubleValue.map { arrival in
-            // To the minute, as a phone shows it.
+            // Rounded to the minute, as a phone shows it.
             "in \(max(0, Int(((arrival - now.activityKitSeconds) / 60).rounded(.up)))) min"
         }
         let stops = text("stopsLeft").map { "\($0) stops left" } ?? text("stopsBefore").map { "\($0) stops before" }

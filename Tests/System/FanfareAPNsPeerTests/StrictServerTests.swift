@@ -3,8 +3,8 @@ import FanfareFanOut
 import FanfareLoop
 import Testing
 
-/// A server that shares no code with us and raises on any violation: every push must come back exactly once, and it must
-/// have nothing to complain of.
+/// A server that shares no code with us and raises on any violation: every push must be completed exactly once, without
+/// a violation.
 @Suite(.enabled(if: StrictServer.isInstalled, "apt install python3-h2"))
 struct StrictServerTests {
     private let scratch: Scratch
@@ -29,7 +29,7 @@ struct StrictServerTests {
         #expect(findings.violations.isEmpty)
         #expect(findings.repeats == 0)
         #expect(findings.accepted == harness.source.count(.accepted))
-        // Where a connection's first answers are all dead tokens, another one is asked.
+        // If a connection's first answers are all dead tokens, the tokens are tried on another one.
         let askedAgain = findings.dead - harness.source.count(.deadToken)
         #expect((0...findings.connections).contains(askedAgain))
         #expect(findings.accepted + findings.dead == count + askedAgain)
@@ -75,7 +75,7 @@ struct StrictServerTests {
         #expect(findings.dead > 600 && findings.dead < 900)
     }
 
-    /// What crossed a GOAWAY is sent again elsewhere, once; nothing is opened after it was heard.
+    /// Requests that crossed a GOAWAY are sent again elsewhere, once; no stream is opened after the client has read it.
     @Test func goAwayAgainAndAgain() throws {
         let findings = try push(3000, .init(goAwayEvery: 170, hold: 10))
         #expect(findings.goAways >= 16)
@@ -93,14 +93,14 @@ struct StrictServerTests {
         #expect(findings.acknowledgements > 20)
     }
 
-    /// The judge itself.
+    /// The judge itself finds each of these violations.
     @Test(
         arguments: [
             // DATA on stream 0.
             [0, 0, 1, 0, 0, 0, 0, 0, 0, 7],
             // HEADERS with nothing but `GET`.
             [0, 0, 1, 1, 5, 0, 0, 0, 1, 0x82],
-            // The same behind a dynamic table of 4,097 bytes.
+            // The same HEADERS after a dynamic table of 4,097 bytes.
             [0, 0, 4, 1, 5, 0, 0, 0, 1, 0x3f, 0xe2, 0x1f, 0x82],
         ] as [[UInt8]])
     func theServerIsStrict(_ frame: [UInt8]) throws {

@@ -78,14 +78,14 @@ class Conversation:
         self.requests, self.bodies, self.held, self.blocked = {}, {}, [], {}
         self.seen = self.highest = 0
         self.turn, self.due, self.acknowledged = 0, order["settingsEvery"], True
-        self.last = None  # of our GOAWAY
+        self.last = None  # the last stream of our GOAWAY
         self.farewell_heard = False
 
     def violation(self, text):
         self.books.violation(text)
 
     def serve(self):
-        # Who waits for our greeting before the first request must keep to it from the first request on.
+        # A client that waits for our greeting before the first request must keep to it from the first request on.
         greeting = {h2.settings.SettingCodes(i): v for i, v in self.order["settings"][0]}
         self.session.local_settings = h2.settings.Settings(client=False, initial_values=greeting)
         self.session.decoder.max_allowed_table_size = self.session.local_settings.header_table_size
@@ -162,14 +162,14 @@ class Conversation:
             self.session.update_settings({h2.settings.SettingCodes(i): v for i, v in order["settings"][self.turn]})
             self.acknowledged, self.due = False, self.seen + order["settingsEvery"]
         if order["goAwayEvery"] and self.seen == order["goAwayEvery"]:
-            # h2 would take its own GOAWAY for the end, though what is below still runs.
+            # h2 would refuse all input after its own GOAWAY, though the older requests are still to be served.
             self.last = self.highest
             self.send()
             self.stream.sendall(GoAwayFrame(stream_id=0, last_stream_id=self.last).serialize())
             self.session.ping(b"farewell")
 
     def answer_some(self):
-        # A batch may never fill when few streams are allowed, so all that is open is a batch, too.
+        # A batch may never fill if few streams are allowed, so all open requests are a batch, too.
         if len(self.held) >= min(self.order["hold"], len(self.requests)):
             for number in reversed(self.held):
                 self.answer(number)

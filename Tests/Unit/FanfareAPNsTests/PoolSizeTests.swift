@@ -21,7 +21,7 @@ import Testing
         while size.isGrowing(at: now) { size.grow() }
     }
 
-    // MARK: What is needed
+    // MARK: Demand
 
     @Test(arguments: [
         (1, 1_000_000, 2), (20, 1_000_000, 23), (50, 1_000_000, 64), (50, 100_000, 20), (50, 10_000, 2),
@@ -207,7 +207,7 @@ import Testing
         #expect(size.count == count)
     }
 
-    // MARK: Peers that want less
+    // MARK: Peers that want fewer connections
 
     /// The peer asks for calm: no connection is closed, and none is opened for a minute, whatever the audience.
     @Test mutating func whoAsksForCalmGetsNoMoreForAWhile() {

@@ -113,7 +113,7 @@ import Testing
         #expect(after == .max)
     }
 
-    // MARK: Activities that fail for good
+    // MARK: Activities that always fail
 
     @Test mutating func activitiesThatHaveFailedBeforeNeverClose() {
         for _ in 0..<100_000 {

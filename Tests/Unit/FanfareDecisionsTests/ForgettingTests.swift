@@ -142,7 +142,7 @@ import Testing
         #expect(flushed.allSatisfy { $0.now == at(later + 2) })
     }
 
-    // MARK: - What never was
+    // MARK: - Topics that never were
 
     @Test func whatIsRefusedBeginsNothing() {
         var story = Scripted(rules: rules { $0.limits.topicsMax = 2 })
@@ -164,7 +164,7 @@ import Testing
         #expect(story.records.last?.reason == "its feed has been silent for 604800 s, and nothing is shown")
     }
 
-    // MARK: - What comes again
+    // MARK: - Topics that return
 
     @Test func afterItWasForgottenAnIDIsANewTopics() {
         var story = Scripted()

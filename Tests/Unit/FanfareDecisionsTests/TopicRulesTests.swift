@@ -245,7 +245,7 @@ import Testing
         #expect(story.state("order/1", "period") == "1")
     }
 
-    // MARK: - What updates ask for
+    // MARK: - Requests of updates
 
     @Test func L6_staleAfterFollowsTheFeed() {
         var story = story {

@@ -233,7 +233,7 @@ import Testing
         #expect(told == [refused, refused, refused])
     }
 
-    // MARK: What the engine tells
+    // MARK: Events
 
     @Test func everyConsumerGetsAllThatIsTold() async throws {
         let tally = Tally()

@@ -196,7 +196,7 @@ extension EngineWorld {
         if waited > ShardTurn.longest + .milliseconds(4) { complain("a shard's turn takes \(waited)") }
     }
 
-    // MARK: What is told
+    // MARK: Reports
 
     func judge(death id: ActivityID) {
         guard let index = phones.firstIndex(where: { $0.id == id }) else {

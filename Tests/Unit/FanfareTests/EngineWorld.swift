@@ -171,7 +171,7 @@ final class EngineWorld {
         }
     }
 
-    // MARK: What runs
+    // MARK: Turns
 
     /// Runs the core's loop if a request, room in a ring, or its timer has woken it.
     func runCore() -> Bool {
