@@ -139,7 +139,7 @@ import Testing
         let engine = try Engine(Engine.Options(transport: .discard))
         let topic = TopicID("match/1")
         #expect(engine.offer(.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])).isTaken)
-        func ask(_ activity: String) throws -> AlertDisposition? {
+        func ask(_ activity: ActivityID) throws -> AlertDisposition? {
             let answered = Answer()
             #expect(
                 engine.alertDisposition(of: "goal-1", in: topic, activity: activity, subscriber: "anna") {
