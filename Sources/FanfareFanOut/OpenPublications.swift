@@ -1,7 +1,12 @@
 /// Publications whose version not every member of an audience has yet: what `completed` feedback speaks of.
 struct OpenPublications {
+    private struct Entry {
+        let version: UInt32
+        let serial: UInt64
+    }
+
     /// The oldest first.
-    private var entries: [(version: UInt32, serial: UInt64)] = []
+    private var entries = ShortList<Entry>()
     private let capacity: Int
 
     /// - Parameter capacity: publications whose completion is told apart.
@@ -14,8 +19,8 @@ struct OpenPublications {
     /// - Returns: the publication that it overtakes when too many are open: the one before. Whoever lacks that gets this version
     ///   instead, and the oldest, for which people have waited longest, stay.
     mutating func open(_ serial: UInt64, in version: UInt32) -> UInt64? {
-        let overtaken = entries.count == capacity ? entries.removeLast().serial : nil
-        entries.append((version, serial))
+        let overtaken = entries.count == capacity ? entries.remove(at: capacity - 1).serial : nil
+        entries.append(Entry(version: version, serial: serial))
         return overtaken
     }
 
@@ -24,7 +29,7 @@ struct OpenPublications {
     /// - Parameter oldest: version that somebody has.
     mutating func takeCompleted(oldest: UInt32) -> UInt64? {
         guard let first = entries.first, first.version <= oldest else { return nil }
-        entries.removeFirst()
+        entries.remove(at: 0)
         return first.serial
     }
 }

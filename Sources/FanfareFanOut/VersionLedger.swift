@@ -14,7 +14,7 @@ struct VersionLedger {
     }
 
     /// By version. The last one is the newest version's, and the only one that may be empty.
-    private var entries = [Entry(version: 0, display: 0)]
+    private var entries = ShortList(Entry(version: 0, display: 0))
 
     /// Everybody has this version or a newer one. Who has a push in flight has an older version than that push, or the same: so
     /// the first entry has members, or is the newest.
@@ -81,8 +81,9 @@ struct VersionLedger {
 
     /// For checks: whether it says this of each version, and nothing of any other one but the newest.
     func tells(members: [UInt32: Int], flying: [UInt32: Int]) -> Bool {
-        Set(entries.map(\.version)) == Set(members.keys).union(flying.keys).union([entries[entries.count - 1].version])
-            && entries.allSatisfy {
+        Set(entries.all.map(\.version))
+            == Set(members.keys).union(flying.keys).union([entries[entries.count - 1].version])
+            && entries.all.allSatisfy {
                 $0.members == members[$0.version] ?? 0 && $0.flying == flying[$0.version] ?? 0
             }
     }

@@ -5,28 +5,32 @@ import Testing
 
 @Suite struct SerialTableTests {
     /// Against a dictionary: with serials that are left out, one that stays for ever, a shard's own far above, and all gone now and then.
-    @Test(arguments: UInt64(1)...30) func whatIsKnownIsFound(seed: UInt64) {
+    @Test(arguments: UInt64(1)...10) func whatIsKnownIsFound(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var table = SerialTable<Int>()
         var known: [UInt64: Int] = [:]
+        // All that were ever given: the same for a seed in every process.
+        var serials: [UInt64] = []
         var next: UInt64 = 1
         var own: UInt64 = 1 << 63
-        for step in 0..<6000 {
+        for step in 0..<2000 {
             switch random.next() % 12 {
             case 0: next += random.next() % 100
             case 1:
                 own += 1
                 table.insert(step, at: own)
                 known[own] = step
+                serials.append(own)
             case 2...6:
                 next += 1
                 table.insert(step, at: next)
                 known[next] = step
+                serials.append(next)
             case 7 where random.next() % 40 == 0:
                 for serial in known.keys { table.remove(serial) }
                 known = [:]
             default:
-                let serial = known.keys.sorted().dropFirst().randomElement(using: &random) ?? next + 1
+                let serial = serials.dropFirst().randomElement(using: &random) ?? next + 1
                 let removed = table.remove(serial)
                 #expect(removed == known.removeValue(forKey: serial), "seed \(seed)")
             }
@@ -38,6 +42,7 @@ import Testing
             if let value = known[asked] { known[asked] = value + 1 }
             #expect(found == known[asked] && table[asked] == known[asked], "seed \(seed)")
             #expect(table.count == known.count)
+            guard step % 20 == 0 else { continue }
             let violation = table.violation()
             #expect(violation == nil, "seed \(seed)")
         }
@@ -47,7 +52,7 @@ import Testing
     /// As a publication that somebody was refused for good.
     @Test func oneThatStaysHoldsNoRows() {
         var table = SerialTable<Int>()
-        for serial in UInt64(1)...1_000_000 {
+        for serial in UInt64(1)...100_000 {
             table.insert(1, at: serial)
             if serial > 1 { table.remove(serial) }
             if serial % 10_000 == 0 { #expect(table.room < 2048) }
