@@ -359,6 +359,9 @@ struct LineupTable {
     /// All rows that are lineups.
     var all: [Int] { rows.indices.filter { rows[$0].count > 0 } }
 
+    /// Topics whose lineups have news, and no turn.
+    var stranded: Int { topics.count { $0.map { $0.hasWork && $0.lane.current == nil } ?? false } }
+
     /// What does not hold, or `nil`.
     func violation() -> String? {
         let all = all
@@ -394,7 +397,6 @@ struct LineupTable {
         }
         for topic in topics.compactMap(\.self) {
             if let violation = topic.violation() { return violation }
-            guard !topic.hasWork || topic.lane.current != nil else { return "lineups have news and stand in no lane" }
         }
         return nil
     }

@@ -192,6 +192,7 @@ extension Shard {
                     ?? true
             else { return "lineup \(row) is not known for its spotlight" }
         }
+        guard lineups.stranded == 0 else { return "lineups have news and stand in no lane" }
         guard lineups.count == audiences.count(where: { $0.lineup != nil }),
             lineups.all.reduce(0, { $0 + lineups.links(of: $1).count }) == topics.lineupsListed
         else { return "lineups are found, or listed by topics, that are no more" }
