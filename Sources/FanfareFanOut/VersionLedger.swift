@@ -22,8 +22,7 @@ struct VersionLedger {
 
     /// One member has the newest version, and there is no other.
     mutating func rest(_ version: UInt32, display: UInt64) {
-        entries.removeAll(keepingCapacity: true)
-        entries.append(Entry(version: version, display: display, members: 1))
+        entries = ShortList(Entry(version: version, display: display, members: 1))
     }
 
     /// Nobody has an older version than the newest, and no push is in flight.
