@@ -97,11 +97,9 @@ import Testing
         #expect(
             story.text.hasPrefix(
                 """
-                1970-01-01T00:16:40.000Z  match/1 start
-                    > A 0 | 0 B
-                1970-01-01T00:16:42.000Z  match/2 start
-                      C 0 | 0 D
-                    > A 0 | 0 B
+                1970-01-01T00:16:40.000Z  match/1 start, match/2 start
+                    > C 0 | 0 D
+                      A 0 | 0 B
                 1970-01-01T00:16:52.000Z  match/1 goal; alert “Goal! A 1–0 B: Ada (A)”
                       C 0 | 0 D
                     > A 1 | 0 B  homeScore 1  Goal: Ada (A)
@@ -112,7 +110,7 @@ import Testing
                       C 0 | 0 D
                     > A 1 | 1 B  awayYellow 2  Yellow card: B
 
-                5 pushes: 2 with an alert, 0 of the rotation's own
+                4 pushes: 2 with an alert, 0 of the rotation's own
                 """), "\(story.text)")
         let dearest = try #require(story.displays.compactMap(\.cost).max { $0.bodyBytes < $1.bodyBytes })
         let largest = try #require(story.displays.map(\.bytes).max())
