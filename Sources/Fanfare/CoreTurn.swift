@@ -78,9 +78,10 @@ final class CoreTurn {
 
         /// Closes the inbox. The work for everything taken before ends by the deadline, in monotonic nanoseconds.
         func stop(by deadline: Int64) {
+            // First, because the core may end as soon as the inbox is closed, and takes the time that is left from here.
+            stopsBy.min(deadline, ordering: .sequentiallyConsistent)
             requests.close()
             line.close()
-            stopsBy.min(deadline, ordering: .sequentiallyConsistent)
         }
     }
 
@@ -176,8 +177,11 @@ final class CoreTurn {
         if let due, due <= now { return .again }
         // Log time may run slower than the monotonic clock; a turn that comes too early waits once more.
         var wait = due.map { $0 - now }
-        if stopsBy < .max, stopsBy > moment.monotonicNanoseconds {
-            let left = Duration.nanoseconds(stopsBy - moment.monotonicNanoseconds)
+        // A caller of `settle` is answered at its deadline, even if no request and no topic's timer brings a turn by then.
+        let settles = unflushed.reduce(core.nextSettleDeadline ?? .max) { min($0, $1.until) }
+        let deadline = min(stopsBy > moment.monotonicNanoseconds ? stopsBy : .max, settles)
+        if deadline < .max {
+            let left = Duration.nanoseconds(max(0, deadline - moment.monotonicNanoseconds))
             wait = min(wait ?? left, left)
         }
         return .after(wait)
@@ -231,7 +235,10 @@ final class CoreTurn {
     }
 
     /// Part of the time for stopping that is left for the shards.
-    var timeLeft: Duration { .nanoseconds(max(0, stopsBy - clock.now().monotonicNanoseconds)) }
+    var timeLeft: Duration {
+        let deadline = min(stopsBy, inbox.stopsBy.load(ordering: .sequentiallyConsistent))
+        return .nanoseconds(max(0, deadline - clock.now().monotonicNanoseconds))
+    }
 
     // MARK: Reports
 

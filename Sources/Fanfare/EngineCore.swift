@@ -202,6 +202,9 @@ package final class EngineCore {
     /// Answers callers of `settle` whose time is over.
     func withdrawSettles(at now: Int64) { settling.withdraw(at: now) }
 
+    /// Time for the next call of `withdrawSettles`, in monotonic nanoseconds; `nil` if no settle has a deadline.
+    var nextSettleDeadline: Int64? { settling.nextDeadline }
+
     /// Pending calls of `settle`.
     var settlesWaiting: Int { settling.count }
 

@@ -114,6 +114,8 @@ final class EventBuffer<Element: Sendable>: Sendable {
     ///
     /// - Returns: the element; `nil` at the end and for a cancelled task.
     func next() async -> Element? {
+        // A consumer that is slower than the core would otherwise never come to an empty buffer, where it waits.
+        guard !Task.isCancelled else { return nil }
         let (element, number) = state.withLock { state -> (Element?, UInt64?) in
             if let element = EventBuffer.takeFirst(&state) { return (element, nil) }
             state.nextNumber += 1

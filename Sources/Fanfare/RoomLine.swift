@@ -81,7 +81,7 @@ final class RoomLine<Element: Sendable>: Sendable {
     /// - Parameters:
     ///   - room: greatest number of elements to push.
     ///   - push: pushes an element and returns its position; `nil` if there is no room after all.
-    /// - Returns: `true` if any element was pushed.
+    /// - Returns: `true` if any caller was admitted: callers without an element leave room for those behind them.
     func admit(room: Int, push: (Element) -> UInt64?) -> Bool {
         guard count > 0, room > 0 else { return false }
         var admitted: [(Caller, UInt64?)] = []
@@ -104,7 +104,7 @@ final class RoomLine<Element: Sendable>: Sendable {
             waiting.store(state.callers.count, ordering: .releasing)
         }
         for (caller, position) in admitted { caller.continuation.resume(returning: .admitted(position)) }
-        return admitted.contains { $0.1 != nil }
+        return !admitted.isEmpty
     }
 
     /// Answers callers whose deadline has passed with `late`.

@@ -30,6 +30,9 @@ struct SettleQueue {
 
     var count: Int { waiting.count }
 
+    /// Earliest deadline of a pending settle; `nil` if none has one.
+    var nextDeadline: Int64? { waiting.lazy.map(\.until).min().flatMap { $0 < .max ? $0 : nil } }
+
     /// - Parameter until: deadline, in monotonic nanoseconds.
     /// - Returns: number of the question to ask all shards.
     mutating func ask(until: Int64, _ settled: @escaping (Settlement) -> Void) -> UInt64 {

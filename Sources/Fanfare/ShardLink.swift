@@ -39,8 +39,9 @@ final class ShardRings: Sendable {
     /// Sets the sleep flag. Called by the shard, which then looks into the ring and sleeps if it is empty.
     func lieDown() { _ = isAsleep.exchange(true, ordering: .sequentiallyConsistent) }
 
-    /// Clears the sleep flag. Called by the shard when it works; relaxed, because the shard looks into the ring again before it sleeps.
-    func getUp() { isAsleep.store(false, ordering: .relaxed) }
+    /// Clears the sleep flag. Called by the shard when it works; relaxed, because the shard looks into the ring again before it sleeps. A
+    /// read-modify-write, because a plain store would end the release sequence of the core's exchange, on which `rouse` relies.
+    func getUp() { _ = isAsleep.exchange(false, ordering: .relaxed) }
 
     /// Requests a stop. Called by the core.
     func stop(within timeout: Duration?) {

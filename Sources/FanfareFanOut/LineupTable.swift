@@ -143,7 +143,8 @@ struct LineupTable {
             let topic = Int(topicOfLink[link])
             guard let lineups = topics[topic] else { continue }
             lineups.order.leave(at: Int(places[link]), positions: &places)
-            if lineups.order.count == 0 { topics[topic] = nil }
+            // With the last lineup that the cursor had before it the first of its two rounds may be over.
+            if lineups.order.count == 0 { topics[topic] = nil } else { lineups.visited(0) }
         }
         for link in links(of: row) { shown[link] = nil }
         freeLinks[Int(rows[row].count)].append(rows[row].start)

@@ -34,7 +34,7 @@
     }
 
     @inlinable package subscript(serial: UInt64) -> Value? {
-        if let row = row(of: serial) { return rows[row] }
+        if let row = row(of: serial), let value = rows[row] { return value }
         return strays.isEmpty ? nil : strays[serial]
     }
 
@@ -42,17 +42,17 @@
     @inlinable package mutating func update<Result>(
         _ serial: UInt64, _ change: (inout Value) -> Result
     ) -> Result? {
-        if let row = row(of: serial) {
-            guard rows[row] != nil else { return nil }
+        if let row = row(of: serial), rows[row] != nil {
             return change(&rows[row]!)  // looked at just now
         }
+        // A serial that came after greater ones is a stray, though there is a row for it.
         guard !strays.isEmpty, let index = strays.index(forKey: serial) else { return nil }
         return change(&strays.values[index])
     }
 
     @discardableResult @inlinable package mutating func remove(_ serial: UInt64) -> Value? {
         var value: Value?
-        if let row = row(of: serial) {
+        if let row = row(of: serial), rows[row] != nil {
             value = rows[row].take()
             trim()
         } else if !strays.isEmpty {

@@ -40,6 +40,8 @@ extension Shard {
         lineup.waiting = []
         lineups.take(lineup.row)
         completeExhausted(at: moment)
+        // Of topics whose last lineup this is nothing is to be brought any more.
+        for topic in audience.topics { if let news = lineups[topic], news.order.count == 1 { lanes.abandon(news) } }
         lineups.remove(lineup.row)
         for topic in audience.topics { topics[topic].lineups -= 1 }
         if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }

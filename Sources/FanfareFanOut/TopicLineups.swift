@@ -45,14 +45,19 @@ final class TopicLineups: LaneMember {
     func append(_ publication: Publication, alert: IssuedAlert?, number: NewsNumber, at now: Int64) -> News? {
         var dropped: News?
         if news.isEmpty { rest() }
+        // The second round, which is to come, brings this, too. To begin the first one again with each publication would keep all others
+        // from the second.
+        let isInFirstRound = pass == .lit && hasWork
         if news.count == TopicLineups.newsMax {
             dropped = news.remove(at: news.lastIndex { $0.alert == nil } ?? 0)
         }
         newest = number
         news.append(News(number: number, publication: publication, at: now, alert: alert, lookers: order.count))
         if let alert { keep(alert) }
-        if publication.isUrgent { pass = .lit }
-        order.restart()
+        if !isInFirstRound {
+            if publication.isUrgent { pass = .lit }
+            order.restart()
+        }
         lanePreferred = min(
             lanePreferred,
             alert != nil || publication.event == .end ? 0 : publication.priority == .immediate ? 1 : 2)
@@ -124,7 +129,7 @@ final class TopicLineups: LaneMember {
     }
 
     /// For checks: the cursor will come to the lineup at that place.
-    func reaches(_ place: Int) -> Bool { pass == .lit || order.isUnvisited(place) }
+    func reaches(_ place: Int) -> Bool { pass == .lit && order.remaining > 0 || order.isUnvisited(place) }
 
     /// What does not hold, or `nil`.
     func violation() -> String? {

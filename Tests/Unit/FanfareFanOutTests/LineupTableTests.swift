@@ -102,6 +102,38 @@ import Testing
         #expect(table.taken.contains { $0.news.alert?.alert.cause == "goal" })
     }
 
+    /// The cursor's first round is for lineups with the topic in the spotlight; the last one before the cursor leaves.
+    @Test func secondRoundBeginsWhenTheLastLineupOfTheFirstLeaves() throws {
+        var table = LineupTable()
+        let rows = (0..<3).map { table.insert(.init(topics: [1, 2 + $0], pinned: nil), audience: $0) }
+        publish(1, of: 1, in: &table, cause: "goal")
+        let lineups = try #require(table[1])
+        let first = lineups.next(limit: 2)
+        let visited = first.links.map { table.row(of: $0) }
+        #expect(first.onlyLit)
+        lineups.visited(2)
+        table.take(visited[1])
+        let last = try #require(rows.first { !visited.contains($0) })
+        table.take(last)
+        table.remove(last)
+        #expect(lineups.hasWork, "the lineup that was passed over is still to be visited")
+        let second = lineups.next(limit: 3)
+        #expect(!second.onlyLit && second.links.contains { table.row(of: $0) == visited[0] })
+        #expect(table.violation() == nil)
+    }
+
+    @Test func publicationsDoNotKeepTheCursorInItsFirstRound() throws {
+        var table = LineupTable()
+        for audience in 0..<3 { _ = table.insert(.init(topics: [1, 2 + audience], pinned: nil), audience: audience) }
+        publish(1, of: 1, in: &table, cause: "goal")
+        let lineups = try #require(table[1])
+        lineups.visited(2)
+        publish(2, of: 1, in: &table, cause: "goal 2")
+        lineups.visited(1)
+        let next = lineups.next(limit: 3)
+        #expect(!next.onlyLit && next.links.count == 3)
+    }
+
     @Test func anAlertThatSaysTheSameHasBeenHeard() throws {
         var table = LineupTable()
         let row = table.insert(.init(topics: [1, 2], pinned: nil), audience: 0)

@@ -4,6 +4,17 @@ import Testing
 @testable import FanfareFanOut
 
 @Suite struct SerialTableTests {
+    /// A paused app gets a version that was held after versions with greater serials.
+    @Test func aSerialThatComesAfterGreaterOnesIsFoundAndGoes() {
+        var table = SerialTable<Int>()
+        for serial in [90, 105, 100] as [UInt64] { table.insert(Int(serial), at: serial) }
+        let found = table[100]
+        let changed: Void? = table.update(100) { $0 += 1 }
+        let (removed, left) = (table.remove(100), table.count)
+        #expect(found == 100 && changed != nil && removed == 101 && left == 2)
+        #expect(table.violation() == nil)
+    }
+
     /// Against a dictionary: with serials that are left out, one that stays for ever, a shard's own far above, and all gone now and then.
     @Test(arguments: UInt64(1)...10) func whatIsKnownIsFound(seed: UInt64) {
         var random = SplitMix64(seed: seed)

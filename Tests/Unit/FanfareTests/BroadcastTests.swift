@@ -107,6 +107,17 @@ import Testing
         #expect(all.sorted() == Array(0..<500))
     }
 
+    @Test func aTaskThatIsCancelledTakesNothingMore() async {
+        let buffer = EventBuffer<Int>(capacity: 10)
+        buffer.put(1)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await buffer.next()
+        }
+        #expect(await task.value == nil, "a consumer that is slower than the stream ends, too")
+        #expect(await buffer.next() == 1)
+    }
+
     @Test func aTaskThatIsCancelledStopsWaiting() async {
         let buffer = EventBuffer<Int>(capacity: 10)
         let task = Task { await buffer.next() }

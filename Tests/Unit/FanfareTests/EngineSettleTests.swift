@@ -95,6 +95,18 @@ import Testing
         engine.stop()
     }
 
+    /// APNs is silent and no event comes: nothing but the settle's own time brings the core a turn.
+    @Test func settleEndsAtItsTimeInAnEngineWithNothingToDo() async throws {
+        let release = Atomically()
+        let took = DispatchSemaphore(value: 0)
+        let engine = try Engine.scripted({ .oneBehind(release: release, took: took) })
+        _ = try await engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])
+        _ = try await engine.ingest(.number(1))
+        #expect(await !engine.settle(within: .milliseconds(50)))
+        release.set()
+        _ = await engine.shutdown(within: .zero)
+    }
+
     @Test(arguments: [Duration.seconds(Int64.max), .zero, .seconds(-1), .seconds(Int64.min)])
     func anyTimeCanBeWaitedFor(timeout: Duration) throws {
         let engine = try Engine(Engine.Options(transport: .discard))
