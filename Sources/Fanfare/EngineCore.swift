@@ -86,7 +86,7 @@ package final class EngineCore {
     package var topics: some RandomAccessCollection<DecisionCore.TopicView> { decisionCore.topics }
 
     /// Returns what a topic shows; `nil` if the topic is not remembered.
-    func state(of topic: TopicID) -> TopicState? { decisionCore.view(of: topic).map(TopicState.init) }
+    func state(of topic: TopicID) -> TopicState? { decisionCore.topic(topic).map(TopicState.init) }
 
     /// Is `true` while the way to a shard is full: the next event waits until `coreDidRelieve`. One app's shards hold back those of other
     /// apps only if they are far behind.

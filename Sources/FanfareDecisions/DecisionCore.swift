@@ -167,8 +167,6 @@ public import FanfareModel
     /// All remembered topics, in birth order.
     package var topics: [TopicView] { table.inBirthOrder.map(TopicView.init) }
     /// Returns a view of the topic; `nil` if it is not remembered.
-    package func view(of topic: TopicID) -> TopicView? { table.place(of: topic).map { TopicView(table[$0]) } }
-
     package func topic(_ id: TopicID) -> TopicView? { table.place(of: id).map { TopicView(table[$0]) } }
 
     /// Returns the alert buckets that a topic has drawn on, as of now.

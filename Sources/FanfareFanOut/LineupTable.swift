@@ -75,6 +75,8 @@ struct LineupTable {
     /// What the lineup looks at that `take` was called for, in the order in which it came: the place of the topic in the lineup, and the
     /// publication. Kept, so that no look asks for memory.
     private(set) var taken: [(position: Int, news: TopicLineups.News)] = []
+    /// Alerts of what was taken that the lineup has not been told of, the oldest first. Kept like `taken`.
+    var unheard: [IssuedAlert] = []
     /// Publications that nobody is to look at any more.
     private(set) var exhausted: [UInt64] = []
 

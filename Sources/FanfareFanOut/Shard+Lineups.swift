@@ -138,7 +138,7 @@ extension Shard {
         lineups.take(lineup.row)
         for (_, news) in lineups.taken { publications.addAudience(to: news.publication.serial) }
         look(at: audience, at: moment)
-        let alerts = noteHappenings(lineup)
+        noteHappenings(lineup)
         // What came while alerts were gathered leaves with them.
         let mayPass =
             lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds)
@@ -146,7 +146,7 @@ extension Shard {
         let isUrgent = lineups.taken.contains { $0.news.publication.isUrgent }
         // What begins again does so at once: until then its end would go on to be sent.
         if isUrgent || mayPass || isOver(audience) || audience.event == .end {
-            bringOut(lineup, of: audience, telling: alerts, with: lineups.taken.map(\.news.publication), at: moment)
+            bringOut(lineup, of: audience, withNews: true, at: moment)
         } else {
             for (_, news) in lineups.taken { wait(news.publication.serial, for: lineup) }
         }
@@ -167,9 +167,9 @@ extension Shard {
 
     /// The spotlight goes where the news that are taken want it, in the order in which they came, as of when they did.
     ///
-    /// - Returns: alerts that the lineup has not been told of.
-    private func noteHappenings(_ lineup: Lineup) -> [IssuedAlert] {
-        var alerts: [IssuedAlert] = []
+    /// `lineups.unheard` are then the alerts that the lineup has not been told of.
+    private func noteHappenings(_ lineup: Lineup) {
+        lineups.unheard.removeAll(keepingCapacity: true)
         for (position, news) in lineups.taken {
             let publication = news.publication
             // Of alerts that leave together the weightier has the spotlight, whichever came first.
@@ -180,11 +180,10 @@ extension Shard {
                     lineupRules, now: FeedTime(milliseconds: news.at / 1_000_000))
             }
             guard let issue = news.alert, !lineups.hasHeard(issue, lineup.row) else { continue }
-            alerts.append(issue)
+            lineups.unheard.append(issue)
             // Alerts are gathered for a while. Not where no other topic could add to them.
             if !isGathering, lineupGather > 0, isLive(besides: position) { lineup.publishedAt = news.at + lineupGather }
         }
-        return alerts
     }
 
     /// Time has come for a lineup: its interval has passed, the spotlight's dwell is over, or a topic has been dismissed.
@@ -218,13 +217,11 @@ extension Shard {
     /// Makes what the topics show now the lineup's newest version, unless everybody who has the last one sees just that. Its topics
     /// have been looked at.
     ///
-    /// - Parameters:
-    ///   - alerts: that it brings, the oldest first.
-    ///   - news: what asks for it; none when only time does.
-    private func bringOut(
-        _ lineup: Lineup, of audience: Audience, telling alerts: [IssuedAlert] = [], with news: [Publication] = [],
-        at moment: Moment
-    ) {
+    /// - Parameter withNews: `lineups.taken` asks for it, and it brings the alerts in `lineups.unheard`, the oldest first; `false` when only
+    ///   time asks for it.
+    private func bringOut(_ lineup: Lineup, of audience: Audience, withNews: Bool = false, at moment: Moment) {
+        // Read in place: an array of their own would be an allocation for each lineup.
+        let alertCount = withNews ? lineups.unheard.count : 0
         // Where all are gone, the end still needs a state: the last one's. One of the two there is, once a topic is published.
         guard let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience) else { return }
         draw(audience, spotlight: wanted, into: &lineup.display, at: moment)
@@ -237,18 +234,22 @@ extension Shard {
             lineups.light(wanted, of: lineup.row)
         }
         // What goes on after its end must be a version, however much it looks like the end: until then that goes on to be sent.
-        let isSeen = audience.target == 0 || isNew || !alerts.isEmpty || isOver || audience.event == .end
+        let isSeen = audience.target == 0 || isNew || alertCount > 0 || isOver || audience.event == .end
         if isSeen {
             let now = moment.monotonicNanoseconds
             let isGathering = lineup.isGathering(at: now)
             if !isGathering { lineup.publishedAt = now }
             let version = Audience.Version(
                 event: isOver ? .end : .update,
-                priority: isGathering ? .immediate : news.lazy.map(\.priority).max() ?? .conserving,
+                priority: isGathering
+                    ? .immediate
+                    : withNews ? lineups.taken.lazy.map(\.news.publication.priority).max() ?? .conserving : .conserving,
                 latest: lineup.display.topics[lineup.display.spotlight].publication, display: hash)
             // Each alert has a version of its own, by which it is known; the last of them shows what all do.
-            for alert in alerts.dropLast() { publish(version, in: audience, alerting: alert, at: moment) }
-            publish(version, in: audience, alerting: alerts.last, at: moment)
+            for index in 0..<max(1, alertCount) {
+                publish(
+                    version, in: audience, alerting: index < alertCount ? lineups.unheard[index] : nil, at: moment)
+            }
             if isGathering, audience.lane.parked == nil, let due = lineup.publishedAt {
                 park(audience, UInt32(lineups.audience(of: lineup.row)), due: due)
             }
@@ -259,7 +260,9 @@ extension Shard {
             for serial in lineup.waiting { carry(serial, isSeen, in: audience, at: moment) }
             lineup.waiting = []
         }
-        for publication in news { carry(publication.serial, isSeen, in: audience, at: moment) }
+        if withNews {
+            for (_, news) in lineups.taken { carry(news.publication.serial, isSeen, in: audience, at: moment) }
+        }
         reportCompleted(audience, at: moment)
     }
 

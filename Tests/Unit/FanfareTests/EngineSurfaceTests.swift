@@ -202,6 +202,7 @@ import Testing
     }
 
     @Test func aKnownActivityMovesAndChangesItsToken() async throws {
+        // Set and used on the shard's thread; read here after that has ended.
         nonisolated(unsafe) var source: RecordingSource?
         let engine = try Engine(
             Engine.Options(transport: .discard), observer: Engine.Observer(), apps: [],
