@@ -33,6 +33,8 @@ var targets: [Target] = [
     // System libraries, one module each, and the smallest shims.
     .systemLibrary(name: "CFanfareUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CFanfareOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CFanfareLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+    .systemLibrary(name: "CFanfareZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // The engine, in the order data flows through it. What one stage hands to the next is the model's; decisions and fan-out
     // know nothing of each other.
@@ -59,15 +61,20 @@ var targets: [Target] = [
         swiftSettings: swift),
     .target(
         name: "Fanfare", dependencies: stages("FanfareFeeds", "FanfareAPNs", "FanfareLoop"), swiftSettings: swift),
+    // Input of the decisions as a log that outlives the process.
+    .target(
+        name: "FanfareLog", dependencies: ["FanfareModel", "FanfareLoop", "CFanfareLMDB", "CFanfareZlib"],
+        swiftSettings: swift),
     // Recorded and live feeds through the engine, and questions about them: the command's, and nothing that an embedding program needs.
     .target(
-        name: "FanfareReplay", dependencies: stages("Fanfare", "FanfareFeeds", "FanfareAPNs", "FanfareLoop"),
+        name: "FanfareReplay",
+        dependencies: stages("Fanfare", "FanfareFeeds", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
         swiftSettings: swift),
     // What an app on the phone shares with a backend: nothing but Foundation.
     .target(name: "FanfareLineup", swiftSettings: swift),
     .executableTarget(
         name: "FanfareCLI",
-        dependencies: stages("Fanfare", "FanfareReplay", "FanfareFeeds", "FanfareLoop", "FanfareRules"),
+        dependencies: stages("Fanfare", "FanfareReplay", "FanfareFeeds", "FanfareLog", "FanfareLoop", "FanfareRules"),
         swiftSettings: swift),
 
     // The whole engine in one thread, with clocks and a network made of a seed.
@@ -99,8 +106,12 @@ var targets: [Target] = [
         path: "Tests/Unit/FanfareTests",
         swiftSettings: swift),
     .testTarget(
+        name: "FanfareLogTests", dependencies: ["FanfareLog", "FanfareModel", "FanfareLoop"],
+        path: "Tests/Unit/FanfareLogTests", swiftSettings: swift),
+    .testTarget(
         name: "FanfareReplayTests",
-        dependencies: stages("FanfareReplay", "Fanfare", "FanfareFeeds", "FanfareLoop", "EngineTestSupport"),
+        dependencies: stages(
+            "FanfareReplay", "Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "EngineTestSupport"),
         path: "Tests/Unit/FanfareReplayTests",
         swiftSettings: swift),
     .testTarget(

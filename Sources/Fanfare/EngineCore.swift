@@ -23,6 +23,8 @@ package final class EngineCore {
     private var figures: ShardFigures
     @exclusivity(unchecked) private var publications = ShardCompletions()
     private var questions = DispositionQuestions()
+    /// What has been decided again so far; `nil` outside a recall.
+    @exclusivity(unchecked) private var recollection: Recollection?
     private var settling: SettleQueue
 
     /// - Parameters:
@@ -81,6 +83,8 @@ package final class EngineCore {
 
     // MARK: Deciding
 
+    /// Log time of the last event or tick.
+    package var now: FeedTime { decisionCore.now }
     package var nextDeadline: FeedTime? { decisionCore.nextDeadline }
     var flushesUntil: FeedTime? { decisionCore.flushesUntil }
     package var topics: some RandomAccessCollection<DecisionCore.TopicView> { decisionCore.topics }
@@ -116,8 +120,44 @@ package final class EngineCore {
         hand()
     }
 
+    /// Begins to decide again what an earlier run has decided. Until `endRecall` the delegate gets records and forgotten topics, and the
+    /// shards get nothing.
+    package func beginRecall() { recollection = Recollection() }
+
+    /// Ends a recall. The shards get what each remembered topic shows now, without an alert.
+    package func endRecall() {
+        guard let publications = recollection?.publications else { return }
+        recollection = nil
+        for publication in publications {
+            delegate?.coreWillPublish(publication)
+            publish(publication)
+        }
+    }
+
+    package var isRecalling: Bool { recollection != nil }
+
+    /// Takes the decisions of a recall: the same as `hand`, except that nothing goes to the shards.
+    private func recall() {
+        for decision in decisions {
+            switch decision {
+            case .publish(let publication): recollection?.note(publication)
+            case .revokeAlert: break
+            case .forget(let topic):
+                recollection?.forget(topic)
+                for app in appOrders.indices { appOrders[app].forget(topic) }
+            case .order(let operation, let id):
+                if let app = apps.firstIndex(of: id) { _ = appOrders[app].obey(operation) }
+            case .record(let record): delegate?.coreDidRecord(record, of: nil)
+            }
+        }
+        delegate?.coreDidDecide(decisions)
+        for topic in decisionCore.forgotten { delegate?.coreDidForget(topic) }
+        decisions.removeAll(keepingCapacity: true)
+    }
+
     /// Hands the decisions to the shards and to the delegate.
     private func hand() {
+        guard recollection == nil else { return recall() }
         let delegate = delegate
         var publication: Publication?
         for decision in decisions {

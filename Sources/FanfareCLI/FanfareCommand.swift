@@ -21,6 +21,7 @@ enum FanfareCommand {
             case "generate": return try run(rest, help: GenerateCommand.help) { try GenerateCommand($0).run() }
             case "explain": return try run(rest, help: ExplainCommand.help) { try ExplainCommand($0).run() }
             case "diff": return try run(rest, help: DiffCommand.help) { try DiffCommand($0).run() }
+            case "log": return try run(rest, help: LogCommand.help) { try LogCommand($0).run() }
             case "rules": return try run(rest, help: RulesCommand.help) { try RulesCommand($0).run() }
             case "version", "--version":
                 return try run(rest, help: "usage: fanfare version\n\nexample: fanfare version\n") {
@@ -35,7 +36,7 @@ enum FanfareCommand {
             }
         } catch {
             let command =
-                ["replay", "explain", "diff", "generate", "rules", "version"].contains(name)
+                ["replay", "explain", "diff", "generate", "log", "rules", "version"].contains(name)
                 ? "fanfare \(name)" : "fanfare"
             let unwritten = error as? OutputError
             if unwritten?.hasLostItsReader != true { Console.complain("\(command): \(error)") }
@@ -59,6 +60,7 @@ enum FanfareCommand {
         case "generate": GenerateCommand.help
         case "explain": ExplainCommand.help
         case "diff": DiffCommand.help
+        case "log": LogCommand.help
         case "rules": RulesCommand.help
         case let other?: throw UsageError("help \(other): unknown command; `fanfare --help` lists them")
         }
@@ -74,6 +76,7 @@ enum FanfareCommand {
           explain    tells the story of a topic: what was sent, what was not, and why
           diff       compares what two sets of rules make of a feed, or two decision logs
           generate   makes a feed to replay
+          log        shows and checks the log of a store
           rules      checks and prints rules files
           version    prints the version
           help       prints this; `fanfare COMMAND --help` says more about a command

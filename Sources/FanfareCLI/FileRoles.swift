@@ -21,9 +21,9 @@ struct FileRoles {
         if let status = FileRoles.status(of: path, standard: STDIN_FILENO) { read[Identity(status)] = path }
     }
 
-    /// Opens a file for writing and empties it.
+    /// Opens a file for writing and empties it, unless `keepsContent` is `true`.
     mutating func open(
-        _ path: String, option: String, capacity: Int = OutputFile.capacity
+        _ path: String, option: String, capacity: Int = OutputFile.capacity, keepsContent: Bool = false
     ) throws(UsageError) -> OutputFile {
         if let status = FileRoles.status(of: path, standard: STDOUT_FILENO), status.st_mode & S_IFMT == S_IFREG {
             if let name = read[Identity(status)] ?? folder(around: path) {
@@ -34,7 +34,7 @@ struct FileRoles {
                 throw UsageError("\(option) \(path): is written twice (\(other))")
             }
         }
-        let file = try OutputFile(path: path, option: option, capacity: capacity)
+        let file = try OutputFile(path: path, option: option, capacity: capacity, keepsContent: keepsContent)
         if let status = FileRoles.status(of: path, standard: STDOUT_FILENO) { written[Identity(status)] = path }
         return file
     }
@@ -52,6 +52,11 @@ struct FileRoles {
             }
         }
         return nil
+    }
+
+    /// Returns `true` if the path is a regular file.
+    static func isRegular(_ path: String) -> Bool {
+        path != "-" && status(of: path, standard: STDOUT_FILENO).map { $0.st_mode & S_IFMT == S_IFREG } == true
     }
 
     /// - Parameter standard: descriptor that `-` stands for.

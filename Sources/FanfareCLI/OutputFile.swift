@@ -65,13 +65,17 @@ final class OutputFile: Sendable {
     /// - Parameters:
     ///   - option: the option that named the file, for messages.
     ///   - capacity: bytes that may wait; as many more may be in the hands of the writing thread.
-    convenience init(path: String, option: String, capacity: Int = OutputFile.capacity) throws(UsageError) {
+    ///   - keepsContent: `true` to write behind what the file has.
+    convenience init(
+        path: String, option: String, capacity: Int = OutputFile.capacity, keepsContent: Bool = false
+    ) throws(UsageError) {
         guard path != "-" else {
             self.init(descriptor: STDOUT_FILENO, name: "standard output", capacity: capacity)
             return
         }
         // O_APPEND avoids a hole in the file when another program truncates it during the run, as log rotation does.
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0o644)
+        let emptied = keepsContent ? 0 : O_TRUNC
+        let descriptor = open(path, O_WRONLY | O_CREAT | emptied | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             throw UsageError("\(option) \(path): cannot be written: \(String(cString: strerror(errno)))")
         }

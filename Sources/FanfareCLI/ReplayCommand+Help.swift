@@ -17,6 +17,9 @@ extension ReplayCommand {
           --until T            stops before the first event after T
                                T is a time such as 2026-06-13T14:00:00Z, or Unix seconds
 
+          --store FOLDER       keeps what is decided in this folder, made if it is missing: a replay that was killed and is run
+                               again goes on where it stopped. What earlier runs took is decided again, silently, and
+                               everybody gets what their topics show then; needs the same feed and the same rules
           --rules FILE         what to make of it, instead of the built-in rules; `fanfare rules --help` says more
 
         pushing

@@ -2,6 +2,7 @@ import Fanfare
 import FanfareFeeds
 import FanfareModel
 import FanfareReplay
+import FanfareRules
 
 /// `fanfare replay`: turns a command line into a replay, and the replay's results into output for people and programs.
 struct ReplayCommand {
@@ -10,6 +11,7 @@ struct ReplayCommand {
     private(set) var statesPath: String?
     private(set) var printsJSON = false
     private(set) var subscribersPath: String?
+    private(set) var storeFolder: String?
     /// Input files other than the feed and the subscribers: key and CA files.
     private var otherInputs: [String] = []
 
@@ -58,6 +60,7 @@ struct ReplayCommand {
                 options.patience = try arguments.value("seconds, or never", Self.patience)
             case .option("--decisions"): decisionsPath = try arguments.text("a file, or - for standard output")
             case .option("--states"): statesPath = try arguments.text("a file, or - for standard output")
+            case .option("--store"): storeFolder = try arguments.text("a folder")
             case .option("--what-if"): options.countsWhatIf = true
             case .option("--json"): printsJSON = true
             case .option(let name): throw UsageError("\(name): unknown option; `fanfare replay --help` lists them")
@@ -79,6 +82,7 @@ struct ReplayCommand {
         }
         otherInputs += [apns.keyFile, apns.caFile].compactMap(\.self)
         options.paths = paths
+        options.store = storeFolder.map { StoreOptions(folder: $0, rules: options.rules.toml) }
         options.transport = try apns.transport()
     }
 
@@ -136,7 +140,8 @@ struct ReplayCommand {
             DecisionLogWriter(
                 try files.open(
                     path, option: "--decisions",
-                    capacity: isLive ? DecisionLogWriter.liveCapacity : OutputFile.capacity),
+                    capacity: isLive ? DecisionLogWriter.liveCapacity : OutputFile.capacity,
+                    keepsContent: storeFolder != nil),
                 isLive: isLive, leavesAtOnce: isLive || self.options.speed != .max)
         }
         let states = try statesPath.map { (path) throws(UsageError) in try files.open(path, option: "--states") }
@@ -158,6 +163,8 @@ struct ReplayCommand {
             }
             if !isLive { output.isFull = { log.isFull } }
         }
+        let recalled = try recalledLines()
+        output.recalledDecision = recalled.map { lines in { lines.take($0) } }
         var options = options
         let subscribers = try subscribersPath.map { (path) throws(UsageError) in try SubscriberLoad(path) }
         options.subscriberSource = subscribers?.file
@@ -165,6 +172,7 @@ struct ReplayCommand {
         let replay: Replay
         do { replay = try Replay(options, output: output) } catch { throw UsageError("\(error)") }
         subscribers?.tellResult()
+        if let fault = recalled?.finish() { throw UsageError("--decisions \(fault)") }
         interrupt = replay.interrupt
         log?.whenRoom(replay.goOn)
 
@@ -189,6 +197,12 @@ struct ReplayCommand {
         let isClean =
             summary.isClean && failures.isEmpty && subscribers?.file.brokenLines ?? 0 == 0 && Console.errors.lost == 0
         return isClean ? .done : .incomplete
+    }
+
+    /// Lines that the decision log has from earlier runs of a store; `nil` where nothing can be compared: a pipe gets new lines alone.
+    private func recalledLines() throws(UsageError) -> RecalledLines? {
+        guard storeFolder != nil, let path = decisionsPath, FileRoles.isRegular(path) else { return nil }
+        return try RecalledLines(path)
     }
 
     private func write(_ replay: Replay, to states: OutputFile, _ patience: Duration?) -> [String] {

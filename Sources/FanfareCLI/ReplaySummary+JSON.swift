@@ -17,6 +17,7 @@ extension ReplaySummary {
         let told = counts.alerts
         var object: JSONObject = [
             "events": .int(Int64(events)),
+            "recalled": .int(Int64(recalled)),
             "decisions": .object(JSONObject(counted)),
             "updates": .int(Int64(updates)),
             "alerts": ["granted": .int(Int64(alertsGranted)), "demoted": .int(Int64(alertsDemoted))],

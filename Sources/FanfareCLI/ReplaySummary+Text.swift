@@ -7,6 +7,7 @@ extension ReplaySummary {
     /// The summary for people: one subject per line.
     var text: String {
         var lines: [(String, String)] = []
+        if recalled > 0 { lines.append(("from the store", "\(recalled.grouped) entries")) }
         lines.append(("events in", events.grouped))
         lines.append(("updates out", "\(updates.grouped)\(alerts)"))
         lines.append(("not sent", notSent))

@@ -10,6 +10,9 @@ public import FanfareModel
 /// `now` is log time. It never goes back: an earlier one counts as the latest so far. Timers that are due by `now` fire first, each
 /// at its own deadline; so `advance` between two events changes only *when* the decisions come.
 @usableFromInline package struct DecisionCore: Sendable {
+    /// Counts up with each release that decides anything otherwise. A log is decided again only by the version that it was written under.
+    package static let version: UInt64 = 1
+
     private let kinds: [TopicKind: KindRules]
     private let other: KindRules
     private var table = TopicTable()
@@ -17,6 +20,8 @@ public import FanfareModel
     private var timers = Timers()
     private var serial: UInt64 = 0
     private var clock = FeedTime.plausible.lowerBound
+    /// Log time of the last call.
+    package var now: FeedTime { clock }
     /// Operators' orders for all topics or for all of a kind.
     private var orders: StandingOrders
     /// Topics that the last call forgot, with their final content, in the order of their `forget` decisions.

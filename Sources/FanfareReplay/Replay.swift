@@ -2,6 +2,7 @@ import Fanfare
 import FanfareDecisions
 import FanfareFanOut
 import FanfareFeeds
+import FanfareLog
 import FanfareLoop
 import FanfareModel
 import Glibc
@@ -26,6 +27,8 @@ package final class Replay {
     private var states: TopicStates
     private var liveAudience: LiveAudience?
     private let preview: PreviewScreen?
+    /// Log of what is taken; `nil` if nothing outlives the process.
+    private var store: ReplayStore?
 
     /// Opens feeds, keys and threads, and loads the subscribers before it returns.
     ///
@@ -37,8 +40,10 @@ package final class Replay {
     /// - Parameters:
     ///   - input: descriptor that `-` is read from; closed by the replay unless it is standard input.
     ///   - transports: transports to use instead of those in the options.
+    ///   - log: log to use instead of that in the options' store.
     init(
-        _ options: ReplayOptions, output: ReplayOutput, input: CInt, transports: [TransportFactory]? = nil
+        _ options: ReplayOptions, output: ReplayOutput, input: CInt, transports: [TransportFactory]? = nil,
+        log: (any Log)? = nil
     ) throws(ReplayError) {
         plan = try ReplayPlan(options)
         stall = StallWatch(patience: options.patience)
@@ -54,10 +59,14 @@ package final class Replay {
             if let notice = plan.strangers?.notice { journal.report(notice) }
             interruptions = try Interruptions(loop: loop)
             pacing = try ReplayPacing(plan.pace, loop: loop)
+            if let log = try log ?? options.store.map({ (options) throws(LogError) in try LMDBLog(folder: options.folder) }) {
+                store = try ReplayStore(log, rules: options.store?.rules ?? "", loop: loop)
+            }
         } catch {
             throw ReplayError(description: "\(error)")
         }
         connect()
+        do throws(LogError) { try recall() } catch { throw ReplayError(description: "\(error)") }
         for path in plan.skippedFiles { journal.report("\(path): not a feed, skipped") }
     }
 
@@ -87,6 +96,8 @@ package final class Replay {
         pacing.onDue = { [unowned self] in if course.hasBegun { step() } else { begin() } }
         interruptions.onInterrupt = { [unowned self] in interrupted() }
         source.onItems = { [unowned self] in step() }
+        store?.onDurable = { [unowned self] in decide($0) }
+        store?.onReport = { [unowned self] in journal.reportOnce($0) }
         watch = LoopTimer(loop: loop) { [unowned self] in look() }
     }
 
@@ -113,6 +124,7 @@ package final class Replay {
         if let line = course.unsent(undelivered: summary.undelivered) { journal.report(line) }
         journal.finish(summary)
         source.close()
+        store?.close()
         // The last output may wait for a reader, so signals end the process again.
         interruptions.releaseSignals()
         // An embedding program may run many replays; this one gets no more calls.
@@ -136,6 +148,7 @@ package final class Replay {
     private func begin() {
         guard course.begin() else { return }
         figures.begin(at: now)
+        engine.endRecall()
         watch?.start(after: .milliseconds(200), repeating: .milliseconds(200))
         source.start()
         step()
@@ -145,29 +158,77 @@ package final class Replay {
     private static let eventsPerTurn = 512
 
     private func step() {
-        guard course.isFeeding else { return }
+        guard course.isFeeding, store?.isCommitting != true else { return }
+        var entries: [LogEntry] = []
+        gather(&entries)
+        store?.append(entries)
+    }
+
+    /// Takes due items and decides them. With a store it gathers them as entries instead, which are decided once they are durable.
+    private func gather(_ entries: inout [LogEntry]) {
         for _ in 0..<Replay.eventsPerTurn {
             // The feed waits until the shards have taken their commands and the log's reader has caught up.
             if engine.isCongested || journal.isFull { return }
-            guard let (logTime, item) = source.peek() else {
-                feedIsEmpty()
-                return
-            }
-            if let until = plan.options.until, logTime > until {
-                finish()
-                return
-            }
-            // A timer that is due before this event fires at its own deadline, not at the event's time.
-            let moment = min(logTime, nextDeadline ?? logTime)
+            guard let (logTime, item) = source.peek() else { return entries.isEmpty ? feedIsEmpty() : () }
+            if let until = plan.options.until, logTime > until { return entries.isEmpty ? finish() : () }
+            // A timer that is due before this event fires at its own deadline, not at the event's time. What the entries will set is
+            // not known yet, so time waits for them.
+            let moment = entries.isEmpty ? min(logTime, nextStop ?? logTime) : logTime
             guard pacing.hasCome(moment, at: now) else { return }
             if moment < logTime {
-                advance(to: moment)
+                if !pass(to: moment) { return }
                 continue
             }
             source.advance()
-            take(item, logTime)
+            if case .noticed(let notice) = item { journal.report("\(notice)") }
+            guard let store else {
+                take(item, logTime)
+                continue
+            }
+            if let entry = store.entry(of: item, now: logTime, wall: source.wall, isLive: plan.isLive) {
+                entries.append(entry)
+            }
         }
-        pacing.yield()
+        if store == nil { pacing.yield() }
+    }
+
+    /// Advances to a deadline before the next item.
+    ///
+    /// - Returns: `false` if that takes an entry in the store first.
+    private func pass(to moment: FeedTime) -> Bool {
+        guard let store, let due = engine.nextDeadline, due <= moment else {
+            advance(to: moment)
+            return true
+        }
+        store.append([LogEntry(now: moment, .tick)])
+        return false
+    }
+
+    /// Decides entries that have become durable.
+    private func decide(_ entries: [LogEntry]) {
+        for entry in entries {
+            switch entry.body {
+            case .event(let event, let wall):
+                figures.noteEvent(at: now, logTime: entry.now)
+                engine.apply(event, now: entry.now, wall: wall)
+            case .rejection(let rejection):
+                figures.noteEvent(at: now, logTime: entry.now)
+                engine.reject(rejection, now: entry.now)
+            case .tick:
+                advance(to: entry.now)
+                figures.noteTime(entry.now)
+            case .feedEnd: settle()
+            case .rules: break
+            }
+        }
+        // The next step comes after the callbacks of other events.
+        if course.isFeeding { pacing.yield() }
+    }
+
+    /// Earliest moment at which time stops before the next item. At full speed with a store that is the previewed phone's alone, because
+    /// each stop of the engine is an entry, and an event fires the timers before it anyway.
+    private var nextStop: FeedTime? {
+        store != nil && plan.options.speed == .max && !plan.isLive ? preview?.nextDue : nextDeadline
     }
 
     /// Earliest deadline of the engine and of the previewed phone.
@@ -179,12 +240,12 @@ package final class Replay {
     }
 
     private func take(_ item: FeedItem, _ logTime: FeedTime) {
-        if case .noticed(let notice) = item { return journal.report("\(notice)") }
+        if case .noticed = item { return }
         figures.noteEvent(at: now, logTime: logTime)
         switch item {
         case .event(let event): engine.apply(event, now: logTime, wall: source.wall)
         case .rejected(let rejection): engine.reject(rejection, now: logTime)
-        case .noticed: break  // reported above
+        case .noticed: break  // reported by `gather`
         }
     }
 
@@ -195,17 +256,40 @@ package final class Replay {
         if deadline > logTime {
             // Log time may run slower than the loop's clock; an early step then waits again.
             pacing.wait(deadline - logTime)
-        } else {
-            advance(to: deadline)
+        } else if pass(to: store == nil ? deadline : logTime) {
             figures.noteTime(deadline)
             pacing.yield()
         }
+    }
+
+    // MARK: The store
+
+    /// Decides again what an earlier run has decided; the decision log gets its records, and the shards what topics show now.
+    private func recall() throws(LogError) {
+        guard let store else { return }
+        engine.beginRecall()
+        try store.recall(from: &source) { entry in
+            switch entry.body {
+            case .event(let event, let wall): engine.apply(event, now: entry.now, wall: wall)
+            case .rejection(let rejection): engine.reject(rejection, now: entry.now)
+            case .tick: engine.advance(to: entry.now)
+            case .feedEnd: engine.finish()
+            case .rules: break
+            }
+        }
+        source.continueLogTime(from: store.latest)
+        figures.noteRecall(of: store.recalled)
     }
 
     // MARK: The end
 
     /// Ends the feed; the replay goes on until every activity has its newest state.
     private func finish() {
+        guard let store else { return settle() }
+        store.append([LogEntry(now: engine.now, .feedEnd)])
+    }
+
+    private func settle() {
         course.endFeed()
         engine.finish()
         preview?.finish()
@@ -249,6 +333,7 @@ package final class Replay {
 
 extension Replay: EngineCoreDelegate {
     func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) {
+        guard !engine.isRecalling else { return journal.note(recalled: record) }
         figures.note(record, publication)
         journal.note(record)
     }

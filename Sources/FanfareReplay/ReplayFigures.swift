@@ -40,6 +40,8 @@ struct ReplayFigures {
         goals.ingested(at: now)
     }
 
+    mutating func noteRecall(of entries: Int) { summary.recalled = entries }
+
     mutating func noteTime(_ logTime: FeedTime) { self.logTime = logTime }
 
     mutating func note(_ record: DecisionRecord, _ publication: Publication?) {

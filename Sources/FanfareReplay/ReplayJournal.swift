@@ -32,7 +32,14 @@ final class ReplayJournal {
             let line = record.topic.map { "\($0): \(record.reason)" } ?? record.reason
             for line in rejections.admit(line, at: clock.monotonicNanoseconds()) { output.report(line) }
         }
-        guard let write = output.decision else { return }
+        write(record, to: output.decision)
+    }
+
+    /// Writes a record of an earlier run.
+    func note(recalled record: DecisionRecord) { write(record, to: output.recalledDecision) }
+
+    private func write(_ record: DecisionRecord, to write: (([UInt8]) -> Void)?) {
+        guard let write else { return }
         line.removeAll(keepingCapacity: true)
         record.write(to: &line)
         write(line)

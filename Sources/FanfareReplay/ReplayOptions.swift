@@ -49,6 +49,8 @@ package struct ReplayOptions: Sendable {
     /// for never. Applies only after the feed's end. The default is longer than an activity's longest backoff, 96 s, so an activity
     /// that was throttled repeatedly is still served.
     package var patience: Duration? = .seconds(120)
+    /// Folder whose log the replay goes on with, and writes to; `nil` if nothing outlives the process.
+    package var store: StoreOptions?
     /// Clocks of the replay: the system's, except in tests.
     package var clock = ClockSource.system
 
@@ -101,6 +103,8 @@ package struct ReplaySummary: Sendable {
     }
 
     package var events = 0
+    /// Entries that the store had from earlier runs. No other figure counts them.
+    package var recalled = 0
     package var decisions: [Outcome: Int] = [:]
     package var updates = 0
     package var alertsGranted = 0
@@ -146,6 +150,8 @@ package struct ReplaySummary: Sendable {
 package struct ReplayOutput {
     /// One NDJSON line of the decision log, newline included, in decision order.
     package var decision: (([UInt8]) -> Void)?
+    /// One line of the decision log per decision that an earlier run of the store has made, before the replay exists.
+    package var recalledDecision: (([UInt8]) -> Void)?
     /// Holds the feed while it returns `true`; everything else goes on. `Replay.goOn` reports
     /// that there is room again. `nil` never holds it.
     package var isFull: (() -> Bool)?

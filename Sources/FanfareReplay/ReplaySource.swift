@@ -19,6 +19,8 @@ protocol ReplaySource {
     mutating func clockTime() -> FeedTime?
     /// Wall clock at the last reading of log time, which may be ahead of it; `nil` for a recorded feed.
     var wall: FeedTime? { get }
+    /// Makes log time go on from that of an earlier run, even if the clock was set back since.
+    mutating func continueLogTime(from latest: FeedTime?)
 }
 
 /// Recorded files, whose items are always available.
@@ -40,6 +42,7 @@ struct RecordedFeed: ReplaySource {
     func close() {}
     func clockTime() -> FeedTime? { nil }
     var wall: FeedTime? { nil }
+    func continueLogTime(from latest: FeedTime?) {}
 }
 
 /// Standard input, read line by line as it is written.
@@ -88,6 +91,7 @@ final class LiveInput: ReplaySource {
     func close() { bytes.close() }
     func clockTime() -> FeedTime? { lines.now() }
     var wall: FeedTime? { lines.wall }
+    func continueLogTime(from latest: FeedTime?) { lines.continueLogTime(from: latest) }
 }
 
 /// Lines of a live feed. An item's log time is the time at which it is taken, by the engine's clock (`LogClock`): neither the times in the
@@ -107,6 +111,9 @@ struct LiveLines {
         self.clock = ThreadClock(clock)
         log = LogClock(at: self.clock.now())
     }
+
+    /// Makes log time go on from that of an earlier run, even if the clock was set back since.
+    mutating func continueLogTime(from latest: FeedTime?) { log = LogClock(at: clock.now(), notBefore: latest) }
 
     mutating func take(_ chunk: UnsafeRawBufferPointer) {
         items.removeFirst(position)

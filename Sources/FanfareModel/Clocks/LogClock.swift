@@ -8,9 +8,11 @@ package struct LogClock: Sendable {
     private var log: Int64
     private var at: Int64
 
-    /// Creates a clock that starts at the wall clock's time.
-    package init(at moment: Moment) {
-        log = ClockBounds.wall(moment.wallMilliseconds)
+    /// Creates a clock that starts at the wall clock's time, or at a later one.
+    ///
+    /// - Parameter earliest: log time of an earlier run. The wall clock may have been set back since, and log time never goes back.
+    package init(at moment: Moment, notBefore earliest: FeedTime? = nil) {
+        log = max(ClockBounds.wall(moment.wallMilliseconds), earliest.map { ClockBounds.wall($0.milliseconds) } ?? .min)
         at = moment.monotonicNanoseconds
     }
 

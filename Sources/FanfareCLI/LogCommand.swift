@@ -1,0 +1,158 @@
+import FanfareLog
+import FanfareModel
+
+/// `fanfare log`: shows and checks the log of a store, also while a replay writes to it.
+struct LogCommand {
+    private enum Task { case show(from: LogPosition, count: Int), check }
+
+    private let task: Task
+    private let folder: String
+
+    init(_ words: [String]) throws(UsageError) {
+        var arguments = Arguments(words)
+        var operands: [String] = []
+        var from: LogPosition?
+        var count: Int?
+        while let word = try arguments.next() {
+            switch word {
+            case .option("--from"):
+                from = try arguments.value("a position, from 1") { UInt64($0).flatMap { $0 > 0 ? $0 : nil } }
+            case .option("--count"): count = try arguments.count(1...1_000_000_000)
+            case .option(let name): throw UsageError("\(name): unknown option; `fanfare log --help` lists them")
+            case .operand(let operand): operands.append(operand)
+            }
+        }
+        switch operands.first {
+        case "show": task = .show(from: from ?? 1, count: count ?? .max)
+        case "check":
+            guard from == nil, count == nil else { throw UsageError("check: reads the whole log") }
+            task = .check
+        case let other: throw UsageError("\(other.map { "\($0): " } ?? "")expected show FOLDER, or check FOLDER")
+        }
+        guard operands.count == 2 else { throw UsageError("expected one folder of a store") }
+        folder = operands[1]
+    }
+
+    func run() throws -> ExitStatus {
+        let log: LMDBLog
+        do throws(LogError) { log = try LMDBLog(folder: folder, isReadOnly: true) } catch { throw UsageError("\(error)") }
+        switch task {
+        case .show(let from, let count): return try show(log, from: from, count: count)
+        case .check: return try check(log)
+        }
+    }
+
+    private func show(_ log: LMDBLog, from: LogPosition, count: Int) throws -> ExitStatus {
+        var left = count
+        var fault: OutputError?
+        do throws(LogError) {
+            try log.read(from: from) { (position, entry) in
+                do throws(OutputError) {
+                    try Console.print(entry.line(at: position))
+                } catch {
+                    fault = error
+                    return false
+                }
+                left -= 1
+                return left > 0
+            }
+        } catch {
+            Console.complain("fanfare log: \(error)")
+            return .incomplete
+        }
+        if let fault { throw fault }
+        return .done
+    }
+
+    private func check(_ log: LMDBLog) throws -> ExitStatus {
+        var tally = LogTally()
+        do throws(LogError) {
+            try log.read(from: 1) { (_, entry) in
+                tally.note(entry)
+                return true
+            }
+        } catch {
+            Console.complain("fanfare log: \(error)\n\(tally.entries.grouped) entries before it are good")
+            return .incomplete
+        }
+        try Console.print(tally.text)
+        return .done
+    }
+
+    static let help = """
+        A store's log has everything that was decided: feed events, pieces of a feed that could not be read, the passing of
+        time, the end of a feed, and first the rules.
+
+        usage: fanfare log show FOLDER [--from POSITION] [--count N]
+               fanfare log check FOLDER
+
+          show             one line of JSON per entry
+          --from POSITION  begins there (1)
+          --count N        shows so many entries at most
+          check            reads every entry and its checksum, and counts them by kind
+
+        Exit status: 0 good; 1 an entry is damaged or missing; 2 usage.
+
+        examples:
+          fanfare log check store
+          fanfare log show store --from 1000 --count 10
+
+        """
+}
+
+/// Number of a log's entries by kind.
+private struct LogTally {
+    private(set) var entries = 0
+    private var kinds: [String: Int] = [:]
+    private var times: (first: FeedTime, last: FeedTime)?
+
+    mutating func note(_ entry: LogEntry) {
+        entries += 1
+        kinds[entry.kind, default: 0] += 1
+        // The rules precede all times.
+        if case .rules = entry.body { return }
+        times = (times?.first ?? entry.now, entry.now)
+    }
+
+    var text: String {
+        let parts = kinds.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.grouped)" }
+        let span = times.map { "; from \($0.first) to \($0.last)" } ?? ""
+        return "good: \(entries.grouped) entries (\(parts.joined(separator: ", ")))\(span)\n"
+    }
+}
+
+extension LogEntry {
+    fileprivate var kind: String {
+        switch body {
+        case .rules: "rules"
+        case .event: "event"
+        case .rejection: "rejection"
+        case .tick: "tick"
+        case .feedEnd: "feedEnd"
+        }
+    }
+
+    /// The entry as one line of JSON. An event's values are left out, because they may be about people; the feed has them.
+    fileprivate func line(at position: LogPosition) -> String {
+        var object: JSONObject = [
+            "position": .int(Int64(clamping: position)), "now": .string("\(now)"), "kind": .string(kind),
+        ]
+        if place > 0 { object["place"] = .int(Int64(clamping: place)) }
+        switch body {
+        case .rules(let text, let version):
+            object["rules"] = .string(text)
+            object["decisionVersion"] = .int(Int64(clamping: version))
+        case .event(let event, _):
+            object["topic"] = .string(event.topic.rawValue)
+            object["at"] = .string("\(event.at)")
+            object["event"] = .string(event.kind)
+            if let id = event.id { object["id"] = .string(id) }
+        case .rejection(let rejection):
+            object["reason"] = .string("\(rejection.place): \(rejection.reason)")
+        case .tick, .feedEnd: break
+        }
+        var bytes: [UInt8] = []
+        JSONValue.object(object).write(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self) + "\n"
+    }
+}

@@ -1,0 +1,118 @@
+internal import Glibc
+
+/// Log in a folder, by LMDB: each `append` is one transaction with one sync, so a crash of the process or of the machine leaves
+/// either all or none of its entries (spec of the store: `docs/store.md`).
+///
+/// One process writes to a folder at a time; others may read it meanwhile. `Sendable` is unchecked because `Log` confines it to one
+/// thread at a time.
+package final class LMDBLog: Log, @unchecked Sendable {
+    package let folder: String
+    private let environment: LMDBEnvironment
+    /// Descriptor of the file whose lock says that a process writes to the folder; -1 for a reader.
+    private let owner: CInt
+    package private(set) var end: LogPosition
+
+    /// Address space at first; doubled whenever it is full.
+    package static let mapBytesFirst = 1 << 30
+
+    /// Opens the log of a folder.
+    ///
+    /// - Parameters:
+    ///   - folder: created with mode 700 if it is missing, unless the log is only read.
+    ///   - isReadOnly: `true` for a reader beside the process that writes.
+    package init(
+        folder: String, isReadOnly: Bool = false, mapBytes: Int = LMDBLog.mapBytesFirst
+    ) throws(LogError) {
+        self.folder = folder
+        owner = isReadOnly ? -1 : try LMDBLog.own(folder)
+        do throws(LMDBEnvironment.Failure) {
+            environment = try LMDBEnvironment(folder: folder, mapBytes: mapBytes, isReadOnly: isReadOnly)
+            end = try environment.lastKey()
+        } catch {
+            if owner >= 0 { close(owner) }
+            throw LogError("\(folder): cannot be opened as a store: \(error.reason) (\(error.call))")
+        }
+    }
+
+    deinit { if owner >= 0 { close(owner) } }
+
+    /// Makes the folder and locks it for this process. The lock ends with the process, however it ends.
+    private static func own(_ folder: String) throws(LogError) -> CInt {
+        if mkdir(folder, 0o700) != 0, errno != EEXIST {
+            throw LogError("\(folder): cannot be made: \(String(cString: strerror(errno)))")
+        }
+        let descriptor = open(folder + "/owner", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw LogError("\(folder)/owner: cannot be written: \(String(cString: strerror(errno)))")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw LogError("\(folder): another process uses this store; stop it first, or give this one a folder of its own")
+        }
+        return descriptor
+    }
+
+    package func append(_ entries: [LogEntry]) throws(LogError) {
+        guard !entries.isEmpty else { return }
+        var rows: [[UInt8]] = []
+        rows.reserveCapacity(entries.count)
+        for (index, entry) in entries.enumerated() {
+            let row = entry.bytes(at: end + 1 + LogPosition(index))
+            guard row.count <= LogEntry.bytesMax else {
+                throw LogError("an entry of \(row.count) bytes is too large for the store, which takes \(LogEntry.bytesMax)")
+            }
+            rows.append(row)
+        }
+        do throws(LMDBEnvironment.Failure) {
+            try append(rows)
+        } catch {
+            throw LogError("\(folder): cannot be written: \(error.reason) (\(error.call))")
+        }
+        end += LogPosition(rows.count)
+    }
+
+    private func append(_ rows: [[UInt8]]) throws(LMDBEnvironment.Failure) {
+        while true {
+            do throws(LMDBEnvironment.Failure) {
+                return try environment.append(rows, from: end + 1)
+            } catch {
+                guard error.isMapFull else { throw error }
+                try environment.grow(to: 2 * environment.mapBytes)
+            }
+        }
+    }
+
+    package func read(
+        from position: LogPosition, _ body: (LogPosition, LogEntry) throws(LogError) -> Bool
+    ) throws(LogError) {
+        var fault: LogError?
+        var next = max(1, position)
+        do throws(LMDBEnvironment.Failure) {
+            try environment.scan(from: next) { found, row in
+                do throws(LogError) {
+                    guard found == next else {
+                        throw LogError("\(folder): entry \(next) is missing; restore the folder from a backup")
+                    }
+                    next += 1
+                    return try body(found, try entry(row, at: found))
+                } catch {
+                    fault = error
+                    return false
+                }
+            }
+        } catch {
+            throw LogError("\(folder): cannot be read: \(error.reason) (\(error.call))")
+        }
+        if let fault { throw fault }
+    }
+
+    private func entry(_ row: UnsafeRawBufferPointer, at position: LogPosition) throws(LogError) -> LogEntry {
+        do throws(SerialError) {
+            return try LogEntry(Array(row), at: position)
+        } catch {
+            let remedy =
+                if case .newerForm = error { "use that release" } else { "restore the folder from a backup" }
+            throw LogError("\(folder): entry \(position): \(error); \(remedy)")
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// Fault of a log: what failed, where, and what to do.
+package struct LogError: Error, Equatable, CustomStringConvertible {
+    package let description: String
+    package init(_ description: String) { self.description = description }
+}
+
+/// Sequence of entries that is only appended to. Its calls block; they are for a thread of its own (`LogWriter`), or for the time
+/// before anything runs. Confined to one thread at a time.
+package protocol Log: AnyObject, Sendable {
+    /// Position of the newest entry; 0 if there is none.
+    var end: LogPosition { get }
+
+    /// Appends the entries, and returns when all of them are durable. On an error none of them was appended.
+    func append(_ entries: [LogEntry]) throws(LogError)
+
+    /// Calls the closure with each entry from that position on, in order, until it returns `false`.
+    func read(
+        from position: LogPosition, _ body: (LogPosition, LogEntry) throws(LogError) -> Bool
+    ) throws(LogError)
+}
+
+/// Log in memory, as durable as the process.
+///
+/// `Sendable` is unchecked because `Log` confines it to one thread at a time.
+package final class MemoryLog: Log, @unchecked Sendable {
+    private var entries: [LogEntry] = []
+
+    package init() {}
+
+    package var end: LogPosition { LogPosition(entries.count) }
+
+    package func append(_ new: [LogEntry]) { entries += new }
+
+    package func read(
+        from position: LogPosition, _ body: (LogPosition, LogEntry) throws(LogError) -> Bool
+    ) throws(LogError) {
+        guard position <= end else { return }
+        for index in Int(max(1, position) - 1)..<entries.count {
+            guard try body(LogPosition(index + 1), entries[index]) else { return }
+        }
+    }
+}

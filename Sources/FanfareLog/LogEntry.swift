@@ -1,0 +1,110 @@
+internal import CFanfareZlib
+package import FanfareModel
+
+/// Position of an entry in a log, counting up from 1.
+package typealias LogPosition = UInt64
+
+/// Input that changed what the engine decides. Decisions are a pure function of a log's entries, so a log is all that has to be kept
+/// of them.
+package struct LogEntry: Sendable, Equatable {
+    package enum Body: Sendable, Equatable {
+        /// Rules that hold from here, as a rules file, and the version of the code that decides by them (`DecisionCore.version`).
+        case rules(String, decisionVersion: UInt64)
+        /// - wall: the wall clock when the event came, if log time may differ from it.
+        case event(FeedEvent, wall: FeedTime?)
+        /// Piece of a feed that could not be read.
+        case rejection(FeedRejection)
+        /// Passing of time: timers that are due by the entry's `now` fire.
+        case tick
+        /// End of a feed: changes that wait for their interval are published.
+        case feedEnd
+    }
+
+    /// Log time of the entry.
+    package var now: FeedTime
+    /// Number of the item in the recorded feed that it came from, from 1; 0 for an entry that comes from no recorded feed.
+    package var place: UInt64
+    package var body: Body
+
+    package init(now: FeedTime, place: UInt64 = 0, _ body: Body) {
+        self.now = now
+        self.place = place
+        self.body = body
+    }
+}
+
+// MARK: - Serial form
+
+extension LogEntry {
+    /// Number of the serial form that this release writes.
+    package static let form: UInt8 = 1
+    /// Greatest size of an entry. LMDB takes more; a feed's line is at most a megabyte by default.
+    package static let bytesMax = 64 << 20
+
+    private enum Tag: UInt8 { case rules = 1, event, rejection, tick, feedEnd }
+
+    /// Returns the entry's serial form. Its checksum covers the position as well, so that an entry in a wrong place is noticed.
+    package func bytes(at position: LogPosition) -> [UInt8] {
+        var writer = SerialWriter()
+        writer.write(byte: LogEntry.form)
+        writer.write(byte: tag.rawValue)
+        writer.write(now)
+        writer.write(place)
+        switch body {
+        case .rules(let text, let version):
+            writer.write(text)
+            writer.write(version)
+        case .event(let event, let wall):
+            writer.write(event)
+            writer.write(wall) { $0.write($1) }
+        case .rejection(let rejection): writer.write(rejection)
+        case .tick, .feedEnd: break
+        }
+        writer.write(fixed: LogEntry.checksum(of: writer.bytes[...], at: position))
+        return writer.bytes
+    }
+
+    private var tag: Tag {
+        switch body {
+        case .rules: .rules
+        case .event: .event
+        case .rejection: .rejection
+        case .tick: .tick
+        case .feedEnd: .feedEnd
+        }
+    }
+
+    /// Reads an entry back from any bytes.
+    package init(_ bytes: [UInt8], at position: LogPosition) throws(SerialError) {
+        guard bytes.count > LogEntry.checksumBytes else { throw .truncated }
+        let content = bytes.dropLast(LogEntry.checksumBytes)
+        var trailer = SerialReader(bytes.suffix(LogEntry.checksumBytes))
+        guard try trailer.fixed(UInt32.self) == LogEntry.checksum(of: content, at: position) else { throw .checksum }
+        var reader = SerialReader(content)
+        let form = try reader.byte()
+        guard form <= LogEntry.form else { throw .newerForm(form) }
+        guard form > 0, let tag = Tag(rawValue: try reader.byte()) else { throw .malformed("kind") }
+        now = try reader.time()
+        place = try reader.unsigned()
+        switch tag {
+        case .rules:
+            let text = try reader.text()
+            body = .rules(text, decisionVersion: try reader.unsigned())
+        case .event:
+            let event = try reader.event()
+            body = .event(event, wall: try reader.optional { (reader) throws(SerialError) in try reader.time() })
+        case .rejection: body = .rejection(try reader.rejection())
+        case .tick: body = .tick
+        case .feedEnd: body = .feedEnd
+        }
+        guard reader.isAtEnd else { throw .malformed("length") }
+    }
+
+    private static let checksumBytes = 4
+
+    /// CRC-32 of the position and the bytes. It detects damage, not intent: who can write to the store can write checksums.
+    private static func checksum(of bytes: ArraySlice<UInt8>, at position: LogPosition) -> UInt32 {
+        let start = withUnsafeBytes(of: position.littleEndian) { crc32_z(0, $0.baseAddress, $0.count) }
+        return UInt32(truncatingIfNeeded: bytes.withUnsafeBytes { crc32_z(start, $0.baseAddress, $0.count) })
+    }
+}

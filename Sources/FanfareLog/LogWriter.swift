@@ -1,0 +1,93 @@
+internal import Dispatch
+package import FanfareLoop
+
+/// Thread that appends to a log, so that no loop waits for a disk. What comes while a batch is being synced is the next batch.
+///
+/// A batch that cannot be written is tried again each second, for as long as it takes: a full disk may be freed. Nothing behind it
+/// overtakes it.
+package final class LogWriter: Sendable {
+    private struct State {
+        var waiting: [(entries: [LogEntry], then: @Sendable () -> Void)] = []
+        var isClosed = false
+    }
+
+    /// State that the thread shares with the owner.
+    private final class Shared: Sendable {
+        let state = Locked(State())
+        /// Signalled when entries wait or the writer is closed.
+        let work = DispatchSemaphore(value: 0)
+        let hasEnded = DispatchSemaphore(value: 0)
+    }
+
+    private let shared = Shared()
+    private static let retryWait = DispatchTimeInterval.seconds(1)
+
+    /// - Parameters:
+    ///   - log: used by the writer's thread alone from here on.
+    ///   - report: called on the writer's thread with a line for operators when writing fails, and when it works again.
+    package init(_ log: any Log, report: @escaping @Sendable (String) -> Void) throws(LoopError) {
+        try DetachedThread.run(name: "log") { [shared] in LogWriter.run(log, shared, report) }
+    }
+
+    deinit { close() }
+
+    /// Appends entries behind all earlier ones.
+    ///
+    /// - Parameter then: called on the writer's thread once the entries are durable; never if the writer is closed before.
+    package func append(_ entries: [LogEntry], then: @escaping @Sendable () -> Void) {
+        shared.state.withLock { $0.waiting.append((entries, then)) }
+        shared.work.signal()
+    }
+
+    /// Ends the thread after the batch that it is writing. Entries that wait are dropped.
+    package func close() {
+        let isFirst = shared.state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
+        if isFirst { shared.work.signal() }
+    }
+
+    /// Blocks until the thread has ended, after `close`.
+    ///
+    /// - Returns: `false` if it has not ended in that time, because the disk does not answer.
+    @discardableResult package func join(within timeout: Duration) -> Bool {
+        let milliseconds = Int(clamping: timeout.components.seconds) &* 1000
+        return shared.hasEnded.wait(timeout: .now() + .milliseconds(milliseconds)) == .success
+    }
+
+    private static func run(_ log: any Log, _ shared: Shared, _ report: @Sendable (String) -> Void) {
+        defer { shared.hasEnded.signal() }
+        while true {
+            shared.work.wait()
+            let (batch, isClosed) = shared.state.withLock { state in
+                defer { state.waiting.removeAll(keepingCapacity: true) }
+                return (state.waiting, state.isClosed)
+            }
+            if isClosed { return }
+            guard !batch.isEmpty else { continue }
+            guard append(batch.flatMap(\.entries), to: log, shared, report) else { return }
+            for (_, then) in batch { then() }
+        }
+    }
+
+    /// - Returns: `false` if the writer was closed before the entries could be written.
+    private static func append(
+        _ entries: [LogEntry], to log: any Log, _ shared: Shared, _ report: @Sendable (String) -> Void
+    ) -> Bool {
+        var hasFailed = false
+        while true {
+            do throws(LogError) {
+                try log.append(entries)
+                if hasFailed { report("the store takes entries again") }
+                return true
+            } catch {
+                if !hasFailed { report("\(error); new events wait until it takes them, and pushes of earlier ones go on") }
+                hasFailed = true
+            }
+            // A signal may stand for further entries, which wait; only the closing ends the wait early.
+            _ = shared.work.wait(timeout: .now() + retryWait)
+            if shared.state.withLock(\.isClosed) { return false }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+/// Fault of bytes that are not the serial form of a value.
+package enum SerialError: Error, Equatable, CustomStringConvertible {
+    case truncated
+    case checksum
+    /// Form of a newer release, by its number.
+    case newerForm(UInt8)
+    case malformed(String)
+
+    package var description: String {
+        switch self {
+        case .truncated: "its bytes end too early"
+        case .checksum: "its checksum is wrong, so it was damaged after it was written"
+        case .newerForm(let form): "it has form \(form), which a newer release wrote; this one reads forms up to \(LogEntry.form)"
+        case .malformed(let part): "its \(part) cannot be read"
+        }
+    }
+}
+
+/// Appends values in the log's serial form: integers as LEB128 (signed ones in zigzag order), texts and lists behind their count.
+struct SerialWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func write(byte: UInt8) { bytes.append(byte) }
+
+    mutating func write(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    mutating func write(signed value: Int64) { write(UInt64(bitPattern: value << 1 ^ value >> 63)) }
+
+    mutating func write(_ text: String) {
+        write(UInt64(text.utf8.count))
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    /// Writes whether there is a value, and the value.
+    mutating func write<Value>(_ value: Value?, _ body: (inout SerialWriter, Value) -> Void) {
+        write(byte: value == nil ? 0 : 1)
+        if let value { body(&self, value) }
+    }
+
+    /// Appends bytes of a fixed length, the lowest first.
+    mutating func write(fixed value: some FixedWidthInteger) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+}
+
+/// Reads values back from their serial form. Takes any bytes: it never reads beyond them, and allocates no more than in proportion
+/// to their number.
+struct SerialReader {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    mutating func byte() throws(SerialError) -> UInt8 {
+        guard let byte = rest.popFirst() else { throw .truncated }
+        return byte
+    }
+
+    mutating func unsigned() throws(SerialError) -> UInt64 {
+        var value: UInt64 = 0
+        for shift in stride(from: UInt64(0), to: 64, by: 7) {
+            let byte = try byte()
+            let part = UInt64(byte & 0x7F)
+            guard shift < 63 || part <= 1 else { break }
+            value |= part << shift
+            if byte & 0x80 == 0 { return value }
+        }
+        throw .malformed("number")
+    }
+
+    mutating func signed() throws(SerialError) -> Int64 {
+        let value = try unsigned()
+        return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+    }
+
+    /// Reads the count of elements that take at least one byte each.
+    mutating func count() throws(SerialError) -> Int {
+        let count = try unsigned()
+        guard count <= UInt64(rest.count) else { throw .truncated }
+        return Int(count)
+    }
+
+    mutating func text() throws(SerialError) -> String {
+        let count = try count()
+        guard let text = String(validating: rest.prefix(count), as: UTF8.self) else { throw .malformed("text") }
+        rest.removeFirst(count)
+        return text
+    }
+
+    mutating func fixed<Value: FixedWidthInteger>(_: Value.Type) throws(SerialError) -> Value {
+        let size = MemoryLayout<Value>.size
+        guard rest.count >= size else { throw .truncated }
+        defer { rest.removeFirst(size) }
+        return rest.prefix(size).reversed().reduce(0) { $0 << 8 | Value(truncatingIfNeeded: $1) }
+    }
+
+    mutating func optional<Value>(
+        _ body: (inout SerialReader) throws(SerialError) -> Value
+    ) throws(SerialError) -> Value? {
+        switch try byte() {
+        case 0: nil
+        case 1: try body(&self)
+        default: throw .malformed("optional value")
+        }
+    }
+}

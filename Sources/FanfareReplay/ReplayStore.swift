@@ -1,0 +1,167 @@
+import FanfareDecisions
+import FanfareFeeds
+import FanfareLog
+import FanfareLoop
+import FanfareModel
+
+/// Store of a replay: a folder with the log of everything that was decided.
+package struct StoreOptions: Sendable {
+    package var folder: String
+    /// The replay's rules as a rules file (`Rules.toml`). A folder that was written under other rules is refused.
+    package var rules: String
+
+    package init(folder: String, rules: String) {
+        self.folder = folder
+        self.rules = rules
+    }
+}
+
+/// Makes what a replay takes durable before it is decided, and gives back what an earlier run has taken. Confined to the replay's loop.
+final class ReplayStore {
+    private let log: any Log
+    private let rules: String
+    private let writer: LogWriter
+    private let reports = Locked<[String]>([])
+    private let wakeup: Wakeup
+    private let isDurable = Locked(false)
+    /// Entries that are being made durable, in order; empty while there are none.
+    private var pending: [LogEntry] = []
+    /// Place of the last item taken from a recorded feed.
+    private var place: UInt64 = 0
+    private(set) var recalled = 0
+    /// Log time of the last entry; `nil` in an empty store.
+    private(set) var latest: FeedTime?
+    /// Called on the loop with entries that have become durable, in order.
+    var onDurable: ([LogEntry]) -> Void = { _ in }
+    /// Called on the loop with lines for operators.
+    var onReport: (String) -> Void = { _ in }
+
+    /// - Parameter log: a log that this object alone uses from here on.
+    init(_ log: any Log, rules: String, loop: Loop) throws {
+        self.log = log
+        self.rules = rules
+        var wake: () -> Void = {}
+        wakeup = try Wakeup(loop: loop) { wake() }
+        let signal = wakeup.signal
+        let reports = reports
+        writer = try LogWriter(log) { line in
+            reports.withLock { $0.append(line) }
+            signal.signal()
+        }
+        wake = { [unowned self] in hear() }
+    }
+
+    /// Is `true` while entries are being made durable. The replay takes nothing meanwhile.
+    var isCommitting: Bool { !pending.isEmpty }
+
+    /// Ends the writing thread, and waits for it for a few seconds: a disk may hang. Entries that are not durable yet are dropped.
+    func close() {
+        writer.close()
+        writer.join(within: .seconds(5))
+        pending = []
+        hear()
+        wakeup.close()
+    }
+
+    // MARK: - Recall
+
+    /// Reads what earlier runs have taken, before anything is appended.
+    ///
+    /// - Parameters:
+    ///   - source: moves behind the items that the log has.
+    ///   - body: called with each entry, in order.
+    func recall(from source: inout any ReplaySource, _ body: (LogEntry) -> Void) throws(LogError) {
+        guard log.end > 0 else {
+            // The rules precede everything that is decided by them.
+            return try log.append([
+                LogEntry(
+                    now: FeedTime.plausible.lowerBound, .rules(rules, decisionVersion: DecisionCore.version))
+            ])
+        }
+        try log.read(from: 1) { (position, entry) throws(LogError) in
+            if position == 1 {
+                try check(entry)
+                return true
+            }
+            try follow(entry, at: position, in: &source)
+            recalled += 1
+            latest = max(entry.now, latest ?? entry.now)
+            body(entry)
+            return true
+        }
+    }
+
+    private func check(_ entry: LogEntry) throws(LogError) {
+        guard case .rules(let text, let version) = entry.body else {
+            throw LogError("the store's first entry is not its rules; give the replay a new folder")
+        }
+        guard version == DecisionCore.version else {
+            throw LogError(
+                "the store was written under decision version \(version), and this release decides by "
+                    + "\(DecisionCore.version); use the release that wrote it, or a new folder")
+        }
+        guard text == rules else {
+            throw LogError(
+                "the store was written under other rules; `fanfare log show` prints them. Use these, or a new folder")
+        }
+    }
+
+    /// Moves the source behind an entry's item, which must be the item that the log has.
+    private func follow(_ entry: LogEntry, at position: LogPosition, in source: inout any ReplaySource) throws(LogError)
+    {
+        guard entry.place > 0 else { return }
+        while place < entry.place, let (_, item) = source.peek() {
+            source.advance()
+            place += 1
+            guard place == entry.place else { continue }
+            switch (item, entry.body) {
+            case (.event(let event), .event(let logged, _)) where event == logged: return
+            case (.rejected(let rejection), .rejection(let logged)) where rejection == logged: return
+            default: break
+            }
+            break
+        }
+        throw LogError(
+            "item \(entry.place) of the feed is not the one that the store has as entry \(position); give the feed that the "
+                + "store was written from, or a new folder")
+    }
+
+    // MARK: - Appending
+
+    /// Returns the entry of an item that has just been taken from the source; `nil` for a notice, which changes nothing.
+    func entry(of item: FeedItem, now: FeedTime, wall: FeedTime?, isLive: Bool) -> LogEntry? {
+        place += 1
+        let place = isLive ? 0 : place
+        return switch item {
+        case .event(let event): LogEntry(now: now, place: place, .event(event, wall: wall))
+        case .rejected(let rejection): LogEntry(now: now, place: place, .rejection(rejection))
+        case .noticed: nil
+        }
+    }
+
+    /// Makes entries durable; `onDurable` follows. Nothing else may be appended before.
+    func append(_ entries: [LogEntry]) {
+        guard !entries.isEmpty else { return }
+        pending = entries
+        let signal = wakeup.signal
+        writer.append(entries) { [isDurable] in
+            isDurable.withLock { $0 = true }
+            signal.signal()
+        }
+    }
+
+    private func hear() {
+        for line in reports.withLock({ lines in
+            defer { lines = [] }
+            return lines
+        }) { onReport(line) }
+        let isDurable = isDurable.withLock { flag in
+            defer { flag = false }
+            return flag
+        }
+        guard isDurable, isCommitting else { return }
+        let entries = pending
+        pending = []
+        onDurable(entries)
+    }
+}
