@@ -35,7 +35,9 @@ struct LogCommand {
 
     func run() throws -> ExitStatus {
         let log: LMDBLog
-        do throws(LogError) { log = try LMDBLog(folder: folder, isReadOnly: true) } catch { throw UsageError("\(error)") }
+        do throws(LogError) { log = try LMDBLog(folder: folder, isReadOnly: true) } catch {
+            throw UsageError("\(error)")
+        }
         switch task {
         case .show(let from, let count): return try show(log, from: from, count: count)
         case .check: return try check(log)

@@ -47,7 +47,8 @@ package final class LMDBLog: Log, @unchecked Sendable {
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
-            throw LogError("\(folder): another process uses this store; stop it first, or give this one a folder of its own")
+            throw LogError(
+                "\(folder): another process uses this store; stop it first, or give this one a folder of its own")
         }
         return descriptor
     }
@@ -59,7 +60,8 @@ package final class LMDBLog: Log, @unchecked Sendable {
         for (index, entry) in entries.enumerated() {
             let row = entry.bytes(at: end + 1 + LogPosition(index))
             guard row.count <= LogEntry.bytesMax else {
-                throw LogError("an entry of \(row.count) bytes is too large for the store, which takes \(LogEntry.bytesMax)")
+                throw LogError(
+                    "an entry of \(row.count) bytes is too large for the store, which takes \(LogEntry.bytesMax)")
             }
             rows.append(row)
         }

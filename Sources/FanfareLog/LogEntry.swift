@@ -60,8 +60,14 @@ extension LogEntry {
         case .rejection(let rejection): writer.write(rejection)
         case .tick, .feedEnd: break
         }
-        writer.write(fixed: LogEntry.checksum(of: writer.bytes[...], at: position))
-        return writer.bytes
+        return LogEntry.sealed(writer.bytes[...], at: position)
+    }
+
+    /// Returns the bytes with their checksum behind them.
+    static func sealed(_ bytes: ArraySlice<UInt8>, at position: LogPosition) -> [UInt8] {
+        var trailer = SerialWriter()
+        trailer.write(fixed: checksum(of: bytes, at: position))
+        return bytes + trailer.bytes
     }
 
     private var tag: Tag {

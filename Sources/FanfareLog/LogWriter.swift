@@ -82,7 +82,9 @@ package final class LogWriter: Sendable {
                 if hasFailed { report("the store takes entries again") }
                 return true
             } catch {
-                if !hasFailed { report("\(error); new events wait until it takes them, and pushes of earlier ones go on") }
+                if !hasFailed {
+                    report("\(error); new events wait until it takes them, and pushes of earlier ones go on")
+                }
                 hasFailed = true
             }
             // A signal may stand for further entries, which wait; only the closing ends the wait early.

@@ -10,7 +10,8 @@ package enum SerialError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .truncated: "its bytes end too early"
         case .checksum: "its checksum is wrong, so it was damaged after it was written"
-        case .newerForm(let form): "it has form \(form), which a newer release wrote; this one reads forms up to \(LogEntry.form)"
+        case .newerForm(let form):
+            "it has form \(form), which a newer release wrote; this one reads forms up to \(LogEntry.form)"
         case .malformed(let part): "its \(part) cannot be read"
         }
     }

@@ -59,7 +59,9 @@ package final class Replay {
             if let notice = plan.strangers?.notice { journal.report(notice) }
             interruptions = try Interruptions(loop: loop)
             pacing = try ReplayPacing(plan.pace, loop: loop)
-            if let log = try log ?? options.store.map({ (options) throws(LogError) in try LMDBLog(folder: options.folder) }) {
+            if let log = try log
+                ?? options.store.map({ (options) throws(LogError) in try LMDBLog(folder: options.folder) })
+            {
                 store = try ReplayStore(log, rules: options.store?.rules ?? "", loop: loop)
             }
         } catch {

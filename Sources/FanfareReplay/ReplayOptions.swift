@@ -162,10 +162,12 @@ package struct ReplayOutput {
     package var preview: ((LineupPreview.Display) -> Void)?
 
     package init(
-        decision: (([UInt8]) -> Void)? = nil, report: @escaping (String) -> Void,
-        progress: ((ReplayProgress) -> Void)? = nil, preview: ((LineupPreview.Display) -> Void)? = nil
+        decision: (([UInt8]) -> Void)? = nil, recalledDecision: (([UInt8]) -> Void)? = nil,
+        report: @escaping (String) -> Void, progress: ((ReplayProgress) -> Void)? = nil,
+        preview: ((LineupPreview.Display) -> Void)? = nil
     ) {
         self.decision = decision
+        self.recalledDecision = recalledDecision
         self.report = report
         self.progress = progress
         self.preview = preview

@@ -1,0 +1,80 @@
+import Dispatch
+import FanfareLoop
+import FanfareModel
+import Testing
+
+@testable import FanfareLog
+
+@Suite struct LogWriterTests {
+    /// Log whose first appends fail, as on a full disk.
+    ///
+    /// `Sendable` is unchecked: the writer's thread alone uses it, and the test reads it after the thread has ended.
+    private final class FailingLog: Log, @unchecked Sendable {
+        let memory = MemoryLog()
+        var failuresLeft: Int
+        init(failures: Int) { failuresLeft = failures }
+        var end: LogPosition { memory.end }
+
+        func append(_ entries: [LogEntry]) throws(LogError) {
+            guard failuresLeft == 0 else {
+                failuresLeft -= 1
+                throw LogError("the disk is full")
+            }
+            memory.append(entries)
+        }
+
+        func read(
+            from position: LogPosition, _ body: (LogPosition, LogEntry) throws(LogError) -> Bool
+        ) throws(LogError) { try memory.read(from: position, body) }
+    }
+
+    private func entry(_ number: Int) -> LogEntry { LogEntry(now: FeedTime(milliseconds: Int64(number)), .tick) }
+
+    @Test func entriesAreDurableInOrderWhenTheirCallsSaySo() throws {
+        let log = FailingLog(failures: 0)
+        let writer = try LogWriter(log) { _ in }
+        let ends = Locked<[LogPosition]>([])
+        let done = DispatchSemaphore(value: 0)
+        for number in 1...100 {
+            writer.append([entry(number)]) {
+                ends.withLock { $0.append(log.end) }
+                if number == 100 { done.signal() }
+            }
+        }
+        #expect(done.wait(timeout: .now() + 60) == .success)
+        writer.close()
+        #expect(writer.join(within: .seconds(60)))
+        for (index, end) in ends.withLock({ $0 }).enumerated() { #expect(end >= UInt64(index + 1)) }
+        var found: [LogEntry] = []
+        try log.read(from: 1) { (_, entry) in
+            found.append(entry)
+            return true
+        }
+        #expect(found == (1...100).map(entry))
+    }
+
+    /// The second entry comes while the first one cannot be written, and does not overtake it.
+    @Test func aFullDiskIsReportedOnceAndTriedAgain() throws {
+        let log = FailingLog(failures: 2)
+        let lines = Locked<[String]>([])
+        let writer = try LogWriter(log) { line in lines.withLock { $0.append(line) } }
+        let done = DispatchSemaphore(value: 0)
+        writer.append([entry(1)]) { done.signal() }
+        writer.append([entry(2)]) { done.signal() }
+        for _ in 1...2 { #expect(done.wait(timeout: .now() + 60) == .success) }
+        writer.close()
+        #expect(writer.join(within: .seconds(60)))
+        #expect(log.memory.end == 2)
+        let said = lines.withLock { $0 }
+        #expect(said.count == 2 && said[0].hasPrefix("the disk is full") && said[1] == "the store takes entries again")
+    }
+
+    @Test func closingEndsTheWaitForADisk() throws {
+        let failed = DispatchSemaphore(value: 0)
+        let writer = try LogWriter(FailingLog(failures: .max)) { _ in failed.signal() }
+        writer.append([entry(1)]) { Issue.record("the entry is not durable") }
+        #expect(failed.wait(timeout: .now() + 60) == .success)
+        writer.close()
+        #expect(writer.join(within: .seconds(60)))
+    }
+}

@@ -1,0 +1,188 @@
+import EngineTestSupport
+import Fanfare
+import FanfareDecisions
+import FanfareFeeds
+import FanfareLog
+import FanfareLoop
+import FanfareModel
+import Foundation
+import Testing
+
+@testable import FanfareReplay
+
+/// A replay whose process ends somewhere, and the next one that goes on with its log.
+@Suite struct ReplayStoreTests {
+    private static let kickOff: Int64 = 1_781_359_200
+
+    /// Two matches with goals, held changes, timers, a broken line and an end; 60 lines.
+    private static func feed() -> String {
+        var lines: [String] = []
+        for minute in 0..<30 {
+            for match in 1...2 {
+                let at = kickOff + Int64(60 * minute + match)
+                let set = #"{"topic":"board/\#(match)","at":\#(at),"set":{"number":\#(minute)}"#
+                lines.append(set + (minute == 29 ? #","kind":"end"}"# : "}"))
+            }
+            if minute == 7 { lines.append("{") }
+            if minute == 9 {
+                let at = kickOff + Int64(60 * minute + 3)
+                lines.append(#"{"topic":"board/1","at":\#(at),"operator":"pause"}"#)
+                lines.append(#"{"topic":"board/1","at":\#(at + 200),"operator":"resume"}"#)
+            }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private final class FeedFile {
+        let path = NSTemporaryDirectory() + "fanfare-store-\(UUID()).ndjson"
+        init(_ text: String) throws { try text.write(toFile: path, atomically: true, encoding: .utf8) }
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    private struct Result {
+        var summary = ReplaySummary()
+        var recalled: [UInt8] = []
+        var decided: [UInt8] = []
+        var states: [UInt8] = []
+        var log: [UInt8] { recalled + decided }
+    }
+
+    private func replay(
+        _ path: String, _ log: (any Log)?, rules: String = "", _ configure: (inout ReplayOptions) -> Void = { _ in }
+    ) throws -> Result {
+        var options = ReplayOptions(paths: [path])
+        options.store = log.map { _ in StoreOptions(folder: "", rules: rules) }
+        options.subscribers = 20
+        options.keepsStates = true
+        configure(&options)
+        var result = Result()
+        var (recalled, decided): ([UInt8], [UInt8]) = ([], [])
+        let output = ReplayOutput(
+            decision: { decided += $0 }, recalledDecision: { recalled += $0 }, report: { _ in })
+        let replay = try Replay(options, output: output, input: STDIN_FILENO, log: log)
+        result.summary = replay.run()
+        replay.writeStates { result.states += $0 }
+        (result.recalled, result.decided) = (recalled, decided)
+        return result
+    }
+
+    private func entries(of log: any Log) throws -> [LogEntry] {
+        var entries: [LogEntry] = []
+        try log.read(from: 1) { (_, entry) in
+            entries.append(entry)
+            return true
+        }
+        return entries
+    }
+
+    private func log(of entries: some Sequence<LogEntry>) -> MemoryLog {
+        let log = MemoryLog()
+        log.append(Array(entries))
+        return log
+    }
+
+    @Test func aStoreChangesNoDecision() throws {
+        let file = try FeedFile(Self.feed())
+        let without = try replay(file.path, nil)
+        let with = try replay(file.path, MemoryLog())
+        #expect(!without.decided.isEmpty)
+        #expect(with.decided == without.decided && with.recalled.isEmpty)
+        #expect(with.states == without.states)
+    }
+
+    /// A crash leaves some first entries of the log. Wherever it falls, both runs together decide what an undisturbed one does.
+    @Test(arguments: [ReplayOptions.Speed.max, .times(1_000_000)])
+    func aRunAfterACrashGoesOnByteForByte(speed: ReplayOptions.Speed) throws {
+        let file = try FeedFile(Self.feed())
+        let undisturbed = try replay(file.path, nil)
+        let whole = MemoryLog()
+        _ = try replay(file.path, whole) { $0.speed = speed }
+        let entries = try entries(of: whole)
+        #expect(entries.count > 60)
+        for cut in 0...entries.count {
+            let log = log(of: entries.prefix(cut))
+            let resumed = try replay(file.path, log) { $0.speed = speed }
+            #expect(resumed.log == undisturbed.decided, "cut at \(cut)")
+            #expect(resumed.states == undisturbed.states, "cut at \(cut)")
+            #expect(resumed.summary.recalled == max(0, cut - 1))
+            #expect(resumed.summary.undelivered == 0)
+        }
+    }
+
+    /// Log that notes at each append how many decisions had been made until then.
+    ///
+    /// `Sendable` is unchecked: the writer's thread alone uses it until the replay has ended.
+    private final class WatchedLog: Log, @unchecked Sendable {
+        let memory = MemoryLog()
+        let decisions = Locked(0)
+        private(set) var seen: [(durable: LogPosition, decisions: Int)] = []
+        var end: LogPosition { memory.end }
+
+        func append(_ entries: [LogEntry]) {
+            seen.append((end, decisions.withLock { $0 }))
+            memory.append(entries)
+        }
+
+        func read(
+            from position: LogPosition, _ body: (LogPosition, LogEntry) throws(LogError) -> Bool
+        ) throws(LogError) { try memory.read(from: position, body) }
+    }
+
+    /// Without timers each event is one decision, and the first entry are the rules.
+    @Test func nothingIsDecidedBeforeItIsDurable() throws {
+        let lines = (0..<2000).map { #"{"topic":"board/\#($0)","at":\#(Self.kickOff),"set":{"a":1}}"# }
+        let file = try FeedFile(lines.joined(separator: "\n"))
+        let log = WatchedLog()
+        var options = ReplayOptions(paths: [file.path])
+        options.store = StoreOptions(folder: "", rules: "")
+        let output = ReplayOutput(decision: { _ in log.decisions.withLock { $0 += 1 } }, report: { _ in })
+        _ = try Replay(options, output: output, input: STDIN_FILENO, log: log).run()
+        #expect(log.end == 2002 && log.seen.count > 4)
+        #expect(log.seen.dropFirst().allSatisfy { $0.decisions == Int($0.durable) - 1 }, "\(log.seen)")
+    }
+
+    /// What was decided before the crash reaches everybody as it is now, and alerts nobody again.
+    @Test func everybodyGetsTheNewestStateOnceAndSilently() throws {
+        let kickOff = Self.kickOff
+        let goal =
+            #"{"topic":"match/1","topicKind":"football","at":\#(kickOff),"kind":"period","#
+            + #""fact":{"id":"k","kind":"period","period":"1H"}}"# + "\n"
+            + #"{"topic":"match/1","at":\#(kickOff + 60),"fact":{"id":"g","kind":"goal","side":"home"}}"# + "\n"
+        let file = try FeedFile(goal)
+        let log = MemoryLog()
+        let first = try replay(file.path, log)
+        #expect(first.summary.counts.alerts.accepted == 20)
+        let second = try replay(file.path, log)
+        #expect(second.summary.counts.pushes.accepted == 20)
+        #expect(second.summary.counts.alerts.accepted == 0)
+        #expect(second.summary.events == 0 && second.decided.isEmpty)
+    }
+
+    @Test func anotherFeedIsRefusedWithItsPlace() throws {
+        let log = MemoryLog()
+        let file = try FeedFile(Self.feed())
+        _ = try replay(file.path, log)
+        let other = try FeedFile(Self.feed().replacingOccurrences(of: #""number":5"#, with: #""number":6"#))
+        let error = #expect(throws: ReplayError.self) { try replay(other.path, log) }
+        #expect(error?.description.hasPrefix("item 11 of the feed is not the one") == true, "\(error.debugDescription)")
+        let shorter = try FeedFile(Self.feed().split(separator: "\n").prefix(3).joined(separator: "\n"))
+        #expect(throws: ReplayError.self) { try replay(shorter.path, log) }
+    }
+
+    @Test func otherRulesAreRefused() throws {
+        let file = try FeedFile(Self.feed())
+        let log = MemoryLog()
+        _ = try replay(file.path, log, rules: "[generic]")
+        let error = #expect(throws: ReplayError.self) { try replay(file.path, log, rules: "[football]") }
+        #expect(error?.description.contains("under other rules") == true)
+    }
+
+    @Test func anotherDecisionVersionIsRefused() throws {
+        let log = log(of: [
+            LogEntry(now: FeedTime.plausible.lowerBound, .rules("", decisionVersion: DecisionCore.version + 1))
+        ])
+        let file = try FeedFile(Self.feed())
+        let error = #expect(throws: ReplayError.self) { try replay(file.path, log) }
+        #expect(error?.description.contains("decision version \(DecisionCore.version + 1)") == true)
+    }
+}
