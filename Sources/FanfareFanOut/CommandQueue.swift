@@ -54,7 +54,7 @@ import FanfareModel
         if overtaken > CommandQueue.gapsMin, overtaken * 2 > entries.count - head { tighten() }
     }
 
-    /// Number of gaps up to which they are not removed.
+    /// Gaps are removed only above this number.
     private static let gapsMin = 1024
     /// Number of places in memory, including gaps.
     var room: Int { entries.count }

@@ -150,7 +150,7 @@ extension Shard {
         case .throttled, .serviceError:
             if outcome == .throttled { counts.pushes.throttled += 1 } else { counts.pushes.notProcessed += 1 }
             if outcome == .serviceError { service.noteTrouble() }
-            // In an outage, all pushes fail: the start's own refusals do not count, and it waits as long as the outage lasts.
+            // In an outage, all pushes fail: errors do not count as refusals of the start, and it waits as long as the outage lasts.
             if outcome == .throttled || activity.strikes.othersWereServed(by: service.number) {
                 starts.noteRefusal(of: slot)
             }

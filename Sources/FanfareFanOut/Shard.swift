@@ -53,8 +53,7 @@ package final class Shard: DeliverySource {
 
     var starts = StartCoordinator()
     var renewals = RenewalBook()
-    /// Activities that are ended for their age with the state of an audience that goes on, until the end is accepted, and the indices of these
-    /// audiences.
+    /// Index of the audience whose newest state ends an activity for its age, by activity. It is kept until the end is accepted.
     var lastStates: [ActivitySlot: Int] = [:]
     var ageScanner: AgeScanner
 

@@ -85,7 +85,7 @@ public struct ShardCounts: Sendable, Equatable {
     public struct Alerts: Sendable, Equatable {
         /// Alerts accepted by the service with the push that carried them.
         public var accepted = 0
-        /// Alerts in whose place a newer alert of the same or a higher class was sent, or is kept.
+        /// Alerts that are not sent because a newer one of the same or a higher class was sent or is kept in their place.
         public var superseded = 0
         /// Alerts whose cause was withdrawn before they left.
         public var revoked = 0

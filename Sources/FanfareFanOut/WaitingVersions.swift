@@ -5,7 +5,7 @@ import FanfareModel
 struct WaitingVersions {
     struct Places: Equatable {
         var immediate: Int?
-        /// Kept apart from `immediate`, because a version that can wait must not replace one that cannot.
+        /// Place of the version at priority 5. It is apart from `immediate`, because a version that can wait must not replace one that cannot.
         var conserving: Int?
 
         var isEmpty: Bool { immediate == nil && conserving == nil }

@@ -44,12 +44,12 @@ package struct Rotation: Sendable {
 
     /// A rotation without its favourite in few bytes, for lineups at rest, of which there are very many.
     struct Resting {
-        /// 255 means none.
+        /// Position in the spotlight; 255 means none.
         fileprivate var position: UInt8
-        /// 255 means that the spotlight is not held.
+        /// Weight of the news that hold the spotlight; 255 means that it is not held.
         fileprivate var weight: UInt8
         fileprivate var heldUntil: Int64
-        /// `Int64.max` means none.
+        /// The time at which a round moves on, milliseconds; `Int64.max` means none.
         fileprivate var turnEnds: Int64
         fileprivate var credit: Int64
         fileprivate var creditAt: Int64
