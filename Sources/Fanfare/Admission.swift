@@ -6,7 +6,7 @@ public enum Admission: Sendable, Hashable {
     case taken(Receipt)
     /// There is no room, and nothing was taken. `Engine.room()` waits for room.
     case full
-    /// The engine has been told to stop and takes nothing more.
+    /// The engine is stopping, or has stopped, and takes nothing more.
     case stopped
     /// Nothing was taken, and repeating the call does not help.
     case refused(Refusal)
@@ -32,14 +32,14 @@ public enum Admission: Sendable, Hashable {
 
 /// Reason why the engine has not taken a call's command or question, or does not answer.
 ///
-/// The four cases are the four things that a caller can do: try later, stop, give way, correct the call. `Refusal` tells what to correct, and
+/// The four cases are the four things that a caller can do: try later, stop, give way, correct the call. `Refusal` says what to correct, and
 /// can gain causes without breaking a `switch`.
 ///
 /// Write `catch { switch error { … } }`: the compiler of Swift 6.3.1 crashes on `catch .refused(let refusal)` after an `await`.
 public enum EngineError: Error, Sendable, Hashable, CustomStringConvertible {
     /// There was no room within the caller's time limit.
     case full
-    /// The engine has been told to stop.
+    /// The engine is stopping, or has stopped.
     case stopped
     /// The calling task was cancelled before the engine had room or an answer. Nothing was taken if the call waited for room.
     case cancelled
@@ -72,7 +72,7 @@ public struct Refusal: Sendable, Hashable, CustomStringConvertible {
         public static let lineup = Cause(code: 2)
         /// The engine does not push to this app.
         public static let app = Cause(code: 3)
-        /// An operator's order stands where a correction is expected.
+        /// An operator's order was passed as a correction.
         public static let correction = Cause(code: 4)
         /// A phone could not read the content state back.
         public static let contentState = Cause(code: 5)

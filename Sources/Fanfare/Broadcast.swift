@@ -50,7 +50,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         version.add(1, ordering: .releasing)
     }
 
-    /// Ends the broadcast and tells the listeners.
+    /// Ends the broadcast and notifies the listeners.
     func finish() {
         let listeners = state.withLock { state in
             state.isOver = true
@@ -62,7 +62,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         for listener in listeners { listener.end() }
     }
 
-    /// Whether somebody listens, at a glance: what is said a million times a second should cost nothing where nobody does.
+    /// Is `true` while there are listeners. The check takes no lock, so an element sent a million times a second costs little without them.
     var isHeard: Bool { listenerCount.load(ordering: .relaxed) > 0 }
 
     fileprivate var listeners: [Listener] { state.withLock { $0.listeners.map(\.hear) } }
@@ -76,7 +76,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         }
     }
 
-    /// Core's end of a broadcast. One counter tells if the listeners are unchanged, so an element without listeners costs no lock. The
+    /// Core's end of a broadcast. One counter shows if the listeners are unchanged, so an element without listeners costs no lock. The
     /// element is lent to the listeners, because a copy of a record costs more than all the rest. Confined to the core's thread.
     struct Speaker {
         private let broadcast: Broadcast

@@ -139,7 +139,7 @@ extension Engine.Command {
     ///
     /// If the topic's rules renew activities, the engine starts a successor when an activity has lasted almost eight hours. The successor has
     /// an id of its own (`StartRequest.name(_:edition:)`), and the old activity ends when the successor's token is reported. All earlier ids
-    /// continue to work in all calls here. An `ActivityEvent` with `.renewed` tells that the old card is gone and the new one may be there;
+    /// continue to work in all calls here. An `ActivityEvent` with `.renewed` says that the old card is gone and the new one may be there;
     /// after an outage that is later than the system has ended the old card. For an activity that the app has started itself, `start` after
     /// `follow` only tells the engine how to renew it; nothing is started then. The id of an activity that is being ended cannot be started
     /// again until that activity is gone; an `ActivityEvent` reports such a start.

@@ -26,7 +26,7 @@ extension Engine.Command {
     ///   - kind: the topic's kind, on its first event; without a kind everything is visible and nothing is folded.
     ///   - at: event time; `nil`: now. A state older than the newest is dropped as `late`.
     ///   - lifecycle: `.end` makes this the last state.
-    ///   - alert: request for attention. The topic's budget may demote it; the decision record tells. It also tells if the state has more
+    ///   - alert: request for attention. The topic's budget may demote it; the decision record says so. It also says if the state has more
     ///     bytes than the topic's rules allow.
     /// - Throws: `ContentStateFault` if a phone could not read the state back.
     public static func publish(
@@ -69,7 +69,7 @@ public struct ContentStateFault: Error, Sendable, CustomStringConvertible {
         case notEncodable(String)
         /// The state is a single value or an array, but ActivityKit requires an object.
         case notAnObject
-        /// A default `JSONDecoder` fails or returns another value; the text tells which.
+        /// A default `JSONDecoder` fails or returns another value; the text says which.
         case decodesDifferently(String)
     }
 

@@ -87,9 +87,9 @@ final class CoreTurn {
 
     /// Due time of the next turn.
     enum Next: Equatable {
-        /// Soon, after the loop has served its other handles.
+        /// The next turn runs soon, after the loop has served its other handles.
         case again
-        /// After this time, or earlier with the next request; `nil`: with the next request.
+        /// The next turn runs after this time, or earlier with the next request; `nil` means with the next request.
         case after(Duration?)
     }
 

@@ -49,7 +49,7 @@ extension Engine {
             report = { [unowned self] in announcer.reports.say($0) }
         }
 
-        /// Runs the loop until the engine has been told to stop and has stopped.
+        /// Runs the loop until the engine has stopped on request.
         ///
         /// - Returns: the last figures.
         func run() -> ShardCounts {

@@ -18,7 +18,7 @@ import Synchronization
 /// await engine.shutdown()
 /// ```
 ///
-/// Commands, which include feed events, have two ways in. `offer(_:)` returns at once and tells if the engine has taken the command;
+/// Commands, which include feed events, have two ways in. `offer(_:)` returns at once and says if the engine has taken the command;
 /// `send(_:within:)`, and the verbs built on it, wait for room and throw. Both return a `Receipt`. Calls of one thread or task are taken in
 /// their order. Everything taken is decided, and it is sent unless the time given to `shutdown(within:)` is too short.
 ///
@@ -40,8 +40,8 @@ public final class Engine: Sendable {
         public var rules = Rules.builtIn
         /// Limits on how much of a phone's attention one activity may claim.
         public var limits = ActivityLimits()
-        /// Activities that are on phones already. They are loaded before `init` returns; `Observer.report` tells how many were left out, and
-        /// why.
+        /// Activities that are on phones already. They are loaded before `init` returns; `Observer.report` receives the number of those left
+        /// out, and the reasons.
         public var subscribers: (any SubscriberSource)?
         /// Clock of the engine; another one than the system's is for tests.
         public var clock = ClockSource.system

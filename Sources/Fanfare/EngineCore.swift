@@ -18,7 +18,7 @@ package final class EngineCore {
     @exclusivity(unchecked) private var appOrders: [AppOrders]
     private let shards: ShardLinks
     private var unreadyShards: Int
-    /// Waits until the shards, which have been told to stop, have ended, and hands over their remaining feedback.
+    /// Waits until the stopping shards have ended, and hands over their remaining feedback.
     private let join: ((ShardFeedback, _ shard: Int) -> Void) -> Void
     private var figures: ShardFigures
     @exclusivity(unchecked) private var publications = ShardCompletions()
@@ -30,7 +30,7 @@ package final class EngineCore {
     /// - Parameters:
     ///   - links: links to the shards, grouped by app, equally many for each.
     ///   - apps: apps in the order of their shards; empty if nothing is sent to APNs.
-    ///   - join: waits until the shards, which have been told to stop, have ended, and hands over their remaining feedback.
+    ///   - join: waits until the stopping shards have ended, and hands over their remaining feedback.
     init(
         rules: Rules = .builtIn, shards links: [ShardLink], perApp: Int, apps: [AppID] = [],
         join: @escaping ((ShardFeedback, _ shard: Int) -> Void) -> Void = { _ in }

@@ -21,7 +21,7 @@ package protocol EngineCoreDelegate: AnyObject {
     ///
     /// - Parameter moment: monotonic nanoseconds; `nil` if no activity lacked it.
     func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: Int64?)
-    /// Called instead of `coreDidComplete` if a newer publication's completion stands for this one's.
+    /// Called instead of `coreDidComplete` if the completion of a newer publication covers this one.
     func coreDidOvertake(_ serial: UInt64, of topic: TopicID)
     func coreDidLoseToken(of activity: ActivityID)
     func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID)

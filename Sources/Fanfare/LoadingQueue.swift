@@ -5,7 +5,7 @@ import FanfareLoop
 /// Activities on their way from the thread that reads them to their shard, while an engine starts and no loop runs yet. Therefore both sides
 /// block: the reader while the shard is behind, the shard while the queue is empty.
 final class LoadingQueue: Sendable {
-    /// The engine cannot be created; another error tells why.
+    /// The engine cannot be created; another error has the reason.
     struct Abandoned: Error {}
 
     private struct State {

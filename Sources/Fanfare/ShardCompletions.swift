@@ -45,7 +45,7 @@ struct ShardCompletions {
         return Completion(topic: publication.topic, at: publication.latest)
     }
 
-    /// Removes a publication, because a newer one's completion stands for its own.
+    /// Removes a publication that the completion of a newer one covers.
     ///
     /// - Returns: its topic; `nil` if it was not open.
     mutating func overtake(_ serial: UInt64) -> TopicID? { open.remove(serial)?.topic }

@@ -72,7 +72,7 @@ final class ShardLink {
     /// First command that found the ring full.
     private var next: ShardCommand?
     /// Is `true` while a `reportQuiet` waits in the backlog. A later one waits outside until that has left, and a newer one replaces it,
-    /// because an answer stands for all questions before it. Each question in the backlog keeps versions behind it from overtaking those
+    /// because an answer covers all questions before it. Each question in the backlog keeps versions behind it from overtaking those
     /// before it.
     private var hasQuestion = false
     private var asked: UInt64?

@@ -72,7 +72,7 @@ final class ShardThreads {
         self.threads = threads
     }
 
-    /// Waits for the threads, which have been told to stop, and hands over their remaining feedback.
+    /// Waits for the threads, which are stopping, and hands over their remaining feedback.
     func join(_ take: (ShardFeedback, _ shard: Int) -> Void) {
         for index in threads.indices {
             let rest = threads[index].join()

@@ -12,8 +12,8 @@ public protocol SubscriberSource: Sendable {
     /// Passes all activities to `take`. The engine's core thread calls it once while `Engine.init` waits, so it must not wait for the thread
     /// that calls `init`. The shards load at the same time, on threads of their own, and nothing is kept outside them.
     ///
-    /// - Parameter take: returns the fault of a subscription, or `nil`. A faulty subscription is left out, and operators are told how many
-    ///   were.
+    /// - Parameter take: returns the fault of a subscription, or `nil`. A faulty subscription is left out, and the number of these is
+    ///   reported to operators.
     func read(_ take: (Subscription) -> String?) throws
 }
 

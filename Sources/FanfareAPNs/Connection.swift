@@ -533,7 +533,7 @@ final class Connection: Candidate {
     }
 
     /// Ends the requests in flight and stops reading, after the peer broke the protocol. Closing TCP with unread bytes would
-    /// discard the GOAWAY that tells the peer the reason, so the peer gets a moment to read it.
+    /// discard the GOAWAY that gives the peer the reason, so the peer gets a moment to read it.
     private func breakOff(_ ending: Ending, at moment: Moment) {
         flush()
         phase = .leaving

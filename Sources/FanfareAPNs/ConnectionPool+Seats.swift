@@ -116,7 +116,7 @@ extension ConnectionPool {
     func replace(_ connection: Connection, at moment: Moment) {
         guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
         if connection.wasWorthwhile || connection.hasLasted(at: moment.monotonicNanoseconds) {
-            // A server that shuts down tells all its clients, and each of them on all its connections.
+            // A server that shuts down notifies all its clients, and each of them on all its connections.
             vacate(index, for: .nanoseconds(Int64.random(in: 0...spread(of: index), using: &random)), at: moment)
         } else {
             vacate(index, for: nextWait(index, at: moment.monotonicNanoseconds), at: moment)

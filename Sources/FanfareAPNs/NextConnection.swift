@@ -1,9 +1,9 @@
 /// Chooses the connection that is pulled for next.
 ///
 /// Connections with the fewest errors go first: errors come fast, so a connection that brings nothing else always has room.
-/// Of those, connections with normal answer times go before slow ones; then the one with the fewest requests in flight, where
-/// each request on a connection that answers two or three times as late counts as two or three. So a goal spreads evenly over
-/// all connections, and none needs more round trips than the others. Of equals, the one that was offered first wins.
+/// Connections with normal answer times go next, before slow ones; then the one with the fewest requests in flight, where each request on
+/// a connection that answers two or three times as late counts as two or three. Thus a goal spreads evenly over all connections, and none
+/// needs more round trips than the others. The one that was offered first wins among equals.
 struct NextConnection {
     /// Index of the chosen connection; `nil` until one with room has been offered.
     private(set) var index: Int?

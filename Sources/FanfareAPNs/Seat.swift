@@ -13,7 +13,7 @@ extension ConnectionPool {
         var opensAt: Int64 = 0
         /// `true` if the connection gives way to another one at `opensAt`.
         var isInDoubt = false
-        /// `true` once a connection in this seat has been of use, and the peer has thus wanted this many.
+        /// `true` once a connection in this seat has carried traffic or has lasted, so that the peer has accepted this many.
         var hasCarried = false
         /// Connections in a row that the peer ended or did not take.
         var refusals = 0

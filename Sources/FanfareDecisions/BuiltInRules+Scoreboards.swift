@@ -3,7 +3,7 @@ import FanfareModel
 /// Games whose decoders state in each fact its effect on the scoreboard: `side`, a `text` for people, and the `key` that changes.
 extension TopicRules {
     /// Ice hockey: `teams`, `period`, `goal`, `penalty`, `shootoutAttempt`. Goals alert, because they are rarer than in other fast
-    /// games and everybody waits for them; penalties are silent.
+    /// games and people wait for them; penalties are silent.
     public static let hockey = TopicRules(
         reducer: CountingReducer(
             counters: [

@@ -67,7 +67,7 @@ struct StandingOrders: Sendable {
 }
 
 extension FeedEvent.Operation {
-    /// Is `true` for an order that stands until its opposite comes.
+    /// Is `true` for an order that applies until its opposite is given.
     var stands: Bool { self == .mute || self == .pause }
     /// Is `true` for an order that holds topics or lifts a hold.
     var holds: Bool { self != .republish && self != .reset }

@@ -63,7 +63,7 @@ extension Topic {
 
         if case .nothing(let reason?) = folded { context.verdict.reason = reason }
         if context.verdict.outcome == .unchanged, let lateBy {
-            // Stands only if nothing visible comes of the event.
+            // The outcome remains `late` only if the event changes nothing visible.
             context.verdict.set(.late, "late by \(lateBy.inSeconds), \(context.verdict.reason)")
         }
         if case .withdrawal(let fact, _) = folded.entry, governor.hasGranted(fact.id) {

@@ -7,9 +7,9 @@ public enum ActivityFate: Sendable, Hashable {
     /// The activity has lasted eight hours, or up to ten minutes less, and is gone without a successor. If one was pending, `notStarted`
     /// is reported for it.
     case expired
-    /// The activity is gone, and its id now means `as`, its successor: APNs accepted the successor's start, may have accepted it, or
-    /// the successor's token is known. The id means the successor even earlier, but no device has that card before its start has left,
-    /// or if the start comes back.
+    /// The activity is gone, and its id now means `as`, its successor: APNs accepted the successor's start, may have accepted it, or the
+    /// successor's token is known. The id may mean the successor before this is reported, while that card cannot exist yet: its start has
+    /// not left, or was not accepted.
     case renewed(as: ActivityID)
     /// The activity was followed again with the same token while its end was in flight: that card is gone, and a new card has its own token.
     case ended

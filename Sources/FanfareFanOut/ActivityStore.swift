@@ -13,7 +13,8 @@ struct Activity {
     /// of an earlier tenant or wait are recognised by it and ignored.
     var generation: UInt32 = 0
     var tenant: UInt32 { generation >> 8 }
-    /// The newest version whose delivery is settled: accepted, or refused for good and counted as failed.
+    /// The newest version that was accepted, or that shows the same as the accepted one. A joiner has its audience's newest version from the
+    /// beginning, with `owedFirst` until its first push is accepted.
     var delivered: UInt32 = 0
     /// The version up to which alerts have had their chance with this activity: sent, superseded, revoked or stale. A push in flight
     /// counts when its completion arrives; a push that was certainly not processed is no chance.

@@ -1,4 +1,4 @@
-/// A cursor that goes round over the shard's activities to find those that are due for a renewal or an end; it sleeps while none is.
+/// A cursor that visits the shard's activities in circles to find those that are due for a renewal or an end; it sleeps while none is.
 ///
 /// A lap has 300 steps. The cursor takes one step at a time within a lap, and after it sleeps until the earliest moment at which an
 /// activity is due, of that lap or added since. So the scan needs no memory per activity but the second at which each began.

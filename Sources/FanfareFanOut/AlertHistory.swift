@@ -1,30 +1,30 @@
 import FanfareModel
 
-/// The alerts that members of an audience may have missed: the newest of each class, and the versions of those that have made room
-/// for them.
+/// The alerts that members of an audience may have missed: the newest ones of each class, and the versions of older ones that these have
+/// displaced.
 struct AlertHistory {
-    /// The oldest first.
+    /// Alerts that may still be sent, the oldest first.
     private(set) var pending: [PendingAlert] = []
-    /// Versions of alerts that have made room for newer ones, in the order in which they did.
+    /// Versions of displaced alerts, in the order in which they were displaced.
     private var displaced: [UInt32] = []
-    /// Of each class.
+    /// Number of alerts so far, by class.
     private var seen = SIMD2<UInt32>()
-    /// Version of the newest alert: who has had its chance at that one needs no look at the others.
+    /// Version of the newest alert: a member that has had its chance at that one has missed none.
     private(set) var newest: UInt32 = 0
-    /// Unvisited members before which the newest alert has not come yet: while there are any, the sweep runs in the first lane.
+    /// Unvisited members that may lack the newest alert: while there are any, the sweep runs in the first lane.
     private(set) var unreached = 0
 
-    /// Alerts of each class kept for those who missed them. A person who missed more than this many has no use for the oldest; but
-    /// no number of ordinary ones makes up for an essential one.
+    /// Alerts of each class that are kept. A person who missed more than this many has no use for the oldest; but ordinary alerts, however
+    /// many, never displace an essential one.
     static let perClassMax = 8
-    /// An activity lasts eight hours: an alert every half minute.
+    /// Maximum of displaced versions: an alert every half minute for the eight hours that an activity lasts.
     private static let displacedMax = 1024
 
-    /// A version brings an alert.
+    /// Adds the alert of a version.
     ///
     /// - Parameters:
-    ///   - members: they are all to be reached.
-    ///   - oldest: version that all of them have, or a newer one.
+    ///   - members: number of members, all of which are to get the alert.
+    ///   - oldest: the oldest version that a member has.
     mutating func append(_ issue: IssuedAlert, in version: UInt32, for members: Int, having oldest: UInt32) {
         let `class` = issue.alert.class
         if pending.count(where: { $0.alert.class == `class` }) == AlertHistory.perClassMax,
@@ -39,15 +39,20 @@ struct AlertHistory {
         unreached = members
     }
 
-    /// A history in which nobody has missed anything, and the alerts are not there: only how many there were of each class, as far as
-    /// their numbers need that.
+    /// Creates the history of an audience that was at rest, in which no member has missed an alert. It has no alerts, and only the low bits of
+    /// their counts, which suffice for the alerts' numbers.
     init(resting seen: SIMD2<UInt8>) { self.seen = SIMD2(truncatingIfNeeded: seen) &+ 256 }
 
     init() {}
 
+    /// Low bits of the number of alerts, by class: the history of an audience at rest.
     var resting: SIMD2<UInt8> { SIMD2(truncatingIfNeeded: seen) }
 
-    /// Alerts that came before all that are there, the oldest first. Everybody has had the chance of them: they have this version.
+    /// Restores alerts that came before all present ones.
+    ///
+    /// - Parameters:
+    ///   - older: the alerts, the oldest first.
+    ///   - version: the version that they get. Each member has it, and so has had its chance at them.
     mutating func restore(_ older: [IssuedAlert], in version: UInt32) {
         for alertClass in [AlertClass.ordinary, .essential] {
             let place = UInt32(alertClass.rawValue)
@@ -62,17 +67,17 @@ struct AlertHistory {
         }
     }
 
-    /// The alert makes room for a newer one. Nobody can be told of it any more; for the figures its version is kept while somebody
-    /// may have missed it.
+    /// Displaces an alert by a newer one. It is sent to no member any more; its version is kept for the figures while a member may have missed
+    /// it.
     private mutating func displace(_ index: Int, having oldest: UInt32) {
         displaced.removeAll { $0 <= oldest }
         if displaced.count == AlertHistory.displacedMax { displaced.removeFirst() }
         displaced.append(pending.remove(at: index).version)
     }
 
-    /// Alerts of that cause ride no more.
+    /// Revokes the alerts of a cause: no further push carries them.
     ///
-    /// - Returns: their versions.
+    /// - Returns: the versions of the alerts.
     mutating func revoke(cause: String, topic: TopicID) -> [UInt32] {
         var versions: [UInt32] = []
         for index in pending.indices where pending[index].alert.cause == cause && pending[index].topic == topic {
@@ -82,16 +87,16 @@ struct AlertHistory {
         return versions
     }
 
-    /// Unvisited members have been visited.
+    /// Notes visits to members that may have lacked the newest alert.
     mutating func noteVisits(_ count: Int) { unreached -= min(unreached, count) }
 
-    /// Alerts that came after those at which somebody has had its chance, carried or not.
+    /// Returns the alerts of versions after `alerted`, up to which a member has had its chance at alerts.
     func missed(after alerted: UInt32) -> ArraySlice<PendingAlert> {
         guard newest > alerted else { return [] }
         return pending[(pending.firstIndex { $0.version > alerted } ?? pending.endIndex)...]
     }
 
-    /// Of those that were to be had up to a version, how many have made room for newer ones.
+    /// Returns the number of displaced alerts between two versions: after `alerted`, and not after `version`.
     func displaced(after alerted: UInt32, through version: UInt32) -> Int {
         displaced.isEmpty ? 0 : displaced.count { $0 > alerted && $0 <= version }
     }

@@ -2,7 +2,7 @@ import FanfareModel
 
 /// The activities that receive the same payload, the version they are being brought to, and how far the sweep has come.
 ///
-/// Publishing touches nothing but this object: O(1), whatever its size. Confined to its shard's thread.
+/// A publication changes only this object: O(1), whatever its size. Confined to its shard's thread.
 final class Audience: LaneMember {
     /// Indices into the shard's topics; one for a topic's followers, several for a lineup.
     @exclusivity(unchecked) var topics: [Int]
@@ -19,18 +19,18 @@ final class Audience: LaneMember {
     @exclusivity(unchecked) private(set) var revisits = Revisits()
     @exclusivity(unchecked) private(set) var starts = StartLine()
     @exclusivity(unchecked) private var payloads = StampedPayloads()
-    /// Members that are owed a push, and starts, once there is something to show; and members that were refused the newest version for
-    /// good, so that only a newer one can help them. `Shard.count` changes them, for the shard too.
+    /// Members with a pending push, and starts once there is something to show. Changed by `Shard.count`, which counts for the shard, too.
     @exclusivity(unchecked) var owed = 0
+    /// Members whose newest version was refused for good, so that they get only a newer one. Changed by `Shard.count`.
     @exclusivity(unchecked) var refused = 0
-    /// Who needs this audience without being a member: `Shard.expect`.
+    /// Number of activities that need this audience without being members (`Shard.expect`).
     var expected = 0
 
     var target: UInt32 { newest.number }
     var event: Publication.Event { newest.event }
     var priority: Priority { newest.priority }
 
-    /// - Parameter openMax: publications whose completion is told apart.
+    /// - Parameter openMax: maximum of publications whose completion is tracked at a time.
     init(topics: [Int], lineup: Lineup? = nil, openMax: Int, priority: Priority = .conserving) {
         publications = OpenPublications(capacity: openMax)
         newest = NewestVersion(priority: priority)
@@ -40,20 +40,20 @@ final class Audience: LaneMember {
 
     // MARK: At rest
 
-    /// Its only member has its newest version, and nothing is owed to anybody, on its way or waiting: all that is known of it has
-    /// room in a row of `LineupTable`, and this object can be another lineup's.
+    /// Is `true` when the only member has the newest version and nothing is pending or in flight: the audience's state then fits into a row
+    /// of `LineupTable`, and this object can serve another lineup.
     var isResting: Bool {
         order.count == 1 && order.remaining == 0 && owed == 0 && refused == 0 && expected == 0 && event == .update
             && ledger.isResting && publications.count == 0 && revisits.isEmpty && starts.count == 0
             && lane.parked == nil
     }
 
-    /// Becomes an audience that rests.
+    /// Takes over the state of an audience that was at rest.
     ///
     /// - Parameters:
-    ///   - number: of the newest version, which the member has.
-    ///   - version: `nil` where there has been none.
-    ///   - seen: of its alerts.
+    ///   - number: the number of the newest version, which the member has.
+    ///   - version: the newest version; `nil` if there has been none.
+    ///   - seen: the counts of the audience's alerts, by class (`AlertHistory.resting`).
     func rest(_ member: ActivitySlot, at number: UInt32, _ version: Version?, priority: Priority, seen: SIMD2<UInt8>) {
         order.rest(member)
         newest = NewestVersion(number, version, priority: priority)
@@ -63,7 +63,7 @@ final class Audience: LaneMember {
         payloads = StampedPayloads()
     }
 
-    /// Alerts that it had before it rested.
+    /// Restores the alerts that the audience had before it rested.
     func restoreAlerts(_ older: [IssuedAlert]) { alerts.restore(older, in: ledger.oldest) }
 
     // MARK: Publishing
@@ -72,16 +72,16 @@ final class Audience: LaneMember {
         let event: Publication.Event
         let priority: Priority
         let latest: Publication
-        /// Hash of what it shows.
+        /// Hash of the visible content.
         let display: UInt64
     }
 
-    /// A new version for everybody; they are all owed it from here on. O(1).
+    /// Publishes a new version, which is pending for all members and starts from here on. O(1).
     ///
     /// - Parameters:
-    ///   - alert: that it brings, if any.
-    ///   - freshness: where the shard keeps its kind's figures.
-    ///   - now: when it came, monotonic nanoseconds.
+    ///   - alert: the alert of the version, if it has one.
+    ///   - freshness: index of the kind's figures in the shard's `FreshnessTable`.
+    ///   - now: arrival of the version, monotonic nanoseconds.
     func publish(_ version: Version, alerting alert: IssuedAlert?, freshness: Int, at now: Int64) {
         take(version)
         times.note(now, freshness: freshness, hasMembers: order.count > 0)
@@ -91,17 +91,19 @@ final class Audience: LaneMember {
         if let alert { alerts.append(alert, in: target, for: order.count, having: ledger.oldest) }
     }
 
-    /// The newest version once more, as a version of its own, for members who have been sent it already, too.
+    /// Returns the newest version as a version of its own, which members get although they were sent the same content before.
     func versionAgain() -> Version? {
         guard let latest = newest.publication, event == .update else { return nil }
         newest.showAgain()
         return Version(event: event, priority: priority, latest: latest, display: ledger.newestDisplay)
     }
 
+    /// Tracks the completion of a publication that the newest version carries.
+    ///
     /// - Returns: the publication that this one overtakes (`OpenPublications`).
     func open(_ serial: UInt64) -> UInt64? { publications.open(serial, in: target) }
 
-    /// The first version of an audience made after its topics were published: there is nobody yet who could lack it.
+    /// Takes the first version of an audience made after its topics were published. It has no members yet that could lack it.
     func adopt(_ version: Version) { take(version) }
 
     private func take(_ version: Version) {
@@ -109,15 +111,15 @@ final class Audience: LaneMember {
         ledger.open(target, display: version.display)
     }
 
-    /// The alert rides no more. Payloads that carry it go with it.
+    /// Revokes an alert: no further push carries it, and payloads with it are discarded.
     func revokeAlert(cause: String, topic: TopicID) {
         for version in alerts.revoke(cause: cause, topic: topic) { payloads.drop(alert: version) }
     }
 
-    /// The oldest publication whose version the last member has reached, or passed, by now.
+    /// Removes and returns the oldest publication whose version, or a newer one, each member has by now; `nil` if there is none.
     func takeCompleted() -> UInt64? { publications.takeCompleted(oldest: ledger.oldest) }
 
-    /// Since when a push of this audience has been due, once: for the first of them.
+    /// Takes the time since which a push of this audience has been due, for the first push after it; `nil` for the others.
     func takeWaiting() -> Int64? { times.takeWaiting() }
 
     // MARK: The sweep
@@ -128,7 +130,7 @@ final class Audience: LaneMember {
 
     private var hasFreshWork: Bool { order.remaining > 0 || !revisits.prompt.isEmpty || hasStarts }
 
-    /// Starts, ends and alerts before priority 10 before priority 5 before those that have strikes.
+    /// The lane of the most urgent work: starts, ends and alerts, then priority 10, then priority 5, then activities that have strikes.
     override var preferredLane: Int {
         guard hasFreshWork else { return Lanes.lastLane }
         if event == .end || awaitsAlert || hasStarts { return 0 }
@@ -136,20 +138,20 @@ final class Audience: LaneMember {
     }
 
     private var hasStarts: Bool { target > 0 && !starts.prompt.isEmpty }
-    /// An alert has not come to some member yet; now and then also said of one to which it has, out of turn.
+    /// Is `true` while the newest alert has not been brought to each member; sometimes also after the last of them got it out of turn.
     private var awaitsAlert: Bool { min(alerts.unreached, order.remaining) > 0 || revisits.awaitsAlert }
 
-    /// Who awaits an alert goes before who awaits a card.
+    /// The start to visit next; `nil` if there is none, or while members that await an alert go first.
     var nextStart: ActivitySlot? {
         guard target > 0 else { return nil }
         guard hasFreshWork else { return starts.late.first }
         return awaitsAlert ? nil : starts.next
     }
 
-    /// So many visits have been made, of whomever.
+    /// Notes visits for the share of late starts (`StartLine`).
     override func noteVisits(_ count: Int) { starts.noteVisits(count) }
 
-    /// - Parameter isLate: it has strikes.
+    /// - Parameter isLate: whether the start has strikes.
     func addStart(_ slot: ActivitySlot, isLate: Bool, positions: inout [UInt32]) {
         starts.append(slot, isLate: isLate, positions: &positions)
     }
@@ -158,46 +160,47 @@ final class Audience: LaneMember {
         starts.remove(at: position, isLate: isLate, positions: &positions)
     }
 
-    /// A member is to be visited although the cursor has passed it.
+    /// Queues a visit to a member that the cursor has passed.
     ///
     /// - Parameters:
-    ///   - isUrgent: an alert has not come to it yet.
-    ///   - isLate: it has strikes.
+    ///   - isUrgent: whether the member still lacks an alert.
+    ///   - isLate: whether the member has strikes.
     func comeAgain(_ slot: ActivitySlot, isUrgent: Bool, isLate: Bool) {
         revisits.append(slot, isUrgent: isUrgent, isLate: isLate)
     }
 
-    /// That visit, or `nil` when there is none left, or when others go first. `isUrgent` tells it of the member when it was queued,
-    /// or was since.
+    /// Removes and returns the next member queued by `comeAgain`; `nil` if there is none, or if other members go first.
+    ///
+    /// - Parameter isUrgent: returns the value given when the member was queued, or a newer one.
     func nextAgain(isUrgent: (ActivitySlot) -> Bool) -> ActivitySlot? {
         if let slot = revisits.nextPrompt(isUrgent: isUrgent) { return slot }
         return order.remaining > 0 ? nil : revisits.nextLate()
     }
 
-    /// A member that was to be visited apart from the sweep has left.
+    /// Notes that a member with a queued visit has left.
     func abandonVisit(isWanted: (ActivitySlot) -> Bool) { revisits.abandon(isWanted: isWanted) }
 
-    /// The next members under the cursor, at most `limit`, and no more than can be visited in one lane.
+    /// Returns the next members under the cursor, at most `limit`, and no more than can be visited in one lane.
     func nextOfSweep(limit: Int) -> ArraySlice<ActivitySlot> {
         order.next(limit: alerts.unreached > 0 ? min(alerts.unreached, limit) : limit)
     }
 
-    /// So many of them have been visited.
+    /// Notes visits to the next members under the cursor, and advances it.
     func visited(_ count: Int) {
         alerts.noteVisits(count)
         order.advance(by: count)
     }
 
-    /// It has one member, who stands in no other line: the next visit is that one's.
+    /// Is `true` when the audience has one member and no other queued work: the next visit is to that member.
     var isOfOne: Bool { order.count == 1 && starts.count == 0 && revisits.isEmpty }
 
     // MARK: What a member gets
 
-    /// The stamp of the newest version for an activity (`StampedPayloads`).
+    /// Returns the stamp of the newest version for an activity (`StampedPayloads`).
     func stamp(after last: Int64, at moment: Moment) -> Int64? { payloads.stamp(target, after: last, at: moment) }
 
-    /// The payload of the newest version with its stamp: made once for all who get this variant. Where nobody else does it is not
-    /// kept: most lineups have one member, and a payload is larger than all else that is known of them.
+    /// Returns the payload of the newest version with its stamp, made once for all members that get this variant. In an audience of one
+    /// member it is not kept: most lineups have one member, and a payload is larger than their other state.
     func payload(_ variant: StampedPayloads.Variant, make: () -> Payload) -> Payload {
         if let made = payloads[variant] { return made }
         let payload = make()

@@ -1,14 +1,14 @@
 import FanfareModel
 
-/// Alerts that activities carry along when they change what they show, so that nobody loses one by a move: those that an activity has
-/// missed in the audience it leaves, of topics that its next audience shows too. An activity that is ended for its age carries them to
-/// its end.
+/// Alerts that activities carry along when they move to another audience, so that no alert is lost by a move. An activity carries those
+/// that it has missed in the audience it leaves, of topics that its next audience shows, too. An activity that is ended for its age
+/// carries them to its end.
 struct CarriedAlerts {
-    /// Of one activity, the oldest first.
+    /// The alerts that one activity carries, the oldest first.
     struct Entry {
-        /// Still to be told, by the first push in the new audience.
+        /// Alerts for the first push in the new audience.
         var pending: [PendingAlert] = []
-        /// Those whose chance is a push that left before the move: its answer tells.
+        /// Alerts whose chance is a push that left before the move; its outcome decides.
         var inFlight: [PendingAlert] = []
 
         var isEmpty: Bool { pending.isEmpty && inFlight.isEmpty }
@@ -21,17 +21,17 @@ struct CarriedAlerts {
     private var entries: [ActivitySlot: Entry] = [:]
 
     var isEmpty: Bool { entries.isEmpty }
-    /// The activities that carry any.
+    /// The activities that carry alerts.
     var slots: some Sequence<ActivitySlot> { entries.keys }
 
     func contains(_ slot: ActivitySlot) -> Bool { !entries.isEmpty && entries[slot] != nil }
 
     subscript(slot: ActivitySlot) -> Entry? { entries[slot] }
 
-    /// These, and no others, are carried from now on.
+    /// Replaces the alerts that an activity carries.
     ///
-    /// - Parameter version: of the new audience: the alerts count as its last ones before the activity came.
-    /// - Returns: whether there are any.
+    /// - Parameter version: version of the new audience at which the activity joins; the alerts are renumbered to it.
+    /// - Returns: whether the activity carries any.
     mutating func carry(_ alerts: Entry, by slot: ActivitySlot, at version: UInt32) -> Bool {
         guard !alerts.isEmpty else {
             remove(slot)
@@ -51,7 +51,7 @@ struct CarriedAlerts {
         if !entries.isEmpty { entries[slot] = nil }
     }
 
-    /// The push that left before the move has been answered: it was the chance of those in flight.
+    /// Removes and returns the alerts in flight: the push that left before the move has been answered, and was their chance.
     mutating func takeInFlight(of slot: ActivitySlot) -> [PendingAlert] {
         guard var entry = entries[slot] else { return [] }
         let taken = entry.inFlight
@@ -60,7 +60,7 @@ struct CarriedAlerts {
         return taken
     }
 
-    /// The push that left before the move was no chance: those in flight are still to be told.
+    /// Makes the alerts in flight pending again: the push that left before the move was certainly not processed, so it was no chance.
     mutating func returnInFlight(of slot: ActivitySlot) {
         guard var entry = entries[slot] else { return }
         entry.pending = entry.inFlight + entry.pending

@@ -1,30 +1,33 @@
 import FanfareModel
 
-/// Commands that have come to a shard and wait for their turn, in their order.
+/// Commands that wait to be applied by a shard, in order of arrival.
 ///
-/// A version that waits while a newer one of its topic stands behind it need not be published any more: whoever would get it gets
-/// the newer one. So a shard that is behind has as much to do as there are topics, however long it has been behind. What may not be
-/// left out: an alert, what an operator repeats, an end, what is worth a spotlight, and what is more urgent than the newer one.
+/// A queued version is dropped when a newer one of its topic is appended: each activity that lacks it gets the newer one. So the work of
+/// a shard that is behind is bounded by the number of topics, however long it has been behind. A version is kept if it has an alert, was
+/// republished by an operator, is an end, has news for the spotlight, or is more urgent than the newer one.
 @usableFromInline package struct CommandQueue {
-    /// `nil` where it has been overtaken.
+    /// Commands in order; `nil` for a dropped one.
     private var entries: [ShardCommand?] = []
-    /// Of the next one to be taken.
+    /// Index of the next command to be taken.
     private var head = 0
-    /// How many commands were taken before the first of `entries`.
+    /// Number of places before the first of `entries`.
     private var cut = 0
+    /// Number of dropped commands among `entries`.
     private var overtaken = 0
-    /// Versions that may be left out; their places are counted from the first command there ever was.
+    /// Places of versions that may be dropped, counted from the first command ever appended.
     private var versions = WaitingVersions()
-    /// The place behind the last question: what stands before it may not be overtaken any more.
+    /// The place of the last `reportQuiet`: no version before it may be dropped.
     private var asked = 0
 
     package init() {}
 
-    /// Those that are still to be taken.
+    /// Number of commands that are still to be taken.
     @usableFromInline package var count: Int { entries.count - head - overtaken }
     @usableFromInline package var isEmpty: Bool { count == 0 }
 
-    /// - Parameter overtake: told the serial of a publication that is left out because of this one.
+    /// Appends a command.
+    ///
+    /// - Parameter overtake: receives the serial of each publication that is dropped because of this one.
     package mutating func append(_ command: consuming ShardCommand, overtake: (UInt64) -> Void) {
         switch command {
         case .publish(let publication):
@@ -43,7 +46,7 @@ import FanfareModel
             }
             if waiting != before { versions.set(waiting, of: publication) }
         case .reportQuiet:
-            // It asks for what was published before it, and may not be answered while that is only in what comes behind it.
+            // The answer covers the versions before the question, so these must not be dropped for versions behind it.
             asked = cut + entries.count
         default: break
         }
@@ -51,12 +54,12 @@ import FanfareModel
         if overtaken > CommandQueue.gapsMin, overtaken * 2 > entries.count - head { tighten() }
     }
 
-    /// Places that were left out, below which nobody minds them.
+    /// Gaps are removed only above this number.
     private static let gapsMin = 1024
-    /// Places that are kept, those of what was left out included.
+    /// Number of places in memory, including gaps.
     var room: Int { entries.count }
 
-    /// What was left out takes no room, also while nobody takes anything: then no place would ever be given back.
+    /// Removes the gaps of dropped commands. While nothing is taken, no other call gives places back.
     private mutating func tighten() {
         var kept: [ShardCommand?] = []
         var places: [Int: Int] = [:]

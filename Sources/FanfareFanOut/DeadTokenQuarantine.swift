@@ -95,7 +95,7 @@ struct DeadTokenQuarantine {
     ) -> (slot: ActivitySlot, generation: UInt32)? {
         while release.stepsLeft > 0, let first = queue.first {
             release.stepsLeft -= 1
-            // An activity that was removed meanwhile, or has a new token, is no probe.
+            // An activity that was removed since, or has a new token, is no probe.
             let isHeld = isHeld(first.slot, first.generation)
             if isHeld, release.probesLeft == 0 { return nil }
             removeFirst()

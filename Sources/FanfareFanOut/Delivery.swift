@@ -261,7 +261,7 @@ package protocol Transport: AnyObject {
     var isReady: Bool { get }
     /// State of the transport's connections; all zero for a transport without connections.
     var figures: TransportFigures { get }
-    /// Tells the transport that the source may have work again after having had none. Called at most once per loop turn.
+    /// Notifies the transport that the source may have work again after having had none. Called at most once per loop turn.
     func workAvailable()
     /// Stops pulling and closes. Deliveries in flight are completed before `closed` is called.
     func close(_ closed: @escaping () -> Void)

@@ -1,32 +1,32 @@
 import FanfareModel
 
-/// The topics that a shard knows, by index: those that the core keeps, because it publishes them, and those of which an audience here is
-/// made. A topic that is neither is no more, and another one may have its index.
+/// The topics that a shard knows, by index: those that the core keeps and publishes, and those of the shard's audiences. Any other topic
+/// is removed, and its index may be reused.
 ///
-/// An id may be given out again. When another topic comes under it, or somebody follows that, whoever has followed the one before keeps
-/// it without a name (`part`): nobody finds it, and nothing more is published of it. Lineups are of ids, and show what comes.
+/// An id may be reused for another topic. When that is published or followed, the earlier topic stays with its followers without a name
+/// (`part`): it is not found by its id, and is published no more. Lineups consist of ids, and show the topic that has the id now.
 struct KnownTopics {
     struct Topic {
         let id: TopicID
         fileprivate(set) var latest: Publication?
-        /// The same as lineups show it; `nil` until one does.
+        /// The latest publication as lineups show it; `nil` until one does.
         private(set) var encoded: LineupTopic?
-        /// The same as a lineup's rotation sees it, which asks again and again. Where it has ended, before it is dismissed.
+        /// The latest publication as the rotations of lineups see it, which read it often. A topic that has ended counts as not dismissed.
         private(set) var seen = Rotation.Topic(.gone)
-        /// When a topic that has ended is dismissed, and no lineup shows it any more; monotonic nanoseconds.
+        /// The time at which a topic that has ended is dismissed, after which no lineup shows it; monotonic nanoseconds.
         private(set) var goneAt: Int64?
         /// Index of its followers' audience; `nil` while it has none.
         var followers: Int?
-        /// How many lineups show it.
+        /// Number of lineups that show the topic.
         var lineups = 0
-        /// The core publishes it no more. What it published last stays for those who look at it.
+        /// Is `true` when the core publishes the topic no more. The latest publication stays for the audiences that show it.
         fileprivate(set) var isForgotten = false
-        /// Its id means another topic.
+        /// Is `true` when the id means another topic.
         fileprivate(set) var isNameless = false
-        /// Of the core's topic whose publications it takes (`TopicNumber`); 0: their names say so.
+        /// Birth of the core's topic (`TopicNumber`) whose publications the row takes; 0 if they are matched by id.
         fileprivate var birth: UInt64 = 0
 
-        /// What was published last was the last of it: whoever follows from now on waits for what comes under its id.
+        /// Is `true` after the topic's last publication: activities that follow from now on wait for the next topic with its id.
         var isOver: Bool { latest.map { isForgotten || $0.freesID } ?? false }
 
         fileprivate init(id: TopicID) { self.id = id }
@@ -50,7 +50,7 @@ struct KnownTopics {
             encoded = nil
         }
 
-        /// Encoded when the first lineup shows it.
+        /// Returns the latest publication as lineups show it, encoded by the first call.
         mutating func inLineups() -> LineupTopic? {
             if encoded == nil { encoded = latest.map(LineupTopic.init) }
             return encoded
@@ -59,14 +59,13 @@ struct KnownTopics {
 
     private var rows: [Topic] = []
     private var indices: [TopicID: Int] = [:]
-    /// By the place of the core's number: where the topic was when the last publication of that place came. A row that takes them still
-    /// says so itself, by its birth.
+    /// Index of the topic of the last publication, by the place of its number. It is valid while that row has the number's birth.
     private var indicesByPlace: [UInt32] = []
-    /// Indices that no topic has.
+    /// Indices without a topic.
     private var free: [Int] = []
-    /// Topics that are followed, and of which nothing has been published.
+    /// Number of topics that are followed, and of which nothing has been published.
     private(set) var unheard = 0
-    /// As many as the core follows at most, unless it is told otherwise: what is beyond them is never published.
+    /// Maximum of `unheard`; by default the number of topics that the core keeps at most, beyond which none is ever published.
     private let unheardMax: Int
 
     init(unheardMax: Int) { self.unheardMax = unheardMax }
@@ -80,10 +79,10 @@ struct KnownTopics {
 
     func index(of id: TopicID) -> Int? { indices[id] }
 
-    /// - Returns: whether so many more can be followed of which nothing has been published.
+    /// Returns whether this many more topics of which nothing has been published can be followed.
     func hasRoom(for count: Int) -> Bool { unheard + count <= unheardMax }
 
-    /// A topic that is new by this is to be published, or to get an audience, at once.
+    /// Returns the index of a topic, which is added if it is new. The caller publishes a new topic, or makes an audience of it, at once.
     mutating func insert(_ id: TopicID) -> Int {
         if let known = indices[id] { return known }
         let index = free.popLast() ?? rows.count
@@ -93,7 +92,8 @@ struct KnownTopics {
         return index
     }
 
-    /// The same for the topic of a publication. Its name is looked up once: a topic that is begun again has another number.
+    /// Returns the index of a publication's topic, which is added if it is new. The name of a numbered topic is looked up only for its first
+    /// publication: a topic that is begun again has another number.
     mutating func insert(topicOf publication: Publication) -> Int {
         let number = publication.topic
         let place = Int(number.place)
@@ -116,15 +116,15 @@ struct KnownTopics {
         rows[index].take(publication, at: moment)
     }
 
-    /// Whether what was published last of it looks like this.
+    /// Returns whether the topic's latest publication has the same event and state.
     func shows(_ publication: Publication, _ index: Int) -> Bool {
         guard let latest = rows[index].latest, latest.state.hash == publication.state.hash else { return false }
         return latest.event == publication.event && latest.state.bytes == publication.state.bytes
     }
 
-    /// The followers of a topic that is over keep it, and its id is free for another one.
+    /// Moves a topic that is over to a row without a name, for its followers, so that its id is free for another topic.
     ///
-    /// - Returns: its index from now on.
+    /// - Returns: the index of that row.
     mutating func part(_ index: Int) -> Int {
         var old = rows[index]
         old.isNameless = true
@@ -139,14 +139,14 @@ struct KnownTopics {
         return rows.count - 1
     }
 
-    /// The core publishes it no more.
+    /// Notes that the core publishes the topic no more.
     mutating func forget(_ id: TopicID) {
         guard let index = indices[id] else { return }
         rows[index].forget()
         release(index)
     }
 
-    /// An audience that the topic had is no more.
+    /// Removes the topic if neither the core nor an audience needs it. Called after an audience of the topic has been removed.
     mutating func release(_ index: Int) {
         let topic = rows[index]
         guard !topic.isNeeded, topic.isNameless || indices[topic.id] == index else { return }
@@ -158,11 +158,11 @@ struct KnownTopics {
 
     private static let vacant = Topic(id: TopicID(""))
 
-    /// What was published last of each topic, in the order of publication.
+    /// The latest publication of each topic, in order of publication.
     var published: [Publication] { indices.values.compactMap { rows[$0].latest }.sorted { $0.serial < $1.serial } }
 
     // For checks.
-    /// Rows for which there is memory.
+    /// Number of rows in memory.
     var capacity: Int { rows.count }
     var lineupsListed: Int { rows.reduce(0) { $0 + $1.lineups } }
     var followed: Int { rows.count { $0.followers != nil } }

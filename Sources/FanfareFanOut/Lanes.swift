@@ -1,15 +1,15 @@
 import FanfareModel
 
-/// Who is served next, an audience or the lineups of a topic: lanes by urgency, weighted so that none starves; inside a lane deficit
-/// round robin, so that an audience of ten million does not delay a thousand small ones.
+/// The order in which audiences and the lineups of topics are served: lanes by urgency, weighted so that none starves, and deficit round
+/// robin inside a lane, so that an audience of ten million does not delay a thousand small ones.
 ///
-/// The last lane is for those whose last push came back unserved: whatever they miss, nobody else waits for another try.
+/// The last lane is for work that is left for activities whose last push failed: no other activity waits for their retries.
 struct Lanes {
     static let count = 4
     static let lastLane = count - 1
-    /// Visits per round and lane. The first lane (starts, ends, alerts) gets most of every round and never all of it.
+    /// Visits per lane in each round. The first lane (starts, ends, alerts) gets most of a round and never all of it.
     private static let weights = [256, 64, 16, 4]
-    /// Visits a member may take before the next one of its lane has its turn.
+    /// Visits that a member may take before the next one of its lane is served.
     private static let quantum = 32
 
     /// The queues in which a member has an entry.
@@ -20,15 +20,15 @@ struct Lanes {
     }
 
     private var queues: [Queue<LaneMember>] = Array(repeating: Queue(), count: count)
-    /// By lane: entries above which those that are left behind are looked for. While nobody pulls, nobody else comes upon them.
+    /// Number of entries, by lane, above which stale ones are removed. While nothing is pulled, stale entries are not found otherwise.
     private var tidyAbove = Array(repeating: tidyLeast, count: count)
     private static let tidyLeast = 1024
     private var credits = weights
-    /// The lane of the member that has its turn.
+    /// The lane of the member that is being served.
     private(set) var served = lastLane
 
-    /// Puts the member where its work belongs. Called whenever work arrives. It stands in each lane's queue at most once; an
-    /// entry left behind in another lane is recognised by `lane` and skipped.
+    /// Enqueues the member in the lane of its work. Called whenever work arrives. A member has at most one entry in each lane's queue; a
+    /// stale entry in another lane is recognised by `lane` and skipped.
     mutating func enqueue(_ member: LaneMember) {
         guard member.hasWork, member.lane.parked == nil else { return }
         let lane = member.preferredLane
@@ -38,7 +38,7 @@ struct Lanes {
         if queues[lane].count > tidyAbove[lane] { tidy(lane) }
     }
 
-    /// A member is no more.
+    /// Removes a member from its lane, for good or until it is enqueued again.
     mutating func abandon(_ member: LaneMember) { member.lane.leave() }
 
     private mutating func tidy(_ lane: Int) {
@@ -50,10 +50,10 @@ struct Lanes {
         tidyAbove[lane] = max(Lanes.tidyLeast, 2 * queues[lane].count)
     }
 
-    /// For checks.
+    /// Number of entries in all queues, stale ones included; for checks.
     var entries: Int { queues.reduce(0) { $0 + $1.count } }
 
-    /// Whose turn it is, or `nil` when no lane has work. The same one is returned until its quantum is used up, its work is done
+    /// Returns the member to serve, or `nil` when no lane has work. The same one is returned until its quantum is used up, its work is done,
     /// or its lane changes.
     mutating func current() -> LaneMember? {
         while true {
@@ -78,19 +78,19 @@ struct Lanes {
         }
     }
 
-    /// Visits that the current member may take before it is somebody else's turn.
+    /// Returns the visits that the current member may take before another one is served.
     func allowance(of member: LaneMember) -> Int {
         guard let lane = member.lane.current else { return 0 }
         return min(member.lane.deficit, credits[lane])
     }
 
-    /// So many visits of this member have been made: a push costs what looking in vain does.
+    /// Charges the member for visits: a visit without a push costs as much as one with a push.
     mutating func charge(_ member: LaneMember, _ count: Int) {
         member.lane.charge(count)
         if let lane = member.lane.current { credits[lane] -= count }
     }
 
-    /// Takes the member out until `unpark`: it has work that may not be sent yet.
+    /// Takes the member out of the lanes until `unpark`, because its work may not be sent yet.
     mutating func park(_ member: LaneMember, until timer: TimingWheel.Entry) {
         member.lane.park(until: timer)
     }
@@ -106,7 +106,7 @@ struct Lanes {
             if credits[lane] > 0 { return lane }
             if waiting == nil { waiting = lane }
         }
-        // One by one: assigned whole, the array would be the static one's copy, made when it is next written to.
+        // The elements are assigned one by one: the whole array would share the static one's storage, and be copied by the next write.
         if waiting != nil { for lane in 0..<Lanes.count { credits[lane] = Lanes.weights[lane] } }
         return waiting
     }

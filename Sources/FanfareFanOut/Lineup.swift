@@ -1,27 +1,27 @@
-/// What a lineup's audience has beside any other's: the rotation, what its newest version shows, and what waits for its interval.
-/// Confined to its shard's thread.
+/// The additional state of a lineup's audience: its rotation, the content of its newest version, and changes that wait for its minimum
+/// interval. Confined to its shard's thread.
 final class Lineup {
     @exclusivity(unchecked) var rotation: Rotation
-    /// What the newest version shows. Kept, and not read from the topics when a push is made: whoever is reached later must not
-    /// see more than the version says, or would see the next one twice.
+    /// The content of the newest version. It is kept, and not read from the topics when a push is made: otherwise a member that is served late
+    /// would see more than the version has, and then the same content again with the next one.
     @exclusivity(unchecked) var display = LineupState.Display()
-    /// Which topic has the spotlight in it. The rotation's own may be elsewhere already, with what waits.
+    /// Position of the topic in the spotlight of the newest version. The rotation may be ahead of it, with changes that wait.
     @exclusivity(unchecked) var lit: Int?
     /// Publications that are in no version yet: the next one carries them.
     @exclusivity(unchecked) var waiting: [UInt64] = []
-    /// When the newest version came out, monotonic nanoseconds. Later than now while alerts are gathered: when it will.
+    /// The time of the newest version, monotonic nanoseconds. While alerts are gathered, it is the later time at which its sweep will begin.
     @exclusivity(unchecked) var publishedAt: Int64?
-    /// Brings this lineup back; `nil`: nothing does.
+    /// The timer of the next look at this lineup; `nil` if there is none.
     @exclusivity(unchecked) var wakeUp: TimingWheel.Entry?
 
-    /// In the shard's `LineupTable`.
+    /// Row in the shard's `LineupTable`.
     @exclusivity(unchecked) var row = 0
-    /// It has rested, and its audience does not know the alerts of before.
+    /// Is `true` when the lineup has rested and its audience lacks the alerts from before.
     @exclusivity(unchecked) var historyIsShort = false
-    /// Counts the lineups that this object has been.
+    /// Counts the lineups that this object has served.
     @exclusivity(unchecked) var tenant: UInt64 = 0
 
-    /// What tells lineups apart: the same topics, as the shard numbers them, in the same order.
+    /// Identity of a lineup in its shard: the topics, by the shard's indices, in order, and the favourite.
     struct Choice: Hashable {
         let topics: [Int]
         /// Index into `topics`.
@@ -30,14 +30,14 @@ final class Lineup {
 
     init(rotation: Rotation) { self.rotation = rotation }
 
-    /// The newest version's sweep has not begun, because an alert waits for others: whatever comes now leaves with it.
+    /// Returns whether the newest version's sweep has not begun, because an alert waits for others: a change that arrives now leaves with it.
     func isGathering(at now: Int64) -> Bool { publishedAt.map { now < $0 } ?? false }
 
-    /// What is not urgent may be a version now.
+    /// Returns whether a change that is not urgent may become a version now.
     func mayPublish(after interval: Int64, at now: Int64) -> Bool {
         publishedAt.map { now < $0 || $0 + interval <= now } ?? true
     }
 
-    /// Topics in one lineup. What a person can follow, and what a content state has room for, is far below.
+    /// Maximum of topics in one lineup, far above the number that a person can follow and a content state has room for.
     static let topicsMax = 64
 }

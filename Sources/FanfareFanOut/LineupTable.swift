@@ -1,42 +1,43 @@
 import FanfareModel
 
-/// The lineups of a shard: which topics each of them shows, and what of their news it has looked at.
+/// The lineups of a shard: the topics of each, and the last news that it has looked at.
 ///
-/// A lineup is a row, and for each of its topics a link, in columns of small numbers. The same topics in the same order, with the same
-/// favourite, are one lineup.
+/// A lineup is a row with one link per topic, in columns of small numbers. Activities with the same topics in the same order and the same
+/// favourite share one lineup.
 struct LineupTable {
     private struct Row {
-        /// The first of its links; the others follow.
+        /// Index of the first link; the others follow.
         var start: UInt32 = 0
         var count: UInt8 = 0
-        /// Index into its topics.
+        /// Index of the favourite in the lineup's topics.
         var pinned = Row.none
-        /// It has looked at all news up to this.
+        /// Number of the last news that the lineup has looked at.
         var looked = NewsNumber()
-        /// Index of its members' audience.
+        /// Index of the audience of the lineup's members.
         var audience: UInt32 = 0
-        /// The last news before it was there.
+        /// Number of the last news before the lineup was added.
         var born = NewsNumber()
 
         static let none = UInt8.max
     }
 
-    /// What is to be known of a lineup whose only member has its newest version, while nothing is owed.
+    /// The state of a lineup at rest: its only member has the newest version, and nothing is pending.
     private struct Rest {
         var member = ActivitySlot(.max)
-        /// Of its newest version, as all that follows.
+        /// Number of the newest version, which the properties below describe.
         var number: UInt32 = 0
         var display: UInt64 = 0
         var publishedAt = Rest.never
         var rotation: Rotation.Resting?
         var wakeUp: TimingWheel.Entry?
-        /// Topics that it shows, and which of them has the spotlight.
+        /// Number of topics shown.
         var shown: UInt8 = 0
+        /// Index of the spotlight among the topics shown.
         var spotlight: UInt8 = 0
-        /// Index into the lineup's topics; 255: none.
+        /// Index of the spotlight among the lineup's topics; 255 means none.
         var lit = UInt8.max
         var priority = Priority.conserving
-        /// Alerts, by class.
+        /// Low bits of the number of alerts, by class (`AlertHistory.resting`).
         var seen = SIMD2<UInt8>()
 
         static let never = Int64.min
@@ -44,40 +45,40 @@ struct LineupTable {
 
     private var rows: [Row] = []
     private var freeRows: [Int] = []
-    /// By row.
+    /// States of lineups at rest, by row.
     private var rests: [Rest] = []
-    /// By audience.
+    /// Row by index of the audience.
     private var rowOfAudience: [UInt32] = []
-    /// Objects that were the audiences of lineups before these rested.
+    /// Objects for the audiences of lineups that wake up, left by lineups that rest.
     private var spare: [Audience] = []
     private static let spareMax = 4096
-    // By link.
+    // The columns below are indexed by link.
     private var rowOfLink: [UInt32] = []
     private var topicOfLink: [UInt32] = []
-    /// Its place in the topic's order.
+    /// Place of the link in its topic's order.
     private var places: [UInt32] = []
-    /// It is the one that the lineup's newest version has in its spotlight.
+    /// Is `true` for the link of the topic that the lineup's newest version has in its spotlight.
     private var isLit: [Bool] = []
-    /// What the lineup's newest version shows, the first of its links first, while it rests.
+    /// The topics that a lineup at rest shows, in order from its first link on.
     private var shown: [LineupTopic?] = []
-    /// By number of topics: the first links of lineups that are no more.
+    /// First links of removed lineups, by number of topics.
     private var freeLinks: [[UInt32]] = Array(repeating: [], count: Lineup.topicsMax + 1)
-    /// By topic.
+    /// Lineups by topic.
     private var topics: [TopicLineups?] = []
-    /// By choice: open addressing, the row's index and one.
+    /// Hash table of the choices by open addressing; a bucket has the row's index plus 1.
     private var buckets: [UInt32] = Array(repeating: 0, count: 16)
 
     private(set) var count = 0
     /// Number of the last news.
     private var newest = NewsNumber()
-    /// News that some lineup has not looked at.
+    /// Number of news that some lineup has not looked at.
     private(set) var openNews = 0
-    /// What the lineup looks at that `take` was called for, in the order in which it came: the place of the topic in the lineup, and the
-    /// publication. Kept, so that no look asks for memory.
+    /// News for the lineup of the last `take`, in order of arrival, with the position of their topic in the lineup. The array is kept, so
+    /// that a look allocates nothing.
     private(set) var taken: [(position: Int, news: TopicLineups.News)] = []
-    /// Alerts of what was taken that the lineup has not been told of, the oldest first. Kept like `taken`.
+    /// Alerts of `taken` that are new to the lineup, the oldest first. The array is kept, so that a look allocates nothing.
     var unheard: [IssuedAlert] = []
-    /// Publications that nobody is to look at any more.
+    /// Serials of publications that no lineup has to look at after the last `take`.
     private(set) var exhausted: [UInt64] = []
 
     // MARK: Lineups
@@ -97,7 +98,7 @@ struct LineupTable {
             && topicIndices(of: row).elementsEqual(choice.topics)
     }
 
-    /// The choice must not be in the table. It has looked at all that there is.
+    /// Adds a lineup, whose choice must not be in the table. It counts as having looked at all news so far.
     mutating func insert(_ choice: Lineup.Choice, audience: Int) -> Int {
         var row = Row(count: UInt8(choice.topics.count), looked: newest, audience: UInt32(audience), born: newest)
         row.pinned = choice.pinned.map(UInt8.init) ?? Row.none
@@ -138,14 +139,14 @@ struct LineupTable {
         return UInt32(start)
     }
 
-    /// It must have looked at all news, and does not rest.
+    /// Removes a lineup, which must have looked at all news and not be at rest.
     mutating func remove(_ row: Int) {
         unplace(row)
         for link in links(of: row) {
             let topic = Int(topicOfLink[link])
             guard let lineups = topics[topic] else { continue }
             lineups.order.leave(at: Int(places[link]), positions: &places)
-            // With the last lineup that the cursor had before it the first of its two rounds may be over.
+            // If this lineup was the last one before the cursor, the first of its two rounds is over.
             if lineups.order.count == 0 { topics[topic] = nil } else { lineups.visited(0) }
         }
         for link in links(of: row) { shown[link] = nil }
@@ -169,7 +170,9 @@ struct LineupTable {
 
     func isLit(_ link: LineupLink) -> Bool { isLit[link.index] }
 
-    /// Its newest version has that topic in the spotlight: an index into its topics.
+    /// Notes the topic that the lineup's newest version has in the spotlight.
+    ///
+    /// - Parameter position: index into the lineup's topics.
     mutating func light(_ position: Int, of row: Int) {
         for link in links(of: row) where isLit[link] { isLit[link] = false }
         isLit[Int(rows[row].start) + position] = true
@@ -179,12 +182,12 @@ struct LineupTable {
 
     func isResting(_ row: Int) -> Bool { rests[row].rotation != nil }
 
-    /// While it rests, or did last.
+    /// Returns the only member of the lineup at its present or last rest.
     func member(of row: Int) -> ActivitySlot { rests[row].member }
     func wakeUp(of row: Int) -> TimingWheel.Entry? { rests[row].wakeUp }
     func number(of row: Int) -> UInt32 { rests[row].number }
 
-    /// The lineup rests: its audience's object can be another's.
+    /// Puts a lineup to rest, and keeps its audience's object for another lineup.
     mutating func rest(_ row: Int, _ audience: Audience, _ lineup: Lineup) {
         let start = Int(rows[row].start)
         let display = lineup.display
@@ -200,9 +203,9 @@ struct LineupTable {
         if spare.count < LineupTable.spareMax { spare.append(audience) }
     }
 
-    /// The lineup rests no more.
+    /// Ends the rest of a lineup.
     ///
-    /// - Returns: its audience.
+    /// - Returns: an audience with the lineup's state.
     mutating func wake(_ row: Int, _ rules: LineupRules, openMax: Int) -> Audience {
         guard let rotation = rests[row].rotation.take() else {
             preconditionFailure("a lineup wakes that does not rest")
@@ -238,8 +241,8 @@ struct LineupTable {
 
     // MARK: Alerts
 
-    /// One fact may be in two topics of a lineup: whether an alert that says the same has come before this one. Facts of different
-    /// topics may have one id, but then not the same words.
+    /// Returns whether the lineup had an alert with the same cause and text before this one: one fact may be in two topics of a lineup. Facts
+    /// of different topics may share an id, but then their texts differ.
     func hasHeard(_ alert: IssuedAlert, _ row: Int) -> Bool {
         links(of: row).contains { link in
             topics[Int(topicOfLink[link])]?.alerts.contains {
@@ -249,7 +252,7 @@ struct LineupTable {
         }
     }
 
-    /// Alerts that the lineup has looked at, the oldest first.
+    /// Returns the alerts that the lineup has looked at, the oldest first.
     func alertsHeard(_ row: Int) -> [IssuedAlert] {
         links(of: row).flatMap { topics[Int(topicOfLink[$0])]?.alerts ?? [] }
             .filter { $0.news > rows[row].born && $0.news <= rows[row].looked && !hasHeard($0, row) }
@@ -261,9 +264,9 @@ struct LineupTable {
     /// The lineups that show a topic; `nil` where none does.
     subscript(topic: Int) -> TopicLineups? { topic < topics.count ? topics[topic] : nil }
 
-    /// A topic that lineups show has been published. O(1).
+    /// Adds a publication of a topic to the news of its lineups. O(1).
     ///
-    /// - Returns: news for which there is no room any more.
+    /// - Returns: news that were dropped for lack of room.
     mutating func publish(
         _ publication: Publication, to lineups: TopicLineups, alert: IssuedAlert?, at now: Int64
     ) -> TopicLineups.News? {
@@ -281,7 +284,7 @@ struct LineupTable {
         return links(of: row).contains { topics[Int(topicOfLink[$0])].map { $0.newest > looked } ?? false }
     }
 
-    /// The lineup looks at all news of its topics: they are `taken` until the next call.
+    /// Moves all news of the lineup's topics that it has not looked at to `taken`, where they stay until the next call.
     mutating func take(_ row: Int) {
         taken.removeAll(keepingCapacity: true)
         exhausted.removeAll(keepingCapacity: true)
@@ -300,7 +303,7 @@ struct LineupTable {
         if taken.count > 1 { taken.sort { $0.news.number < $1.news.number } }
     }
 
-    /// Of the topics that have news by now those whose lineups have not looked at them.
+    /// Returns the topics that have news which their lineups have not looked at.
     func unvisited() -> Unvisited {
         Unvisited(topics: topics.compactMap { $0?.news.isEmpty == false ? $0 : nil }, newest: newest)
     }
@@ -309,7 +312,7 @@ struct LineupTable {
         fileprivate var topics: [TopicLineups]
         fileprivate let newest: NewsNumber
 
-        /// All have been looked at. Each call costs no more than what has been since the last one.
+        /// Returns whether all those news have been looked at. A call examines only topics whose news were looked at since the last call, and one.
         mutating func isEmpty() -> Bool {
             while let last = topics.last {
                 if let oldest = last.news.first, oldest.number <= newest { return false }
@@ -340,7 +343,7 @@ struct LineupTable {
         for row in rows.indices where rows[row].count > 0 { place(row) }
     }
 
-    /// What was pushed on by it moves back, as in `SlotTable`.
+    /// Removes a row from the hash table. Rows that it displaced move back, as in `SlotTable`.
     private mutating func unplace(_ row: Int) {
         let mask = buckets.count - 1
         var hole = home(of: row)
@@ -359,13 +362,13 @@ struct LineupTable {
 
     // MARK: Checks
 
-    /// All rows that are lineups.
+    /// The rows in use.
     var all: [Int] { rows.indices.filter { rows[$0].count > 0 } }
 
-    /// Topics whose lineups have news, and no turn.
+    /// Number of topics whose lineups have news but no lane.
     var stranded: Int { topics.count { $0.map { $0.hasWork && $0.lane.current == nil } ?? false } }
 
-    /// What does not hold, or `nil`.
+    /// Describes a violated invariant; `nil` if there is none.
     func violation() -> String? {
         let all = all
         guard all.count == count, rows.count == count + freeRows.count else {

@@ -2,18 +2,18 @@ import FanfareModel
 
 /// The version that an audience is being brought to. A lineup counts versions of its own, one for each change of a topic in it.
 struct NewestVersion {
-    /// 0 before the first.
+    /// Number of the version; 0 before the first.
     private(set) var number: UInt32 = 0
     private(set) var event = Publication.Event.update
     private(set) var priority: Priority
-    /// Whose dates it has: the publication that made it, or that of a lineup's spotlight.
+    /// The publication whose dates the version has: the one that made it, or that of a lineup's spotlight.
     private(set) var publication: Publication?
-    /// Who has been served with an older version has not seen what it shows, though it may have been sent it.
+    /// The first version since the last `showAgain`. A member that has an older one is sent the newest even if it shows the same.
     private(set) var shownAgainFrom: UInt32 = 0
 
     init(priority: Priority) { self.priority = priority }
 
-    /// - Parameter number: of a version that all have seen.
+    /// - Parameter number: number of a version that all members have.
     init(_ number: UInt32, _ version: Audience.Version?, priority: Priority) {
         self.number = number
         self.priority = priority
@@ -27,6 +27,6 @@ struct NewestVersion {
         publication = version.latest
     }
 
-    /// What is sent from the next version on is to be sent to those, too, who have been sent it already.
+    /// Makes members get the next version even if its content was sent to them before.
     mutating func showAgain() { shownAgainFrom = number + 1 }
 }

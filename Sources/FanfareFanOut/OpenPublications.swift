@@ -1,32 +1,32 @@
-/// Publications whose version not every member of an audience has yet: what `completed` feedback speaks of.
+/// Publications whose version some member of an audience still lacks; `completed` feedback reports their completion.
 struct OpenPublications {
     private struct Entry {
         let version: UInt32
         let serial: UInt64
     }
 
-    /// The oldest first.
+    /// The open publications, the oldest first.
     private var entries = ShortList<Entry>()
     private let capacity: Int
 
-    /// - Parameter capacity: publications whose completion is told apart.
+    /// - Parameter capacity: maximum of publications whose completion is tracked at a time.
     init(capacity: Int) { self.capacity = capacity }
 
     var count: Int { entries.count }
 
-    /// The newest version carries the changes of this publication. Those of one version come oldest first.
+    /// Adds a publication whose changes the newest version carries. Publications of one version are added oldest first.
     ///
-    /// - Returns: the publication that it overtakes when too many are open: the one before. Whoever lacks that gets this version
-    ///   instead, and the oldest, for which people have waited longest, stay.
+    /// - Returns: the publication before it, which it overtakes, if too many are open: members that lack that one get this version instead.
+    ///   The oldest publications, for which people have waited longest, stay.
     mutating func open(_ serial: UInt64, in version: UInt32) -> UInt64? {
         let overtaken = entries.count == capacity ? entries.remove(at: capacity - 1).serial : nil
         entries.append(Entry(version: version, serial: serial))
         return overtaken
     }
 
-    /// The oldest publication whose version everybody has by now, or a newer one.
+    /// Removes and returns the oldest publication if each member has its version or a newer one; otherwise `nil`.
     ///
-    /// - Parameter oldest: version that somebody has.
+    /// - Parameter oldest: the oldest version that a member has.
     mutating func takeCompleted(oldest: UInt32) -> UInt64? {
         guard let first = entries.first, first.version <= oldest else { return nil }
         entries.remove(at: 0)

@@ -1,17 +1,17 @@
 import FanfareModel
 
-/// An alert as it came out: one for all who may be told of it, so that revoking it is one write, however many that are. Confined to its
-/// shard's thread.
+/// A published alert, shared by all activities that may get it, so that revoking it is one write, however many these are. Confined to
+/// its shard's thread.
 final class IssuedAlert {
     let topic: TopicID
     let alert: Alert
-    /// Monotonic nanoseconds.
+    /// The time until which the alert may leave, monotonic nanoseconds.
     let freshUntil: Int64
-    /// Of what it says of which cause: two that say the same have the same.
+    /// Hash of the cause and the text.
     let words: UInt64
-    /// Among the news of all topics that lineups show.
+    /// Number among the news of all topics that lineups show.
     @exclusivity(unchecked) var news = NewsNumber()
-    /// Nobody is to be told of it any more.
+    /// Is `true` when no further push may carry the alert.
     @exclusivity(unchecked) var isRevoked = false
 
     init(_ alert: Alert, of topic: TopicID, freshUntil: Int64) {
@@ -28,18 +28,18 @@ final class IssuedAlert {
         words == other.words && alert.cause == other.alert.cause && alert.text == other.alert.text
     }
 
-    /// - Parameter now: when it came out, monotonic nanoseconds.
+    /// - Parameter now: the time of publication, monotonic nanoseconds.
     convenience init(_ alert: Alert, of topic: TopicID, at now: Int64) {
         self.init(alert, of: topic, freshUntil: now + alert.freshFor.milliseconds * 1_000_000)
     }
 }
 
-/// An alert that members who lack its version may still get.
+/// An alert that members which lack its version may still get.
 struct PendingAlert {
-    /// Of the audience in which it is missed.
+    /// The alert's version, in the audience whose members may get it.
     var version: UInt32
-    /// Twice the count of the audience's alerts of its class, from 1, and one more where that is the essential one; 0 in another
-    /// audience than the one it was published in.
+    /// Twice the count of the audience's alerts of the class so far, this one included, plus 1 if the class is essential; 0 after a move to
+    /// another audience than the one in which the alert was published.
     var number: UInt32
     let issue: IssuedAlert
 
@@ -52,7 +52,7 @@ struct PendingAlert {
 }
 
 extension [PendingAlert] {
-    /// As many of each class as an audience keeps, the newest of them: or an older one that was carried along would outlive a newer.
+    /// The newest alerts of each class, as many as an audience keeps: otherwise an older one that was carried along would outlive a newer one.
     var kept: ArraySlice<PendingAlert> {
         guard count > AlertHistory.perClassMax else { return self[...] }
         var left = SIMD2(repeating: AlertHistory.perClassMax)
@@ -66,20 +66,20 @@ extension [PendingAlert] {
     }
 }
 
-/// Which of the alerts that an activity missed a push tells of: indices.
+/// The alerts that a push carries: indices into those that its activity missed.
 struct Told {
-    /// Says what is highlighted.
+    /// The alert that determines the highlight.
     let lead: Int
-    /// Seldom any; so telling of one alert asks for no memory.
+    /// Further alerts. Mostly there are none, and the empty array allocates nothing.
     var beside: [Int] = []
 
     func contains(_ index: Int) -> Bool { index == lead || beside.contains(index) }
 }
 
 extension ArraySlice<PendingAlert> {
-    /// Of alerts that an activity missed, the oldest first: which ones its next push tells of. The newest of the highest class
-    /// leads; beside it the newest of every other topic that is as weighty, the newer first, as far as their words fit. All
-    /// others are superseded.
+    /// Selects the alerts for an activity's next push from those that it missed, the oldest first; `nil` if there are none. The newest of
+    /// the highest class leads. The newest of that class from each other topic follow, newer ones first, as far as their texts fit. All
+    /// other alerts are superseded.
     func told(at moment: Moment) -> Told? {
         var lead: Int?
         for index in indices where self[index].isCarried(at: moment) {
@@ -106,13 +106,13 @@ extension ArraySlice<PendingAlert> {
 }
 
 extension AlertText {
-    /// Room that every payload has for an alert's words.
+    /// Room for an alert's text in every payload.
     fileprivate static let bytesMax = AlertText.bytesMax
-    /// `\\n` in JSON.
+    /// Length of `\\n` in JSON.
     fileprivate static let lineBreakBytes = 2
 
-    /// Names several at once: the first as it is, each other one in a line of its own. Words that the app brings along in its
-    /// languages cannot be joined to others, so these stay alone.
+    /// Creates one text for several alerts: the lead's text, then a line for each further one. A text that the app localises cannot be joined
+    /// to others, so it stays alone.
     init(naming told: Told, of missed: ArraySlice<PendingAlert>) {
         self = missed[told.lead].alert.text
         let lines = told.beside.compactMap { missed[$0].alert.text.line }
@@ -120,7 +120,7 @@ extension AlertText {
         body = .text(([own] + lines).filter { !$0.isEmpty }.joined(separator: "\n"))
     }
 
-    /// In one line, as one of several. `nil`: the app has the words.
+    /// The text in one line, for use beside others; `nil` if the app localises it.
     fileprivate var line: String? {
         guard case .text(let title) = title, case .text(let body) = body else { return nil }
         return body.isEmpty ? title : "\(title) · \(body)"

@@ -1,36 +1,36 @@
 import FanfareModel
 
-/// Publications that somebody in the shard still lacks, until everybody has each of them or it is overtaken by a newer one.
+/// The open publications of a shard: each is open until all its audiences have it, or until it is overtaken by a newer one.
 ///
 /// A publication is open for each audience that lacks it. Its last audience completes it. All times are monotonic nanoseconds.
 struct PublicationTracker {
     private struct Open {
-        /// Audiences that lack it.
+        /// Number of audiences that lack the publication.
         var audiencesLeft: Int
         let arrivedAt: Int64
         let freshness: Int
     }
 
-    /// How long a publication was open.
+    /// The completion of a publication.
     struct Completion: Equatable {
-        /// 0 where nobody lacked it.
+        /// The time for which the publication was open; 0 if no audience lacked it.
         let took: Int64
-        /// The index of its kind's figures, as it was opened with.
+        /// Index of its kind's figures, as given to `open`.
         let freshness: Int
     }
 
-    /// Serials of the shard's own, whose completion the core does not wait for: far above the core's.
+    /// Base of the shard's own serials, whose completion the core does not await. They are far above the core's.
     private static let ownSerials: UInt64 = 1 << 63
 
     private var open = SerialTable<Open>()
-    /// In the order in which they arrived. The first one is open; those behind it may have been closed, no more of them than are open.
+    /// Publications in order of arrival. The first is open. Some of the others may be closed, but no more than are open.
     private var arrivals = Queue<(serial: UInt64, at: Int64)>()
     private var ownSerialsGiven: UInt64 = 0
 
     var count: Int { open.count }
     var isEmpty: Bool { open.isEmpty }
 
-    /// When the publication arrived that has been open longest.
+    /// Arrival of the publication that has been open longest.
     var oldestArrival: Int64? { arrivals.first?.at }
 
     mutating func nextOwnSerial() -> UInt64 {
@@ -38,20 +38,22 @@ struct PublicationTracker {
         return PublicationTracker.ownSerials + ownSerialsGiven
     }
 
+    /// Opens a publication that has just arrived.
+    ///
     /// - Parameters:
-    ///   - audiences: that lack it, at least one.
+    ///   - audiences: number of audiences that lack it, at least one.
     ///   - freshness: index of its kind's figures.
     mutating func open(_ serial: UInt64, audiences: Int, freshness: Int, at now: Int64) {
         open.insert(Open(audiencesLeft: audiences, arrivedAt: now, freshness: freshness), at: serial)
         arrivals.append((serial, now))
     }
 
-    /// One audience more lacks the publication.
+    /// Notes that one more audience lacks the publication.
     mutating func addAudience(to serial: UInt64) { open.update(serial) { $0.audiencesLeft += 1 } }
 
-    /// One audience less lacks the publication.
+    /// Notes that one audience has the publication.
     ///
-    /// - Returns: what there is to tell when that was the last one; `nil` for a publication that was overtaken, too.
+    /// - Returns: the completion, if that was the last audience; `nil` also for a publication that was overtaken.
     mutating func complete(_ serial: UInt64, at now: Int64) -> Completion? {
         let publication = open.update(serial) { publication in
             publication.audiencesLeft -= 1
@@ -63,9 +65,9 @@ struct PublicationTracker {
         return Completion(took: now - publication.arrivedAt, freshness: publication.freshness)
     }
 
-    /// Nobody asks any more who lacks the publication.
+    /// Ends the tracking of a publication that a newer one overtakes.
     ///
-    /// - Returns: whether it was open.
+    /// - Returns: whether the publication was open.
     mutating func overtake(_ serial: UInt64) -> Bool {
         guard open.remove(serial) != nil else { return false }
         forgetClosed()

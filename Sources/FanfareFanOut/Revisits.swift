@@ -3,7 +3,7 @@ struct Revisits {
     private(set) var prompt = VisitQueue()
     /// Members that have strikes; they come after all others.
     private(set) var late = VisitQueue()
-    /// Number of members in `prompt` that an alert has not reached yet. It may include a few that have left meanwhile, but is 0 for
+    /// Number of members in `prompt` that still lack an alert. It may include a few that have left since, but is 0 for
     /// an empty queue.
     private var urgent = 0
 
@@ -11,7 +11,7 @@ struct Revisits {
     var awaitsAlert: Bool { min(urgent, prompt.count) > 0 }
 
     /// - Parameters:
-    ///   - isUrgent: whether an alert has not reached the member yet.
+    ///   - isUrgent: whether the member still lacks an alert.
     ///   - isLate: whether the member has strikes.
     mutating func append(_ slot: ActivitySlot, isUrgent: Bool, isLate: Bool) {
         guard !isLate else {

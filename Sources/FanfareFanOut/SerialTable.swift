@@ -1,25 +1,25 @@
-/// What is known of publications, by their serials. These count up, so those that are still to be known mostly stand close together: they
-/// have a row each, and nothing is hashed. Who is still known when many have come and gone since goes into a dictionary, so that the
-/// rows stay bounded by how many are known and not by how long one of them is.
+/// A table of values by the serials of publications. Serials count up, so the present ones are mostly close together: each has a row, and
+/// no serial is hashed. A value that outlasts many later ones moves to a dictionary, so that the number of rows is bounded by the number
+/// of values and not by the age of the oldest.
 @usableFromInline package struct SerialTable<Value> {
-    /// Of serials in a row, the first of which is `base`; `nil` where nothing is known.
+    /// Values of consecutive serials, the first of which is `base`; `nil` for a serial without a value.
     @usableFromInline var rows: [Value?] = []
     @usableFromInline var base: UInt64 = 0
-    /// The first row that may be of use; all before it are `nil`.
+    /// Index of the first row that may have a value; all before it are `nil`.
     @usableFromInline var head = 0
     @usableFromInline var strays: [UInt64: Value] = [:]
     @usableFromInline package private(set) var count = 0
 
-    /// Rows that nobody minds.
+    /// Number of rows up to which no value moves to the dictionary.
     @usableFromInline static var rowsMin: Int { 1024 }
-    /// Serials that may be left out between two rows.
+    /// A serial this far beyond the last row goes to the dictionary.
     @usableFromInline static var gapMax: UInt64 { 64 }
 
     @inlinable package init() {}
 
     @inlinable package var isEmpty: Bool { count == 0 }
 
-    /// - Parameter serial: not known so far.
+    /// - Parameter serial: a serial that has no value.
     @inlinable package mutating func insert(_ value: Value, at serial: UInt64) {
         count += 1
         if head == rows.count { startAfresh(at: serial) }
@@ -38,14 +38,14 @@
         return strays.isEmpty ? nil : strays[serial]
     }
 
-    /// - Returns: `nil` where nothing is known of it.
+    /// - Returns: the result of `change`; `nil` if the serial has no value.
     @inlinable package mutating func update<Result>(
         _ serial: UInt64, _ change: (inout Value) -> Result
     ) -> Result? {
         if let row = row(of: serial), rows[row] != nil {
-            return change(&rows[row]!)  // looked at just now
+            return change(&rows[row]!)  // checked above
         }
-        // A serial that came after greater ones is a stray, though there is a row for it.
+        // A serial inserted after greater ones is in the dictionary, even if its row is in range.
         guard !strays.isEmpty, let index = strays.index(forKey: serial) else { return nil }
         return change(&strays.values[index])
     }
@@ -75,7 +75,7 @@
         base = serial
     }
 
-    /// The first row's becomes a stray.
+    /// Moves the first row's value to the dictionary.
     @usableFromInline mutating func putAside() {
         if let value = rows[head].take() { strays[base &+ UInt64(head)] = value }
         trim()
@@ -93,12 +93,12 @@
     }
 
     // For checks.
-    /// In no particular order.
+    /// All values, in no particular order.
     package var all: [(serial: UInt64, value: Value)] {
         rows.enumerated().compactMap { row, value in value.map { (base &+ UInt64(row), $0) } }
             + strays.map { ($0.key, $0.value) }
     }
-    /// Rows for which there is memory in use.
+    /// Number of rows in use.
     package var room: Int { rows.count - head }
 
     package func violation() -> String? {

@@ -1,28 +1,28 @@
-/// The core's questions whether everybody has what was sent before each of them, whatever comes meanwhile.
+/// Answers the core's questions whether all activities have the content sent before the question, whatever is published meanwhile.
 ///
-/// Questions are numbered, and the answer to one is an answer to all before it. A round answers the newest that was asked before
-/// the round began; whoever asks while one is under way is answered by the next. It looks once at each audience and activity, some at a
-/// time, and notes which of them lack something; then it waits until those have that, or something newer, or were refused it for good,
-/// which the answer says. So nothing is counted while nobody asks, a shard that is never at rest answers too, a round holds at most what
-/// lacked something when it looked, and questions that nobody can answer take no room.
+/// Questions are numbered, and the answer to one is an answer to all before it. A round answers the newest question asked before the
+/// round began; a question asked during a round is answered by the next. A round looks once at each audience and activity, some at a time,
+/// and notes those that lack content; then it waits until they have it, have newer content, or were refused it for good, which the answer
+/// states. Hence nothing is counted without a question, a shard that is never at rest answers, too, the notes of a round are bounded by
+/// the audiences and activities that lacked content, and unanswered questions take no room.
 struct Settling {
-    /// The newest one that no round has taken up.
+    /// The newest question that no round has taken up.
     private var asked: UInt64?
     private var round: Round?
 
-    /// Nothing that was sent before the question is on its way any more.
+    /// The answer to a question: no content sent before it is pending or in flight any more.
     struct Answer {
         let question: UInt64
-        /// Nobody was refused the newest state for good: everybody has what was sent before, or something newer.
+        /// Is `true` if no newest state was refused for good: each activity has the content sent before the question, or newer content.
         let isComplete: Bool
     }
 
-    /// Nobody has asked.
+    /// Is `true` while no question is open.
     var isIdle: Bool { asked == nil && round == nil }
 
     mutating func ask(_ question: UInt64) { asked = question }
 
-    /// Nothing is on its way.
+    /// Answers all questions, because nothing is pending or in flight.
     ///
     /// - Returns: the answer to the newest question.
     mutating func takeAll(isComplete: Bool) -> Answer? {
@@ -30,13 +30,16 @@ struct Settling {
         return (asked ?? round?.question).map { Answer(question: $0, isComplete: isComplete) }
     }
 
-    /// What an activity is owed that no version of its audience tells of: a joiner's first push, an end of its own, a start.
+    /// The state of a push that is due to an activity for another reason than its audience's version: a joiner's first push, a private end,
+    /// or a start.
     enum Debt {
         case none, pending
-        /// For good: a joiner has nothing, and gets what comes next.
+        /// The first push of a joiner was refused for good; the activity gets the next version.
         case refused
     }
 
+    /// Advances the round, and begins the next one.
+    ///
     /// - Returns: the answer to the newest question that has one by now.
     mutating func takeSettled(
         _ audiences: [Audience], _ lineups: LineupTable, _ activities: [Activity], debt: (ActivitySlot) -> Debt
@@ -58,40 +61,42 @@ struct Settling {
 extension Settling {
     fileprivate struct Round {
         let question: UInt64
-        /// Lineups that have not looked at what has been published: what they lack is in no version yet.
+        /// Topics with news that their lineups have not looked at, so that no version of these lineups has them yet.
         private var unvisited: LineupTable.Unvisited
-        /// Still to be looked at. Whoever comes later is none of this round's.
+        /// Indices of the audiences still to be looked at. Audiences added later do not belong to the round.
         private var audiences: Range<Int>
+        /// Indices of the activities still to be looked at. Activities added later do not belong to the round.
         private var activities: Range<Int>
         private var open: [Open] = []
         private(set) var isComplete = true
         private var indebted: [(slot: ActivitySlot, tenant: UInt32)] = []
 
-        /// An audience that lacks something.
+        /// An audience with members that lack content.
         private struct Open {
             let audience: Audience
-            /// Of a lineup, which it was: one that rests lacks nothing, and the object becomes another's.
+            /// The lineup's `tenant` when the round looked: a lineup that rests afterwards lacks nothing, and its object serves another one.
             let tenant: UInt64?
-            /// The newest one when the round looked, or what waited then has come with.
+            /// The version that its members are to get: the newest one when the round looked, or the one with the changes that waited then.
             var version: UInt32
-            /// Its lineup has changes that are in no version yet: the next one has them.
+            /// Is `true` while changes of the lineup wait for its next version.
             var awaitsVersion: Bool
 
+            /// Is `true` while the object is still the audience of that lineup.
             var isThere: Bool { audience.lineup?.tenant == tenant }
 
-            /// Everybody has that version or a newer one, or was refused it.
+            /// Returns whether each member has that version or a newer one, or was refused it.
             mutating func isSettled() -> Bool {
                 guard isThere else { return true }
                 if awaitsVersion, audience.target > version || !audience.hasChangesWaiting {
                     awaitsVersion = false
                     version = audience.target
                 }
-                // What was refused for good is not sent again.
+                // A version that was refused for good is not sent again.
                 return !awaitsVersion && (audience.ledger.oldest >= version || audience.owed == 0)
             }
         }
 
-        /// Audiences, or activities, looked at together: some tenths of a millisecond.
+        /// Audiences, and activities, that one call looks at; they take some tenths of a millisecond.
         private static let lookMax = 1 << 16
 
         init(
@@ -103,7 +108,8 @@ extension Settling {
             self.activities = activities
         }
 
-        /// Each call costs no more than what has settled since the last one, or a look.
+        /// Returns whether the round has its answer. A call costs a look at `lookMax` audiences and activities, or a check of those that have
+        /// settled since the last call.
         mutating func isOver(
             _ audiences: [Audience], _ activities: [Activity], debt: (ActivitySlot) -> Debt
         ) -> Bool {
@@ -144,7 +150,7 @@ extension Settling {
 }
 
 extension Audience {
-    /// A lineup keeps them for its next version.
+    /// Is `true` while a lineup keeps changes for its next version.
     fileprivate var hasChangesWaiting: Bool { lineup?.waiting.isEmpty == false }
 }
 
@@ -160,7 +166,7 @@ extension Shard {
 
     private func debt(to slot: ActivitySlot) -> Settling.Debt {
         let activity = store[slot]
-        // Whether a card that was started is there only its token tells, which may never come.
+        // A start that has been answered is not awaited: only its token shows that the card exists, and the token may never come.
         if activity.flags.contains(.tokenless) {
             let isDue =
                 switch starts[slot]?.phase {

@@ -11,9 +11,9 @@ extension Shard {
         reportIfQuiet()
     }
 
-    /// Takes note of `completions[start]`, and of those after it that mean the same.
+    /// Applies `completions[start]`, and those after it that have the same effect.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of completions applied.
     private func complete(_ completions: [Completion], from start: Int, at moment: Moment) -> Int {
         let completion = completions[start]
         let slot = completion.slot
@@ -42,7 +42,7 @@ extension Shard {
                 activity.sendingAlert, activity.spent,
                 store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay))
         }
-        // The last member takes its lineup's audience with it.
+        // Fetched first, because the audience of a lineup is removed with its last member.
         let audience = activity.sending == 0 ? nil : awake(Int(activity.audience))
         if carriedAlerts.contains(slot) {
             answer(completion.outcome, carryingAlerts: slot, as: activity, at: moment)
@@ -58,8 +58,8 @@ extension Shard {
         return 1
     }
 
-    /// The audience of an activity that owes nothing more to anybody once the push in flight is accepted: what a sweep is made
-    /// of. Everything rarer is `nil` here.
+    /// Returns the audience of an activity that is up to date once its push in flight is accepted, the common case of a sweep; `nil` in rarer
+    /// cases.
     private func broughtUp(_ activity: Activity) -> Audience? {
         guard activity.flags.subtracting(.owedFirst) == .inFlight, activity.sending != 0 else { return nil }
         if activity.flags.contains(.owedFirst), !carriedAlerts.isEmpty { return nil }  // it may carry alerts
@@ -81,12 +81,12 @@ extension Shard {
             refuse(slot, as: activity, at: moment)
         case .deadToken where activity.flags.contains(.rotated), .throttled where activity.flags.contains(.rotated),
             .serviceError where activity.flags.contains(.rotated):
-            // That token was replaced while this push was on its way: the activity lives on under the new one.
+            // The token was replaced while this push was in flight: the activity goes on under the new one.
             counts.pushes.notProcessed += 1
             requeue(slot)
         case .deadToken:
             noteAnswers(1, dead: 1)
-            // Who has left may go in any case.
+            // An activity that is leaving may be removed in any case.
             if quarantine.isShut, !activity.flags.contains(.leaving) {
                 counts.pushes.held += 1
                 hold(slot, at: moment)
@@ -109,13 +109,13 @@ extension Shard {
             counts.pushes.uncertain += 1
             if activity.sendingAlert.rides { counts.alerts.uncertain += 1 }
             if let silence = activity.sendingAlert.silence { counts.alerts.add(.silenced(silence), 1) }
-            // It may have arrived: the state goes again, the alert does not.
+            // The push may have arrived: the state is sent again, the alert is not.
             if activity.sending != 0 {
                 store[slot].alerted = activity.sending
                 store[slot].flags.insert(.owedFirst)
             }
             service.noteTrouble()
-            // The connection was to blame, more likely than not. If not, it is no better the second time.
+            // The cause was probably the connection, so the first failure is retried at once; a second one may be the activity's own.
             if store[slot].strikes.count > 0 {
                 wait(slot, at: moment)
             } else {
@@ -125,8 +125,8 @@ extension Shard {
         }
     }
 
-    /// Repeating it does not mend it, so this version is given up for this activity; but nobody has it. So its publication is not
-    /// complete before this one has a newer version, or has gone.
+    /// Gives up this version for an activity after a refusal, because a repeat would be refused, too. The activity still lacks the version, so
+    /// the publication is complete only after it has a newer version, or is removed.
     private func refuse(_ slot: ActivitySlot, as activity: Activity, at moment: Moment) {
         if activity.flags.contains(.ending) {
             if let count = refusedEnds.next() {
@@ -148,11 +148,11 @@ extension Shard {
         requeue(slot)
     }
 
-    /// The push has been accepted.
+    /// Applies an accepted push.
     private func settle(_ slot: ActivitySlot, as activity: Activity, at moment: Moment) {
-        // Nothing follows an end. A push that was on its way when the person left or moved settles nothing.
+        // Nothing follows an end. A push that was in flight when the activity left or moved settles nothing.
         if activity.flags.contains(.ending) {
-            // What the end told of, the card that takes this one's place does not tell of again.
+            // The successor's card does not repeat the alerts of the end.
             if activity.sending != 0 { store[slot].alerted = activity.sending }
             remove(slot, at: moment)
             return
@@ -163,7 +163,7 @@ extension Shard {
         requeue(slot)
     }
 
-    /// The activity, which was owed a push, has this version now, and all alerts up to it have had their chance.
+    /// Notes that an activity with a pending push has this version now, and that all alerts up to it have had their chance.
     func serve(_ slot: ActivitySlot, with version: UInt32, of audience: Audience, at moment: Moment) {
         let delivered = store[slot].delivered
         store[slot].delivered = version
@@ -172,7 +172,7 @@ extension Shard {
         serve(1, having: delivered, with: version, of: audience, at: moment)
     }
 
-    /// The audience's part of that, for several members that had the same version before.
+    /// Notes in the audience that members which had the same version before have this one now.
     private func serve(
         _ count: Int, having delivered: UInt32, with version: UInt32, of audience: Audience, at moment: Moment
     ) {
@@ -181,7 +181,7 @@ extension Shard {
         reportCompleted(audience, at: moment)
     }
 
-    /// Sees to it that whatever the activity is still owed reaches it.
+    /// Queues the next push of the activity, if one is pending.
     private func requeue(_ slot: ActivitySlot) {
         let activity = store[slot]
         if activity.flags.contains(.leaving) {
@@ -193,13 +193,13 @@ extension Shard {
         }
     }
 
-    /// What is this token's own, 429 or 5xx, is not to trouble others: it alone waits, and then gets the newest state.
+    /// Makes an activity back off after a failure that may be its token's own (429, 5xx): it alone waits, and then gets the newest state.
     ///
-    /// - Parameter isOwn: it certainly is.
+    /// - Parameter isOwn: whether the failure is certainly the token's own.
     func wait(_ slot: ActivitySlot, isOwn: Bool = false, at moment: Moment) {
         let delay = store[slot].strikes.add(isOwn: isOwn, in: service.number)
         store[slot].flags.insert(.waiting)
-        // Spread over half the delay, by who it is, so that tokens throttled together do not return together.
+        // Spread over half the delay by slot and generation, so that tokens throttled together do not return together.
         let tenant = UInt64(store[slot].generation) << 32 | UInt64(slot.rawValue)
         let spread = Int64(tenant.mixed % UInt64(delay / 2))
         timers.insert(
@@ -216,13 +216,12 @@ extension Shard {
         store.remove(slot)
     }
 
-    /// What became of the alerts that this activity, and others like it, had missed: decided when the push that was their chance
-    /// has been answered.
+    /// Settles the alerts that this activity, and others in the same state, had missed, after the push that was their chance was answered.
     private func settleAlerts(
         of activity: Activity, _ outcome: DeliveryOutcome, _ completions: ArraySlice<Completion>, at moment: Moment
     ) {
         let silenced = activity.sendingAlert.silence.map(AlertOutcome.silenced)
-        // The figures have what a push without an answer was the chance of, and count a silenced alert as that.
+        // In the figures, a silenced alert counts as silenced after any outcome. `complete` counts the alerts of pushes without an answer.
         let (counted, noted): (AlertOutcome?, AlertOutcome)
         switch outcome {
         case .accepted: (counted, noted) = (silenced ?? .accepted, silenced ?? .accepted)
@@ -241,7 +240,7 @@ extension Shard {
         if let counted {
             var displaced = audience.alerts.displaced(after: activity.alerted, through: activity.sending)
             if lead == nil, chance.version > activity.alerted, displaced > 0 {
-                // It has made room for a newer one while the push was on its way.
+                // The push's own alert was displaced by a newer one while the push was in flight.
                 counts.alerts.add(counted, completions.count)
                 displaced -= 1
             }

@@ -1,11 +1,11 @@
 import FanfareModel
 
-/// Answers what becomes of an alert for an activity (rule A3).
+/// Answers questions about the disposition of an alert for an activity (rule A3).
 extension Shard {
     func disposition(of cause: String, in topic: TopicID, for id: ActivityID, at moment: Moment) -> AlertDisposition {
         store.alertMemory.begin(store.activities.count)
         guard let slot = slot(of: id) else { return .noActivity }
-        // Whose end is to come for its age is told by that, as long as nobody has let go of it.
+        // An activity that is ended for its age gets the alert with its end, unless it has been unfollowed.
         let lastState = store[slot].flags.contains(.leaving) ? lastStates[slot] : nil
         guard lastState != nil || !store[slot].flags.contains(.leaving) else { return .noActivity }
         func isMeant(_ pending: PendingAlert) -> Bool { pending.alert.cause == cause && pending.topic == topic }
@@ -36,7 +36,7 @@ extension Shard {
         return rides(isMeant, for: slot, of: audience, after: alerted, at: moment)
     }
 
-    /// Whether it would be told by a push that left now.
+    /// Returns the disposition that the alert would have in a push that left now.
     private func rides(
         _ isMeant: (PendingAlert) -> Bool, for slot: ActivitySlot, of audience: Audience, after alerted: UInt32,
         at moment: Moment

@@ -1,10 +1,12 @@
 import FanfareModel
 
-/// An activity lasts eight hours at most; then the system ends it, whatever it shows (rule L1, spec §3.4, documented). So it is
-/// ended before, with its newest state, or renewed where the topic's rules say so: another one is started, and the old one
-/// ends when the new one's token has registered, because an accepted start is not yet a card.
+/// An activity lasts eight hours at most; then the system ends it, whatever it shows (rule L1, spec §3.4, documented). So the shard ends it
+/// earlier, with its newest state, or renews it if the topic's rules allow: another activity is started, and the old one ends when the new
+/// one's token has registered, because an accepted start is not yet a card.
 extension Shard {
-    /// An activity that is new here. On its phone it may be older, up to eight hours.
+    /// Inserts an activity that is new to the shard.
+    ///
+    /// - Parameter age: age of the card on its phone; more than the lifetime counts as the lifetime.
     func insert(_ id: ActivityID, token: [UInt8], age: Duration = .zero, at moment: Moment) -> ActivitySlot {
         let slot = store.insert(id, token: token)
         let seconds = min(max(0, age.components.seconds), ageScanner.lifetime / 1_000_000_000)
@@ -15,14 +17,14 @@ extension Shard {
         return slot
     }
 
-    /// The scan goes on then, or before.
+    /// Ensures that the scan goes on at `due` or earlier.
     private func scheduleAgeScan(at due: Int64) {
         guard ageScanner.needsTimer(at: due) else { return }
         if let timer = ageScanner.timer { timers.cancel(timer.entry) }
         ageScanner.set(AgeScanner.Timer(due: due, entry: timers.insert(.ageScan, due: due)))
     }
 
-    /// Time has come to look for old activities.
+    /// Runs a pass of the scan for old activities.
     func scanAges(at moment: Moment) {
         let now = moment.monotonicNanoseconds
         for _ in 0..<ageScanner.beginPass(over: store.activities.count, at: now) {
@@ -32,9 +34,9 @@ extension Shard {
         if let due = ageScanner.nextPass(hasActivities: store.count > 0, at: now) { scheduleAgeScan(at: due) }
     }
 
-    /// Does what an activity's age asks for.
+    /// Ends, renews or removes an activity if its age requires that.
     ///
-    /// - Returns: when it will ask for something next, monotonic nanoseconds; `nil`: never.
+    /// - Returns: the time of the next check, monotonic nanoseconds; `nil` if none is needed.
     private func checkAge(of slot: ActivitySlot, at moment: Moment) -> Int64? {
         let activity = store[slot]
         let age = age(of: slot, at: moment)
@@ -46,7 +48,7 @@ extension Shard {
             return nil
         }
         guard age >= ageScanner.renewAge else { return due(at: ageScanner.renewAge) }
-        // Of whoever cannot be told of its end nothing stays, once the system has ended the card.
+        // An activity that cannot be sent an end now is removed after the system has ended its card.
         guard activity.flags.isDisjoint(with: [.tokenless, .leaving, .ending]) else {
             return expire(slot, at: moment) ? nil : due(at: ageScanner.lifetime)
         }
@@ -57,7 +59,7 @@ extension Shard {
             renewal.successor != nil || audience.newest.publication?.expiry.renews == true
         {
             if renewal.successor == nil { renew(slot, renewal, at: moment) }
-            // With the new card on its way the old one stays until the system ends it.
+            // While the new card is being started, the old one stays until the system ends it.
             return expire(slot, at: moment) ? nil : due(at: ageScanner.lifetime)
         }
         guard age >= ageScanner.endAge else { return due(at: ageScanner.endAge) }
@@ -66,13 +68,14 @@ extension Shard {
         expect(in: Int(activity.audience))
         let missed = alertsMissed(by: slot, at: moment)
         depart(slot, at: moment)
-        // Its end tells of that, and of what comes until it leaves.
+        // The end carries these alerts, and those published until it leaves.
         store[slot].alerted = audience.target
         _ = carriedAlerts.carry(missed, by: slot, at: audience.target)
         return due(at: ageScanner.lifetime)
     }
 
-    /// The person does not want it any more: its end, where that is to come for its age, tells of nothing, and shows nothing new.
+    /// Makes the pending end of an activity a silent one without new content, because the person does not want the activity any more. Does
+    /// nothing unless it is being ended for its age.
     func endSilently(_ slot: ActivitySlot, at moment: Moment) {
         guard let audience = lastStates.removeValue(forKey: slot) else { return }
         carriedAlerts.remove(slot)
@@ -83,8 +86,8 @@ extension Shard {
         Int64(moment.monotonicSeconds &- store[slot].startedAt) * 1_000_000_000
     }
 
-    /// What the end of an old activity tells of; from here on all that it has missed is in flight with that. By a card whose name is
-    /// another's nobody is told of anything.
+    /// Takes the alerts for the end of an old activity; all alerts that it has missed are in flight with that end. An activity whose name means
+    /// another one gets none.
     func takeMissed(
         byEndOf slot: ActivitySlot, of audience: Audience, stamp: Int64, at moment: Moment
     ) -> (alerts: ArraySlice<PendingAlert>, told: Told?) {
@@ -109,14 +112,14 @@ extension Shard {
         return (missed, told)
     }
 
-    /// Once the system has ended it, nothing is left to be sent.
+    /// Removes the activity if the system has ended its card and no push is in flight.
     ///
-    /// - Returns: whether it has.
+    /// - Returns: whether the activity was removed.
     private func expire(_ slot: ActivitySlot, at moment: Moment) -> Bool {
         let flags = store[slot].flags
         guard age(of: slot, at: moment) >= ageScanner.lifetime, !flags.contains(.inFlight) else { return false }
         if !flags.contains(.leaving), successor(of: slot) == nil { report(.expired, of: store[slot].id) }
-        // Where no token ever came there may have been no card.
+        // Without a token there may never have been a card.
         if flags.contains(.leaving), !flags.contains(.tokenless) {
             if let count = lostEnds.next() {
                 report("\(count) ends have not arrived by now: the system has ended such cards after eight hours")
@@ -127,7 +130,7 @@ extension Shard {
         return true
     }
 
-    /// What is to become of an old activity has changed.
+    /// Makes the scan check an old activity again, after a change that affects its end or renewal.
     func lookAgain(at slot: ActivitySlot, at moment: Moment) {
         guard age(of: slot, at: moment) >= ageScanner.renewAge else { return }
         ageScanner.revisit(at: moment.monotonicNanoseconds)
@@ -147,15 +150,15 @@ extension Shard {
             at: moment)
     }
 
-    /// The activity that is to take this one's place, while its token is not known.
+    /// Returns the activity that is to take this one's place, while its token is not known.
     func successor(of slot: ActivitySlot) -> ActivitySlot? {
         renewals.successor(of: slot).flatMap { store.slot(of: $0) }
     }
 
-    /// The new card exists: the old one goes, if it has not gone before.
+    /// Ends the old activity, if it still exists, because the new card does.
     ///
-    /// - Parameter start: of the new one.
-    /// - Returns: what the old one has missed and the new one is not told of by what comes after its start.
+    /// - Parameter start: the record of the new activity's start.
+    /// - Returns: alerts that the old activity has missed, from before the new one's start, which the new one does not get otherwise.
     func replace(
         _ old: ActivityID, by slot: ActivitySlot, _ start: PendingStart, at moment: Moment
     ) -> CarriedAlerts.Entry {
@@ -177,7 +180,7 @@ extension Shard {
         return missed
     }
 
-    /// What the old card has told of, or is being sent, the person hears no second time from the new one.
+    /// Notes the alerts that the old card has had, or that are in flight to it, so that the new card does not repeat them.
     func noteAlerts(toldBy old: ActivitySlot, to slot: ActivitySlot) {
         let card = store[old]
         guard let start = starts[slot], card.audience == UInt32(start.audience) else { return }
@@ -185,22 +188,22 @@ extension Shard {
         starts.noteAlerts(through: max(card.alerted, sending), of: slot)
     }
 
-    /// As far as anybody knows the new card is there, and the old one is not.
+    /// Reports the renewal by an activity, once: as far as is known, the new card exists and the old one does not.
     func tellOfRenewal(by slot: ActivitySlot) {
         if let old = starts.takeRenewed(by: slot) { report(.renewed(as: store[slot].id), of: old) }
     }
 
-    /// The activity of that name, or the one that has taken its place.
+    /// Returns the activity with a name, or the one that has taken its place.
     func slot(of id: ActivityID) -> ActivitySlot? { store.slot(of: renewals.card(of: id)) }
 
-    /// The activity goes.
+    /// Removes the renewal record of an activity that is being removed, and hands its name over or cancels its successor.
     func forgetRenewal(_ slot: ActivitySlot, at moment: Moment) {
         if let audience = lastStates.removeValue(forKey: slot) { expectNoMore(in: audience, at: moment) }
         if let successor = successor(of: slot) {
-            // The eight hours are nobody's wish: the new card is to come, however long that takes.
+            // The system ended the old card, not the person: the new one is started, however long that takes.
             let isOutlived = age(of: slot, at: moment) >= ageScanner.lifetime
             starts.setOutlivesOld(successor, isOutlived)
-            // Else whoever has ended the old card wants no new one; but that may be on the phone.
+            // A person who has ended the old card wants no new one; but that may already be on the phone.
             if isOutlived || starts[successor]?.phase == .sent {
                 renewals.handOver(slot, to: successor)
                 noteAlerts(toldBy: slot, to: successor)
@@ -215,6 +218,6 @@ extension Shard {
 }
 
 extension Moment {
-    /// Goes round after 136 years.
+    /// Seconds of the monotonic clock, which wrap around after 136 years.
     var monotonicSeconds: UInt32 { UInt32(truncatingIfNeeded: monotonicNanoseconds / 1_000_000_000) }
 }

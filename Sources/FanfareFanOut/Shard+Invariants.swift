@@ -1,6 +1,6 @@
 extension Shard {
-    /// Walks everything and says what does not hold, or `nil`. For the simulation, which asks after every step; too slow for
-    /// anything else.
+    /// Checks the whole state and describes a violated invariant; `nil` if there is none. The simulation calls it after every step; it is too
+    /// slow for other uses.
     package func violatedInvariant() -> String? {
         var total = Census()
         for (index, audience) in audiences.enumerated() where audience !== resting {
@@ -18,12 +18,13 @@ extension Shard {
             ?? violationOfCounts(total) ?? violationOfExpected()
     }
 
-    /// What the members of an audience say of themselves.
+    /// Numbers of an audience, counted from its members.
     private struct Census {
         var owed = 0
         var refused = 0
-        /// Of each version.
+        /// Number of members by version.
         var members: [UInt32: Int] = [:]
+        /// Number of pushes in flight by version.
         var flying: [UInt32: Int] = [:]
     }
 
@@ -146,7 +147,7 @@ extension Shard {
         return nil
     }
 
-    /// Whoever is no member yet, or no more, and is still to be shown what an audience shows.
+    /// Checks the activities that need an audience without being members of it, and those that carry alerts.
     private func violationOfExpected() -> String? {
         for slot in carriedAlerts.slots
         where lastStates[slot] == nil
@@ -168,7 +169,7 @@ extension Shard {
             ?? starts.violation() ?? lineups.violation() ?? quarantine.violation() ?? carriedAlerts.violation()
     }
 
-    /// Each lineup has an audience of its topics, and the other way round.
+    /// Checks that each lineup has an audience of its topics, and the reverse.
     private func violatedInvariantOfLineups() -> String? {
         for row in lineups.all {
             let audience = audiences[lineups.audience(of: row)]
@@ -209,7 +210,7 @@ extension Shard {
         return nil
     }
 
-    /// Whatever is to be woken stands in the timing wheel: lineups and the scan for old activities once, and as no other.
+    /// Checks that each timer of a lineup, a parked audience and the age scan is in the timing wheel, once, under its own subject.
     private func violatedInvariantOfTimers() -> String? {
         var (wakeUps, parked) = (0, 0)
         for (index, audience) in audiences.enumerated() {

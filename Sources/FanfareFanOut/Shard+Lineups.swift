@@ -17,8 +17,8 @@ extension Shard {
         return index
     }
 
-    /// When the last member has left, and nobody is expected, nothing is made ready for this audience any more, and what it was to
-    /// bring out is complete. Topics that nobody needs any more go with it.
+    /// Removes the audience if it has no members and no activity needs it otherwise. Its waiting publications are complete, and topics
+    /// that are no longer needed are removed with it.
     func freeAudience(_ index: Int, at moment: Moment) {
         let audience = awake(index)
         guard audience !== vacant, audience.order.count == 0, audience.expected == 0 else { return }
@@ -40,14 +40,14 @@ extension Shard {
         lineup.waiting = []
         lineups.take(lineup.row)
         completeExhausted(at: moment)
-        // Of topics whose last lineup this is nothing is to be brought any more.
+        // A topic whose last lineup this is has no lineups to visit any more.
         for topic in audience.topics { if let news = lineups[topic], news.order.count == 1 { lanes.abandon(news) } }
         lineups.remove(lineup.row)
         for topic in audience.topics { topics[topic].lineups -= 1 }
         if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }
     }
 
-    /// The audience of that index. Of a lineup that rests there is none until somebody asks.
+    /// Returns the audience at an index, after waking it if it is a lineup at rest.
     @inline(__always)
     func awake(_ index: Int) -> Audience {
         let audience = audiences[index]
@@ -60,7 +60,7 @@ extension Shard {
         return audience
     }
 
-    /// A lineup of one member, to which nothing is owed, rests: most do, nearly always.
+    /// Puts the audience to rest if it is a lineup of one member with nothing pending. Most lineups are at rest nearly always.
     func rest(_ index: Int) {
         let audience = audiences[index]
         guard audience !== resting, let lineup = audience.lineup, lineup.waiting.isEmpty, audience.isResting else {
@@ -76,7 +76,7 @@ extension Shard {
         audiences[index] = resting
     }
 
-    /// What is asked of alerts that came before it rested.
+    /// Restores the alerts from before the lineup rested, for questions about them.
     func completeHistory(of audience: Audience) {
         guard let lineup = audience.lineup, lineup.historyIsShort else { return }
         lineup.historyIsShort = false
@@ -84,15 +84,16 @@ extension Shard {
         audience.restoreAlerts(lineups.alertsHeard(lineup.row).filter { heard in !known.contains { $0 === heard } })
     }
 
-    /// Somebody who is not a member needs the audience: a start that waits or has been sent, or a last state that is to be shown.
+    /// Keeps an audience for an activity that is not a member: one whose start waits or has been sent, or whose last state is to be sent.
     func expect(in index: Int) { awake(index).expected += 1 }
 
+    /// Releases an audience that `expect` keeps.
     func expectNoMore(in index: Int, at moment: Moment) {
         awake(index).expected -= 1
         freeAudience(index, at: moment)
     }
 
-    /// O(1): a cursor brings it to the lineups of the topic.
+    /// Adds a publication to the news of the topic's lineups, to which a cursor brings it. O(1).
     func publishToLineups(_ publication: Publication, _ alert: IssuedAlert?, of topic: Int, at moment: Moment) {
         guard let followed = lineups[topic] else { return }
         publications.addAudience(to: publication.serial)
@@ -103,10 +104,10 @@ extension Shard {
         lanes.enqueue(followed)
     }
 
-    /// The cursor goes on to the next lineups of a topic, at most `limit` of them. Each is brought up to date with the news of all its
-    /// topics, and gets its push at once, if it has but one member, as most have.
+    /// Visits the next lineups of a topic, at most `limit` of them. Each looks at the news of all its topics; if it has only one member, as
+    /// most have, that gets its push at once.
     ///
-    /// - Returns: visits made.
+    /// - Returns: the number of visits.
     func visit(_ followed: TopicLineups, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
         let (links, onlyLit) = followed.next(limit: limit)
         for link in links where !onlyLit || lineups.isLit(link) {
@@ -125,26 +126,26 @@ extension Shard {
         return links.count
     }
 
-    /// Whatever comes to a lineup brings it up to date with the news of its topics first.
+    /// Makes a lineup look at the news of its topics. Called before any other change to the lineup.
     func bringUpToDate(_ audience: Audience, at moment: Moment) {
         guard let lineup = audience.lineup, lineups.hasNews(lineup.row) else { return }
         lookAtNews(of: audience, at: moment)
         lanes.enqueue(audience)
     }
 
-    /// Whoever calls this sees to it that the audience is served.
+    /// Makes a lineup look at the news of its topics. The caller enqueues or serves the audience.
     func lookAtNews(of audience: Audience, at moment: Moment) {
         guard let lineup = audience.lineup, lineups.hasNews(lineup.row) else { return }
         lineups.take(lineup.row)
         for (_, news) in lineups.taken { publications.addAudience(to: news.publication.serial) }
         look(at: audience, at: moment)
         noteHappenings(lineup)
-        // What came while alerts were gathered leaves with them.
+        // News that arrived while alerts were gathered leave with them.
         let mayPass =
             lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds)
             || lineups.taken.contains { lineup.isGathering(at: $0.news.at) }
         let isUrgent = lineups.taken.contains { $0.news.publication.isUrgent }
-        // What begins again does so at once: until then its end would go on to be sent.
+        // A lineup that goes on after its end gets a version at once: until then the end would still be sent.
         if isUrgent || mayPass || isOver(audience) || audience.event == .end {
             bringOut(lineup, of: audience, withNews: true, at: moment)
         } else {
@@ -160,19 +161,19 @@ extension Shard {
 
     private func wait(_ serial: UInt64, for lineup: Lineup) {
         if lineup.waiting.isEmpty { lineupsWaiting += 1 }
-        // Bounded like what is open: those that have waited longest stay.
+        // The list is bounded like `OpenPublications`: those that have waited longest stay.
         if lineup.waiting.count == openMax { overtake(lineup.waiting.removeLast()) }
         lineup.waiting.append(serial)
     }
 
-    /// The spotlight goes where the news that are taken want it, in the order in which they came, as of when they did.
+    /// Moves the spotlight by the news in `lineups.taken`, in order of arrival and as of their times of arrival.
     ///
-    /// `lineups.unheard` are then the alerts that the lineup has not been told of.
+    /// Fills `lineups.unheard` with the alerts that are new to the lineup.
     private func noteHappenings(_ lineup: Lineup) {
         lineups.unheard.removeAll(keepingCapacity: true)
         for (position, news) in lineups.taken {
             let publication = news.publication
-            // Of alerts that leave together the weightier has the spotlight, whichever came first.
+            // The weightiest of the alerts that leave together has the spotlight, in whatever order they came.
             let isGathering = lineup.isGathering(at: news.at)
             if let weight = publication.prominence.news ?? (publication.alert != nil ? 0 : nil) {
                 lineup.rotation.happened(
@@ -181,12 +182,12 @@ extension Shard {
             }
             guard let issue = news.alert, !lineups.hasHeard(issue, lineup.row) else { continue }
             lineups.unheard.append(issue)
-            // Alerts are gathered for a while. Not where no other topic could add to them.
+            // Alerts are gathered for a while, unless no other topic could add to them.
             if !isGathering, lineupGather > 0, isLive(besides: position) { lineup.publishedAt = news.at + lineupGather }
         }
     }
 
-    /// Time has come for a lineup: its interval has passed, the spotlight's dwell is over, or a topic has been dismissed.
+    /// Handles a lineup's timer: its minimum interval has passed, the spotlight's dwell time is over, or a topic has been dismissed.
     func wakeLineup(_ index: UInt32, at moment: Moment) {
         let audience = awake(Int(index))
         guard let lineup = audience.lineup else { return }
@@ -203,7 +204,7 @@ extension Shard {
         } else if audience.event == .update, let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) {
             draw(audience, spotlight: wanted, into: &drawn, at: moment)
             if drawn.hash == audience.ledger.newestDisplay {
-                // Nobody would see it: it goes on without a push.
+                // The move is not visible, so it needs no push.
                 lineup.rotation.move(to: wanted, lineupRules, now: moment.monotonic)
             } else if lineup.rotation.mayPush(seen, now: moment.monotonic) {
                 bringOut(lineup, of: audience, at: moment)
@@ -214,15 +215,15 @@ extension Shard {
         rest(Int(index))
     }
 
-    /// Makes what the topics show now the lineup's newest version, unless everybody who has the last one sees just that. Its topics
-    /// have been looked at.
+    /// Publishes the present content of the topics as the lineup's newest version, unless it looks like the last one. The caller has filled
+    /// `seen`.
     ///
-    /// - Parameter withNews: `lineups.taken` asks for it, and it brings the alerts in `lineups.unheard`, the oldest first; `false` when only
-    ///   time asks for it.
+    /// - Parameter withNews: whether `lineups.taken` is the reason, so that the version carries the alerts in `lineups.unheard`, the oldest
+    ///   first; `false` for a timer.
     private func bringOut(_ lineup: Lineup, of audience: Audience, withNews: Bool = false, at moment: Moment) {
-        // Read in place: an array of their own would be an allocation for each lineup.
+        // The alerts are read in place: an array of their own would be an allocation for each lineup.
         let alertCount = withNews ? lineups.unheard.count : 0
-        // Where all are gone, the end still needs a state: the last one's. One of the two there is, once a topic is published.
+        // If all topics are gone, the end still needs a state: that of the last one. After a publication one of the two exists.
         guard let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience) else { return }
         draw(audience, spotlight: wanted, into: &lineup.display, at: moment)
         if wanted != lineup.rotation.position { lineup.rotation.move(to: wanted, lineupRules, now: moment.monotonic) }
@@ -233,7 +234,7 @@ extension Shard {
             lineup.lit = wanted
             lineups.light(wanted, of: lineup.row)
         }
-        // What goes on after its end must be a version, however much it looks like the end: until then that goes on to be sent.
+        // A lineup that goes on after its end needs a version even if it looks like the end: until then the end is still sent.
         let isSeen = audience.target == 0 || isNew || alertCount > 0 || isOver || audience.event == .end
         if isSeen {
             let now = moment.monotonicNanoseconds
@@ -245,7 +246,7 @@ extension Shard {
                     ? .immediate
                     : withNews ? lineups.taken.lazy.map(\.news.publication.priority).max() ?? .conserving : .conserving,
                 latest: lineup.display.topics[lineup.display.spotlight].publication, display: hash)
-            // Each alert has a version of its own, by which it is known; the last of them shows what all do.
+            // Each alert has a version of its own, which identifies it; all of these show the same.
             for index in 0..<max(1, alertCount) {
                 publish(
                     version, in: audience, alerting: index < alertCount ? lineups.unheard[index] : nil, at: moment)
@@ -274,12 +275,12 @@ extension Shard {
         publish(version, in: audience, alerting: alert, freshness: freshness.indexOfLineups(), at: came)
     }
 
-    /// The audience's newest version has what this publication brought; or there was nothing in it that anybody sees here.
+    /// Tracks a publication that the audience's newest version carries, or completes it if its change is not visible here.
     private func carry(_ serial: UInt64, _ isSeen: Bool, in audience: Audience, at moment: Moment) {
         if isSeen { open(serial, in: audience) } else { complete(serial, at: moment) }
     }
 
-    /// Sees to it that the lineup is woken when it may have something to show by itself. Its topics have been looked at.
+    /// Sets the lineup's timer for the next time at which it may have something to show without news. The caller has filled `seen`.
     private func arrange(_ lineup: Lineup, _ index: UInt32, at moment: Moment) {
         let audience = awake(Int(index))
         if let wakeUp = lineup.wakeUp.take() { timers.cancel(wakeUp) }
@@ -287,12 +288,12 @@ extension Shard {
         var due = Int64.max
         if !lineup.waiting.isEmpty, let publishedAt = lineup.publishedAt { due = publishedAt + lineupInterval }
         if let again = lineup.rotation.looksAgain(seen, now: moment.monotonic) {
-            // Not before the interval has passed: until then a wake-up would find nothing to do, and the same one due again.
+            // A wake-up before the interval has passed would find nothing to do, and would be due again at once.
             let earliest = lineup.publishedAt.map { $0 + lineupInterval } ?? 0
             due = min(due, max(again.milliseconds * 1_000_000, earliest))
         }
         if seen.contains(where: { $0.life == .ended }), seen.contains(where: { $0.life == .live }) {
-            // Without anything live a card that is dismissed elsewhere stays in this one until something else happens.
+            // While no topic is live, a topic that is dismissed elsewhere stays in this card until the next news.
             for topic in audience.topics {
                 if let goneAt = topics[topic].goneAt, goneAt > moment.monotonicNanoseconds { due = min(due, goneAt) }
             }
@@ -311,17 +312,17 @@ extension Shard {
         }
     }
 
-    /// A topic of the lineup other than this one is live. Its topics have been looked at.
+    /// Returns whether a topic of the lineup other than this one is live. The caller has filled `seen`.
     private func isLive(besides position: Int) -> Bool {
         seen.indices.contains { $0 != position && seen[$0].life == .live }
     }
 
-    /// Of a topic that has ended.
+    /// Returns whether a topic that has ended is dismissed by now.
     private func isDismissed(_ topic: Int, at moment: Moment) -> Bool {
         topics[topic].goneAt.map { $0 <= moment.monotonicNanoseconds } ?? false
     }
 
-    /// All its topics have ended.
+    /// Returns whether all topics of the lineup have ended.
     private func isOver(_ audience: Audience) -> Bool { audience.topics.allSatisfy { topics[$0].seen.life == .ended } }
 
     private func lastGone(_ audience: Audience) -> Int? {
@@ -329,8 +330,8 @@ extension Shard {
         return gone.max { topics[audience.topics[$0]].goneAt ?? 0 < topics[audience.topics[$1]].goneAt ?? 0 }
     }
 
-    /// Draws what the lineup shows now over what is there, of which most stays: counting a reference costs more than comparing
-    /// it. The lineup's end is a summary: what was dismissed before is there again.
+    /// Brings `display` to the lineup's present content. Most topics stay, so each is compared before it is assigned: a reference costs more
+    /// to count than to compare. The lineup's end is a summary, which shows topics that were dismissed before, too.
     private func draw(
         _ audience: Audience, spotlight: Int, into display: inout LineupState.Display, at moment: Moment
     ) {
@@ -351,14 +352,14 @@ extension Shard {
         display.topics.removeLast(display.topics.count - count)
     }
 
-    /// A lineup made after its topics were published starts with what they show.
+    /// Gives a lineup that was made after its topics were published their content as its first version.
     private func adopt(_ lineup: Lineup, _ index: Int, at moment: Moment) {
         let audience = awake(index)
-        // Of topics that are all over it waits for what comes under their ids.
+        // If all topics are over, the lineup waits for the next topics with their ids.
         guard !audience.topics.allSatisfy({ topics[$0].isOver }) else { return }
         look(at: audience, at: moment)
         guard let spotlight = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience) else { return }
-        // As large as it will have to be.
+        // Reserves the final size at once.
         lineup.display.topics.reserveCapacity(audience.topics.count)
         draw(audience, spotlight: spotlight, into: &lineup.display, at: moment)
         lineup.rotation.move(to: spotlight, lineupRules, now: moment.monotonic)
@@ -371,8 +372,8 @@ extension Shard {
         arrange(lineup, UInt32(index), at: moment)
     }
 
-    /// The lineup's newest version as its members get it. The spotlight is the version's: every alert had it when it was new, and
-    /// an older one that rides along is told by its text.
+    /// Composes the state of the lineup's newest version. The spotlight is the version's: each alert had it when it was new, and an older
+    /// alert that rides along is shown by its text only.
     func composeLineup(_ lineup: Lineup, carrying pending: PendingAlert?, into bytes: inout [UInt8]) {
         let highlighted = pending.flatMap {
             $0.topic == lineup.display.topics[lineup.display.spotlight].publication.topicID ? $0.alert.highlight : nil
@@ -382,6 +383,6 @@ extension Shard {
 }
 
 extension Moment {
-    /// For policies, whose clock counts milliseconds.
+    /// Monotonic time in milliseconds, for policies.
     var monotonic: FeedTime { FeedTime(milliseconds: monotonicNanoseconds / 1_000_000) }
 }

@@ -1,10 +1,12 @@
 import FanfareModel
 
 extension Shard {
-    /// - Parameter key: is not to be refused.
+    /// Moves an activity to another audience.
+    ///
+    /// - Parameter key: a key that `refusal(of:)` does not refuse.
     func move(_ slot: ActivitySlot, to key: AudienceKey, at moment: Moment) {
         guard !store[slot].flags.contains(.leaving) else { return }
-        // With its end on the way, nothing follows; but if its successor may be there, its name is about to mean that.
+        // Nothing follows an end in flight. But if a successor's card may exist, the name is about to mean that one.
         let isEnding = store[slot].flags.contains(.ending) || awaitsEnd(slot, of: key)
         let successor = successor(of: slot).flatMap { successor in
             awaitsEnd(successor, of: key) || isEnding && starts[successor]?.phase != .sent ? nil : successor
@@ -18,7 +20,7 @@ extension Shard {
             return
         }
         guard store[slot].audience != UInt32(index) else { return }
-        // An audience without a version is of topics that are over, or unheard of: it waits for what has not been published.
+        // The topics of an audience without a version are over or were never published: it waits for a first publication.
         let shown = awake(index).target > 0 ? Set(awake(index).topics.map { topics[$0].id }) : []
         let missed = alertsMissed(by: slot, at: moment).filter { shown.contains($0.topic) && $0.isCarried(at: moment) }
         leaveAudience(slot, at: moment)
@@ -26,7 +28,7 @@ extension Shard {
         if carriedAlerts.carry(missed, by: slot, at: store[slot].alerted) { comeAgain(slot) }
     }
 
-    /// What another card was to be told of, this member is told of by its next push.
+    /// Makes this member's next push carry the alerts that another card has missed.
     func carry(_ missed: CarriedAlerts.Entry, by slot: ActivitySlot) {
         guard carriedAlerts.carry(missed, by: slot, at: store[slot].alerted) else { return }
         let audience = awake(Int(store[slot].audience))
@@ -55,14 +57,14 @@ extension Shard {
         return missed
     }
 
-    /// Alerts that the activity's next push may tell of: carried along, and missed in its audience since; no more than anybody
-    /// else may miss, or an older one would outlive a newer one.
+    /// Returns the alerts that the activity's next push may carry: those carried along, and those missed in its audience since, limited like
+    /// an audience's, because otherwise an older one would outlive a newer one.
     func pending(_ slot: ActivitySlot, of audience: Audience) -> ArraySlice<PendingAlert> {
         ((carriedAlerts[slot]?.pending ?? []) + audience.alerts.missed(after: store[slot].alerted)).kept
     }
 
-    /// A push to an activity that carries alerts along was answered: either the one which told of them, or one that left before
-    /// the move and was the chance of some.
+    /// Settles the alerts that an activity carries along after a push was answered: either the one with these alerts, or one that left before
+    /// the move and was the chance for some of them.
     func answer(
         _ outcome: DeliveryOutcome, carryingAlerts slot: ActivitySlot, as activity: Activity, at moment: Moment
     ) {

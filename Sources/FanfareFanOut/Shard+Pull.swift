@@ -1,8 +1,8 @@
 package import FanfareModel
 
 extension Shard {
-    /// Hands out what is due, most urgent first. Each activity gets the newest version *at this moment*: a slow service never
-    /// sees old scores, however far behind it is.
+    /// Appends pushes that are due, the most urgent first. Each activity gets the newest version *at this moment*: a slow service never
+    /// gets old scores, however far behind it is.
     package func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
         wakeDue(at: moment)
         guard !isHeldUp else { return }
@@ -23,7 +23,7 @@ extension Shard {
         reportIfQuiet()
     }
 
-    /// Visits in one pull that bring no push; `nextDue` has passed while there may be more. They are a millisecond.
+    /// Maximum of visits without a push in one pull, which take a millisecond. If there may be more, `nextDue` is at once.
     private static let vainVisitsMax = 8192
 
     private func serve(_ member: LaneMember, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
@@ -31,9 +31,9 @@ extension Shard {
         return member.lineups.map { visit($0, limit: limit, at: moment, into: &batch) } ?? 0
     }
 
-    /// Visits those of the audience whose turn it is, at most `limit` of them.
+    /// Visits the next starts, members or departures of the audience, at most `limit` of them.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of visits.
     private func serve(_ audience: Audience, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
         if audience === departures {
             if let slot = nextDeparture() { sendPrivateEnd(slot, at: moment, into: &batch) }
@@ -58,7 +58,7 @@ extension Shard {
 
     /// Visits the next members of the sweep, at most `limit` of them.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of visits.
     private func sweep(_ audience: Audience, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
         let run = audience.nextOfSweep(limit: limit)
         var rest = run
@@ -79,20 +79,20 @@ extension Shard {
         return slot
     }
 
-    /// Gives the first of `slots` what it lacks, and those after it that stand as it does the same.
+    /// Sends the first of `slots` the content it lacks, and the same push to those after it that are in the same state.
     ///
-    /// - Returns: how many have been visited; at least one.
+    /// - Returns: the number of members visited; at least one.
     private func visit(
         _ slots: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
     ) -> Int {
         let slot = slots[slots.startIndex]
         store[slot].forgetStampNobodyTook(at: moment)
         let activity = store[slot]
-        // Who is in flight or waits comes again by itself: the completion and the timing wheel see to that.
+        // A member with a push in flight is queued again by the completion, and one that waits by the timing wheel.
         guard activity.flags.isDisjoint(with: [.inFlight, .waiting]), isOwed(activity, audience) else { return 1 }
         let isFirst = activity.flags.contains(.owedFirst)
         let carries = isFirst && carriedAlerts.contains(slot)
-        // Among those that stand alike there may be one that carries alerts along.
+        // A member after the first may be in the same state and carry alerts along.
         let slots = isFirst && !carriedAlerts.isEmpty ? slots.prefix(1) : slots
         let missed = carries ? pending(slot, of: audience) : audience.alerts.missed(after: activity.alerted)
         let told = missed.told(at: moment)
@@ -101,7 +101,7 @@ extension Shard {
             serve(slot, with: audience.target, of: audience, at: moment)
             return 1
         }
-        // Sent again, the same version needs no second of its own.
+        // A repeat of the same version may have the same stamp.
         let last = Int64(activity.stamp) - (activity.sending == audience.target ? 1 : 0)
         guard let stamp = audience.stamp(after: last, at: moment) else {
             awaitClock(slot, at: moment)
@@ -126,7 +126,7 @@ extension Shard {
                 audience.event == .end ? .end : .update, for: audience, stamp: stamp, telling: riding, of: missed,
                 priority: grant.priority, at: moment, into: &batch)
         }
-        // What is carried along has no version here that tells it apart.
+        // Alerts that are carried along have no version here to identify the variant.
         let payload =
             carries
             ? make()
@@ -143,7 +143,7 @@ extension Shard {
         return count
     }
 
-    /// Pushes of an audience's newest version leave, to members who had the same version before.
+    /// Records the freshness of pushes of an audience's newest version to members that had the same version before.
     private func noteSent(_ count: Int, having delivered: UInt32, of audience: Audience, at moment: Moment) {
         let now = moment.monotonicNanoseconds
         if let waiting = audience.takeWaiting(), lanes.served < Lanes.lastLane {
@@ -153,8 +153,8 @@ extension Shard {
         freshness.noteStateAge(now - audience.times.newest, times: count, of: audience.times.freshness)
     }
 
-    /// The activity sees the newest version already, and has no push as the chance of what it missed.
-    // Inlined twice into each visit, it would make all of them larger.
+    /// Settles alerts that the activity missed without a push: it shows the newest version already.
+    // Inlined twice, this would make every visit's code larger.
     @inline(never) func passOver(
         _ missed: ArraySlice<PendingAlert>, led lead: Int?, told: AlertOutcome, for slot: ActivitySlot,
         of audience: Audience, at moment: Moment
@@ -165,18 +165,19 @@ extension Shard {
         classifier.note(told: told, of: CollectionOfOne(slot), in: &store.alertMemory)
     }
 
-    /// The audience's sweep rests until then.
+    /// Pauses the audience's sweep until `due`.
     func park(_ audience: Audience, _ index: UInt32, due: Int64) {
         lanes.park(audience, until: timers.insert(.audience(index), due: due))
     }
 
-    /// The audience's sweep rests no longer.
+    /// Ends the pause of the audience's sweep.
     func unpark(_ audience: Audience) {
         if let timer = audience.lane.parked { timers.cancel(timer) }
         lanes.unpark(audience)
     }
 
-    /// It slept through a change and its reversal: without an alert there is nothing to tell it.
+    /// Returns whether the activity's version shows the same as the newest one, as after a change and its reversal. Such an activity needs a
+    /// push only for an alert.
     private func isShown(_ audience: Audience, to activity: Activity) -> Bool {
         audience.event == .update && !activity.flags.contains(.owedFirst) && activity.sendingAlert != .refused
             && activity.delivered >= audience.newest.shownAgainFrom
@@ -189,13 +190,13 @@ extension Shard {
             return
         }
         if let last = lastStates[slot] { bringUpToDate(awake(last), at: moment) }
-        // What is of topics that are over, or unheard of, has no last state.
+        // An audience whose topics are over or were never published has no version, and so no last state.
         let push =
             if let last = lastStates[slot], awake(last).target > 0 {
                 makeLastState(of: slot, in: awake(last), stamp: stamp, at: moment, into: &batch)
             } else {
-                // A dismissal date in the past removes the card at once (spec §3.4, documented), and it is to be in the past for the
-                // phone, too, if our clock is some hours ahead.
+                // A dismissal date in the past removes the card at once (spec §3.4, documented). It has to be in the past for the phone
+                // even if our clock is some hours ahead.
                 Push(
                     ofOne: Payload(
                         event: .end, subject: "unfollow", state: [], stamp: stamp, staleDate: nil,
@@ -204,7 +205,7 @@ extension Shard {
         _ = send(push, to: [slot], into: &batch)
     }
 
-    /// The end of an activity whose audience goes on.
+    /// Makes the end of an activity whose audience goes on.
     private func makeLastState(
         of slot: ActivitySlot, in audience: Audience, stamp: Int64, at moment: Moment, into batch: inout DeliveryBatch
     ) -> Push {
@@ -215,13 +216,13 @@ extension Shard {
             telling: told.map { missed[$0.lead].alert.class })
     }
 
-    /// Of a push that one activity alone gets.
+    /// Returns the stamp for a push to one activity alone; `nil` if that has to wait for the clock's next second.
     func stampOfItsOwn(_ slot: ActivitySlot, at moment: Moment) -> Int64? {
         store[slot].forgetStampNobodyTook(at: moment)
         return Stamp.next(after: Int64(store[slot].stamp), at: moment)
     }
 
-    /// The activity waits for the clock's next second.
+    /// Makes the activity wait for the clock's next second.
     private func awaitClock(_ slot: ActivitySlot, at moment: Moment) {
         store[slot].flags.insert(.waiting)
         timers.insert(
@@ -235,12 +236,12 @@ extension Shard {
         return count
     }
 
-    /// The activity is owed something. It stays with the sweep if that has still to come to it: whoever went before all those
-    /// would, with a version for every round trip, keep them from ever being served. Only an alert is worth that.
+    /// Queues a visit to an activity with a pending push. The visit is left to the sweep if the cursor has still to come to the activity:
+    /// queued visits go first, and with a version for every round trip they would starve the sweep. Only a missed alert goes first anyway.
     func comeAgain(_ slot: ActivitySlot) {
         let audience = awake(Int(store[slot].audience))
         let isAhead = audience.order.isUnvisited(Int(store.positions[Int(slot.rawValue)]))
-        // Nobody waits because a push that came back for this one's own sake had an alert with it.
+        // The alert of a push that failed delays no other activity.
         let missesAlert = store[slot].strikes.count == 0 && missesAlert(slot, of: audience)
         if !store[slot].flags.contains(.queued), missesAlert || !isAhead {
             store[slot].flags.insert(.queued)
@@ -253,15 +254,15 @@ extension Shard {
         store[slot].alerted < audience.alerts.newest || carriedAlerts.contains(slot)
     }
 
-    /// At a time; `nextDue` has passed while there are more.
+    /// Maximum of timers handled by one call. If more are due, `nextDue` has passed.
     private static let wakeUpsMax = 4096
 
-    /// What has waited for this moment goes on, whether or not anybody pulls: through an outage, what is due must not stay due.
+    /// Handles timers that are due. Called even while nothing is pulled: during an outage, timers must not pile up.
     package func wakeDue(at moment: Moment) {
         cutShortAt = nil
         guard !isHeldUp else { return }
         showAgainAfterClockStep(at: moment)
-        // A goal is a dwell time in each of its lineups, and a million of them end together: a pull stays short all the same.
+        // A goal begins a dwell time in each of its lineups, and a million of these may end together: the bound keeps a pull short.
         for _ in 0..<Shard.wakeUpsMax {
             guard let subject = timers.popDue(moment.monotonicNanoseconds) else { return }
             switch subject {
@@ -274,14 +275,14 @@ extension Shard {
         }
     }
 
-    /// The activity need not wait any longer, unless it has gone meanwhile, or got a new token.
+    /// Ends the wait of an activity, unless it has been removed or got a new token since the wait began.
     func wake(_ slot: ActivitySlot, generation: UInt32) {
         guard store[slot].generation == generation else { return }
         store[slot].flags.remove(.waiting)
         goOn(slot)
     }
 
-    /// Nothing keeps the activity from getting what it is owed.
+    /// Queues the push that is pending for an activity whose wait is over.
     private func goOn(_ slot: ActivitySlot) {
         if store[slot].flags.contains(.tokenless) {
             wakeStart(slot)
@@ -292,18 +293,18 @@ extension Shard {
         }
     }
 
-    /// It has a new token: what the old one had to wait for is over, whether that was a backoff or the dead-token guard.
+    /// Ends the wait of an activity that got a new token, whether the old one backed off or was held by the dead-token guard.
     func release(_ slot: ActivitySlot) {
         store[slot].strikes = Strikes()
         guard store[slot].flags.contains(.waiting) else { return }
-        // Nothing of it is in flight, so the generation tells nobody but the timing wheel and the guard.
+        // No push is in flight, so only the timing wheel and the guard have the old generation.
         store[slot].generation &+= 1
         store[slot].flags.remove(.waiting)
         quarantine.abandon { store[$0].generation == $1 }
         goOn(slot)
     }
 
-    /// Its private end is to leave.
+    /// Queues the activity's private end.
     func queueDeparture(_ slot: ActivitySlot) {
         guard store[slot].flags.isDisjoint(with: [.inFlight, .waiting, .queued]) else { return }
         store[slot].flags.insert(.queued)
@@ -311,7 +312,7 @@ extension Shard {
         lanes.enqueue(departures)
     }
 
-    /// Its private end is to leave no more.
+    /// Removes the activity's private end from its queue.
     func abandonDeparture(_ slot: ActivitySlot) {
         guard store[slot].flags.contains(.queued) else { return }
         store[slot].flags.remove(.queued)
@@ -326,12 +327,12 @@ extension Shard {
 
     func isDeparting(_ slot: ActivitySlot) -> Bool { store[slot].flags.isSuperset(of: [.queued, .leaving]) }
 
-    /// Encodes the audience's newest version, once per variant and stamp; so of a lineup with one member for each push.
+    /// Encodes the audience's newest version. Called once per variant and stamp; in a lineup with one member that is once per push.
     ///
     /// - Parameters:
-    ///   - told: what it tells of, of those missed.
-    ///   - alert: of a start, which tells of nothing that has happened.
-    ///   - batch: lends the payload, and will have it appended.
+    ///   - told: the alerts that the payload carries: indices into `missed`.
+    ///   - alert: the alert of a start, which carries no missed alerts.
+    ///   - batch: the batch that lends the payload's memory, and to which the payload will be appended.
     func makePayload(
         _ event: Payload.Event, for audience: Audience, stamp: Int64, telling told: Told? = nil,
         of missed: ArraySlice<PendingAlert> = [], alert: AlertText? = nil, priority: Priority = .immediate,
@@ -341,7 +342,7 @@ extension Shard {
         let pending = told.map { missed[$0.lead] }
         let alert = told.map { AlertText(naming: $0, of: missed) } ?? alert
         let latest = audience.newest.publication
-        // Dates follow the clock and not the stamp, which may be ahead of it: the phone compares them with its own clock.
+        // Dates are computed from the clock and not from the stamp, which may be ahead of it: the phone compares them with its own clock.
         func date(_ duration: Duration?) -> Int64? { duration.map { moment.wallSeconds + $0.milliseconds / 1000 } }
         let payload = batch.payload(
             Payload.Head(
@@ -349,7 +350,7 @@ extension Shard {
                 subject: (latest?.topicID ?? topics[audience.topics[0]].id).rawValue,
                 stamp: stamp,
                 staleDate: date(latest?.staleAfter),
-                // An end while the audience goes on is that of an activity which has lasted too long.
+                // An end while the audience goes on is the end of an activity for its age.
                 dismissalDate: event == .end
                     ? date(audience.event == .end ? latest?.dismissAfter : latest?.expiry.dismissAfter) : nil,
                 alert: alert, priority: priority, relevanceScore: latest?.relevance.map(Double.init), start: start))

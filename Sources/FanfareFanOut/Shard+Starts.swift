@@ -1,12 +1,12 @@
 import FanfareModel
 
-/// Activities that a push makes appear. Such a push is sent once, whatever becomes of it: a second one would be a second card
-/// (rule L7). Until the phone's app reports the update token, nothing more can be sent; then the activity gets the newest state,
-/// unless its start carried it.
+/// Starts of activities by push. A start that may have been accepted is never repeated: a second one would be a second card (rule L7).
+/// Nothing more can be sent before the phone's app reports the update token; then the activity gets the newest state, unless its start
+/// carried it.
 extension Shard {
-    /// The activity shows this audience from now on, and a start is to make it appear. For an activity that is there already,
-    /// the request is kept for its renewal. One that is being ended keeps its name until then: its end may wait for hours for its
-    /// token, and which of the two a token is of could not be told.
+    /// Starts an activity that shows an audience from now on. For a known activity, the request is kept for its renewal. An activity that is
+    /// being ended keeps its name until its end is settled: the end may wait for its token for hours, and a reported token could belong to
+    /// either card.
     func start(_ request: StartRequest, _ key: AudienceKey, at moment: Moment) {
         let id = ActivityID(hashing: request.activity)
         if let refusal = refusal(of: request.token) ?? refusal(of: key) { return refuse(id, refusal) }
@@ -23,7 +23,7 @@ extension Shard {
         for start in [slot, successor(of: slot)].compactMap(\.self) {
             guard let phase = starts[start]?.phase else { continue }
             starts.replaceRequest(of: start, with: request)
-            // What has left went to the old token: its answer tells whether there will be another start.
+            // A start in flight went to the old token: its outcome decides whether there will be another start.
             guard phase != .sent, !hasToken(request.token, start) else { continue }
             store.replaceToken(of: start, with: request.token)
             let isDue = phase == .due
@@ -52,7 +52,7 @@ extension Shard {
         enqueueStart(slot)
     }
 
-    /// Its start is due as soon as there is something to show.
+    /// Makes the activity's start due in its audience, which sends it as soon as it has a version.
     private func enqueueStart(_ slot: ActivitySlot) {
         guard let index = starts[slot]?.audience else { return }
         starts.enqueue(slot)
@@ -62,7 +62,7 @@ extension Shard {
         lanes.enqueue(audience)
     }
 
-    /// A start that is due is in its audience's line no more.
+    /// Removes a start that is due from its audience's line.
     private func dequeueStart(_ slot: ActivitySlot) {
         guard let start = starts[slot], start.phase == .due else { return }
         let audience = awake(start.audience)
@@ -72,12 +72,14 @@ extension Shard {
         if audience.target > 0 { count(owed: -1, in: audience) }
     }
 
-    /// - Returns: how many pushes have left: one or none.
+    /// Sends a start that is due, postpones it, or gives it up.
+    ///
+    /// - Returns: the number of pushes sent: one or none.
     func sendStart(
         _ slot: ActivitySlot, of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
     ) -> Int {
         guard let start = starts[slot] else { return 0 }
-        // Whoever has ended the old card does not want a new one.
+        // A person who has ended the old card does not want a new one.
         let isUnwanted = start.renews.map { store.slot(of: $0) == nil && !start.outlivesOld } ?? false
         if audience.event == .end || isUnwanted {
             fail(slot, .over, at: moment)
@@ -101,7 +103,7 @@ extension Shard {
         return send(Push(ofOne: payload), to: [slot], into: &batch)
     }
 
-    /// What became of a start.
+    /// Handles the outcome of a start.
     func completeStart(_ slot: ActivitySlot, as activity: Activity, _ outcome: DeliveryOutcome, at moment: Moment) {
         guard let request = starts[slot]?.request else { return }
         switch outcome {
@@ -110,7 +112,7 @@ extension Shard {
             counts.pushes.accepted += 1
             noteAnswers(1, dead: 0)
             store[slot].strikes = Strikes()
-            return  // its token will tell whether there is a card
+            return  // only the token shows that the card exists
         case .unknown:
             noteArrival(of: slot)
             counts.pushes.uncertain += 1
@@ -142,13 +144,13 @@ extension Shard {
             if activity.flags.contains(.leaving) {
                 remove(slot, at: moment)
             } else {
-                // However long that takes: it is not this start's fault.
+                // The start is retried without limit, because the failure is not its own.
                 awaitRetry(slot, due: moment.monotonicNanoseconds + 1_000_000_000)
             }
         case .throttled, .serviceError:
             if outcome == .throttled { counts.pushes.throttled += 1 } else { counts.pushes.notProcessed += 1 }
             if outcome == .serviceError { service.noteTrouble() }
-            // In an outage a start is no worse than everybody: it waits as long as that lasts.
+            // In an outage, all pushes fail: errors do not count as refusals of the start, and it waits as long as the outage lasts.
             if outcome == .throttled || activity.strikes.othersWereServed(by: service.number) {
                 starts.noteRefusal(of: slot)
             }
@@ -163,7 +165,8 @@ extension Shard {
         }
     }
 
-    /// Its start was not taken, and the device has got another start token meanwhile: what the old one has met is none of the new one's.
+    /// Begins again with the device's new start token after the start to the old one was not accepted. Strikes and refusals of the old token
+    /// do not count for the new one.
     private func restart(_ slot: ActivitySlot, to token: [UInt8], at moment: Moment) {
         counts.pushes.notProcessed += 1
         store.replaceToken(of: slot, with: token)
@@ -172,7 +175,7 @@ extension Shard {
         if store[slot].flags.contains(.leaving) { remove(slot, at: moment) } else { enqueueStart(slot) }
     }
 
-    /// Its start has been taken, or may have been.
+    /// Returns whether the activity's start was accepted, or may have been.
     func mayBeThere(_ slot: ActivitySlot) -> Bool {
         starts[slot]?.phase == .sent && !store[slot].flags.contains(.inFlight)
     }
@@ -189,7 +192,7 @@ extension Shard {
         timers.insert(.activity(slot, generation: store[slot].generation), due: due)
     }
 
-    /// It has waited long enough.
+    /// Ends the wait of a start, which is due again.
     func wakeStart(_ slot: ActivitySlot) {
         dequeueStart(slot)
         enqueueStart(slot)
@@ -206,14 +209,14 @@ extension Shard {
         remove(slot, at: moment)
     }
 
-    /// Without its successor the old activity ends in time.
+    /// Notes that the renewal by an activity has failed, so that the old activity is ended for its age.
     private func failRenewal(by slot: ActivitySlot, at moment: Moment) {
         guard let old = starts[slot]?.renews.flatMap({ store.slot(of: $0) }) else { return }
         renewals.fail(old)
         lookAgain(at: old, at: moment)
     }
 
-    /// Nothing is known of the start any more: its token has come, or the activity is gone.
+    /// Removes the record of a start whose token has been reported, or whose activity is being removed.
     func forgetStart(_ slot: ActivitySlot, at moment: Moment) {
         guard store[slot].flags.contains(.tokenless) else { return }
         dequeueStart(slot)
@@ -221,7 +224,7 @@ extension Shard {
         store[slot].flags.remove(.tokenless)
     }
 
-    /// The person wants the card no more. If the start may have arrived, its end must wait for the token.
+    /// Unfollows an activity without an update token. If its start may have been accepted, the end has to wait for the token.
     func unfollowStart(_ slot: ActivitySlot, at moment: Moment) {
         failRenewal(by: slot, at: moment)
         if starts[slot]?.phase == .sent { store[slot].flags.insert(.leaving) } else { remove(slot, at: moment) }
@@ -236,7 +239,7 @@ extension Shard {
         expectNoMore(in: start.audience, at: moment)
     }
 
-    /// The phone's app has reported the update token: the card exists.
+    /// Takes the update token that the phone's app has reported, which shows that the card exists.
     func register(_ slot: ActivitySlot, token: [UInt8], at moment: Moment) {
         if let old = starts[slot]?.renews.flatMap(store.slot(of:)) { noteAlerts(toldBy: old, to: slot) }
         guard let start = starts[slot] else { return }
@@ -252,7 +255,7 @@ extension Shard {
         }
         renewals.add(slot, request: start.request, edition: start.edition)
         let missed = start.renews.map { replace($0, by: slot, start, at: moment) } ?? CarriedAlerts.Entry()
-        // What was new since its start it has missed, alerts among it.
+        // The activity has missed versions and alerts since its start.
         join(slot, start.audience, having: start.shown)
         carry(missed, by: slot)
         lookAgain(at: slot, at: moment)

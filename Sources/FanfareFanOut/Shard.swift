@@ -3,35 +3,35 @@ package import FanfareModel
 /// A slice of the subscribers: their activities, the audiences these belong to, and the sweeps that bring each audience to its
 /// newest version.
 ///
-/// A state machine without clock, thread or socket: commands, pulls and completions come in with the moment they happen at. So
-/// the same code runs on a loop and in the simulation. Confined to one thread; the core reaches it through a ring.
+/// The shard is a state machine without clock, thread or socket: commands, pulls and completions are passed in with the moment at which
+/// they happen, so the same code runs on a loop and in the simulation. Confined to one thread; the core sends commands through a ring.
 ///
-/// What must hold, at any time, for every member that is owed a push: it is unvisited by the cursor, or stands in its audience's
-/// `again` list, or is in flight, or waits in the timing wheel.
+/// Invariant, for every member with a pending push, at any time: the cursor has not visited it, or it is queued in its audience's
+/// `revisits`, or its push is in flight, or it waits in the timing wheel.
 package final class Shard: DeliverySource {
-    // Confined to one thread, and no call of the shard's comes back into it while it works: checking each access of a hot
-    // property at run time cost a quarter of a sweep and could never fail.
+    // The shard is confined to one thread and never re-entered, so exclusivity checks of hot properties at run time could never fail.
+    // They cost a quarter of a sweep.
     @exclusivity(unchecked) var store = ActivityStore()
     @exclusivity(unchecked) var lanes = Lanes()
     @exclusivity(unchecked) var audiences: [Audience] = []
     @exclusivity(unchecked) var counts = ShardCounts()
-    /// Pushes handed out whose completion has not come back.
+    /// Number of pushes whose completion has not arrived.
     @exclusivity(unchecked) var inFlight = 0
-    /// Unfollowed activities whose private end can go out now: an audience without members, so that they have their turn in the lanes.
+    /// Leaving activities whose private end is due: an audience without members, so that the lanes serve them.
     let departures = Audience(topics: [], openMax: 1, priority: .immediate)
-    /// The last pull ended with visits left to be made; monotonic nanoseconds.
+    /// The time of the last pull, if it ended with visits left to be made; monotonic nanoseconds.
     @exclusivity(unchecked) var cutShortAt: Int64?
     @exclusivity(unchecked) var service = ServiceSpells()
     var refusedEnds = Milestones()
-    /// Ends that were answered with errors until there was no card any more.
+    /// Ends that were not accepted before the system ended the card.
     var lostEnds = Milestones()
-    /// Activities that are on their way out while their name means another one already.
+    /// Leaving activities whose name already means another activity.
     var nameless = Nameless()
     @exclusivity(unchecked) var topics: KnownTopics
     @exclusivity(unchecked) var lineups = LineupTable()
-    /// Takes the place of audiences that are freed, until the place is reused.
+    /// Placeholder in `audiences` for a freed audience, until its index is reused.
     let vacant = Audience(topics: [], openMax: 1)
-    /// Takes the place of lineups that rest: the table has them.
+    /// Placeholder in `audiences` for a lineup at rest, whose state is in `lineups`.
     let resting: Audience
     /// Indices of audiences whose last member has left.
     var freeAudiences: [Int] = []
@@ -43,42 +43,43 @@ package final class Shard: DeliverySource {
     let openMax: Int
     let governor: SubscriberGovernor
     let lineupRules: LineupRules
-    /// Nanoseconds.
+    /// Minimum interval between versions of a lineup that are not urgent, nanoseconds.
     let lineupInterval: Int64
+    /// The time for which a lineup gathers alerts, nanoseconds.
     let lineupGather: Int64
     @exclusivity(unchecked) var settling = Settling()
-    /// `Moment.stampEpoch` of the last look at what is due.
+    /// `Moment.stampEpoch` of the last `wakeDue`.
     private var stampEpoch: UInt32 = 0
 
     var starts = StartCoordinator()
     var renewals = RenewalBook()
-    /// Activities that end with their audience's state though that goes on, until the end has been taken: the audience's index.
+    /// Index of the audience whose newest state ends an activity for its age, by activity. It is kept until the end is accepted.
     var lastStates: [ActivitySlot: Int] = [:]
     var ageScanner: AgeScanner
 
-    /// The audience that has most members, as far as is known: one that was the second looks larger with its next change.
+    /// Index of the audience with the most members. It may be stale after that one shrinks, until another audience changes.
     private var largestAudience = 0
     private(set) var membersOfLineups = 0
-    /// Members that have left, not yet gone.
+    /// Number of activities that have left their audience and await the outcome of their private end.
     var leaving = 0
-    /// Lineups with changes that wait for their interval.
+    /// Number of lineups with changes that wait for their minimum interval.
     @exclusivity(unchecked) var lineupsWaiting = 0
-    // Of the lineup that is worked on, kept so that none of them asks for memory: its topics as the rotation sees them, and what
-    // it would show of them.
+    /// Topics of the lineup being processed, as its rotation sees them. The array is kept, so that processing a lineup allocates nothing.
     @exclusivity(unchecked) var seen: [Rotation.Topic] = []
+    /// Content that the lineup being processed would show, kept like `seen`.
     @exclusivity(unchecked) var drawn = LineupState.Display()
 
     private(set) var feedback: FeedbackQueue
 
     /// - Parameters:
-    ///   - feedbackMax: with so much feedback waiting for the core, the shard `isHeldUp`.
-    ///   - openMax: publications per audience, at least 1, whose completion is told apart while they wait for it. A match has
-    ///     some 70 versions, so 64 are the better part of an hour without the service.
-    ///   - lifetime: of an activity; another one than the system's is for simulations.
-    ///   - limits: of each activity.
-    ///   - unheardTopicsMax: topics that are followed before anything is published of them.
-    ///   - deadTokenAnswers: how many the dead-token guard waits for, and how many it remembers.
-    ///   - deadTokenProbes: held activities that are tried at a time while it is shut.
+    ///   - feedbackMax: number of facts waiting for the core from which on the shard `isHeldUp`.
+    ///   - openMax: maximum of publications per audience, at least 1, whose completion is tracked at a time. A match has some 70 versions,
+    ///     so 64 cover the better part of an hour without the service.
+    ///   - lifetime: lifetime of an activity; a value other than the system's is for simulations.
+    ///   - limits: limits of each activity.
+    ///   - unheardTopicsMax: maximum of topics that are followed before anything is published of them.
+    ///   - deadTokenAnswers: number of answers that the dead-token guard waits for, and number that it remembers.
+    ///   - deadTokenProbes: number of held activities that are tried at a time while the guard is shut.
     package init(
         lineups: LineupRules = LineupRules(), feedbackMax: Int = 4096, openMax: Int = 64,
         lifetime: Duration = .seconds(8 * 3600),
@@ -98,12 +99,12 @@ package final class Shard: DeliverySource {
         governor = SubscriberGovernor(limits)
     }
 
-    /// Nanoseconds; ten years stand for whatever is longer, so that no sum with a moment overflows.
+    /// Converts a duration to nanoseconds, at most ten years, so that no sum with a moment overflows.
     private static func wait(_ duration: Duration) -> Int64 {
         min(max(.zero, duration), .seconds(10 * 365 * 86_400)).milliseconds * 1_000_000
     }
 
-    /// Room for this many activities, so that loading them does not copy what is there again and again.
+    /// Reserves room for this many activities, so that loading them does not copy the arrays repeatedly.
     package func reserve(activities: Int) { store.reserve(activities) }
 
     package var statistics: ShardCounts {
@@ -113,53 +114,53 @@ package final class Shard: DeliverySource {
         return result
     }
 
-    /// How fresh this shard's people are kept, since its start.
+    /// Returns the freshness figures of this shard since its start.
     package func freshnessReport(at moment: Moment) -> FreshnessReport {
         freshness.report(oldestArrival: publications.oldestArrival, at: moment.monotonicNanoseconds)
     }
 
-    /// Topics that the core keeps, or that somebody follows.
+    /// Number of topics that the core keeps or that activities follow.
     package var topicCount: Int { topics.count }
 
-    /// Nothing is to be sent, or on its way: everybody has everything that was published to them, but for what was refused for good.
+    /// Is `true` when nothing is pending or in flight: each activity has all content published to it, except content refused for good.
     package var isQuiet: Bool {
         counts.owed == 0 && inFlight == 0 && leaving == 0 && lineupsWaiting == 0 && lineups.openNews == 0
             && starts.waitingCount == 0
     }
 
-    /// What is owed now, or will be with the next change for the largest audience.
+    /// Number of pushes that are pending now, or will be after the next change for the largest audience.
     ///
-    /// Of lineups all are counted, for the next change may be of a topic that all of them show; and all starts, which may wait for one
-    /// kick-off.
+    /// Members of lineups and starts are all counted: the next change may be of a topic that all lineups show, and the starts may all wait for
+    /// one kick-off.
     package var demand: Int {
         max(
             counts.owed, membersOfLineups, starts.count,
             largestAudience < audiences.count ? audiences[largestAudience].order.count : 0)
     }
 
-    /// Whether publications may take long, because lineups show their topics.
+    /// Is `true` when lineups have members, so that publications may take long.
     package var hasLineups: Bool { membersOfLineups > 0 }
 
     private func compare(_ audience: Audience, at index: Int) {
         if audience.order.count > audiences[largestAudience].order.count { largestAudience = index }
     }
 
-    /// When to call `wakeDue`, or `pull`, again although nothing new has arrived; monotonic nanoseconds. `nil` while it is held up:
-    /// that ends by the core's making room.
+    /// The time at which to call `wakeDue` or `pull` again although nothing new has arrived, monotonic nanoseconds. It is `nil` while the
+    /// shard `isHeldUp`, which ends when the core makes room.
     package var nextDue: Int64? { isHeldUp ? nil : cutShortAt ?? timers.nextDue }
 
-    /// The core does not listen: nothing is pulled, and whoever drives the shard gives it no commands, so that what waits here
-    /// stays bounded.
+    /// Is `true` while the core does not take feedback. Nothing is pulled then, and the caller must not apply commands, so that the waiting
+    /// feedback stays bounded.
     package var isHeldUp: Bool { feedback.isFull }
 
-    /// Moves what waits for the core into its ring, oldest first, as far as there is room. What finds none stays.
+    /// Moves waiting feedback into the core's ring, oldest first, as far as there is room. The rest stays.
     ///
-    /// - Returns: whether anything went.
+    /// - Returns: whether any feedback was moved.
     package func sendFeedback(to ring: inout RingProducer<ShardFeedback>) -> Bool {
         feedback.drain(into: &ring)
     }
 
-    /// What found no room in a ring that nobody will empty any more.
+    /// Removes and returns the feedback that is left when the ring is no longer emptied.
     package func takeFeedback() -> [ShardFeedback] { feedback.takeAll() }
 
     // MARK: Commands
@@ -204,7 +205,7 @@ package final class Shard: DeliverySource {
         part(topic)
         let isChange = publication.alert != nil || publication.isRepublished || !topics.shows(publication, topic)
         topics.take(publication, of: topic, at: moment)
-        // Counted down as audiences complete it; the one more keeps it open until all have begun.
+        // The count falls as audiences complete the publication; its first unit keeps it open until all audiences are added.
         let freshness = freshness.index(of: publication.topicKind)
         publications.open(
             publication.serial, audiences: 1, freshness: freshness, at: moment.monotonicNanoseconds)
@@ -226,7 +227,7 @@ package final class Shard: DeliverySource {
         complete(publication.serial, at: moment)
     }
 
-    /// All members of the audience are owed a new version, also those that were refused the last one.
+    /// Publishes a new version to all members of the audience, including those whose last version was refused.
     func publish(
         _ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, freshness: Int, at now: Int64
     ) {
@@ -236,8 +237,8 @@ package final class Shard: DeliverySource {
         counts.refused += audience.refused - before.refused
     }
 
-    /// After a clock was put right phones may have dropped, for their stamps, what was accepted before: everybody gets the newest
-    /// state once more, silently.
+    /// Sends the newest state of all audiences once more, silently, after a clock was put right: phones may have dropped accepted pushes
+    /// because of their stamps.
     func showAgainAfterClockStep(at moment: Moment) {
         guard moment.stampEpoch != stampEpoch else { return }
         stampEpoch = moment.stampEpoch
@@ -263,7 +264,7 @@ package final class Shard: DeliverySource {
     ) {
         if let refusal = refusal(of: token) ?? refusal(of: key) { return refuse(id, refusal) }
         guard !returns(id, key, token: token, preferences, at: moment) else { return }
-        // Of a card that has been renewed it may come late (spec §11, observed): the rest is meant for the one in its place.
+        // The token of a renewed card may come late (spec §11, observed): it belongs to the old card, the rest of the command to its successor.
         if let card = store.slot(of: id) { take(token, of: card, at: moment) }
         if let slot = slot(of: id) {
             if let preferences { prefer(preferences, for: slot) }
@@ -288,7 +289,7 @@ package final class Shard: DeliverySource {
         if store[slot].flags.contains(.tokenless) { unfollowStart(slot, at: moment) } else { depart(slot, at: moment) }
     }
 
-    /// The activity goes, by an end of its own.
+    /// Takes the activity out of its audience and queues its private end, after which it is removed.
     func depart(_ slot: ActivitySlot, at moment: Moment) {
         carriedAlerts.remove(slot)
         leaveAudience(slot, at: moment)
@@ -297,7 +298,7 @@ package final class Shard: DeliverySource {
         queueDeparture(slot)
     }
 
-    /// The app has reported the activity's update token: its first one, perhaps.
+    /// Takes an update token that the app has reported; it may be the activity's first one.
     private func take(_ token: [UInt8], of slot: ActivitySlot, at moment: Moment) {
         if store[slot].flags.contains(.tokenless) {
             register(slot, token: token, at: moment)
@@ -318,9 +319,9 @@ package final class Shard: DeliverySource {
 
     // MARK: Membership
 
-    /// A joiner has missed nothing: it is owed the current state once, silently, and no alert of before.
+    /// Adds an activity to an audience. A joiner has missed nothing: it gets the current state once, silently, and no earlier alerts.
     ///
-    /// - Parameter shown: what its start has shown it, so that it has missed what came since.
+    /// - Parameter shown: the content that its start has shown, if it has; the activity has missed later versions and alerts.
     func join(_ slot: ActivitySlot, _ index: Int, having shown: PendingStart.Shown? = nil) {
         let audience = awake(index)
         store[slot].audience = UInt32(index)
@@ -341,8 +342,8 @@ package final class Shard: DeliverySource {
         lanes.enqueue(audience)
     }
 
-    /// Takes the activity out of its audience. A push in flight goes on, but its version speaks of an audience that is no longer
-    /// this activity's: `sending` is cleared so that nobody compares it.
+    /// Takes the activity out of its audience. A push in flight goes on, but its version belongs to the audience that was left: `sending` is
+    /// cleared so that it is not compared with the next audience's versions.
     func leaveAudience(_ slot: ActivitySlot, at moment: Moment) {
         let activity = store[slot]
         guard activity.audience != ActivityStore.noAudience else { return }
@@ -370,12 +371,12 @@ package final class Shard: DeliverySource {
         return !isRefused(activity, audience)
     }
 
-    /// Its last push was refused for good and carried the newest version: until there is a newer one, nothing is sent to it.
+    /// Returns whether the activity's last push carried the newest version and was refused for good: nothing is sent before a newer version.
     func isRefused(_ activity: Activity, _ audience: Audience) -> Bool {
         activity.sendingAlert == .refused && activity.sending == audience.target
     }
 
-    /// So many members more, or fewer, are owed a push, or were refused it.
+    /// Changes the audience's and the shard's numbers of members that have a pending push, or were refused it.
     func count(owed: Int = 0, refused: Int = 0, in audience: Audience) {
         audience.owed += owed
         audience.refused += refused
@@ -383,7 +384,7 @@ package final class Shard: DeliverySource {
         counts.refused += refused
     }
 
-    /// So many members more, or fewer, stand like this one.
+    /// Changes the numbers of members by members in the state of this one.
     func count(_ activity: Activity, _ change: Int, in audience: Audience) {
         if isOwed(activity, audience) {
             count(owed: change, in: audience)
@@ -394,10 +395,10 @@ package final class Shard: DeliverySource {
 
     // MARK: Names
 
-    /// An audience made after its topics were published starts with their newest state as its first version. One that is made by
-    /// this call has no member yet, and is to get one.
+    /// Returns the index of an audience, which is made if there is none. The first version of an audience made after its topics were published
+    /// is their newest state. The caller adds a member to a new audience, or removes it.
     ///
-    /// - Parameter key: is not to be refused.
+    /// - Parameter key: a key that `refusal(of:)` does not refuse.
     func audienceIndex(_ key: AudienceKey, at moment: Moment) -> Int {
         switch key {
         case .topic(let id):
@@ -414,8 +415,8 @@ package final class Shard: DeliverySource {
         }
     }
 
-    /// Whoever has followed a topic that is over may still lack its end, and sees nothing of what comes under the id after that. Those
-    /// to whom nothing has been published have followed since, and wait for it.
+    /// Separates the followers of a topic that is over from its id: they may still lack its end, and do not get the next topic with that id.
+    /// Followers to which nothing has been published followed after the end, and wait for the next topic.
     private func part(_ topic: Int) {
         guard topics[topic].isOver, let followers = topics[topic].followers, awake(followers).target > 0 else {
             return
@@ -423,7 +424,7 @@ package final class Shard: DeliverySource {
         awake(followers).topics = [topics.part(topic)]
     }
 
-    /// The activity shows what was under this id before, and is to have the end of that.
+    /// Returns whether the activity shows the former topic with this id, and is to get that topic's end.
     func awaitsEnd(_ slot: ActivitySlot, of key: AudienceKey) -> Bool {
         guard case .topic(let id) = key else { return false }
         let index = starts[slot]?.audience ?? Int(store[slot].audience)
@@ -445,7 +446,7 @@ package final class Shard: DeliverySource {
 
     // MARK: Feedback
 
-    /// The audience's newest version carries this publication, which some member may lack.
+    /// Tracks a publication that the audience's newest version carries.
     func open(_ serial: UInt64, in audience: Audience) {
         if let overtaken = audience.open(serial) { overtake(overtaken) }
     }
@@ -454,19 +455,19 @@ package final class Shard: DeliverySource {
         while let serial = audience.takeCompleted() { complete(serial, at: moment) }
     }
 
-    /// One audience less lacks this publication.
+    /// Notes that one audience has this publication, and reports the completion if it was the last.
     func complete(_ serial: UInt64, at moment: Moment) {
         guard let done = publications.complete(serial, at: moment.monotonicNanoseconds) else { return }
         if done.took > 0 { freshness.noteSweep(done.took, of: done.freshness) }
         feedback.append(.completed(serial: serial, at: done.took > 0 ? moment.monotonicNanoseconds : nil))
     }
 
-    /// Whoever lacks this publication gets a newer one instead, and nobody hears of its completion.
+    /// Ends the tracking of a publication: activities that lack it get a newer one, and its completion is not reported.
     func overtake(_ serial: UInt64) {
         if publications.overtake(serial) { feedback.append(.overtaken(serial: serial)) }
     }
 
-    /// A publication was left out of the commands for a newer one that waits among them.
+    /// Reports a publication that the command queue dropped for a newer one.
     package func reportOvertaken(_ serial: UInt64) { feedback.append(.overtaken(serial: serial)) }
 
     func reportDead(_ id: ActivityID) { if !nameless.contains(id) { feedback.append(.deadToken(id)) } }
@@ -482,13 +483,13 @@ package final class Shard: DeliverySource {
     func report(_ line: String) { feedback.append(.report(line)) }
 
     func report(_ answer: Settling.Answer) {
-        feedback.append(.counted(statistics))  // so that whoever hears of it has its figures
+        feedback.append(.counted(statistics))  // before the answer, so that the core has the figures by then
         feedback.append(.quiet(answer.question, isComplete: answer.isComplete))
     }
 }
 
 extension Audience.Version {
-    /// Of a topic's own followers.
+    /// Creates a version for the topic's own followers.
     fileprivate init(_ publication: Publication) {
         self.init(
             event: publication.event, priority: publication.priority, latest: publication,

@@ -1,124 +1,125 @@
 package import FanfareModel
 
-/// What the core tells a shard, in order. Publications are what there may be a million of in a second: what would make room for more
-/// than they need in each place of the ring is in a box of its own.
+/// A command from the core to a shard; commands keep their order. There may be a million publications in a second, so a place in the ring
+/// has their size: the content of larger commands is boxed.
 package enum ShardCommand: Sendable {
     case publish(Publication)
-    /// The alert caused by this fact of this topic rides no more.
+    /// Revokes the alert caused by this fact of this topic: no further push carries it.
     indirect case revokeAlert(topic: TopicID, cause: String)
-    /// The topic ended long ago, or its feed fell silent: nothing follows of it, unless its id comes again as a new topic's.
+    /// The topic ended long ago, or its feed fell silent: it is published no more, unless its id is reused for a new topic.
     case forget(TopicID)
-    /// Every topic's newest state goes out once more, silently; what has ended does not.
+    /// Sends the newest state of every topic that has not ended once more, silently.
     case republish
-    /// The activity exists on a phone, has this update token, and shows this audience's state from now on. For one already
-    /// known, a move and, if it differs, a new token; without preferences it keeps those it has, and its age is known already.
+    /// The activity exists on a phone, has this update token, and shows this audience's state from now on. If the activity is known already,
+    /// the command moves it and replaces a different token; its age is ignored, and `nil` keeps its preferences.
     indirect case follow(
         ActivityID, AudienceKey, token: [UInt8], preferences: Preferences? = nil, age: Duration = .zero)
-    /// The activity is to appear on a phone by a push, and shows this audience's state from now on.
+    /// Starts the activity on a phone by a push; it shows this audience's state from now on.
     indirect case start(StartRequest, AudienceKey)
     indirect case prefer(ActivityID, Preferences)
-    /// A known activity shows another audience's state from now on. One that has gone meanwhile stays gone.
+    /// A known activity shows another audience's state from now on. An activity that has been removed meanwhile stays removed.
     indirect case move(ActivityID, AudienceKey)
-    /// One private end, dismissed at once, and the activity is gone.
+    /// Ends the activity by a push of its own, dismissed at once, and removes it.
     case unfollow(ActivityID)
     case replaceToken(ActivityID, token: [UInt8])
-    /// Asks for a `disposition` with the same number: of the alert with this cause.
+    /// Requests a `disposition` with the same number for the alert with this cause.
     indirect case tellDisposition(UInt64, ActivityID, TopicID, cause: String)
-    /// So many tokens were answered as dead that their activities are kept; but they did die, and may be removed.
+    /// Confirms that the tokens answered as dead are dead, so that the guard no longer keeps their activities from being removed.
     case trustDeadAnswers
-    /// Asks for a `quiet` with the same number once everybody has everything sent so far, or something newer, or was refused it for
-    /// good. Numbers count up.
+    /// Requests a `quiet` with the same number once each activity has everything sent so far or newer content, or was refused it for good.
+    /// Numbers count up.
     case reportQuiet(UInt64)
 }
 
-/// What a shard tells the core: facts for people and the store. They never change a decision. As with commands, what is rare and large
-/// is in a box.
+/// A report from a shard to the core, for people and the store. Reports never change a decision. The content of rare, large ones is
+/// boxed, as it is for commands.
 package enum ShardFeedback: Sendable {
-    /// Everybody in this shard who was to get this publication has it, or a newer one. Monotonic nanoseconds; `nil`: nobody lacked it.
+    /// Each activity of this shard that was to get this publication has it, or a newer one. The time is in monotonic nanoseconds; `nil` if no
+    /// activity lacked it.
     case completed(serial: UInt64, at: Int64?)
-    /// So many newer versions have followed that when this publication is completed is not told apart any more: those who lack
-    /// it get a newer one, whose completion says so.
+    /// The publication is no longer tracked, because too many newer versions have followed: activities that lack it get a newer one, whose
+    /// completion is reported.
     case overtaken(serial: UInt64)
-    /// Reported once; the activity is gone.
+    /// The activity was removed because its token is dead. Reported once.
     case deadToken(ActivityID)
     case fate(ActivityID, ActivityFate)
     indirect case disposition(UInt64, AlertDisposition)
-    /// The answer to this question and to all before it; complete: nobody was refused anything.
+    /// Answers this question and all before it. `isComplete` is `true` if no activity was refused its newest state for good.
     case quiet(UInt64, isComplete: Bool)
     indirect case counted(ShardCounts)
     indirect case fresh(FreshnessReport)
-    /// The transport can deliver; told once.
+    /// The transport can deliver. Reported once.
     case ready
-    /// A line for operators.
+    /// Reports a line for operators.
     indirect case report(String)
 }
 
-/// Pushes and alerts, counted since the start. What `Engine.counts` answers is the sum over all shards and apps.
+/// Pushes and alerts, counted since the start. `Engine.counts` returns the sum over all shards and apps.
 public struct ShardCounts: Sendable, Equatable {
-    /// Requests to APNs by what came of them; a push that is sent again counts again.
+    /// Requests to APNs by outcome; a push that is sent again counts again.
     public struct Pushes: Sendable, Equatable {
-        /// Handed to the transport.
+        /// Pushes handed to the transport.
         public var sent = 0
-        /// Answered with 200. APNs does not tell whether a phone has shown it.
+        /// Pushes answered with 200. APNs does not report whether a phone has shown them.
         public var accepted = 0
-        /// Answered as dead, and the activity is gone.
+        /// Pushes whose token APNs called dead, and whose activity was removed.
         public var dead = 0
-        /// Answered as dead while too many were; their activities are kept and get the newest state later.
+        /// Pushes whose token APNs called dead while too many were; their activities are kept and get the newest state later.
         public var held = 0
-        /// Put off by the service, as with 429; the activity gets the newest state later.
+        /// Pushes that the service refused for the time being, for example with 429; the activities get the newest state later.
         public var throttled = 0
-        /// Refused for good, a bug of ours; the activity lacks what they carried until it gets something newer.
+        /// Pushes refused for good, which is a bug of Fanfare; an activity lacks the content until it gets a newer state.
         public var failed = 0
-        /// Sent without ever being answered; the state was sent again, its alert was not.
+        /// Pushes sent without ever being answered; the state is sent again, an alert or a start is not.
         public var uncertain = 0
-        /// Certainly not processed, and sent again.
+        /// Pushes that were certainly not processed, and are sent again.
         public var notProcessed = 0
-        /// Sent at priority 5 although their topics asked for 10: the activity's budget was spent.
+        /// Pushes sent at priority 5 although their topics request 10, because the activity's budget was spent.
         public var conserved = 0
 
-        /// Nothing counted yet.
+        /// Creates counts of zero.
         public init() {}
     }
 
-    /// Each alert and activity is counted once, when the push that settled it came back.
+    /// Alerts by outcome. Each pair of alert and activity is counted once, when the push that settled it has been answered.
     public struct Alerts: Sendable, Equatable {
-        /// Taken by the service with the push that carried them.
+        /// Alerts accepted by the service with the push that carried them.
         public var accepted = 0
-        /// A newer alert of the same or a higher class went instead, or has taken its place among those that are kept.
+        /// Alerts that are not sent because a newer one of the same or a higher class was sent or is kept in their place.
         public var superseded = 0
-        /// Their cause was withdrawn before they left.
+        /// Alerts whose cause was withdrawn before they left.
         public var revoked = 0
-        /// Older than their rule's `freshFor` when the activity's turn came.
+        /// Alerts older than their rule's `freshFor` by the time of the activity's push.
         public var stale = 0
-        /// Sent without ever being answered; not sent again.
+        /// Alerts sent without ever being answered; they are not sent again.
         public var uncertain = 0
-        /// Its push was refused for good.
+        /// Alerts whose push was refused for good.
         public var refused = 0
-        /// The update went silently, as the person's mask or quiet hours say.
+        /// Alerts left out because of the person's mask or quiet hours; the update went silently.
         public var silenced = 0
-        /// The update went silently, because the activity's limits were reached.
+        /// Alerts left out because the activity's limits were reached; the update went silently.
         public var limited = 0
 
-        /// Nothing counted yet.
+        /// Creates counts of zero.
         public init() {}
     }
 
-    /// Requests by what came of them.
+    /// Requests to APNs by outcome.
     public var pushes = Pushes()
-    /// Alerts by what came of them.
+    /// Alerts by outcome.
     public var alerts = Alerts()
-    /// Activities known now.
+    /// Number of activities known now.
     public var activities = 0
-    /// Activities of them without an update token: started by a push, or to be, and not reported yet.
+    /// Number of activities without an update token: they were or will be started by a push, and the app has not reported the token.
     public var tokenless = 0
-    /// Activities of them that lack something which is to be sent.
+    /// Number of activities to which a state is still to be delivered; its push may be in flight.
     public var owed = 0
-    /// Activities that were refused the newest state for good: they show an older one until something newer comes.
+    /// Number of activities whose newest state was refused for good: they show an older one until a newer one is sent.
     public var refused = 0
-    /// Of the shard's transport, where it has connections.
+    /// Figures of the shard's transport; all zero if it has no connections.
     public var transport = TransportFigures()
 
-    /// Nothing counted yet.
+    /// Creates counts of zero.
     public init() {}
 
     package static func + (a: ShardCounts, b: ShardCounts) -> ShardCounts {

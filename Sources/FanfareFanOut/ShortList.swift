@@ -1,10 +1,9 @@
-/// A list of few elements, mostly of one or two, which stand in it; it asks for memory when there are more. For what each of a million
-/// audiences has.
+/// A list of few elements for each of a million audiences. It stores one or two elements inline, and allocates for more.
 ///
-/// Elements are values without references: what an element leaves behind in its place is not cleared.
+/// Elements are values without references, so the place of a removed element is not cleared.
 struct ShortList<Element: BitwiseCopyable> {
     private var few: (Element?, Element?) = (nil, nil)
-    /// All of them, when there are more than two; given back when one is left.
+    /// All elements when there have been more than two; released when one is left.
     private var many: [Element] = []
     private var fewCount = 0
 
@@ -41,7 +40,7 @@ struct ShortList<Element: BitwiseCopyable> {
         case 1 where index == 1: few.1 = element
         case 1: few = (element, few.0)
         default:
-            many = [few.0!, few.1!]  // there are two
+            many = [few.0!, few.1!]  // `fewCount` is 2
             many.insert(element, at: index)
             fewCount = 0
             return

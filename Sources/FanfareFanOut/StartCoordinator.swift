@@ -116,7 +116,7 @@ struct StartCoordinator {
     /// - Returns: `nil` if there was one; otherwise the time at which there will be one, monotonic nanoseconds.
     mutating func takeBudget(for token: [UInt8], at now: Int64) -> Int64? { budget.take(token, at: now) }
 
-    /// Returns a start that has certainly not reached the device to its budget.
+    /// Gives a start back to the device's budget, because it was certainly not accepted.
     mutating func returnBudget(for token: [UInt8]) { budget.giveBack(token) }
 
     // MARK: Content

@@ -162,7 +162,7 @@ struct AlertChance: Equatable {
     var isPaid: Bool { bits >> AlertChance.reasonPlace == AlertChance.riding }
     var isAtTen: Bool { bits & AlertChance.atTen != 0 }
 
-    /// The same alert for a push that was charged at priority 10.
+    /// This alert, in a push that was charged at priority 10.
     var chargedAtTen: AlertChance { AlertChance(bits: bits | AlertChance.atTen) }
     /// The charge of a push in flight to an activity that has left the audience, without its alert.
     var withoutAlert: AlertChance {

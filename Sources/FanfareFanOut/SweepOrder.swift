@@ -1,6 +1,6 @@
-/// Who stands in a `SweepOrder`.
+/// An element of a `SweepOrder`.
 protocol SweepMember {
-    /// Its place in the array of positions.
+    /// Index of the element in the array of positions.
     var index: Int { get }
 }
 
@@ -10,13 +10,13 @@ extension ActivitySlot: SweepMember {
 
 /// The members of an audience as a dense array, and how far the current sweep has come.
 ///
-/// What the sweep has not visited yet is the circular range of `remaining` positions from `cursor` on. Restarting it (a
-/// newer version mid-sweep) makes that range the whole array again, starting where the cursor stands: the sweep goes on and
-/// wraps round to those who got the older version.
+/// The unvisited members are those in the circular range of `remaining` positions from `cursor` on. A restart (for a newer version
+/// mid-sweep) makes that range the whole array again, beginning at the cursor: the sweep goes on and wraps around to the members that got
+/// the older version.
 ///
-/// Joining and leaving move at most three members and keep the partition exact: nobody unvisited is ever skipped, and
-/// nobody visited is visited again in the same lap. `position(of:)` stays true through the `positions` array that every
-/// call updates, indexed by slot.
+/// Joining and leaving move at most three members and keep the partition exact: no unvisited member is ever skipped, and no visited
+/// member is visited again in the same lap. The `positions` array, by `index` of the member, has each member's position; every call
+/// updates it.
 struct SweepOrder<Member: SweepMember> {
     private(set) var members: [Member] = []
     private(set) var cursor = 0
@@ -24,15 +24,15 @@ struct SweepOrder<Member: SweepMember> {
 
     var count: Int { members.count }
 
-    /// Everybody is to be visited once from here on.
+    /// Makes all members unvisited.
     mutating func restart() { remaining = members.count }
 
-    /// The next unvisited members in a row, at most `limit`; none at the end of the lap. O(1).
+    /// Returns the next consecutive unvisited members, at most `limit`; none at the end of the lap. O(1).
     func next(limit: Int) -> ArraySlice<Member> {
         members[cursor..<cursor + min(limit, remaining, members.count - cursor)]
     }
 
-    /// The next `count` members, all of them `next`, have been visited.
+    /// Notes visits to the first `count` members that `next` returns, and advances the cursor.
     mutating func advance(by count: Int) {
         cursor += count
         if cursor == members.count { cursor = 0 }
@@ -44,7 +44,7 @@ struct SweepOrder<Member: SweepMember> {
         return distance < remaining
     }
 
-    /// There is one member, who has been visited.
+    /// Resets the order to one visited member.
     mutating func rest(_ member: Member) {
         members.removeAll(keepingCapacity: true)
         members.append(member)
@@ -72,16 +72,15 @@ struct SweepOrder<Member: SweepMember> {
         let end = members.count
         members.append(member)
         positions[member.index] = UInt32(end)
-        // A range that wraps would have grown by the new last position, and lost the last one of its wrapped part.
+        // A range that wraps has gained the new last position and lost the last one of its wrapped part: the two members change places.
         let low = cursor + remaining - end
         if low > 0 { exchange(end, low - 1, &positions) }
     }
 
     /// Removes the member at `position`. O(1).
     ///
-    /// The hole is closed from the last position. Where the last member is unvisited and the hole is not (or lies in the
-    /// other part of a wrapped range), the hole first travels over the borders of the range, so that each moved member
-    /// stays on its side.
+    /// The hole is closed from the last position. If the last member is unvisited and the hole is not (or lies in the other part of a wrapped
+    /// range), the hole first moves over the borders of the range, so that each moved member stays on its side.
     mutating func leave(at position: Int, positions: inout [UInt32]) {
         let last = members.count - 1
         var hole = position

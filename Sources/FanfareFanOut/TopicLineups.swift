@@ -1,52 +1,53 @@
 import FanfareModel
 
-/// The lineups that show a topic, what they have not looked at of its news, and how far the cursor has come that goes round them.
+/// The lineups that show a topic, the topic's news that some of them have not looked at, and the cursor that visits them.
 ///
-/// Publishing touches nothing but this object: O(1), however many lineups there are. Confined to its shard's thread.
+/// A publication changes only this object: O(1), however many lineups there are. Confined to its shard's thread.
 final class TopicLineups: LaneMember {
     /// A publication of the topic that is news to some of its lineups.
     struct News {
-        /// Counts the publications of all topics that lineups show: the order in which they came.
+        /// Number by order of arrival among the publications of all topics that lineups show.
         let number: NewsNumber
         let publication: Publication
-        /// When it came, monotonic nanoseconds.
+        /// Arrival of the publication, monotonic nanoseconds.
         let at: Int64
         let alert: IssuedAlert?
-        /// Lineups that have not looked at it.
+        /// Number of lineups that have not looked at it.
         fileprivate(set) var lookers: Int
     }
 
-    /// Which lineups the cursor visits.
+    /// The lineups that the cursor visits.
     private enum Pass { case lit, all }
 
     // Unchecked for the reason given in `Shard`.
     @exclusivity(unchecked) var order = SweepOrder<LineupLink>()
-    /// The oldest first. Each of them is news to somebody.
+    /// News that some lineup has not looked at, the oldest first.
     @exclusivity(unchecked) private(set) var news: [News] = []
-    /// The last ones of each class, for whoever revokes them.
+    /// The last alerts of each class, kept for revocation and for lineups that wake up.
     @exclusivity(unchecked) private(set) var alerts: [IssuedAlert] = []
-    /// Number of the last one, looked at or not.
+    /// Number of the topic's last news, looked at or not.
     @exclusivity(unchecked) private(set) var newest: NewsNumber
-    /// What must be seen at once goes first to those whose card has just this topic whole: it is the one that is most wrong.
+    /// The cursor's present round. Urgent news go first to the lineups that have this topic in their spotlight: their cards are most out of
+    /// date.
     @exclusivity(unchecked) private var pass = Pass.all
-    /// How urgent the news are that the cursor brings.
+    /// The lane of the most urgent news that the cursor brings.
     @exclusivity(unchecked) private var lanePreferred = Lanes.lastLane
 
-    /// As many as are kept while nobody looks at them. A match has some 70 versions.
+    /// Maximum of news that are kept. A match has some 70 versions.
     static let newsMax = 64
 
     init(newest: NewsNumber) { self.newest = newest }
 
     // MARK: Publishing
 
-    /// News to all lineups of the topic. O(1).
+    /// Adds news for all lineups of the topic. O(1).
     ///
-    /// - Returns: news for which there is no room any more: what came after them is all that most will ever look at.
+    /// - Returns: news that were dropped for lack of room; a lineup that has not looked at them looks only at later ones.
     func append(_ publication: Publication, alert: IssuedAlert?, number: NewsNumber, at now: Int64) -> News? {
         var dropped: News?
         if news.isEmpty { rest() }
-        // The second round, which is to come, brings this, too. To begin the first one again with each publication would keep all others
-        // from the second.
+        // The second round is still to come, and brings this, too. A first round that restarted with each publication would starve the
+        // lineups of the second.
         let isInFirstRound = pass == .lit && hasWork
         if news.count == TopicLineups.newsMax {
             dropped = news.remove(at: news.lastIndex { $0.alert == nil } ?? 0)
@@ -73,16 +74,18 @@ final class TopicLineups: LaneMember {
         alerts.append(alert)
     }
 
-    /// Alerts of that cause ride no more, in whatever lineup.
+    /// Revokes the alerts of a cause in all lineups: no further push carries them.
     func revoke(cause: String) {
         for alert in alerts + news.compactMap(\.alert) where alert.alert.cause == cause { alert.isRevoked = true }
     }
 
     // MARK: Looking
 
-    /// A lineup looks at what came after that.
+    /// Notes that one lineup looks at all news after a number.
     ///
-    /// - Parameter look: is told of each of them, and of those that nobody else is to look at any more.
+    /// - Parameters:
+    ///   - look: receives each of these news.
+    ///   - exhaust: receives news that no other lineup has to look at, before they are removed.
     func take(after number: NewsNumber, look: (News) -> Void, exhaust: (News) -> Void) {
         var index = news.count
         while index > 0, news[index - 1].number > number {
@@ -103,18 +106,17 @@ final class TopicLineups: LaneMember {
 
     override var preferredLane: Int { lanePreferred }
 
-    /// The next ones under the cursor, at most `limit`.
-    ///
-    /// - Returns: whether only those are to be visited that have the topic in their spotlight, too.
+    /// Returns the next links under the cursor, at most `limit`, and whether only those are to be visited whose lineups have the topic in
+    /// their spotlight.
     func next(limit: Int) -> (links: ArraySlice<LineupLink>, onlyLit: Bool) {
         (order.next(limit: limit), pass == .lit)
     }
 
-    /// So many of them have been visited.
+    /// Notes visits to the next links under the cursor, and advances it.
     func visited(_ count: Int) {
         order.advance(by: count)
         if news.isEmpty {
-            // Those that are left have been brought up to date by others.
+            // The unvisited lineups have been brought up to date otherwise.
             rest()
         } else if order.remaining == 0 {
             if pass == .all { return rest() }
@@ -128,10 +130,10 @@ final class TopicLineups: LaneMember {
         lanePreferred = Lanes.lastLane
     }
 
-    /// For checks: the cursor will come to the lineup at that place.
+    /// Returns whether the cursor will visit the lineup at a place; for checks.
     func reaches(_ place: Int) -> Bool { pass == .lit && order.remaining > 0 || order.isUnvisited(place) }
 
-    /// What does not hold, or `nil`.
+    /// Describes a violated invariant; `nil` if there is none.
     func violation() -> String? {
         guard zip(news, news.dropFirst()).allSatisfy({ $1.number > $0.number }),
             news.allSatisfy({ (1...order.count).contains($0.lookers) })
@@ -146,8 +148,8 @@ struct LineupLink: SweepMember, Hashable {
     var index: Int { Int(rawValue) }
 }
 
-/// Counts news. It goes round: of two the newer is told from the older while fewer than 2³¹ lie between them, and a lineup lasts for
-/// eight hours.
+/// A counter of news that wraps around. Two numbers compare correctly while they are less than 2³¹ apart, which suffices: a lineup lasts
+/// for eight hours.
 struct NewsNumber: Comparable {
     private(set) var rawValue: UInt32 = 0
 
@@ -157,6 +159,6 @@ struct NewsNumber: Comparable {
 }
 
 extension Publication {
-    /// Comes out in its lineups at once, and takes along what waits there.
+    /// Is `true` when the topic's lineups publish the change at once, together with their waiting changes.
     var isUrgent: Bool { alert != nil || event == .update && priority == .immediate }
 }

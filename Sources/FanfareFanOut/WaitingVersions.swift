@@ -1,11 +1,11 @@
 import FanfareModel
 
-/// Where in a queue the newest version of each topic stands that a newer one may overtake. Places in the queue count up for ever; what
-/// stands before the next one to be taken has gone, whatever is said of it here.
+/// The places in a queue of the newest versions of topics that a newer version may replace. Places count up and are never reused; a place
+/// before the queue's head is stale.
 struct WaitingVersions {
     struct Places: Equatable {
         var immediate: Int?
-        /// Apart, because what can wait must not overtake what cannot.
+        /// Place of the version at priority 5. It is apart from `immediate`, because a version that can wait must not replace one that cannot.
         var conserving: Int?
 
         var isEmpty: Bool { immediate == nil && conserving == nil }
@@ -16,12 +16,14 @@ struct WaitingVersions {
         var places = Places()
     }
 
-    /// By the place of the topic's number: nobody's name is looked up.
+    /// Rows by the place of the topic's number, so that no name is looked up.
     private var rows: [Row] = []
-    /// Of publications without a number.
+    /// Places of publications without a number.
     private var named: [TopicID: Places] = [:]
 
-    /// - Parameter start: of the queue, whose places before this have been taken, or are not to be spoken of.
+    /// Returns the places of the versions that this publication may replace.
+    ///
+    /// - Parameter start: the first valid place: earlier commands have been taken, or may not be replaced.
     func places(of publication: Publication, from start: Int) -> Places {
         let number = publication.topic
         var places: Places
@@ -47,16 +49,18 @@ struct WaitingVersions {
             if places.isEmpty { return }
             rows.append(contentsOf: repeatElement(Row(), count: place + 1 - rows.count))
         }
-        // Of a place that is another topic's by now nothing is left to say.
+        // The number's place may have belonged to an earlier topic, whose row is overwritten.
         rows[place] = Row(birth: number.birth, places: places)
     }
 
-    /// All places that were spoken of have been taken.
+    /// Notes that all commands have been taken, so that every place is stale.
     mutating func queueIsEmpty() {
         if !named.isEmpty { named.removeAll(keepingCapacity: true) }
     }
 
-    /// The queue has been tightened: each place is another one, or gone.
+    /// Renumbers the places after gaps were removed from the queue.
+    ///
+    /// - Parameter place: returns the new place of a command, or `nil` if it is no longer in the queue.
     mutating func move(_ place: (Int) -> Int?) {
         func moved(_ places: Places) -> Places {
             Places(immediate: places.immediate.flatMap(place), conserving: places.conserving.flatMap(place))
@@ -66,6 +70,6 @@ struct WaitingVersions {
     }
 
     // For checks.
-    /// Topics of which something is said that names have to be looked up for.
+    /// Number of topics that are looked up by name.
     var namesKept: Int { named.count }
 }

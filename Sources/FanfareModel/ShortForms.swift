@@ -98,9 +98,9 @@ extension JSONValue {
     }
 }
 
-/// Weight of a topic's version beside the others of a lineup.
+/// Weight of a topic's version compared with the others of a lineup.
 package struct Prominence: Sendable, Hashable {
-    /// Is `true` once the topic has begun. The publication's event tells whether it is over.
+    /// Is `true` once the topic has begun. The publication's event shows whether it is over.
     package var hasBegun: Bool
     /// Importance of the topic itself, 0–100, whatever happens in it.
     package var importance: Int

@@ -16,7 +16,7 @@ struct Pace {
         self.from = from
     }
 
-    /// Longest wait in nanoseconds, 28 years. A slower feed stands still.
+    /// Longest wait in nanoseconds, 28 years. A slower feed makes no progress.
     private static let longest = 9e17
 
     /// Returns the nanoseconds until `moment` is due; 0 or less if it is due now.

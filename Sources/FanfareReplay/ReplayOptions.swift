@@ -7,7 +7,7 @@ package import FanfareModel
 /// Feed, speed and subscribers of a replay.
 package struct ReplayOptions: Sendable {
     package enum Speed: Sendable, Equatable {
-        /// As fast as events can be decided, without waiting.
+        /// Events are decided as fast as possible, without waiting.
         case max
         /// Seconds of the feed that are replayed in one second.
         case times(Double)

@@ -50,7 +50,7 @@ package struct TopicStory: Sendable {
                 dearest = (publication.version, cost)
             }
             for case .record(let record) in decisions where record.topic == topic || record.topic == .every {
-                // A timer's record stands before the record of the event that triggered it, and changes no state.
+                // A timer's record precedes the record of the event that triggered it, and changes no state.
                 let isEvent = record.origin == .event
                 var step = Step(
                     record: record, isByOperator: isEvent && event?.isByOperator == true, changes: [], buckets: [])

@@ -1,8 +1,8 @@
 import FanfareFanOut
 import FanfareModel
 
-/// All cards of the season, and the service's answers to pushes for them. Judges each push, and at
-/// times whether every card has what it should have.
+/// All cards of the season, and the service's answers to pushes for them. Judges each push, and at times whether each card shows the
+/// content that it should.
 struct Phones {
     /// Counts of alerts, once for each card that showed the topic at the alert's publication.
     struct AlertCounts {
@@ -383,7 +383,7 @@ struct Phones {
         }
     }
 
-    /// Checks what must hold when the service has been well for some time and nothing has happened for some seconds.
+    /// Checks the conditions that hold when the service has been well for some time and nothing has happened for some seconds.
     mutating func judgeAll(at now: SeasonTime) {
         for card in cards.values where card.health == .well && card.isRegistered {
             if let troubledAt = card.troubledAt, now < troubledAt + .seconds(10) { continue }

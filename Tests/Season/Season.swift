@@ -97,7 +97,7 @@ final class Season {
         return grown()
     }
 
-    /// Returns what has grown since the third day, or `nil`.
+    /// Describes a growth of the tables or the heap since the third day; `nil` if there is none.
     private func grown() -> String? {
         guard mornings.count > 3, let last = mornings.last else { return nil }
         let early = mornings[2]
@@ -142,7 +142,7 @@ final class Season {
         }
     }
 
-    /// Judges all cards, updates the tables and does what the calendar says for the hour.
+    /// Judges all cards, updates the tables and carries out the calendar's entries for the hour.
     private func beginHour() {
         phones.endOld(at: now)
         if !Troubles.delayed(from: now, to: now) { phones.judgeAll(at: now) }

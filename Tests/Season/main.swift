@@ -1,6 +1,6 @@
 import Foundation
 
-// Plays a season in virtual time and prints what has grown in it.
+// Plays a season in virtual time and prints its figures, and any growth of its state.
 
 let usage = """
     usage: fanfare-season [--days N] [--topics N] [--seed N] [--leak BYTES]

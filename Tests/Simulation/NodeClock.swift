@@ -30,7 +30,7 @@ struct NodeClock {
     /// Puts a clock right that was wrong from the start.
     mutating func mend() { if isWrongFromStart { error = nil } }
 
-    /// Is `true` while the machine's clock is right, whatever the engine believes.
+    /// Is `true` while the machine's clock is right, even if the engine estimates another time.
     var isRight: Bool { error == nil }
     var isAhead: Bool { error.map { $0.nanoseconds > 0 } ?? false }
     var isBack: Bool { error.map { $0.nanoseconds < 0 } ?? false }
@@ -45,12 +45,12 @@ struct NodeClock {
     /// Sets the clock wrong; it is put right minutes later.
     ///
     /// - Parameter daysLast: most seconds for which it is wrong by days. Before the service has proven a time, an
-    ///   error of days cannot be told from the truth.
+    ///   error of days cannot be distinguished from the truth.
     mutating func set(at truth: Moment, daysLast: Int64, using random: inout SplitMix64) {
         func seconds(_ range: ClosedRange<Int64>) -> Int64 {
             Int64.random(in: range.lowerBound * NodeClock.second...range.upperBound * NodeClock.second, using: &random)
         }
-        // A clock that has never been right cannot be told from a right one.
+        // A clock that has never been right cannot be distinguished from a right one.
         let isBelieved = abs(moment.wallMilliseconds - truth.wallMilliseconds) < 1000
         guard error == nil, isBelieved || !isWrongFromStart else { return }
         isWrongFromStart = false

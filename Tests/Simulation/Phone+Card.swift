@@ -140,7 +140,7 @@ extension World {
 
     /// Sends the shard another start token for a card whose start is in flight.
     ///
-    /// - Returns: `true` if the shard may be told. The result of a start answered in the meantime is unknown.
+    /// - Returns: `true` if the command may be sent. The result of a start answered in the meantime is unknown.
     func startsGo(to request: StartRequest, _ audience: AudienceKey, from node: Node) -> Bool {
         guard let index = phones.lastIndex(where: { $0.card != nil && $0.hasUsed(request.token) }),
             !phones[index].hasToken, let named = named(ActivityID(hashing: request.activity)),
@@ -285,7 +285,7 @@ extension World {
 
     /// Sends the shard a card's token.
     ///
-    /// - Returns: `true` if the shard may be told. A late token is not sent at all: alerts must not grow stale, nor the activity too old.
+    /// - Returns: `true` if the token may be sent. A late one is not sent at all: alerts must not grow stale, nor the activity too old.
     func register(_ index: Int, _ token: [UInt8]) -> Bool {
         guard !phones[index].isGone, !isTooOld(index), age(of: phones[index]) < 60_000_000_000 else { return false }
         phones[index].registered(token, at: moment.monotonicNanoseconds)
@@ -361,7 +361,9 @@ extension World {
         }
     }
 
-    /// - Returns: `true` if the shard may be told.
+    /// Notes the audience that an activity joins.
+    ///
+    /// - Returns: `true` if the command may be sent to the shard.
     func join(_ id: ActivityID, _ audience: AudienceKey?) -> Bool {
         guard let index = named(id) else { return false }
         guard !isTooOld(index) else {

@@ -39,7 +39,7 @@ struct Phone {
     var isHeld = false
     /// Is `true` if the shard knows the phone: it was followed, or is to be started.
     var isIntroduced = false
-    /// Is `true` if another card has its name since it was told to leave.
+    /// Is `true` if another card has its name since its own card was unfollowed.
     private(set) var isNameless = false
     /// Is `true` if earlier cards had its name.
     var hasUsedName = false
@@ -52,7 +52,7 @@ struct Phone {
     /// Serial of the newest state that was ever refused.
     private(set) var lastRefused: UInt64 = 0
     private(set) var refusedState: [UInt8]?
-    /// Is `true` if the state sent last is pending once more, whatever the answer.
+    /// Is `true` if the state sent last is pending once more after any answer.
     private var isOwedAgain = false
     /// Newest publication of its audience when the last accepted push left.
     private(set) var acceptedSerial: UInt64 = 0
@@ -218,7 +218,7 @@ struct Phone {
         stamp > truth.wallSeconds - 30 && stamp <= truth.wallSeconds + 8 * 3600
     }
 
-    /// Makes the newest state due once more, whatever the answer to the push in flight.
+    /// Makes the newest state due once more after any answer to the push in flight.
     mutating func isOwedWhatItRefused() {
         refusedSerial = nil
         isOwedAgain = flying > 0
@@ -365,7 +365,7 @@ struct Phone {
         }
     }
 
-    /// Returns what the push took of budget and alerts. A push that was certainly not processed is unknown to the phone.
+    /// Restores the budget and the alerts that the push took. A push that was certainly not processed is unknown to the phone.
     private mutating func notCharged(for flight: World.Flight) {
         alertBucket = alertBucketBefore
         guard flight.isTaken else {

@@ -49,8 +49,8 @@ extension World {
         var alarmsHeard = 0
         var resumptionsHeard = 0
         var revoked: Set<String> = []
-        /// Number of questions whether the shard is quiet, the last one answered, and what phones
-        /// lacked when the shard got each of the others.
+        /// Number of questions whether the shard is quiet; `answered` is the last one answered, and `questions` has the pushes that phones lacked
+        /// when the shard got each of the others.
         var asked: UInt64 = 0
         var answered: UInt64 = 0
         var questions: [UInt64: [Lack]] = [:]

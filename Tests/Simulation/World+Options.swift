@@ -63,11 +63,11 @@ extension World {
         /// be ahead, because a clock that is late by less cannot be detected. After a correction, stamps go on from the wrong time, so this
         /// error and later ones (`NodeClock.set`) together are less than the seven hours that stamps may be ahead.
         package var clockError: (seconds: Int64, lasts: Int64)?
-        /// Is `true` if every token looks dead now and then; requires options in which that can be told from tokens that are dead.
+        /// Is `true` if every token looks dead now and then; requires options in which that can be distinguished from dead tokens.
         var isMisconfigurable: Bool { deadTokenAnswers.lowerBound < 100 }
         package init() {}
 
-        /// Troubles that a world can be told not to have. Each is in some worlds only, selected by the seed.
+        /// Troubles that can be switched off. Each is in some worlds only, selected by the seed.
         package enum Extra: String, CaseIterable, Sendable {
             case refusals, ids, order, comebacks, forgetting, silence, clocks
             /// Lineups, starts and old age in worlds where every token looks dead now and then.

@@ -1,8 +1,8 @@
 import FanfareFanOut
 import FanfareModel
 
-/// Questions to a node's shard whether all phones have what was published before. The answer may take time, but a phone that lacked
-/// something when the shard was asked then has it, is gone, shows something else, or was refused it for good.
+/// Questions to a node's shard whether all phones have the content published before. The answer may take time, but a phone that lacked
+/// content when the shard was asked then has it, is gone, shows another audience, or was refused it for good.
 extension World {
     /// A push that a phone lacks when a question reaches the shard.
     struct Lack {
@@ -27,7 +27,7 @@ extension World {
         node.send(.reportQuiet(node.asked))
     }
 
-    /// Notes what each phone lacks when the question reaches the shard.
+    /// Notes the push that each phone lacks when the question reaches the shard.
     func noteQuestion(_ number: UInt64, to node: Node) {
         var lacks: [Lack] = []
         for (index, phone) in phones.enumerated()
@@ -56,7 +56,7 @@ extension World {
         return .state(newestSerial(for: phone, node: node), newest)
     }
 
-    /// Judges the shard's answer that all phones have what came before this question and before earlier ones.
+    /// Judges the shard's answer that all phones have the content published before this question and before earlier ones.
     ///
     /// - Returns: the fault of the answer; `nil` if it is right.
     func judgeAnswer(to number: UInt64, isComplete: Bool, from node: Node) -> String? {

@@ -220,7 +220,7 @@ package final class World {
         send(.follow(phone.id, phone.audience, token: phone.token, preferences: subscriber.preferences), to: node)
     }
 
-    /// Returns a phone whose name may pass to another card, because the shard was told to end this one, or it is gone.
+    /// Returns a phone whose name may pass to another card, because its own card was unfollowed, or is gone.
     private func leaver(of node: Int) -> Int? {
         phones.indices.filter {
             phones[$0].node == node && phones[$0].card == nil && !phones[$0].isNameless && !phones[$0].isExpired
@@ -231,7 +231,7 @@ package final class World {
 
     /// Sends the shard a follow, of an activity without a card or of one that the app has started.
     ///
-    /// - Returns: `true` if the shard may be told.
+    /// - Returns: `true` if the command may be sent.
     private func followed(_ index: Int, _ audience: AudienceKey, _ token: [UInt8]) -> Bool {
         let now = moment.monotonicNanoseconds
         // No app follows with a card that is gone or about to go.

@@ -6,13 +6,13 @@
 
 #include "gtfs-realtime.pb-c.h"
 
-// What protobuf-c may allocate for one poll. A field of two bytes can make a structure of a hundred, so the size of the
-// poll alone bounds nothing.
+// The memory that protobuf-c may allocate for one poll. A field of two bytes can make a structure of a hundred, so the size of the
+// poll alone is no bound.
 typedef struct {
     size_t left;
 } fanfare_gtfs_budget;
 
-// NULL when the bytes are no poll, or would take more than `bytes_max` of memory; then `*over_budget` says which.
+// Returns NULL if the bytes are no poll, or would take more than `bytes_max` of memory; `*over_budget` says which.
 // The poll is released with fanfare_gtfs_release.
 FanfareGtfs__FeedMessage *fanfare_gtfs_unpack(const uint8_t *bytes, size_t count, size_t bytes_max, int *over_budget);
 void fanfare_gtfs_release(FanfareGtfs__FeedMessage *poll);

@@ -1,5 +1,5 @@
-// The smallest C face of toml++: one call parses a document and gives out all of its values in one array, each with the
-// place where it stands.
+// A minimal C interface to toml++: one call parses a document and returns all of its values in one array, each with its place
+// in the document.
 #pragma once
 
 #include <stddef.h>
@@ -19,7 +19,7 @@ typedef enum {
     FANFARE_TOML_DATE,
 } fanfare_toml_kind;
 
-// Lines and columns count from 1; 0 where there is no place, as that of the document itself.
+// Lines and columns count from 1; 0 means that there is no place, for example for the document itself.
 typedef struct {
     uint32_t line, column;
 } fanfare_toml_place;
@@ -36,26 +36,26 @@ typedef struct {
     fanfare_toml_text key;
     fanfare_toml_place key_place;
     fanfare_toml_place place;
-    // Of a string.
+    // Value of a string.
     fanfare_toml_text text;
-    // Of an integer; of a boolean 0 or 1.
+    // Value of an integer, or of a boolean as 0 or 1.
     int64_t integer;
-    // Of a number with a fraction.
+    // Value of a number with a fraction.
     double number;
-    // Of a table or an array: how many stand directly in it. They follow, each with all that stands in it.
+    // Number of direct members of a table or an array. They follow the node, each with all of its own members.
     size_t children;
 } fanfare_toml_node;
 
 typedef struct fanfare_toml_document fanfare_toml_document;
 
-// Never NULL but for want of memory. Keys and values may be nested as deep as the caller allows lines to have dots, and
-// toml++ values (256).
+// Returns NULL only if memory is exhausted. Keys may be nested as deep as the caller allows dots in a line, and values as deep as
+// toml++ allows (256).
 fanfare_toml_document *fanfare_toml_parse(const char *bytes, size_t count);
 void fanfare_toml_release(fanfare_toml_document *document);
 
-// What is wrong with a document that is no TOML, and where; NULL when nothing is.
+// Returns the fault of a document that is no TOML, and its place; NULL if there is none.
 const char *fanfare_toml_fault(const fanfare_toml_document *document, fanfare_toml_place *place);
-// The document itself first: a table. NULL when it has a fault.
+// Returns all nodes, the document itself (a table) first; NULL if it has a fault.
 const fanfare_toml_node *fanfare_toml_nodes(const fanfare_toml_document *document, size_t *count);
 
 #ifdef __cplusplus

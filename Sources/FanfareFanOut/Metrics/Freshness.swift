@@ -1,9 +1,9 @@
 public import FanfareModel
 
-/// Figures of how fresh the states are that people see: the age of states when they leave, and the duration of sweeps and lane delays.
-/// Nanoseconds. Each shard keeps one per topic kind, and one for all lineups together.
+/// Freshness of the states that people see: the age of states when they leave, the duration of sweeps, and the delay in the lanes, all
+/// in nanoseconds. Each shard keeps one per topic kind, and one for all lineups together.
 public struct Freshness: Sendable, Equatable {
-    /// Time from a version's arrival at the shard until it is handed to the transport, for each push except those to joiners, who
+    /// Time from a version's arrival at the shard until it is handed to the transport, for each push except those to joiners, which have
     /// missed nothing.
     public var stateAge = Histogram()
     /// Time from a publication's arrival at the shard until each member there had it, or a newer one.
@@ -25,7 +25,7 @@ public struct Freshness: Sendable, Equatable {
 }
 
 extension TopicKind {
-    /// The kind that stands for all lineups together in figures; no topic has it.
+    /// The kind under which figures count all lineups together; no topic has it.
     public static let lineup = TopicKind("lineup")
     /// The kind under which figures count the kinds beyond the first sixteen.
     public static let other = TopicKind("other")
@@ -33,7 +33,7 @@ extension TopicKind {
 
 /// Freshness of what people see. `Engine.freshness` returns the sum over all shards and apps.
 public struct FreshnessReport: Sendable, Equatable {
-    /// Figures by topic kind; `TopicKind.lineup` stands for all lineups, and `TopicKind.other` for kinds beyond the first sixteen.
+    /// Figures by topic kind: `TopicKind.lineup` counts all lineups, and `TopicKind.other` the kinds beyond the first sixteen.
     public var kinds: [TopicKind: Freshness] = [:]
     /// Age of the oldest publication that a member lacks, in nanoseconds; 0 while no member lacks any.
     public var oldestUndelivered: Int64 = 0

@@ -19,7 +19,7 @@ public struct Histogram: Sendable, Equatable {
     /// Creates an empty histogram.
     public init() {}
 
-    /// - Parameter value: negative ones, which come from a clock read in another order, count as 0.
+    /// - Parameter value: the value; a negative one, which comes from a clock read in another order, counts as 0.
     package mutating func record(_ value: Int64, times: Int = 1) {
         if buckets.isEmpty { buckets = Array(repeating: 0, count: Histogram.bucketCount) }
         let value = Swift.max(0, value)

@@ -1,25 +1,25 @@
 package import FanfareModel
 
-/// Which topic of a lineup has the spotlight: what just happened, held for a while, then the most important live topic
-/// (rules M1, M2).
+/// Decides which topic of a lineup has the spotlight: the topic with the latest news for its dwell time, then the most important live
+/// topic (rules M1, M2).
 ///
-/// Pure, one value per lineup. Its clock counts milliseconds and never goes back. Positions are those in the person's own
-/// order, which nothing here changes: people find a match where they put it.
+/// A rotation is a pure value, one per lineup. Its clock counts milliseconds and never goes back. Positions are those in the person's
+/// own order, which the rotation never changes: people find a match where they put it.
 package struct Rotation: Sendable {
     /// A topic as the rotation sees it.
     package struct Topic: Sendable, Hashable {
         package enum Life: Sendable {
-            /// It has a state to show, and has not begun.
+            /// The topic has a state to show, and has not begun.
             case waiting
             case live
-            /// Over, and shown until its dismissal.
+            /// The topic is over, and is shown until its dismissal.
             case ended
-            /// Dismissed, or never published: nothing of it is shown.
+            /// The topic was dismissed, or never published: nothing of it is shown.
             case gone
         }
 
         package var life: Life
-        /// 0–100: how much it matters beside others while nothing happens.
+        /// Weight of the topic while nothing happens, 0–100, compared with the lineup's other topics.
         package var importance: Int
 
         package init(_ life: Life, importance: Int = 0) {
@@ -28,12 +28,12 @@ package struct Rotation: Sendable {
         }
     }
 
-    /// Has the spotlight; `nil` before there is anything to show.
+    /// Position of the topic in the spotlight; `nil` before there is anything to show.
     package private(set) var position: Int?
-    /// Rests here whenever this topic is live.
+    /// Position of the favourite, to which the spotlight returns while that topic is live.
     package let pinned: Int?
     private var held: (weight: Int, until: FeedTime)?
-    /// In a round: when the next topic has its turn.
+    /// The time at which a round moves on to its next topic; `nil` without rounds.
     private var turnEnds: FeedTime?
     private var budget: TokenBucket
 
@@ -42,14 +42,14 @@ package struct Rotation: Sendable {
         budget = TokenBucket(rules.rotationPushes, at: now)
     }
 
-    /// All but the favourite in few bytes, for whoever keeps very many of them.
+    /// A rotation without its favourite in few bytes, for lineups at rest, of which there are very many.
     struct Resting {
-        /// 255: none.
+        /// Position in the spotlight; 255 means none.
         fileprivate var position: UInt8
-        /// 255: nothing is held.
+        /// Weight of the news that hold the spotlight; 255 means that it is not held.
         fileprivate var weight: UInt8
         fileprivate var heldUntil: Int64
-        /// `Int64.max`: none.
+        /// The time at which a round moves on, milliseconds; `Int64.max` means none.
         fileprivate var turnEnds: Int64
         fileprivate var credit: Int64
         fileprivate var creditAt: Int64
@@ -72,17 +72,16 @@ package struct Rotation: Sendable {
             rules.rotationPushes, (resting.credit, FeedTime(milliseconds: resting.creditAt)))
     }
 
-    /// Something has happened in a topic. It has the spotlight at once, unless something weightier happened elsewhere and its
-    /// dwell time is not over.
+    /// Gives the spotlight to a topic that has news, at once, unless weightier news of another topic still has its dwell time.
     ///
-    /// - Parameter weight: 0–100, beside other news.
-    /// - Parameter alerts: an alert goes out, and takes the spotlight whatever is held: its push shows what it tells of (rule A4).
+    /// - Parameter weight: weight of the news, 0–100, compared with other news.
+    /// - Parameter alerts: whether an alert goes out. It takes the spotlight in any case: its push shows the topic it is about (rule A4).
     package mutating func happened(
         at position: Int, weight: Int, alerts: Bool = false, _ rules: LineupRules, now: FeedTime
     ) {
         var weight = weight
         if let held, now < held.until, !alerts {
-            // More of the same topic holds it longer, and makes what happened before no lighter.
+            // Further news of the same topic extends the dwell time and never lowers the weight of the news before.
             guard position == self.position || weight >= held.weight else { return }
             if position == self.position { weight = max(weight, held.weight) }
         }
@@ -90,19 +89,19 @@ package struct Rotation: Sendable {
         move(to: position, rules, now: now)
     }
 
-    /// Where the spotlight belongs now; `nil` when nothing is shown.
+    /// Returns the position at which the spotlight belongs now; `nil` when nothing is shown.
     package func wanted(_ topics: [Topic], now: FeedTime) -> Int? {
         let current = position.flatMap { topics[$0].life == .gone ? nil : $0 }
         if let current, let held, now < held.until { return current }
         func isLive(_ index: Int) -> Bool { topics[index].life == .live }
-        // Of equals the first in the person's order.
+        // The first in the person's order wins among equals.
         var most: Int?
         for index in topics.indices where isLive(index) {
             if let most, topics[index].importance <= topics[most].importance { continue }
             most = index
         }
         guard let most else {
-            // Nothing is at stake: it stays, and else rests on what is still to come.
+            // No topic is live: the spotlight stays; failing that, it goes to a topic that has not begun, then to one that has ended.
             return current ?? topics.firstIndex { $0.life == .waiting } ?? topics.firstIndex { $0.life == .ended }
         }
         if let pinned, isLive(pinned) { return pinned }
@@ -113,26 +112,28 @@ package struct Rotation: Sendable {
         return most
     }
 
-    /// The spotlight goes there: with a push that is made anyway, or with one that `mayPush` has granted.
+    /// Moves the spotlight, with a push that is made anyway or with one that `mayPush` has granted.
     package mutating func move(to position: Int?, _ rules: LineupRules, now: FeedTime) {
         self.position = position
         if let held, held.until <= now { self.held = nil }
         turnEnds = rules.round.map { (held?.until ?? now) + $0 }
     }
 
-    /// Whether the rotation may have a push of its own, which it takes from its budget. None while nothing is live.
+    /// Takes one push for the rotation alone from its budget, unless no topic is live.
+    ///
+    /// - Returns: whether the push is granted.
     package mutating func mayPush(_ topics: [Topic], now: FeedTime) -> Bool {
         topics.contains { $0.life == .live } && budget.take(at: now)
     }
 
-    /// When what is `wanted` may be another topic although nothing happens; `nil`: never. Where a dwell time ends is known
-    /// before it is over: what makes a difference until then is something that happens.
+    /// Returns the next time at which `wanted` may be another topic although nothing happens; `nil` for never. The end of a dwell time is
+    /// known in advance: only news can change the spotlight before it.
     package func looksAgain(_ topics: [Topic], now: FeedTime) -> FeedTime? {
         let live = topics.count { $0.life == .live }
         guard live > 0 else { return nil }
         let free = held.map { max($0.until, now) } ?? now
         if wanted(topics, now: free) != position { return free > now ? free : now + budget.wait(at: now) }
-        // A round is of several, and none goes on while the favourite is live.
+        // A round needs several live topics, and stops while the favourite is live.
         guard live > 1, pinned.map({ topics[$0].life != .live }) ?? true else { return nil }
         return turnEnds.map { max($0, free) }
     }

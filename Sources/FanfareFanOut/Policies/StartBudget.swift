@@ -1,7 +1,7 @@
 import FanfareModel
 
-/// Starts that each device may still be sent. A phone accepts few of them; beyond its budget APNs still answers 200, but no card
-/// appears (spec §4.1, observed), so the sender has to count.
+/// Counts the starts that may still be sent to each device. A phone accepts few of them; beyond its budget APNs still answers 200, but no
+/// card appears (spec §4.1, observed), so the sender has to count.
 ///
 /// The budget is one number per device, kept until it is whole again: 16 bytes for each device that was sent a start within
 /// the last two hours.
@@ -31,6 +31,6 @@ struct StartBudget {
         return nil
     }
 
-    /// Returns a start that has certainly not reached the device.
+    /// Gives back a start that was certainly not accepted.
     mutating func giveBack(_ token: [UInt8]) { wholeAt[token.keyedHash]? -= StartBudget.refill }
 }

@@ -8,21 +8,21 @@ public import Synchronization
 /// var consumer = ring.takeConsumer()   // on the receiving thread
 /// ```
 ///
-/// Full is an answer: `tryPush` says so and leaves the element with the caller. Elements leave in the order in which they
-/// entered. What is still inside when the ring goes is released with it.
+/// Full is an answer: `tryPush` returns `false` and does not take the element. Elements leave in the order in which they entered. Elements
+/// that are left in the ring are released with it.
 ///
-/// The ends are non-copyable, so that "one producer, one consumer" is a rule of the type, and they hold their own indices:
-/// class variables would cost a dynamic exclusivity check per item. `Sendable` is unchecked because two counters, which the compiler knows
-/// nothing of, say which slots are whose.
+/// The ends are non-copyable, so that "one producer, one consumer" is a rule of the type, and they hold their own indices: class variables
+/// would cost a dynamic exclusivity check per item. `Sendable` is unchecked because the compiler does not know that the two counters decide
+/// which end owns a slot.
 ///
-/// Everything on the way of an element is inlinable: unspecialised generic code in another module costs a hundred times
-/// what the element costs. The types must be `@usableFromInline` for that as well as their members.
+/// All code on an element's path is inlinable: unspecialised generic code in another module costs a hundred times as much as the element.
+/// For that the types as well as their members must be `@usableFromInline`.
 @usableFromInline package final class OneToOneRing<Element: Sendable>: @unchecked Sendable {
     private let capacity: Int
     private let slots: UnsafeMutablePointer<Element>
-    /// Elements ever pushed. Written by the producer only.
+    /// Number of elements ever pushed. Written by the producer only.
     @usableFromInline let tail = PaddedCounter()
-    /// Elements ever popped. Written by the consumer only.
+    /// Number of elements ever popped. Written by the consumer only.
     @usableFromInline let head = PaddedCounter()
     private let producerTaken = Atomic<Bool>(false)
     private let consumerTaken = Atomic<Bool>(false)
@@ -31,7 +31,7 @@ public import Synchronization
     package init(capacity: Int) {
         precondition(capacity > 0 && capacity & (capacity - 1) == 0, "ring capacity must be a power of two")
         self.capacity = capacity
-        // From the start of a cache-line pair: elements of a line's size then lie in one line each.
+        // Aligned to a cache-line pair: elements of a line's size then lie in one line each.
         slots = UnsafeMutableRawPointer.allocate(
             byteCount: capacity * MemoryLayout<Element>.stride,
             alignment: max(PaddedCounter.lineBytes, MemoryLayout<Element>.alignment)
@@ -39,7 +39,7 @@ public import Synchronization
     }
 
     deinit {
-        // Both ends hold the ring, so neither is at work any more.
+        // Both ends hold a reference to the ring, so neither is in use any more.
         for index in head.value.load(ordering: .acquiring)..<tail.value.load(ordering: .acquiring) {
             (slots + Int(truncatingIfNeeded: index) & (capacity - 1)).deinitialize(count: 1)
         }
@@ -69,7 +69,7 @@ public import Synchronization
     @usableFromInline let slots: UnsafeMutablePointer<Element>
     @usableFromInline let capacity: Int
     @usableFromInline var tail: UInt64 = 0
-    /// The tail at which the ring is full. May be behind: then the ring only looks fuller than it is.
+    /// The tail at which the ring is full. It may be stale: then the ring only looks fuller than it is.
     @usableFromInline var tailMax: UInt64
 
     init(ring: OneToOneRing<Element>, slots: UnsafeMutablePointer<Element>, capacity: Int) {
@@ -79,7 +79,7 @@ public import Synchronization
         tailMax = UInt64(capacity)
     }
 
-    /// `false` when the ring is full; the element has not been taken then.
+    /// Pushes an element; returns `false` without taking it if the ring is full.
     @inlinable package mutating func tryPush(_ element: Element) -> Bool {
         if tail == tailMax {
             refresh()
@@ -92,8 +92,8 @@ public import Synchronization
         return true
     }
 
-    /// Pushes the leading elements, as many as there is room for, and shows them to the consumer together.
-    /// - Returns: how many have been taken; the rest stays with the caller.
+    /// Pushes the leading elements, as many as there is room for, and publishes them to the consumer together.
+    /// - Returns: the number of elements taken; the rest stays with the caller.
     @inlinable package mutating func push(_ elements: Span<Element>) -> Int {
         if room < elements.count { refresh() }
         let count = min(room, elements.count)
@@ -111,7 +111,7 @@ public import Synchronization
 
     /// Slots that are free for certain.
     @inlinable var room: Int { Int(truncatingIfNeeded: tailMax &- tail) }
-    /// Of the slot to be written next.
+    /// Index of the slot to be written next.
     @inlinable var offset: Int { Int(truncatingIfNeeded: tail) & (capacity &- 1) }
 
     @inlinable mutating func refresh() {
@@ -127,9 +127,9 @@ public import Synchronization
     @usableFromInline let slots: UnsafeMutablePointer<Element>
     @usableFromInline let capacity: Int
     @usableFromInline var head: UInt64 = 0
-    /// May be behind: then the ring only looks emptier than it is.
+    /// The producer's tail at the last refresh. It may be stale: then the ring only looks emptier than it is.
     @usableFromInline var tailSeen: UInt64 = 0
-    /// The refresh before found elements too.
+    /// Is `true` when the previous refresh found elements, too.
     @usableFromInline var isFollowing = false
 
     init(ring: OneToOneRing<Element>, slots: UnsafeMutablePointer<Element>, capacity: Int) {
@@ -150,20 +150,20 @@ public import Synchronization
         }
         let element = (slots + offset).move()
         head &+= 1
-        // Gives the slot back; meets the acquire in `RingProducer.refresh`.
+        // Frees the slot; meets the acquire in `RingProducer.refresh`.
         ring.head.value.store(head, ordering: .releasing)
         return element
     }
 
-    /// Nothing is there now. What comes later the producer has to tell of.
+    /// Is `true` if the ring is empty now. The producer has to announce elements that it pushes later.
     @inlinable package var isEmpty: Bool {
         // Meets the releases in `tryPush` and `push`.
         ring.tail.value.load(ordering: .acquiring) == head
     }
 
-    /// Hands at most `limit` elements to `body`, oldest first, and gives their slots back together: while it runs, the producer
-    /// finds them taken. Elements that arrive meanwhile wait for the next call, so it ends.
-    /// - Returns: how many there were.
+    /// Passes at most `limit` elements to `body`, oldest first, and frees their slots together: for the producer they are taken until the call
+    /// ends. Elements that arrive meanwhile are left to the next call, so the call ends.
+    /// - Returns: the number of elements passed.
     @inlinable package mutating func drain(limit: Int, _ body: (consuming Element) -> Void) -> Int {
         if tailSeen &- head < UInt64(limit) { refresh() }
         let count = min(Int(truncatingIfNeeded: tailSeen &- head), limit)
@@ -173,12 +173,12 @@ public import Synchronization
         for index in 0..<untilWrap { body((slots + offset + index).move()) }
         for index in 0..<count &- untilWrap { body((slots + index).move()) }
         head &+= UInt64(truncatingIfNeeded: count)
-        // Gives the slots back; meets the acquire in `RingProducer.refresh`.
+        // Frees the slots; meets the acquire in `RingProducer.refresh`.
         ring.head.value.store(head, ordering: .releasing)
         return count
     }
 
-    /// Of the slot to be read next.
+    /// Index of the slot to be read next.
     @inlinable var offset: Int { Int(truncatingIfNeeded: head) & (capacity &- 1) }
 
     @inlinable mutating func refresh() {
@@ -186,15 +186,15 @@ public import Synchronization
         tailSeen = ring.tail.value.load(ordering: .acquiring)
     }
 
-    /// A consumer at the producer's heels takes the cache line from it that is being written, again and again, and both wait for
-    /// that line most of the time. So one that finds next to nothing twice in a row lets the producer get ahead, about a
-    /// microsecond, once. A lone element is never held up: nothing was found before it.
+    /// Pauses for about a microsecond, once, and looks again. A consumer close behind the producer takes the cache line that is being written
+    /// from it again and again, and both wait for that line most of the time. So a consumer that finds only few elements twice in a row
+    /// lets the producer get ahead. A lone element is never delayed: nothing was found before it.
     @inlinable mutating func fallBehind() {
         for _ in 0..<RingConsumer.looksWhileBehind { _ = ring.head.value.load(ordering: .relaxed) }  // its own line
         refresh()
     }
 
-    /// Elements in two cache lines: fewer of them are at the producer's heels.
+    /// Number of elements in two cache lines; a consumer with fewer before it is close behind the producer.
     @inlinable var distanceMin: UInt64 {
         UInt64(truncatingIfNeeded: PaddedCounter.lineBytes / MemoryLayout<Element>.stride)
     }

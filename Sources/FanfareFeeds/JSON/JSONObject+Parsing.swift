@@ -9,7 +9,9 @@ extension JSONObject {
         self = object
     }
 
-    /// The same, with a reason.
+    /// Parses one JSON document that is an object, at most 64 levels deep.
+    ///
+    /// - Throws: the reason for which the document is not such an object.
     package init(reading document: [UInt8]) throws(JSONFault) {
         let object: JSONObject?
         do throws(JSONParser.Failure) {

@@ -23,7 +23,8 @@ package final class Resolver: Sendable {
 
     private let query: Query
     /// Look-ups that wait, by name. A look-up of a name that is already being resolved joins the list and replaces cancelled look-ups.
-    /// So a name server that does not answer holds one thread per name and no growing memory, however often the name is requested.
+    /// A name server that does not answer therefore blocks one thread per name and takes no growing memory, however often the name is
+    /// requested.
     private let waiting = Locked<[Name: [Lookup.Mailbox]]>([:])
 
     package init(_ query: @escaping Query) { self.query = query }

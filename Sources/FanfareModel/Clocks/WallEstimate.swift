@@ -24,7 +24,7 @@ package struct WallEstimate: Sendable {
     package static let leapMax = Duration.seconds(4 * 3600)
     /// Largest lead of the time of stamps: what phones accept, less the lead that stamps of an activity with a state a second have.
     package static let leadMax = Duration.seconds(7 * 3600)
-    /// Smallest step that operators are told of. `ntpd`, or a thread that did not run between the two readings, causes smaller ones.
+    /// Smallest step that is reported to operators. `ntpd`, or a thread that did not run between the two readings, causes smaller ones.
     static let stepToldMin = Duration.seconds(2)
 
     /// Returns `true` if phones accept stamps made after a step, whether the clock was right before it or after it.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// Activities of a day's lifetime whose only property is when each is due, and a scanner that looks for them.
+/// A scanner over activities with a lifetime of one day, whose only property is the time at which each is due.
 @Suite struct AgeScannerTests {
     private static let second: Int64 = 1_000_000_000
     private static let lifetime: Int64 = 86_400 * second
@@ -13,7 +13,7 @@ import Testing
     private struct Run {
         var scanner = AgeScanner(lifetime: AgeScannerTests.lifetime)
         var wheel = TimingWheel()
-        /// By slot: when the activity is due; `nil` once it has been visited after that.
+        /// Due times of the activities, by slot; `nil` after a visit at or after the due time.
         var due: [Int64?] = []
         var passes: [Int64] = []
         var visits = 0
@@ -30,7 +30,7 @@ import Testing
             schedule(at: due)
         }
 
-        /// - Returns: who was found due.
+        /// - Returns: slots of the activities found due.
         mutating func pass(at now: Int64) -> [Int] {
             var found: [Int] = []
             passes.append(now)
@@ -48,7 +48,7 @@ import Testing
             return found
         }
 
-        /// Passes whenever the timer says so.
+        /// Makes a pass whenever the timer is due.
         mutating func run(until end: Int64) -> [(slot: Int, at: Int64)] {
             var found: [(slot: Int, at: Int64)] = []
             while let due = scanner.timer?.due, due <= end {
@@ -111,7 +111,7 @@ import Testing
         var run = Run()
         for _ in 0..<600 { run.add(due: AgeScannerTests.second) }
         _ = run.pass(at: AgeScannerTests.second)
-        // Its slot is one that the cursor has passed.
+        // The cursor has passed this slot.
         run.due[0] = 2 * AgeScannerTests.second
         run.scanner.revisit(at: 2 * AgeScannerTests.second)
         run.schedule(at: 2 * AgeScannerTests.second)

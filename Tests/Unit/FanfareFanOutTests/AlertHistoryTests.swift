@@ -13,7 +13,7 @@ import Testing
             highlight: nil)
     }
 
-    /// One alert for each version from 1 on.
+    /// Returns a history with one alert for each version from 1 on.
     private func history(_ classes: [AlertClass], having oldest: UInt32 = 0) -> AlertHistory {
         var history = AlertHistory()
         for (index, alertClass) in classes.enumerated() {
@@ -71,7 +71,7 @@ import Testing
         #expect(history.unreached == 0)
     }
 
-    /// Those of before are known again by their numbers, and nobody has missed them.
+    /// Restored alerts have their former numbers, and no member counts as having missed them.
     @Test func whatIsRestoredHasTheNumbersThatItHad() {
         let whole = history([.essential, .ordinary, .essential, .essential])
         var short = AlertHistory(resting: whole.resting)

@@ -5,7 +5,7 @@ import Testing
 
 /// A shard whose wall clock is wrong, and phones whose clocks are right.
 @Suite struct ClockStepTests {
-    /// How far the shard's clock is ahead, seconds: at first, then for two seconds, and from then on.
+    /// Seconds by which the shard's clock is ahead: at first, then for two seconds, and from then on.
     struct Story: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let before: Int64
@@ -28,22 +28,23 @@ import Testing
         Story("three days behind for two seconds", 0, -72 * hour, 0),
     ]
 
-    /// Drops what phones drop (spec §3.3): what is not newer than what it has, what lies in the past or more than eight hours ahead.
+    /// A phone that drops what phones drop (spec §3.3): pushes whose stamp is not newer than its state's, lies in the past, or lies more than
+    /// eight hours ahead.
     private struct Phone {
         var taken: Int64 = 0
         var state: String?
         var isOver = false
-        /// Of whatever was sent, dropped or not.
+        /// The last push sent, dropped or not.
         var last: (stamp: Int64, state: String)?
     }
 
     private final class Stage {
         let shard: Shard
-        /// The shard's clock is ahead of the phones'; seconds.
+        /// Seconds by which the shard's clock is ahead of the phones'.
         var error: Int64 = 0 { didSet { read() } }
-        /// As a thread has it; `nil`: the shard believes its clock.
+        /// The estimate that a shard's thread makes of its clock; `nil` if the shard believes its clock.
         private var estimate: WallEstimate?
-        /// APNs has accepted a JWT by a clock that is so far ahead; seconds.
+        /// Seconds by which a clock was ahead when APNs accepted a JWT made by it.
         var proven: Int64?
         private var believed = Moment(wallMilliseconds: 0, monotonicNanoseconds: 0)
         private static let start: Int64 = 1_790_000_000
@@ -58,7 +59,7 @@ import Testing
             shard = Shard(lineups: LineupRules(gather: .zero), limits: limits)
         }
 
-        /// With what a thread believes of its clock.
+        /// Creates a stage that estimates its clock as a shard's thread does.
         convenience init(startingAhead error: Int64) {
             self.init()
             estimate = WallEstimate(wallMilliseconds: (now + error) * 1000, monotonicNanoseconds: monotonic)
@@ -71,7 +72,7 @@ import Testing
                 ? Moment(wallMilliseconds: (now + error) * 1000, monotonicNanoseconds: monotonic) : believed
         }
 
-        /// Of phones.
+        /// Time of the phones.
         var truth: Int64 { now }
 
         private func read() {
@@ -116,7 +117,7 @@ import Testing
                         }, staleAfter: .seconds(600), dismissAfter: event == .end ? .seconds(900) : nil)))
         }
 
-        /// Everything that is due is sent, accepted, and shown where the phone takes it.
+        /// Sends and accepts all pushes that are due; phones show those that they do not drop.
         @discardableResult
         func settle() -> [Payload] {
             var all: [Payload] = []
@@ -207,7 +208,7 @@ import Testing
         #expect(stage.shard.isQuiet)
     }
 
-    /// Nobody mends it: no phone may drop a goal for that.
+    /// The clock stays wrong: no phone may drop a goal because of that.
     @Test(arguments: [-40, -3600, -4 * 3600, -7 * 3600, 40, 3600, 4 * 3600, 7 * 3600] as [Int64])
     func aClockThatIsSetWrongAndStaysSoKeepsNothingFromAnybody(by seconds: Int64) {
         let stage = Stage(startingAhead: 0)
@@ -225,8 +226,8 @@ import Testing
         }
     }
 
-    /// By so much that phones of the one clock drop what is stamped by the other. APNs has accepted a JWT of the one before, so that is
-    /// the one they have; and it may be an hour wrong.
+    /// The clock steps by so much that phones which go by one time drop stamps made by the other. APNs has accepted a JWT made before the step,
+    /// so phones have the earlier time; it may be an hour wrong.
     @Test(arguments: [-720, -26, -9, -8, -7, 8, 9, 26, 720] as [Int64], [0, 3599])
     func aClockThatIsSetFurtherThanPhonesTakeKeepsNothingFromAnybody(by hours: Int64, proven: Int64) {
         let stage = Stage(startingAhead: 0)
@@ -247,8 +248,8 @@ import Testing
         }
     }
 
-    /// An engine that was started with a wrong clock: phones drop what it stamps, and APNs accepts it. Nothing new happens after
-    /// the clock was put right.
+    /// An engine was started with a wrong clock: phones drop its pushes, although APNs accepts them. Nothing new is published after the clock
+    /// was put right.
     @Test(arguments: [-72 * 3600, -3600, -40, 9 * 3600, 72 * 3600] as [Int64])
     func whatPhonesDroppedIsSentAgainWhenTheClockIsPutRight(startingAhead seconds: Int64) {
         let stage = Stage(startingAhead: seconds)
@@ -305,7 +306,7 @@ import Testing
         }
     }
 
-    /// Devices drop what lies further ahead: so the state waits for the next second, and newer ones coalesce into it.
+    /// Devices drop stamps that lie further ahead, so the state waits for the next second, and newer ones coalesce into it.
     @Test func eightHoursAheadOfTheClockAnActivityWaitsForItsNextSecond() {
         let stage = Stage()
         stage.error = 8 * 3600 - 2

@@ -4,10 +4,10 @@ import Testing
 @testable import FanfareFanOut
 
 @Suite struct CommandQueueTests {
-    /// What distinguishes publications here; the serial tells them apart.
+    /// The properties of a publication that matter here, apart from its serial.
     private struct Kind: Hashable {
         var topic = 0
-        /// The core's number goes with it.
+        /// Is `true` if the publication has the core's number of the topic.
         var isNumbered = true
         var priority = Priority.immediate
         var event = Publication.Event.update
@@ -38,7 +38,7 @@ import Testing
         return taken
     }
 
-    /// What comes out when these go in, and what has been overtaken.
+    /// Returns the serials that come out of a queue after these publications went in, and those that were overtaken.
     private static func pass(_ kinds: [Kind]) -> (taken: [UInt64], overtaken: [UInt64]) {
         var queue = CommandQueue()
         var overtaken: [UInt64] = []
@@ -55,7 +55,7 @@ import Testing
         #expect(overtaken == Array(0..<999))
     }
 
-    /// A shard that stands still takes nothing for hours.
+    /// A stalled shard takes no command for hours.
     @Test func whatIsLeftOutTakesNoRoomThoughNobodyTakesAnything() {
         var queue = CommandQueue()
         var overtaken = 0
@@ -89,14 +89,14 @@ import Testing
         }
     }
 
-    /// Else what may wait for minutes would take the place of what may not.
+    /// Otherwise a version that may wait for minutes would take the place of one that may not.
     @Test func whatIsNotUrgentOvertakesNothingUrgent() {
         let kinds = (0..<100).map { Kind(priority: $0.isMultiple(of: 2) ? .immediate : .conserving) }
         #expect(CommandQueueTests.pass(kinds).taken == [98, 99])
         #expect(CommandQueueTests.pass([Kind(), Kind(priority: .conserving, event: .end)]).taken == [1])
     }
 
-    /// It is answered when everybody has what was published before it.
+    /// The question is answered when each activity has the versions published before it.
     @Test func aQuestionIsAskedAfterWhatWasPublishedBefore() {
         var queue = CommandQueue()
         queue.append(.publish(CommandQueueTests.publication(Kind(), 1))) { _ in }
@@ -105,7 +105,7 @@ import Testing
         #expect(CommandQueueTests.serials(&queue) == [1, 2])
     }
 
-    /// Nor is one when what was left out has been cleared away.
+    /// The question keeps its place also when the gaps of dropped versions have been removed.
     @Test func aQuestionStaysWhereItIsAmongWhatIsTightened() {
         var queue = CommandQueue()
         queue.append(.publish(CommandQueueTests.publication(Kind(topic: 1), 1))) { _ in }
@@ -117,8 +117,8 @@ import Testing
         #expect(CommandQueueTests.serials(&queue) == [1, 5000, 5001])
     }
 
-    /// Whatever goes in, in whatever order it is taken: nothing is lost, nothing comes twice or out of order, and what is left out
-    /// was left out for something newer that waits.
+    /// Commands go in and out in random order: none is lost, repeated or reordered, and each dropped version was dropped for a newer one that
+    /// waits.
     @Test(arguments: UInt64(1)...50) func nothingIsLostButWhatIsOvertaken(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var queue = CommandQueue()

@@ -25,7 +25,7 @@ import Testing
                     staleAfter: nil, dismissAfter: nil)), at: moment)
     }
 
-    /// Pulls all there is and answers it, again and again, until nothing comes.
+    /// Pulls and answers all pushes, repeatedly, until none is left.
     private func answer(_ outcome: (Int) -> DeliveryOutcome) -> Int {
         var answered = 0
         while true {
@@ -62,8 +62,8 @@ import Testing
         #expect(shard.isQuiet)
     }
 
-    /// Every answer says dead, as it does when the environment is the wrong one: a hundred are lost, the others are kept and tried
-    /// a few at a time; and when the setting is mended all of them get the newest state.
+    /// All tokens are answered as dead, as in the wrong environment: a hundred activities are lost, the others are kept and tried a few at a
+    /// time. After the setting is corrected, all of these get the newest state.
     @Test mutating func aWrongEnvironmentLosesAHundredAtMost() {
         #expect(answer { _ in .deadToken } == DeadTokenTests.members)
         let left = DeadTokenTests.members - DeadTokenGuard().answersMin
@@ -102,7 +102,7 @@ import Testing
         #expect(shard.isQuiet)
     }
 
-    /// Who has left is gone with the answer, whatever the guard thinks of it; and a slot that is held is not forgotten.
+    /// An unfollowed activity is removed with the answer even while the guard is shut; and a slot that is held is not forgotten.
     @Test mutating func whoLeavesWhileHeldGoes() {
         _ = answer { _ in .deadToken }
         let kept = (0..<UInt64(DeadTokenTests.members)).map { ActivityID($0.mixed) }

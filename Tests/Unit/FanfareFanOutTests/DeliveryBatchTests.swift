@@ -3,7 +3,7 @@ import FanfareModel
 import Testing
 
 @Suite struct DeliveryBatchTests {
-    /// The largest bytes there are, and sums of every length round the parts in which it is made.
+    /// The largest byte values, in lengths around those of the parts in which the sum is computed.
     @Test(arguments: [0, 1, 80, 255, 256, 257, 512, 1000]) func theSumIsThatOfEachByte(count: Int) {
         let payload = Payload(
             event: .update, subject: "match/1", state: [], stamp: 0, staleDate: nil, dismissalDate: nil, alert: nil,

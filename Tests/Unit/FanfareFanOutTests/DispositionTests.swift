@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// What becomes of an alert for an activity, so that nobody is told twice (rule A3).
+/// The disposition of an alert for an activity, by which a backend avoids alerting a person twice (rule A3).
 @Suite struct A3DispositionTests {
     let stage = StartStage()
 
@@ -11,7 +11,7 @@ import Testing
         stage.publish(1)
         stage.follow()
         _ = stage.settle()
-        // The first question begins the notes.
+        // Outcomes are kept from the first question on.
         #expect(stage.disposition(of: "goal") == .silenced(.unknown))
     }
 
@@ -70,7 +70,7 @@ import Testing
         #expect(stage.disposition(of: "second") == .accepted)
     }
 
-    /// The state comes back to what is shown, so that no push is made for it.
+    /// The state returns to the one shown, so no push is made for it.
     @Test func revokedAndSettledWithoutAPush() {
         stage.publish(2, alert: "goal")
         stage.revoke("goal")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// No activity lasts more than eight hours: it ends before, or is renewed (rule L1).
+/// No activity lasts more than eight hours: it is ended or renewed before that (rule L1).
 @Suite struct L1ExpiryTests {
     let stage = StartStage()
     private let hour: Int64 = 3600
@@ -32,7 +32,7 @@ import Testing
         #expect(stage.passUntilPush(seconds: 3 * hour).pushes.map(\.token) == [[2]], "the other one's time comes too")
     }
 
-    /// Nothing has come of what it follows, or what has come was another guest's, whose state is nobody else's business.
+    /// The followed topic was never published, or only an earlier topic with the same id was, whose state may belong to another guest.
     @Test(arguments: [true, false], [true, false])
     func L1_whatHasNothingToShowEndsWithoutAState(inLineup: Bool, afterAnother: Bool) {
         if afterAnother {
@@ -51,7 +51,7 @@ import Testing
         #expect(stage.shard.statistics.activities == 0 && stage.shard.violatedInvariant() == nil)
     }
 
-    /// The app started it, and the backend hears of it hours later.
+    /// The app started the activity, and the backend learns of it hours later.
     @Test func L1_anActivityIsAsOldAsItsPhoneSays() {
         stage.publish(1)
         stage.follow("younger", token: 2)
@@ -63,7 +63,7 @@ import Testing
         #expect(pushes.map(\.event) == [.end])
     }
 
-    /// What has ended already, or says so, or was begun tomorrow.
+    /// An age beyond the lifetime, and a negative one.
     @Test func L1_agesThatCannotBe() {
         stage.publish(1)
         stage.follow("over", token: 1, age: .seconds(1000 * hour))
@@ -74,7 +74,7 @@ import Testing
         #expect(stage.passUntilPush(seconds: 9 * hour).pushes.map(\.token) == [[2]])
     }
 
-    /// One that is older than those among which the scan is on its way.
+    /// An activity joins that is older than those which the scan is passing.
     @Test func L1_anOldActivityAmongYoungOnesHasItsTime() {
         stage.publish(1)
         for member in 0..<600 { stage.follow("member \(member)", token: 2) }
@@ -90,7 +90,7 @@ import Testing
         #expect(ended.map { (hour - 600...hour - 299).contains($0 + 1) } == true, "\(ended ?? -1) s")
     }
 
-    /// Many, so that a lap has many steps.
+    /// There are many activities, so that a lap has many steps.
     @Test func nobodyIsForgotten() {
         stage.publish(1)
         for member in 0..<1000 {
@@ -107,7 +107,7 @@ import Testing
         #expect(stage.shard.statistics.activities == 0)
     }
 
-    /// The service was away while a lap was on its way, and for longer than it takes.
+    /// The service was away during a lap of the scan, for longer than a lap takes.
     @Test func L1_afterALongPauseNobodyIsSentAnUpdateBeyondTheLimit() {
         stage.publish(1)
         for member in 0..<1000 { stage.follow("member \(member)") }
@@ -124,7 +124,7 @@ import Testing
         #expect(pushes.allSatisfy { $0.event == .end })
     }
 
-    /// A shard's thread stood still while a kick-off's cards came of age.
+    /// A shard's thread was stalled while the cards of one kick-off became due.
     @Test func L1_manyAtOnceAreEndedInTurnsOfBoundedLength() {
         stage.publish(1)
         for card in 0..<20_000 { stage.follow("card \(card)", age: .seconds(8 * hour - 700)) }
@@ -141,18 +141,18 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    // MARK: - What an end tells of
+    // MARK: - Alerts of an end
 
     private let silent = Preferences(alerts: .none)
 
-    /// A card whose end is a second away, and has been sent all there is.
+    /// Begins with a card that has the newest state and is due for its end in a second.
     private func beginOld(preferences: Preferences? = nil) {
         stage.publish(1)
         stage.follow(preferences: preferences, age: .seconds(8 * hour - 601))
         _ = stage.settle()
     }
 
-    /// The goal comes in the second in which the card is to end.
+    /// The goal is published in the second in which the card is to end.
     @Test func anEndForItsAgeTellsOfAMissedAlert() {
         beginOld()
         stage.publish(2, alert: "goal")
@@ -165,7 +165,7 @@ import Testing
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
-    /// Its push is on its way when the card is to end.
+    /// The alert's push is in flight when the card is to end.
     @Test(arguments: [DeliveryOutcome.accepted, .unknown, .refused, .notProcessed, .throttled, .serviceError])
     func anEndForItsAgeTellsOfAnAlertThatCameBack(outcome: DeliveryOutcome) {
         beginOld()
@@ -186,7 +186,7 @@ import Testing
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
-    /// The end comes back, and meanwhile there is another goal, or the first one is none any more.
+    /// The end is throttled; before that there is a second goal, or the first one is revoked.
     @Test(arguments: [false, true]) func anEndForItsAgeTellsOfWhatIsNewestWhenItIsTriedAgain(isRevoked: Bool) {
         beginOld()
         stage.publish(2, alert: "goal")
@@ -204,7 +204,7 @@ import Testing
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
-    /// The end is on its way, or waits, and somebody lets go of the card.
+    /// The card is unfollowed while its end is in flight, or while the end waits for a retry.
     @Test(arguments: [false, true]) func anEndForItsAgeTellsNothingToWhoeverHasLeft(isOnItsWay: Bool) {
         beginOld()
         stage.publish(2, alert: "goal")
@@ -223,8 +223,8 @@ import Testing
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
-    /// Its answer is lost, and the end comes again: the alert counts, and the next one is one too many. A refused one has not been
-    /// heard.
+    /// The end is sent again after a lost answer: its alert counts, so the next one exceeds the limit. The alert of a throttled end does not
+    /// count, because nobody has heard it.
     @Test(arguments: [DeliveryOutcome.unknown, .throttled])
     func A2_theAlertOfAnEndForItsAgeCounts(outcome: DeliveryOutcome) {
         var limits = ActivityLimits()
@@ -246,7 +246,7 @@ import Testing
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
-    /// Else the app's backend would tell the person, too.
+    /// Otherwise the app's backend would alert the person, too.
     @Test func A3_whatAnEndForItsAgeTellsOfIsPlanned() {
         beginOld()
         stage.publish(2, alert: "goal")
@@ -283,7 +283,7 @@ import Testing
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
-    /// What it has brought along from another topic's lineup, it has still missed.
+    /// An alert that was carried along by a move to a lineup still counts as missed.
     @Test func anEndForItsAgeTellsOfWhatWasBroughtAlong() {
         beginOld()
         stage.publish(2, alert: "goal")
@@ -342,7 +342,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// The scan comes by while the end is under way, and that is not taken.
+    /// The scan visits the card while its end is in flight, and the end is not accepted.
     @Test func L1_anEndOnItsWayWhenTheHandComesByIsNoReasonNeverToComeAgain() {
         stage.publish(1)
         stage.follow()
@@ -360,7 +360,7 @@ import Testing
 
     // MARK: - Starts that have not been sent
 
-    /// Eight hours count from when there is a card: a match on Saturday morning is asked for on Friday evening.
+    /// Eight hours count from the card's appearance: a match on Saturday morning may be followed on Friday evening.
     @Test func L1_aStartThatWaitsForItsTopicDoesNotAge() {
         stage.start()
         #expect(stage.passUntilPush(seconds: 12 * hour).pushes.isEmpty)

@@ -2,7 +2,7 @@ import FanfareFanOut
 import FanfareModel
 import Testing
 
-/// What a shard tells of its freshness, on a clock that stands in the test.
+/// The freshness that a shard reports, on a clock that the test sets.
 @Suite struct FreshnessTests {
     private let shard = Shard()
     private let topic = TopicID("match/1")
@@ -50,12 +50,12 @@ import Testing
         #expect((5_000_000...5_160_000).contains(earliest))
         #expect(figures.sweep.count == 1)
         #expect(figures.sweep.max == 42_000_000)
-        // One first push, in the lane of priority 10.
+        // The one first push was in the lane of priority 10.
         #expect(figures.laneDelay.map(\.count) == [0, 1, 0])
         #expect(figures.laneDelay[1].max == 5_000_000)
     }
 
-    /// Whoever was not there when the state was new has not waited for it.
+    /// A member that joined after the publication has not waited for the state.
     @Test func joinersDoNotAgeTheState() throws {
         publish(1, at: 0)
         follow(1, at: 1000)
@@ -67,7 +67,7 @@ import Testing
         #expect(figures.laneDelay.allSatisfy { $0.count == 0 })
     }
 
-    /// A newer version before the first push: the state is as old as that version, the audience has waited since the first.
+    /// A newer version is published before the first push: the state has that version's age, and the audience has waited since the first.
     @Test func newerStatesAreYoung() throws {
         follow(1, at: 0)
         publish(1, at: 10)
@@ -96,7 +96,7 @@ import Testing
         #expect(report(at: 1).kinds[.other] != nil)
     }
 
-    /// One token is sick, one phone is refused its state: the time of the last delivery is that of the others' last one.
+    /// One token always fails, and one phone's state is refused: the time of the last accepted push is that of the other phones.
     @Test func theLastAcceptedPushIsKnownWhateverOthersLack() {
         for id in UInt64(1)...3 { follow(id, at: 0) }
         publish(1, at: 10)

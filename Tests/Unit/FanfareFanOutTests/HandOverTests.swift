@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// The time in which an old card has gone, or is going, and nobody knows yet of the one that takes its place (rule L1).
+/// The time after an old card has gone, or begins to go, and before its successor's token is known (rule L1).
 @Suite struct L1HandOverTests {
     private let stage = StartStage()
     private let hour: Int64 = 3600
@@ -36,7 +36,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// The token is the old card's, which the system has ended.
+    /// The reported token belongs to the old card, which the system has ended.
     @Test func L1_followingUnderTheOldNameIsNoNewActivity() {
         beginAndExpire()
         stage.publish(2, renews: true)
@@ -62,7 +62,7 @@ import Testing
         #expect(!stage.shard.renewals.hasNames)
     }
 
-    /// Another card of the person's, by the app's own name: the token of the one that was let go may still come.
+    /// The person follows again, by the app's own name: the token of the unfollowed card may still be reported.
     @Test func L1_whoFollowsAgainBeforeTheTokenOfTheCardThatWasLetGoHasANewOne() {
         beginAndExpire()
         _ = stage.fates()
@@ -78,7 +78,7 @@ import Testing
         #expect(stage.fates().isEmpty && stage.shard.violatedInvariant() == nil)
     }
 
-    /// Some people never allow it updates.
+    /// The token never comes, because some people never allow a card updates.
     @Test func L1_theNameGoesWithTheCardThatNeverCame() {
         beginAndExpire()
         stage.pass(seconds: 9 * hour)
@@ -91,7 +91,7 @@ import Testing
         #expect(stage.settle().map(\.token) == [[1]], "a new beginning is one")
     }
 
-    /// The start left in time and was not taken; the old card went meanwhile, because its eight hours were over.
+    /// The start left in time and was not accepted; before its last attempt the system ended the old card after eight hours.
     @Test func L1_theSystemsEightHoursAreNobodysWish() {
         stage.beginRenewable()
         var start = stage.passUntilPush(seconds: 8 * hour).pushes
@@ -110,7 +110,7 @@ import Testing
         #expect(stage.settle().map(\.token) == [[2]])
     }
 
-    /// The person dismisses the old card while the new one's start is on its way: it may appear, but nobody asks again.
+    /// The person dismisses the old card while the new one's start is in flight: the new card may appear, but its start is not repeated.
     @Test(arguments: [DeliveryOutcome.accepted, .notProcessed])
     func L1_whoDismissesTheOldCardIsNotAskedTwice(outcome: DeliveryOutcome) {
         stage.beginRenewable()
@@ -133,7 +133,7 @@ import Testing
         #expect(!stage.shard.renewals.hasNames)
     }
 
-    /// The new card's start was taken, and the end of what both show is on its way to the old one.
+    /// Begins with a new card whose start was accepted, while the end of the topic that both show is in flight to the old card.
     private func beginAndEnd() -> [StartStage.Push] {
         stage.beginRenewable()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
@@ -178,7 +178,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// The new card goes its own way then, also back to what the old one has not got rid of.
+    /// The new card moves independently of the old one, also back to the topic whose end the old card has not got yet.
     @Test func L1_whoMovesBackWhileTheOldCardIsBeingEndedWaitsForWhatComes() {
         let end = beginAndEnd()
         let other = TopicID("other")
@@ -194,7 +194,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// The end of what the old card shows has left, and the new one's start was not taken: nobody has a card to move.
+    /// The end of the old card's topic has left, and the new card's start was not accepted: there is no card to move.
     @Test func L1_whoMovesTheCardThatIsBeingEndedBeforeThereIsANewOneGetsNone() {
         stage.beginRenewable()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .throttled)
@@ -244,7 +244,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// Whoever is told that a card goes on as another one takes that for a card that is there.
+    /// A backend takes a reported successor for a card that exists.
     @Test(arguments: [DeliveryOutcome.accepted, .unknown])
     func L1_aRenewalIsToldWhenTheNewCardsStartMayHaveArrived(outcome: DeliveryOutcome) {
         beginAndOutlive()
@@ -270,7 +270,7 @@ import Testing
         #expect(stage.told().isEmpty)
     }
 
-    /// The system ends the old card while the start is on its way, and that comes back.
+    /// The system ends the old card while the start is in flight, and the start is not processed.
     @Test func L1_aStartOnItsWayIsNoCardYet() {
         stage.beginRenewable()
         let start = stage.passUntilPush(seconds: 8 * hour).pushes
@@ -282,7 +282,7 @@ import Testing
         #expect(stage.told() == [StartStage.Told("card", .renewed(as: next))])
     }
 
-    /// What the old card showed ends before the new one's start has left, or that is refused for good.
+    /// The old card's topic ends before the new card's start has left, or that start is refused for good.
     @Test(arguments: [nil, DeliveryOutcome.refused, .deadToken])
     func L1_withoutANewCardTheOldOneHasExpired(outcome: DeliveryOutcome?) {
         beginAndOutlive(answering: .notProcessed)
@@ -322,7 +322,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// Nobody is told of what somebody has asked for.
+    /// An unfollow that was requested is not reported.
     @Test(arguments: [nil, DeliveryOutcome.accepted, .notProcessed])
     func L1_whoUnfollowsTheCardThatIsToComeGetsNone(outcome: DeliveryOutcome?) {
         beginAndOutlive()

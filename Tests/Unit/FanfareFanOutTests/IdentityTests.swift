@@ -3,9 +3,9 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// Whoever chooses the names of activities cannot make two of them one, nor make any of them slow to find.
+/// Chosen names of activities can neither collide nor make an activity slow to find.
 @Suite struct IdentityTests {
-    /// Well known to have one 64-bit FNV-1a hash.
+    /// Two strings that are known to have the same 64-bit FNV-1a hash.
     private let twins = ["8yn0iYCKYHlIj4-BwPqk", "GReLUrM4wMqfg9yzV3KQ"]
 
     @Test func idsThatMeetUnderAPublicHashAreDifferentActivities() {
@@ -34,11 +34,11 @@ import Testing
         #expect(Array(id.utf8).keyedHash == id.utf8.keyedHash)
         #expect(Array("-\(id)".utf8)[1...].keyedHash == id.utf8.keyedHash)
         #expect(id.utf8.lazy.map { $0 }.count == id.utf8.count)
-        // One to the eye, and to `String`, but not to whoever wrote the bytes.
+        // The two look equal, and are equal as `String`, but their bytes differ.
         #expect(ActivityID(hashing: "\u{e9}") != ActivityID(hashing: "e\u{301}"))
     }
 
-    /// 100,000 ids of which a public hash leaves one bucket in 64 to choose from.
+    /// A public hash would put these 100,000 ids into one bucket in 64.
     @Test func idsChosenForTheirLowBitsAreFoundAsSoonAsAnyOthers() {
         var ids: [String] = []
         var prefix = 0

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// Which of the alerts that an activity has missed are kept for it.
+/// The alerts that are kept for an activity that has missed them.
 @Suite struct KeptAlertsTests {
     @Test func anEssentialAlertIsToldHoweverManyOrdinaryOnesHaveComeSince() {
         let service = ScriptedService(members: 0..<2)
@@ -23,7 +23,7 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
-    /// An operator adds them up: each alert of each phone is in one figure, also those that newer ones have pushed out.
+    /// Each alert of each phone is in exactly one figure, also one that newer alerts have displaced, so that an operator can add the figures.
     @Test func everyAlertIsCountedOnceForEveryPhone() {
         let service = ScriptedService(members: 0..<2)
         service.publish()
@@ -41,14 +41,14 @@ import Testing
             return alerts.accepted + alerts.limited + alerts.superseded + alerts.stale
         }
         #expect(counted == 2 * 30)
-        // Those of before are nobody's who comes later.
+        // Earlier alerts do not count for a later joiner.
         service.follow(2)
         service.publish(alert: "the last")
         service.run()
         #expect(counted == 2 * 30 + 3)
     }
 
-    /// So slow an answer that eight newer ones have come meanwhile.
+    /// The answer takes so long that eight newer alerts are published before it.
     @Test func anAlertThatWasOnItsWayWhenNewerOnesPushedItOutIsCountedAsWhatItsAnswerSays() {
         let service = ScriptedService(members: 0..<1)
         service.publish()
@@ -78,7 +78,7 @@ import Testing
         #expect(Array(missed.prefix(8)).kept.count == 8)
     }
 
-    /// What has become of an old one is not taken for what becomes of a newer one of the other class.
+    /// The outcome of an old alert is not taken for that of a newer one of the other class.
     @Test func eachOfThemHasAPlaceOfItsOwnInTheNotes() {
         var memory = AlertMemory()
         memory.begin(1)

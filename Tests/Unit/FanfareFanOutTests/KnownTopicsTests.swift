@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// A shard finds a topic by the core's number; names are for those who follow.
+/// A shard finds a published topic by the core's number, and a followed one by its name.
 @Suite struct KnownTopicsTests {
     private var topics = KnownTopics(unheardMax: 1000)
     private let moment = Moment(wallMilliseconds: 0, monotonicNanoseconds: 0)
@@ -32,7 +32,7 @@ import Testing
         topics.forget(TopicID("order/1"))
         let second = publish("order/2", 4, 10)
         #expect(second != first && topics[second].id == TopicID("order/2"))
-        // It begins again, kept elsewhere by the core, and is the same for those who have followed it.
+        // The topic begins again under another number of the core, and is the same one for its followers.
         #expect(publish("order/1", 5, 11) == first)
         #expect(publish("order/2", 4, 10) == second)
         #expect(topics.violatedInvariant() == nil)
@@ -47,7 +47,7 @@ import Testing
         #expect(topics.violatedInvariant() == nil)
     }
 
-    /// Whoever has followed what was under the id before keeps that, without a name and a number.
+    /// The followers of the earlier topic with this id keep it, without a name and a number.
     @Test mutating func theNumberStaysWithTheName() {
         let index = publish("table/1", 4, 9)
         topics[index].followers = 0
@@ -56,7 +56,7 @@ import Testing
         #expect(topics.violatedInvariant() == nil)
     }
 
-    /// The same feed by names alone, by numbers, and by both in turn: each topic has one row.
+    /// A feed by names, by numbers, and by both in turn: each topic has one row.
     @Test(arguments: UInt64(1)...20) mutating func numbersSayWhatNamesSay(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var numbers: [Int: TopicNumber] = [:]

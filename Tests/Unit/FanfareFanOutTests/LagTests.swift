@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// Memory is bounded by activities, topics and configured windows, never by how far anybody is behind.
+/// Memory is bounded by activities, topics and configured windows, however far an activity is behind.
 @Suite struct LagTests {
     private let topic = TopicID("match")
     private let moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
@@ -33,8 +33,8 @@ import Testing
         return (completed, overtaken)
     }
 
-    /// Ten thousand versions while the service takes nothing: the oldest publications stay open, each of the others gives way to
-    /// the one after it, and when the service is back every one of them has been reported exactly once.
+    /// Ten thousand versions are published while the service takes nothing: the oldest publications stay open, each of the others gives way to
+    /// the one after it, and when the service is back, each has been reported exactly once.
     @Test func aServiceThatIsAwayCostsNoMemory() throws {
         let versions: UInt64 = 10_000
         let shard = Shard(feedbackMax: 32_768, openMax: 8)
@@ -59,8 +59,8 @@ import Testing
         #expect(shard.violatedInvariant() == nil)
     }
 
-    /// The same while a push of an old version is in flight, and comes back after all: the ledger holds what somebody has, what
-    /// is on its way, and the newest version.
+    /// Versions are published while a push of an old one is in flight, and that is answered late: the ledger holds the versions that members
+    /// have or that are in flight, and the newest.
     @Test func theLedgerHoldsNoVersionThatNobodyHas() {
         var ledger = VersionLedger()
         ledger.open(1, display: 1)

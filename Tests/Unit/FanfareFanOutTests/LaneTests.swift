@@ -25,7 +25,7 @@ import Testing
         return batch.deliveries.map { ($0, batch.payload(of: $0)) }
     }
 
-    /// An audience of one whose alert was not processed, beside a silent sweep of a hundred that has begun.
+    /// The alert of an audience of one was not processed, while a silent sweep of a hundred has begun.
     @Test func anAlertSentAgainStillGoesFirst() throws {
         let shard = Shard()
         for member in 0..<100 {

@@ -38,7 +38,7 @@ import Testing
         #expect(table.violation() == nil)
     }
 
-    /// Many come and go, in an order that a seed chooses, and the table says of each choice what a dictionary says.
+    /// Lineups are added and removed in random order, and the table agrees with a dictionary on each choice.
     @Test(arguments: UInt64(1)...5) func agreesWithADictionary(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var table = LineupTable()
@@ -91,7 +91,7 @@ import Testing
         #expect(table.hasNews(late))
     }
 
-    /// Nobody looks for a while: what is dropped is silent, and the newest stays.
+    /// No lineup looks at the news for a while: dropped news are silent, and the newest stay.
     @Test func newsThatNobodyLooksAtAreBounded() {
         var table = LineupTable()
         let row = table.insert(.init(topics: [1], pinned: nil), audience: 0)
@@ -194,7 +194,7 @@ import Testing
     }
 }
 
-/// Members that a sweep is not to visit join it, too.
+/// Members join an order, also without being visited by the present sweep.
 @Suite struct SweepOrderTests {
     private struct Member: SweepMember, Hashable {
         let index: Int

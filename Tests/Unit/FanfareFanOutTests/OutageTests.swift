@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// Nobody pulls: what happens meanwhile may neither pile up nor keep the shard awake.
+/// While nothing is pulled, work must neither pile up nor keep the shard awake.
 @Suite struct OutageTests {
     private let stage = StartStage()
     private let other = TopicID("other")

@@ -37,7 +37,7 @@ import Testing
         #expect(tracker.oldestArrival == 20)
     }
 
-    /// However long one of them stays open, and in whichever order the others do not.
+    /// One publication stays open for long, while others are closed in random order.
     @Test(arguments: UInt64(1)...20) func orderOfArrivalIsNoLongerThanWhatIsOpen(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var tracker = PublicationTracker()

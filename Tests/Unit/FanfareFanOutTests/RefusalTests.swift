@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// What cannot be done is said, and changes nothing.
+/// A command that cannot be carried out is reported, and changes nothing.
 @Suite struct RefusalTests {
     private let stage = StartStage()
 

@@ -7,7 +7,7 @@ import Testing
     private let request = StartRequest(
         activity: "card", token: [1], attributesType: "Match", alert: AlertText(title: "Kick-off", body: "Now"))
 
-    /// Cards by slot: card 0 has the app's id, the others that of their edition.
+    /// Returns the id of a card: that of the app for the first one, that of its edition for the others.
     private func id(_ edition: Int) -> ActivityID { ActivityID(UInt64(100 + edition)) }
     private func slot(_ edition: Int) -> ActivitySlot { ActivitySlot(UInt32(edition)) }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// What goes on for more than eight hours goes on as another card, which takes the first one's place (rule L1).
+/// A topic that lasts more than eight hours goes on in another card, which takes the first one's place (rule L1).
 @Suite struct L1RenewalTests {
     private let stage = StartStage()
     private let hour: Int64 = 3600
@@ -66,7 +66,7 @@ import Testing
         #expect(stage.settle().map(\.token) == [[5]], "and a new beginning is one")
     }
 
-    /// Its pushes are answered 429 while the new one is on its way, whose start shows the goal already.
+    /// The old card's pushes are answered 429 while the new one is being started, whose start shows the goal already.
     @Test(arguments: [false, true]) func L1_whatTheOldCardHasMissedTheNewOneTells(isRevoked: Bool) {
         stage.beginRenewable()
         stage.pass(seconds: 6 * hour + 1700)
@@ -95,7 +95,7 @@ import Testing
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
-    /// Another card of the person's, by the app's own name, while the renewed one's end is on its way or owed.
+    /// The person follows again by the app's own name, while the renewed card's end is in flight or pending.
     @Test(arguments: [DeliveryOutcome.accepted, .throttled, nil] as [DeliveryOutcome?])
     func L1_afterTheRenewedCardWasLetGoTheFirstNameIsANewOnes(outcome: DeliveryOutcome?) {
         stage.beginRenewable()
@@ -188,7 +188,7 @@ import Testing
         #expect(!stage.shard.renewals.hasNames)
     }
 
-    /// What is wished under the old name while both are there, reaches both.
+    /// Preferences that are set under the old name while both cards exist apply to both.
     @Test func L1_wishesReachTheStartedCardToo() {
         stage.beginRenewable()
         let start = stage.passUntilPush(seconds: 8 * hour).pushes
@@ -200,7 +200,7 @@ import Testing
         #expect(stage.settle().map(\.payload.alert) == [nil])
     }
 
-    /// A device's start token changes before the renewal's start has left; or after that was refused, which is a new chance.
+    /// A device's start token changes before the renewal's start has left, or after that start was refused, which permits another one.
     @Test(arguments: [(DeliveryOutcome.notProcessed, Int64(10)), (.deadToken, 600)])
     func L1_aRenewalGoesToTheNewestStartToken(answer: DeliveryOutcome, seconds: Int64) {
         stage.beginRenewable()
@@ -211,13 +211,13 @@ import Testing
         #expect(pushes.map(\.token) == [[8]])
     }
 
-    /// With the new card on its way, the old one waits for its token, whatever it is to show by now.
+    /// The old card waits for the new one's token once its start has left, although the topic no longer renews cards.
     @Test func L1_aRenewalThatHasBegunIsFinished() {
         stage.beginRenewable()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
         stage.publish(2, renews: false)
         _ = stage.settle()
-        // Somebody else's end makes the scan come by.
+        // The end of another activity makes the scan pass.
         stage.pass(seconds: 1300)
         stage.follow("other", token: 9, age: .seconds(8 * hour - 700))
         #expect(stage.settle().map(\.token) == [[9]])
@@ -230,7 +230,7 @@ import Testing
 
     // MARK: - Start tokens that change
 
-    /// A device's start token changes while the renewal's start is on its way to the old one.
+    /// A device's start token changes while the renewal's start to the old token is in flight.
     @Test(arguments: [DeliveryOutcome.notProcessed, .deadToken, .throttled])
     func L1_aRenewalOnItsWayGoesToTheNewestStartToken(outcome: DeliveryOutcome) {
         stage.beginRenewable()
@@ -246,7 +246,7 @@ import Testing
         #expect(stage.passUntilPush(seconds: 8 * hour).pushes.map(\.token) == [[8]], "and the next one")
     }
 
-    /// It was accepted, and so the next one goes to the new token.
+    /// The start to the old token was accepted, so the renewal's start goes to the new token.
     @Test func L1_aStartTokenThatIsReplacedAfterTheStartIsTheNextOnes() {
         stage.publish(1, renews: true)
         stage.start()
@@ -256,9 +256,9 @@ import Testing
         #expect(stage.passUntilPush(seconds: 8 * hour).pushes.map(\.token) == [[8]])
     }
 
-    // MARK: - Who wants neither
+    // MARK: - Ends during a renewal
 
-    /// Whoever ends the card while its successor starts wants neither.
+    /// A person who ends the card while its successor starts wants neither.
     @Test func unfollowedInBetweenBothEnd() {
         stage.beginRenewable()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
@@ -280,7 +280,7 @@ import Testing
         #expect(stage.shard.statistics.activities == 0)
     }
 
-    /// An activity that the app started can be renewed when it is told how.
+    /// An activity that the app started can be renewed after a `start` command for it.
     @Test func theAppsOwnActivity() {
         stage.publish(1, renews: true)
         stage.follow()
@@ -293,7 +293,7 @@ import Testing
 
     // MARK: - Alerts while there are two cards
 
-    /// The old card has told of it.
+    /// The old card has had the alert.
     @Test func aGoalIsToldOnceByTwoCards() {
         stage.beginRenewable()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
@@ -306,7 +306,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// The push that tells of it is on its way to the old card; if that comes back, there is no old card any more.
+    /// The push with the alert is in flight to the old card. If it were not processed, there would be no old card to retry.
     @Test func aGoalOnItsWayToTheOldCardIsNotToldByTheNewOne() {
         stage.beginRenewable()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
@@ -316,7 +316,7 @@ import Testing
         #expect(stage.settle().allSatisfy { $0.payload.alert == nil })
     }
 
-    /// The old card has not been sent it, or was, and in vain.
+    /// The alert has not been sent to the old card, or its push was throttled.
     @Test(arguments: [nil, DeliveryOutcome.throttled]) func aGoalThatTheOldCardHasNotToldIsToldByTheNewOne(
         outcome: DeliveryOutcome?
     ) {
@@ -353,7 +353,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// What is told of elsewhere says nothing of what is told here.
+    /// An audience's version numbers mean nothing in another audience.
     @Test func whoMovesBothCardsIsToldOnce() {
         stage.beginRenewable()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)

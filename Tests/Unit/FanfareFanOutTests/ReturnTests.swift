@@ -16,7 +16,7 @@ import Testing
         service.feedback().compactMap { if case .fate(_, let fate) = $0 { fate } else { nil } }
     }
 
-    /// Events accepted since, by which of the member's tokens.
+    /// Events accepted since, by the number of the member's token.
     private func events(after count: Int) -> [UInt8: [Payload.Event]] {
         var events: [UInt8: [Payload.Event]] = [:]
         for (index, push) in service.accepted.enumerated() where index >= count {
@@ -35,7 +35,7 @@ import Testing
         #expect(events(after: before) == [0: [.end], 1: [.update, .update]])
         #expect(service.shard.statistics.activities == 1)
         #expect(service.shard.violatedInvariant() == nil)
-        // The name is the new card's.
+        // The name means the new card.
         service.unfollow([0])
         service.run()
         #expect(events(after: before)[1]?.last == .end)
@@ -104,7 +104,7 @@ import Testing
         #expect(service.shard.statistics.activities == 0)
     }
 
-    /// An abandoned match goes on before its end has been tried again.
+    /// An abandoned match goes on before its end is retried.
     @Test(arguments: [DeliveryOutcome.accepted, .notProcessed, .unknown, .throttled])
     func whoLeavesWhileTheEndIsOnItsWayHasLeftThoughTheTopicGoesOn(outcome: DeliveryOutcome) {
         let before = service.accepted.count
@@ -134,7 +134,7 @@ import Testing
     }
 }
 
-/// What the service refuses for good.
+/// Pushes that the service refuses for good.
 @Suite struct RefusedPushTests {
     private func completed(_ service: ScriptedService) -> [UInt64] {
         service.feedback().compactMap { if case .completed(let serial, _) = $0 { serial } else { nil } }
@@ -163,7 +163,7 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
-    /// The card still shows what it showed before: a state that comes a second time is news to it.
+    /// The card still shows the state before the refused one, so the refused state is new to it when it is published again.
     @Test func whatWasRefusedIsNotTakenForShown() {
         let service = ScriptedService(members: 0..<2)
         service.publish(state: ["score": 1])
@@ -178,7 +178,7 @@ import Testing
         #expect(service.accepted.count == before + 2)
     }
 
-    /// Who follows after one that was refused has seen what goes back to how it was.
+    /// The members after a refused one have the first state, to which the topic returns; they get no push for it.
     @Test func onlyWhoWasRefusedGetsWhatGoesBackToHowItWas() {
         let service = ScriptedService(members: 0..<3)
         service.answer = { member, _ in member == 0 ? .refused : .accepted }
@@ -193,7 +193,7 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
-    /// Nobody has seen what a newcomer was refused, whatever came to nothing since.
+    /// A newcomer whose first state was refused does not show it, although a later push to it failed, too.
     @Test func whoHasNeverHadAStateGetsOneThatGoesBackToWhatWasRefused() {
         let service = ScriptedService(members: 0..<1)
         service.publish(state: ["score": 1])
@@ -215,7 +215,7 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
-    /// What a newcomer was refused is not what it has, once it is owed something newer.
+    /// A newcomer whose first state was refused lacks content again as soon as a newer version is pending.
     @Test func nobodyHasAllWhileANewcomerThatWasRefusedLacksWhatCameSince() {
         let service = ScriptedService(members: 0..<1)
         service.publish()
@@ -236,7 +236,7 @@ import Testing
         #expect(service.feedback().contains { if case .quiet(1, true) = $0 { true } else { false } })
     }
 
-    /// A person is counted as lacking the newest state from the refusal on until a newer one is out, or the person looks elsewhere.
+    /// An activity counts as refused from the refusal on until a newer version is published, or until it moves to another audience.
     @Test func whoWasRefusedTheNewestStateIsCounted() {
         let service = ScriptedService(members: 0..<5)
         var refused: Int { service.shard.statistics.refused }

@@ -2,24 +2,24 @@ import FanfareModel
 
 @testable import FanfareFanOut
 
-/// One shard, and a service that answers each token as it is told, behind a gate like the transport's: after service errors one push
-/// is tried, a wait later, and an accepted one opens it again.
+/// One shard, and a service with scripted answers for each token, behind a gate like the transport's: after service errors one push is
+/// tried after a wait, and an accepted one opens the gate again.
 final class ScriptedService {
     static let match = TopicID("match")
-    /// Between a failed try and the next one.
+    /// Wait between a failed try and the next one.
     static let probeSeconds: Int64 = 15
 
     let shard: Shard
     var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000)
-    /// What the service says to a push for this member.
+    /// Returns the service's answer to a push for a member.
     var answer: (_ member: Int, _ payload: Payload) -> DeliveryOutcome = { _, _ in .accepted }
     /// Accepted pushes, the oldest first.
     private(set) var accepted: [(member: Int, payload: Payload)] = []
-    /// Theirs, in the same order.
+    /// Tokens of the accepted pushes, in the same order.
     private(set) var tokens: [[UInt8]] = []
     private(set) var pushes = 0
     private(set) var isGateShut = false
-    /// So many more errors than accepted pushes shut the gate.
+    /// Excess of errors over accepted pushes that shuts the gate.
     var troubleMax = 1
     private var trouble = 0
     private var serial: UInt64 = 0
@@ -30,7 +30,7 @@ final class ScriptedService {
     }
 
     static func id(_ member: Int) -> ActivityID { ActivityID(UInt64(member).mixed) }
-    /// Four bytes: which of the member's tokens, and the member.
+    /// Returns a token of four bytes: the number of the token, and the member.
     static func token(_ member: Int, number: Int = 0) -> [UInt8] {
         [UInt8(number), UInt8(member >> 16), UInt8(member >> 8 & 255), UInt8(member & 255)]
     }
@@ -45,7 +45,7 @@ final class ScriptedService {
         for member in members { apply(.unfollow(Self.id(member))) }
     }
 
-    /// - Parameter alert: title of the essential one that comes along.
+    /// - Parameter alert: title of the publication's alert.
     func publish(
         _ topic: TopicID = match, alert: String? = nil, class alertClass: AlertClass = .essential,
         state: JSONObject? = nil, event: Publication.Event = .update, priority: Priority = .immediate
@@ -68,7 +68,7 @@ final class ScriptedService {
         moment.monotonicNanoseconds += seconds * 1_000_000_000
     }
 
-    /// What leaves now; its answers are given by `complete`.
+    /// Returns the pushes that leave now; `complete` gives their answers.
     func pull() -> [Delivery] {
         var batch = DeliveryBatch()
         shard.pull(limit: 64, at: moment, into: &batch)
@@ -80,9 +80,9 @@ final class ScriptedService {
             deliveries.map { Completion(slot: $0.slot, generation: $0.generation, outcome: outcome) }, at: moment)
     }
 
-    /// Asks the shard once and answers all it gives. Behind a shut gate that is one push, and time passes before it.
+    /// Pulls once and answers all pushes. Behind a shut gate that is one push, after a wait.
     ///
-    /// - Returns: how many pushes there were.
+    /// - Returns: the number of pushes.
     @discardableResult func turn(limit: Int = 64) -> Int {
         if isGateShut { pass(seconds: Self.probeSeconds) }
         var batch = DeliveryBatch()
@@ -111,12 +111,12 @@ final class ScriptedService {
         return batch.deliveries.count
     }
 
-    /// As many turns as bring something, and no more than these.
+    /// Makes turns until one has no push, at most `turns`.
     func run(turns: Int = .max) {
         for _ in 0..<turns { if turn() == 0 { return } }
     }
 
-    /// Members that have been told of this alert.
+    /// Returns the members that got this alert.
     func told(of alert: String) -> Set<Int> {
         Set(accepted.lazy.filter { $0.payload.alert?.title == .text(alert) }.map(\.member))
     }

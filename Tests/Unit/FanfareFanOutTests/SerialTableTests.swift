@@ -15,12 +15,12 @@ import Testing
         #expect(table.violation() == nil)
     }
 
-    /// Against a dictionary: with serials that are left out, one that stays for ever, a shard's own far above, and all gone now and then.
+    /// The table agrees with a dictionary: some serials are left out, one stays for ever, a shard's own are far above, and sometimes all go.
     @Test(arguments: UInt64(1)...10) func whatIsKnownIsFound(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var table = SerialTable<Int>()
         var known: [UInt64: Int] = [:]
-        // All that were ever given: the same for a seed in every process.
+        // All serials ever given, in an order that depends on the seed only.
         var serials: [UInt64] = []
         var next: UInt64 = 1
         var own: UInt64 = 1 << 63
@@ -60,7 +60,7 @@ import Testing
         #expect(Dictionary(uniqueKeysWithValues: table.all.map { ($0.serial, $0.value) }) == known)
     }
 
-    /// As a publication that somebody was refused for good.
+    /// One value stays, like a publication whose state was refused for good.
     @Test func oneThatStaysHoldsNoRows() {
         var table = SerialTable<Int>()
         for serial in UInt64(1)...100_000 {

@@ -3,9 +3,9 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// A shard is asked whether everybody has what came before the question.
+/// A shard answers questions whether all activities have the content published before.
 @Suite struct SettlingTests {
-    /// A shard, its clock, and a network that answers when it is told to.
+    /// A shard, its clock, and a network that answers on command.
     private final class Stage {
         let shard = Shard()
         var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
@@ -16,7 +16,7 @@ import Testing
             shard.apply(.follow(ActivityID(activity), audience, token: [UInt8(activity)]), at: moment)
         }
 
-        /// A version of the topic, another one each time.
+        /// Publishes a new version of the topic.
         func publish(_ topic: String = "match") {
             serial += 1
             shard.apply(
@@ -39,7 +39,7 @@ import Testing
             }
         }
 
-        /// What left first is answered.
+        /// Answers the pushes that left first.
         func answer(_ count: Int, _ outcome: DeliveryOutcome = .accepted) {
             let answered = flying.prefix(count).map {
                 Completion(slot: $0.slot, generation: $0.generation, outcome: outcome)
@@ -53,7 +53,7 @@ import Testing
             moment.monotonicNanoseconds += 1_000_000_000 * seconds
         }
 
-        /// Questions answered since the last look, with all before them.
+        /// Questions answered since the last read; each answer covers all questions before it.
         var settled: [UInt64] { answers.map(\.question) }
 
         var answers: [Settling.Answer] {
@@ -149,7 +149,7 @@ import Testing
         #expect(stage.settled == [1])
     }
 
-    /// A new token ends a wait: the activity lives, and what it waited with is still to come.
+    /// A new token ends an activity's wait, but its push is still pending.
     @Test(arguments: [false, true]) func aNewTokenIsNoAnswer(leaves: Bool) {
         let stage = Stage()
         stage.publish()
@@ -164,7 +164,7 @@ import Testing
         stage.ask(1)
         #expect(stage.settled == [])
         stage.shard.apply(.replaceToken(ActivityID(1), token: [99]), at: stage.moment)
-        // Somebody else's push has the shard look.
+        // A push to another activity makes the shard look.
         stage.follow(2)
         stage.pull()
         #expect(stage.flying.count == 2)
@@ -193,7 +193,7 @@ import Testing
         #expect(stage.settled == [1])
     }
 
-    /// A lineup's changes wait two seconds for each other; until then they are in no version.
+    /// Changes of a lineup wait for its minimum interval of two seconds; until then they are in no version.
     @Test func aQuestionWaitsForWhatALineupHoldsBack() {
         let stage = Stage()
         let lineup = AudienceKey.lineup([TopicID("match"), TopicID("other")])
@@ -211,7 +211,7 @@ import Testing
         stage.answer(stage.flying.count)
         #expect(stage.settled == [])
         #expect(stage.shard.lineupsWaiting == 1)
-        // From here on somebody is owed something at any time.
+        // From here on a push is pending at any time.
         stage.publish("quiz")
         stage.follow(2, .topic(TopicID("quiz")))
         stage.pass(60)
@@ -239,7 +239,7 @@ import Testing
         #expect(stage.settled == [3])
     }
 
-    /// One phone is never served, and somebody asks every second.
+    /// One phone is never served, while questions are asked every second.
     @Test func questionsThatAreAskedInVainAreAnsweredOnce() {
         let stage = Stage()
         stage.follow(1)
@@ -251,7 +251,7 @@ import Testing
         #expect(stage.settled == [100_000])
     }
 
-    /// Whom the service refuses what came before the question, nothing that is on its way will help: so the answer comes, and says so.
+    /// A state that was refused for good is not awaited: the answer comes, and says that it was refused.
     @Test(arguments: [false, true]) func aQuestionDoesNotWaitForWhatWasRefusedAndTheAnswerSaysThatItWas(isLate: Bool) {
         let stage = Stage()
         for activity in UInt64(1)...2 { stage.follow(activity) }
@@ -272,8 +272,7 @@ import Testing
         #expect(stage.answers.map(\.isComplete) == [true], "all have something newer")
     }
 
-    /// A question that has to wait for those before it looks when they are answered: it may wait for a little more than it asked,
-    /// and never for ever.
+    /// A question behind another one begins its round when that is answered: it may wait for a little more than it asked, but not for ever.
     @Test func aQuestionBehindAnotherOneIsAnsweredTooAlthoughTheShardIsNeverAtRest() {
         let stage = Stage()
         for activity in UInt64(1)...3 { stage.follow(activity) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// What cannot be meant traps nobody.
+/// Arguments that make no sense do not trap.
 @Suite struct ShardArgumentTests {
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(-1)])
     func intervalsOfWhateverLengthAreWaitedFor(interval: Duration) {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// Six bytes in JSON, one in the word.
+    /// The character has one byte in the text, and six in JSON.
     @Test func wordsThatJSONMakesLongerAreNotAddedToAnAlert() {
         let stage = StartStage()
         let other = TopicID("other")

@@ -9,7 +9,7 @@ import Testing
         var list = ShortList<Int>()
         var array: [Int] = []
         for step in 0..<3000 {
-            // Now few, now many.
+            // The list alternates between few and many elements.
             if random.next() % 100 < (step / 100 % 2 == 0 ? 55 : 40), array.count < 20 {
                 let place = Int.random(in: 0...array.count, using: &random)
                 list.insert(step, at: place)

@@ -23,7 +23,7 @@ import Testing
             let before = service.moment.monotonicNanoseconds
             service.run(turns: 30)
             #expect(service.told(of: "goal \(goal)").count == 999)
-            // One try of the gate at most.
+            // The gate made one try at most.
             #expect(service.moment.monotonicNanoseconds - before <= ScriptedService.probeSeconds * 2_000_000_000)
             #expect(service.shard.violatedInvariant() == nil)
         }
@@ -38,7 +38,7 @@ import Testing
         service.publish(alert: "goal")
         service.run(turns: 30)
         #expect(service.told(of: "goal").count == 999)
-        // It is mended: the card is still ended.
+        // The card is still ended after the fault is mended.
         service.answer = { _, _ in .accepted }
         service.pass(seconds: 120)
         service.run()
@@ -57,7 +57,7 @@ import Testing
         #expect(service.told(of: "goal") == [0, 1, 2, 3, 4])
     }
 
-    /// Ten minutes without the service, among the audience a thousand tokens that never work and a hundredth of dead ones.
+    /// The service is away for ten minutes; a thousand of the audience's 5,000 tokens never work, and 500 are dead.
     @Test func afterAnOutageNobodyWaitsForThoseWhoNeverWork() {
         let members = 5000
         let isSick = { (member: Int) in member % 5 == 0 }
@@ -74,7 +74,7 @@ import Testing
         }
         service.answer = { member, _ in isSick(member) ? .serviceError : isDead(member) ? .deadToken : .accepted }
         let before = service.moment.monotonicNanoseconds
-        // The gate's next try may meet one who never works.
+        // The gate's next try may be for a token that never works.
         while service.isGateShut, service.turn() > 0 {}
         service.run(turns: members / 64 + 20)
         let healthy = (0..<members).filter { !isSick($0) && !isDead($0) }
@@ -84,7 +84,7 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
-    /// While the service has been in trouble for ten minutes, the only activity there is has been the gate's try again and again.
+    /// The only activity has been the gate's try again and again during ten minutes of trouble.
     @Test func whoWasTriedAllThroughAnOutageGoesOnWithinSecondsOfItsEnd() {
         let service = service(sick: [0], members: 1)
         service.publish()
@@ -126,13 +126,13 @@ import Testing
         service.turn()
         service.pass(seconds: 60)
         service.publish(quiet, priority: .conserving)
-        // It is tried now and then all the same.
+        // The failing activity is still retried now and then.
         for _ in 0..<110 { service.turn(limit: 1) }
         #expect(Set(service.accepted.map(\.member)).isSuperset(of: 2..<102))
     }
 }
 
-/// A new token frees an activity, whatever held it.
+/// A new token ends an activity's wait, whatever its cause.
 @Suite struct NewTokenTests {
     @Test(arguments: [DeliveryOutcome.serviceError, .throttled])
     func aNewTokenEndsTheWaitOfTheOldOne(outcome: DeliveryOutcome) {
@@ -170,7 +170,7 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
-    /// As many are tried as may be, whoever waits no longer: else a person who logs in again takes the probe of another one.
+    /// The full number of probes is made even if some held activities wait no longer: a person who logs in again takes no other one's probe.
     @Test func whoHasANewTokenIsNoProbe() {
         let members = 1000
         let service = ScriptedService(
@@ -209,7 +209,7 @@ import Testing
     }
 }
 
-/// What goes beside goals.
+/// Ends of leaving activities share the lanes with goals.
 @Suite struct DepartureLaneTests {
     @Test func aGoalOvertakesAHundredThousandWhoLeave() {
         let service = ScriptedService(members: 0..<100_001)
@@ -220,7 +220,7 @@ import Testing
         service.publish(alert: "goal")
         while service.told(of: "goal").isEmpty, service.pushes < before + 1000 { service.turn() }
         #expect(service.pushes - before <= 300)
-        // And those who leave do not wait for ever: goals come faster than they are sent.
+        // Leaving activities are ended although goals come faster than they are sent.
         let ends = service.accepted.count { $0.payload.event == .end }
         for goal in 0..<100 {
             service.publish(alert: "goal \(goal)")
@@ -241,7 +241,7 @@ import Testing
         #expect(service.told(of: "goal").count >= 1500)
     }
 
-    /// A state that changes and changes back owes nobody a push; each member is looked at all the same.
+    /// A state that changes and changes back needs no push, but each member is visited.
     @Test func onePullLooksAtBoundedlyMany() {
         let members = 100_000
         let service = ScriptedService(members: 0..<members)

@@ -4,14 +4,14 @@ import Testing
 @testable import FanfareFanOut
 
 @Suite struct SlotTableTests {
-    /// Random inserts and removals beside a dictionary; ids chosen to collide as often as not.
+    /// The table agrees with a dictionary after random inserts and removals of ids that are chosen to collide often.
     @Test(arguments: UInt64(1)...20) func agreesWithADictionary(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var activities: [Activity] = []
         var table = SlotTable()
         var model: [ActivityID: ActivitySlot] = [:]
         for _ in 0..<2000 {
-            // Few low bits and many high ones: long runs of neighbours, wrapped round the end too.
+            // Few low bits and many high ones make long runs of neighbours, some of which wrap around the end.
             let id = ActivityID(random.next() % 64 &* 0x1_0000_0000_0001 &+ random.next() % 4)
             if let slot = model[id] {
                 #expect(table.find(id, in: activities) == slot, "seed \(seed)")

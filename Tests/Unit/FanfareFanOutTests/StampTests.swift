@@ -12,7 +12,7 @@ import Testing
                 priority: .immediate, alert: nil, staleAfter: nil, dismissAfter: nil))
     }
 
-    /// Every version takes a second of its own, and none of them waits for the clock.
+    /// Each version gets a second of its own as its stamp, and none waits for the clock.
     @Test func aHundredVersionsInOneSecondAllGoOutAtOnce() {
         let shard = Shard()
         let moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
@@ -33,8 +33,8 @@ import Testing
         #expect(shard.isQuiet)
     }
 
-    /// Ten versions a second to an audience that takes ten seconds to sweep: everybody gets a tenth of them, each in a second of
-    /// its own, so nobody ever waits for the clock.
+    /// An audience that takes ten seconds to sweep gets ten versions a second: each member gets a tenth of them, each with a stamp of its own,
+    /// so no push waits for the clock.
     @Test func aSlowSweepOfFastVersionsNeverWaitsForTheClock() {
         let shard = Shard()
         var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// One shard with one topic, time that is told to pass, and a network that answers as it is told.
+/// One shard with one topic, and a clock and a network under the test's control.
 final class StartStage {
     let shard: Shard
     let topic = TopicID("match")
@@ -80,7 +80,7 @@ final class StartStage {
         moment.wallMilliseconds += seconds * 1000
     }
 
-    /// A card that was started by a push, has its token and is an hour old; its match goes on for longer than a card may.
+    /// Begins with a card that was started by a push, has its token and is an hour old; its topic renews cards.
     func beginRenewable() {
         publish(1, renews: true)
         start()
@@ -90,7 +90,7 @@ final class StartStage {
         #expect(settle().isEmpty)
     }
 
-    /// Time in which every push is answered like that, one try in ten seconds at most.
+    /// Lets time pass in which each push is answered with this outcome, one pull every ten seconds.
     func pass(seconds: Int64, answering outcome: DeliveryOutcome) {
         for _ in 0..<seconds / 10 {
             answer(pull(), outcome)
@@ -98,7 +98,7 @@ final class StartStage {
         }
     }
 
-    /// Lets time pass until the network gets something.
+    /// Lets time pass until the network gets a push.
     func passUntilPush(seconds max: Int64) -> (after: Int64, pushes: [Push]) {
         for second in 0..<max {
             let pushes = pull()
@@ -123,7 +123,7 @@ final class StartStage {
             pushes.map { Completion(slot: $0.slot, generation: $0.generation, outcome: outcome) }, at: moment)
     }
 
-    /// All there is to send, each push answered like that.
+    /// Pulls all pushes that are due, and answers each with this outcome.
     func settle(_ outcome: DeliveryOutcome = .accepted) -> [Push] {
         var all: [Push] = []
         while case let pushes = pull(), !pushes.isEmpty {
@@ -137,7 +137,7 @@ final class StartStage {
         shard.apply(.prefer(ActivityID(hashing: activity), preferences), at: moment)
     }
 
-    /// What the shard answers when asked.
+    /// Returns the shard's answer to a question about an alert.
     func disposition(of cause: String, _ activity: String = "card") -> AlertDisposition? {
         _ = shard.sendFeedback(to: &feedbackIn)
         while feedbackOut.pop() != nil {}
@@ -161,7 +161,7 @@ final class StartStage {
         }
     }
 
-    /// What has become of which activity.
+    /// Returns the fates reported since the last call.
     func told() -> [Told] {
         _ = shard.sendFeedback(to: &feedbackIn)
         var told: [Told] = []

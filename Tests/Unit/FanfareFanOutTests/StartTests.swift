@@ -90,7 +90,7 @@ import Testing
         #expect(stage.settle().map(\.payload.alert?.title) == ["goal"])
     }
 
-    /// The phone may be faster than the answer to the start.
+    /// The phone's token may come before the answer to the start.
     @Test(arguments: [
         DeliveryOutcome.accepted, .unknown, .deadToken, .throttled, .serviceError, .notProcessed, .refused,
     ])
@@ -109,7 +109,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// Somebody else is served between two tries, so all errors but the first are the start's own.
+    /// Another activity is served between two tries, so all errors but the first count as the start's own.
     @Test(arguments: [DeliveryOutcome.throttled, .serviceError])
     func aRefusalThatTimeMendsIsRetriedAFewTimes(outcome: DeliveryOutcome) {
         stage.follow("other")
@@ -130,7 +130,7 @@ import Testing
         #expect(stage.shard.statistics.activities == 1)
     }
 
-    /// The service answers 503 to all, for a minute and a half, for an hour: that is not the start's fault, and it is in time for it.
+    /// The service answers 503 to all pushes, for a minute and a half or for an hour: the errors are not the start's own, so it is not given up.
     @Test(arguments: [90, 3600]) func aStartOutlastsAnOutage(seconds: Int) {
         stage.publish(1)
         stage.follow("other")
@@ -151,7 +151,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// A key is revoked for an hour: that is not the start's fault.
+    /// A key is revoked for an hour: these failures do not count against the start.
     @Test func aStartThatWasNotProcessedIsRetriedUntilItIs() {
         stage.publish(1)
         stage.start()
@@ -175,7 +175,7 @@ import Testing
         #expect(pushes.map(\.token) == [[8]])
     }
 
-    /// The device gets a new start token while a start to the old one is on its way, whatever becomes of that.
+    /// The device gets a new start token while a start to the old one is in flight; the outcome of that one does not matter.
     @Test(arguments: [DeliveryOutcome.notProcessed, .throttled, .serviceError, .deadToken])
     func L7_aStartTokenThatIsReplacedOnTheWayFreesTheStart(outcome: DeliveryOutcome) {
         stage.publish(1)
@@ -195,7 +195,7 @@ import Testing
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
-    /// The old start token was refused as often as one may be but once: the new one begins anew.
+    /// The old start token is one refusal short of the maximum: refusals of the new one count from 0.
     @Test func L7_aStartTokenThatIsReplacedIsNotRefusedForTheOldOne() {
         stage.publish(1)
         stage.start()
@@ -209,7 +209,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// What has not arrived is given back to the device that it was meant for.
+    /// A start that was not accepted is given back to the budget of the device it was meant for.
     @Test func L7_aStartTokenThatIsReplacedCostsNoOther() {
         stage.publish(1)
         stage.start()
@@ -275,7 +275,7 @@ import Testing
         #expect(pushes.count == 1)
     }
 
-    /// What has not arrived costs a device nothing.
+    /// A start that was not accepted does not count against the device's budget.
     @Test func aRefusedStartIsNoneOfTheBudget() {
         stage.publish(1)
         for number in 0..<StartBudget.burst { stage.start("card \(number)") }
@@ -284,7 +284,7 @@ import Testing
         #expect(stage.settle().count == StartBudget.burst)
     }
 
-    /// Two hundred follow, so many are served in a second, and every second there is something new to be seen.
+    /// The audience has two hundred members, a hundred pushes leave each second, and each second there is a new version.
     @Test func aStartThatHasFailedOnceDoesNotWaitForABusyAudienceToRest() {
         for member in 0..<200 { stage.follow("member \(member)", token: UInt8(member % 5)) }
         stage.publish(0)
@@ -303,7 +303,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// Hundreds that fail again and again take no more than a small share.
+    /// Two hundred starts that fail again and again take only a small share of the pushes.
     @Test func startsThatFailLeaveTheirAudienceAlmostAllOfItsPushes() {
         for member in 0..<200 { stage.follow("member \(member)", token: UInt8(member % 5)) }
         stage.publish(0)
@@ -314,7 +314,7 @@ import Testing
             stage.publish(second)
             let pushes = stage.pull()
             let tries = pushes.filter { $0.event == .start }
-            // All have failed once by then.
+            // All starts have failed once by then.
             if second > 20 { (starts, updates) = (starts + tries.count, updates + pushes.count - tries.count) }
             stage.answer(tries, .throttled)
             stage.answer(pushes.filter { $0.event != .start }, .accepted)
@@ -338,7 +338,7 @@ import Testing
         #expect(events.first == .update)
     }
 
-    /// A start for an activity that is there is kept for its renewal.
+    /// The request of a start for an existing activity is kept for its renewal.
     @Test func whoHasACardGetsNoSecondOne() {
         stage.publish(1)
         stage.follow()
@@ -395,7 +395,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// Whose token comes next could not be told.
+    /// The next token that is reported could belong to either card.
     @Test func theNameOfOneThatIsBeingEndedIsTaken() {
         stage.publish(1)
         stage.start()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// What subscribers chose, and what their activities have left, at the moment of each push.
+/// Preferences of subscribers and limits of their activities apply at the moment of each push.
 @Suite struct SubscriberTests {
     // 2026-09-21T13:33:20Z, a full minute.
     private static let noon: Int64 = 1_790_000_000 / 60 * 60
@@ -40,7 +40,7 @@ import Testing
                         }, staleAfter: nil, dismissAfter: nil)), at: moment)
         }
 
-        /// What is due, by activity, and answered like that.
+        /// Pulls the pushes that are due, answers them with this outcome, and returns their payloads by activity.
         func pushes(_ outcome: DeliveryOutcome = .accepted) -> [UInt64: Payload] {
             var batch = DeliveryBatch()
             shard.pull(limit: 100, at: moment, into: &batch)
@@ -78,7 +78,7 @@ import Testing
         #expect(stage.alerts.accepted == 3 && stage.alerts.silenced == 3)
     }
 
-    /// From an hour before midnight to an hour after it, on a clock five and a half hours ahead of UTC.
+    /// Quiet hours from the next minute on, for two minutes, on a clock five and a half hours ahead of UTC.
     @Test func A5_quietHoursLetThroughWhatMayBreakThrough() throws {
         let stage = Stage()
         let local = (stage.minute + 330) % 1440
@@ -122,12 +122,12 @@ import Testing
         stage.follow(2, Preferences(alerts: .none))
         for (wish, expected) in [(AlertMask.none, [UInt64]()), (.all, [1])] {
             stage.shard.apply(.prefer(ActivityID(1), Preferences(alerts: wish)), at: stage.moment)
-            stage.follow(2)  // without preferences it keeps those it has
+            stage.follow(2)  // without preferences the activity keeps its own
             stage.publish(.essential)
             #expect(stage.pushes().filter { $0.value.alert != nil }.keys.sorted() == expected)
             stage.pass(seconds: 1)
         }
-        // Whoever comes into the slot of somebody who left wants what everybody wants.
+        // A new activity in the slot of a removed one has the default preferences.
         stage.shard.apply(.unfollow(ActivityID(2)), at: stage.moment)
         #expect(stage.pushes()[2]?.event == .end)
         stage.follow(3)
@@ -153,7 +153,7 @@ import Testing
         stage.pass(seconds: 54)
         stage.publish(.ordinary)
         #expect(stage.pushes()[1]?.alert == nil)
-        // Silent updates in between take nothing from what is refilled.
+        // Silent updates in between do not consume the refill.
         for _ in 0..<5 {
             stage.pass(seconds: 1)
             stage.publish(priority: .conserving)
@@ -163,7 +163,7 @@ import Testing
         #expect(stage.pushes()[1]?.alert != nil)
     }
 
-    /// An alert is in time for the end of a trouble, and its phone has not been told of anything: neither is counted.
+    /// An alert is retried until the service recovers: its failed pushes count against neither limit.
     @Test(arguments: [DeliveryOutcome.serviceError, .throttled, .notProcessed], [AlertClass.ordinary, .essential])
     func A2_whatWasNotProcessedCostsNothing(outcome: DeliveryOutcome, alertClass: AlertClass) {
         let stage = Stage()
@@ -182,7 +182,7 @@ import Testing
         #expect(stage.alerts.accepted == 1 && stage.alerts.limited == 0)
     }
 
-    /// Three pushes at priority 10 at once, and one a minute; an essential alert borrows the next one's.
+    /// The budget is three pushes at priority 10 at once, and one a minute; an essential alert borrows the next one.
     @Test func theBudgetIsSpentAndEssentialAlertsBorrow() {
         var limits = ActivityLimits()
         limits.immediate = TokenBucket.Size(burst: 3, refill: .seconds(60))
@@ -228,7 +228,7 @@ import Testing
         #expect(urgent == [2, 1, 1, 0])
     }
 
-    /// Everybody alike in one sweep, but for those in between who are not: payloads are shared by all who get the same.
+    /// Members with equal content share a payload, although others in between differ.
     @Test func whoStandsAlikeSharesAPayload() {
         let stage = Stage()
         for id in UInt64(1)...60 {
@@ -242,7 +242,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// Limits out of all proportion are bounded, and none of them traps.
+    /// Extreme limits are bounded, and do not trap.
     @Test(arguments: [(1, Duration.milliseconds(1)), (1000, .seconds(86_400)), (1, .seconds(86_400))])
     func anyLimitsCanBeKept(burst: Int, refill: Duration) {
         var limits = ActivityLimits()

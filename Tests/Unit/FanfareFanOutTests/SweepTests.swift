@@ -6,7 +6,7 @@ import Testing
 @Suite struct SweepTests {
     private let moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1)
 
-    /// A new version comes before each answer, and half of the audience fits on the network: both halves take turns.
+    /// A new version is published before each answer, and half of the audience fits on the network: the halves alternate.
     @Test func versionsFasterThanAnswersStarveNobody() {
         let shard = Shard()
         var moment = moment
@@ -37,7 +37,7 @@ import Testing
         #expect(served.values.allSatisfy { $0 == 10 })
     }
 
-    /// What everybody has is not sent again, unless an operator says so.
+    /// A state that all members have is not sent again, unless an operator republishes it.
     @Test func aRepublishedStateReachesThoseWhoHaveIt() {
         let shard = Shard()
         var moment = moment

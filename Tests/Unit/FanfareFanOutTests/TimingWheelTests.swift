@@ -7,7 +7,7 @@ import Testing
     private static let tick = TimingWheel.tickNanoseconds
     private static let hour: Int64 = 3_600_000_000_000
 
-    /// What a wheel must do, as simply as possible: a list of what waits, in the order in which it expires.
+    /// The simplest model of a wheel: a list of entries in order of expiry.
     private struct SortedList {
         var entries: [(tick: Int64, due: Int64, number: UInt32, entry: TimingWheel.Entry)] = []
 
@@ -18,7 +18,8 @@ import Testing
         }
     }
 
-    /// Random inserts, cancellations and pauses, of nanoseconds to hours, some of them right before or after what is due.
+    /// The wheel agrees with a list after random inserts, cancellations and pauses of nanoseconds to hours, some right before or after a due
+    /// time.
     @Test(arguments: UInt64(1)...40) func agreesWithASortedList(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var wheel = TimingWheel()
@@ -31,7 +32,7 @@ import Testing
         for _ in 0..<1000 {
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<5:
-                // Often at a moment that others have as well.
+                // Entries often have the due time of others.
                 let due =
                     random.chance(0.3) ? list.entries.randomElement(using: &random).map { max($0.due, now) } : nil
                 for _ in 0..<(random.chance(0.1) ? 50 : 1) {
@@ -48,7 +49,7 @@ import Testing
                     $0.due + Int64.random(in: -1...1, using: &random)
                 }
                 now = random.chance(0.5) ? max(now, aim ?? now) : now + span()
-                // A pull takes some of them, and the next one goes on.
+                // Each pull takes some entries, and the next one goes on.
                 for _ in 0..<Int.random(in: 0...100, using: &random) {
                     let due = list.entries.first.flatMap { $0.tick * TimingWheelTests.tick <= now ? $0 : nil }
                     let expired = wheel.popDue(now)
@@ -71,7 +72,7 @@ import Testing
         #expect(wheel.subjects.count == wheel.count && Set(wheel.subjects).count == wheel.count, "seed \(seed)")
     }
 
-    /// Whoever waits for nothing but `nextDue` finds something there each time, however far it is away.
+    /// Each wake-up at `nextDue` finds an expired entry, however far away that was.
     @Test func nobodyIsWokenToMoveEntries() {
         var random = SplitMix64(seed: 7)
         var wheel = TimingWheel()
@@ -92,7 +93,7 @@ import Testing
         #expect(wakeUps == moments.count && wheel.count == 0)
     }
 
-    /// What was due before it was cancelled may still be a moment to wake at; each time that happens once.
+    /// The due time of a cancelled entry may still cause a wake-up, but only one.
     @Test func cancelledEntriesWakeNobodyTwice() {
         var wheel = TimingWheel()
         wheel.insert(.ageScan, due: 8 * TimingWheelTests.hour)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// What a shard keeps of topics: as much as the core keeps, and as somebody here follows.
+/// A shard keeps the topics that the core keeps and those that its activities follow.
 @Suite struct TopicTests {
     private let stage = StartStage()
     private let other = TopicID("other")
@@ -20,7 +20,7 @@ import Testing
         _ = stage.settle()
     }
 
-    /// A transport makes itself wide enough for a goal before that comes.
+    /// A transport opens enough connections for a goal in advance.
     @Test func howManyTheNextChangeMayBeForIsKnownBefore() {
         for number in 0..<100 { stage.follow("card \(number)", in: other) }
         stage.follow("alone")
@@ -93,7 +93,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// A start was taken, and its token has not come: that start knows the topic still.
+    /// A start was accepted, and its token has not been reported: the start still keeps the forgotten topic.
     @Test func whoFollowsAForgottenTopicWaitsForTheNextOneThoughAnotherStillLooksAtIt() {
         stage.publish(1)
         stage.start("straggler")
@@ -137,7 +137,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// Somebody has missed an alert of a topic that is over, and then waits for what comes under its id.
+    /// An activity has missed an alert of a topic that is over, and then waits for the next topic with its id.
     @Test(arguments: [true, false])
     func whatWasMissedOfATopicThatIsOverIsNotToldWithTheNextOne(inLineup: Bool) {
         follow(lineup: [stage.topic, TopicID("live")])
@@ -157,7 +157,7 @@ import Testing
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
-    /// Lineups are of ids: they show what comes again under one.
+    /// Lineups consist of ids, and show the next topic with an id.
     @Test func aLineupOfForgottenTopicsWaitsForTheNextOnesThoughOtherLineupsShowThem() {
         follow(lineup: [stage.topic, TopicID("live")], "straggler", token: 1)
         for topic in [stage.topic, TopicID("live")] { stage.publish(1, in: topic) }
@@ -178,7 +178,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    /// An operator, or the feed, opens it again: a match that was broken off goes on.
+    /// An operator or the feed reopens a topic: a match that was broken off goes on.
     @Test func aTopicGoesOnAfterItsEnd() {
         stage.follow()
         follow(lineup: [stage.topic, other], "lineup", token: 2)
@@ -216,7 +216,7 @@ import Testing
         #expect(stage.shard.statistics.activities == 1 && stage.shard.isQuiet)
     }
 
-    /// Its end comes back; then one of its topics goes on, and looks as it did.
+    /// The lineup's end is throttled; then one of its topics goes on, and looks as before.
     @Test func aLineupThatGoesOnIsNotEndedThoughItLooksTheSame() {
         let other = TopicID("other")
         follow(lineup: [stage.topic, other])

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// The core gives the place of a topic that is forgotten to another one.
+    /// The core reuses the place of a forgotten topic for another one.
     @Test func aNumberIsNobodyElses() {
         var versions = WaitingVersions()
         versions.set(.init(immediate: 5), of: Self.first)

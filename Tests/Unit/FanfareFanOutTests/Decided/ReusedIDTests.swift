@@ -4,12 +4,12 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// A table in a restaurant: by the built-in rules each guest's turn begins afresh under the same id.
+/// A table in a restaurant: by the built-in rules, each guest's turn is a new topic with the same id.
 @Suite struct ReusedIDTests {
     private static let table = TopicID("table/7")
     private static let (ann, bob) = (0, 1)
 
-    /// A decision core, a shard behind it, and a service that answers as it is told.
+    /// A decision core, a shard behind it, and a service with scripted answers.
     private final class Restaurant {
         let service = ScriptedService()
         private var core = DecisionCore()
@@ -34,7 +34,7 @@ import Testing
             }
         }
 
-        /// Numbers that a guest's card has shown since, ends in brackets.
+        /// Returns the numbers that a guest's card got after the first `count` accepted pushes; ends are in brackets.
         func shown(to guest: Int, after count: Int = 0) -> [String] {
             service.accepted.dropFirst(count).filter { $0.member == guest }.map { push in
                 let state = String(decoding: push.payload.state, as: UTF8.self)
@@ -47,7 +47,7 @@ import Testing
     private let restaurant = Restaurant()
     private var service: ScriptedService { restaurant.service }
 
-    /// Ann's turn is over, and what her card is told of that is answered so.
+    /// Ends Ann's turn, and answers the push about it with this outcome.
     private func endAnnsTurn(_ outcome: DeliveryOutcome = .accepted) {
         restaurant.call(position: 3, starts: true)
         service.follow(ReusedIDTests.ann, .topic(ReusedIDTests.table))
@@ -74,7 +74,7 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
-    /// The app follows, and then tells of the turn.
+    /// The app follows first, and reports the turn afterwards.
     @Test(arguments: [DeliveryOutcome.accepted, .throttled])
     func whoFollowsAfterTheEndWaitsForTheNextTurn(outcome: DeliveryOutcome) {
         endAnnsTurn(outcome)

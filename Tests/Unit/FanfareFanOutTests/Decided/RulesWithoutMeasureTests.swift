@@ -3,7 +3,7 @@ import FanfareFanOut
 import FanfareModel
 import Testing
 
-/// A program may set any duration: both stages bear it.
+/// A program may set any duration: both stages accept it.
 @Suite struct RulesWithoutMeasureTests {
     private let start = FeedTime(seconds: 1_526_220_000)
 

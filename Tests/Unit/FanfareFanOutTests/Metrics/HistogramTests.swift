@@ -3,7 +3,7 @@ import FanfareModel
 import Testing
 
 @Suite struct HistogramTests {
-    /// Values of every magnitude, each magnitude as likely as the next.
+    /// Returns values of all magnitudes, each equally likely.
     private static func values(_ count: Int, seed: UInt64) -> [Int64] {
         var random = SplitMix64(seed: seed)
         return (0..<count).map { _ in Int64(random.next() >> (22 + random.next() % 42)) }
@@ -18,7 +18,7 @@ import Testing
         for share in [1, 1.5, .infinity, 1e300] { #expect(histogram.quantile(share) == 10) }
     }
 
-    /// By nearest rank, never too low and at most 1/32 too high.
+    /// Quantiles by nearest rank are never too low and at most 1/32 too high.
     @Test(arguments: UInt64(1)...20) func quantilesAreAsExactAsPromised(seed: UInt64) throws {
         let values = HistogramTests.values(1 + Int(seed * seed * 7), seed: seed)
         var histogram = Histogram()

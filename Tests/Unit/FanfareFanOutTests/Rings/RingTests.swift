@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct RingTests {
-    /// Every small capacity, every starting position, every count, against an array as the model.
+    /// The ring agrees with an array for all small capacities, starting positions and counts.
     @Test(arguments: [1, 2, 4, 8]) func behavesLikeAQueue(capacity: Int) {
         for start in 0..<capacity * 2 {
             for count in 0...capacity {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// The same for batches: what does not fit stays with the caller, and a batch may wrap.
+    /// Batches agree with an array: elements that do not fit stay with the caller, and a batch may wrap around.
     @Test(arguments: [1, 2, 4, 8]) func movesBatches(capacity: Int) {
         for start in 0..<capacity * 2 {
             for count in 0...capacity + 2 {
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// Two threads, every element checked: run under the thread sanitizer too.
+    /// Two threads exchange elements, each of which is checked. The thread sanitizer runs this test, too.
     @Test(arguments: [1, 8, 1024]) func keepsOrderAcrossThreads(capacity: Int) {
         let count = 200_000
         let ring = OneToOneRing<Int>(capacity: capacity)
@@ -117,7 +117,7 @@ import Testing
 }
 
 extension RingTests {
-    /// Batches of all sizes on both sides, every element checked.
+    /// Both sides use batches of all sizes, and each element is checked.
     @Test(arguments: [1, 8, 1024]) func keepsOrderOfBatchesAcrossThreads(capacity: Int) {
         let count = 200_000
         let ring = OneToOneRing<Int>(capacity: capacity)
@@ -181,7 +181,7 @@ extension RingTests {
         #expect(!mailbox.tryPush(-1), "there is room, but it is closed")
     }
 
-    /// Closed while three producers are at it: what they were told was taken arrives, and nothing else.
+    /// The mailbox is closed while three producers push: exactly the elements reported as taken arrive.
     @Test(arguments: 0..<20) func closingLosesNothingThatWasTaken(round: Int) {
         let mailbox = ManyToOneMailbox<Int>(capacity: 8)
         let taken = Atomic(0)
@@ -206,7 +206,7 @@ extension RingTests {
         #expect(mailbox.pop() == nil)
     }
 
-    /// Three producers; each one's elements arrive all and in its own order.
+    /// All elements of three producers arrive, each producer's in order.
     @Test(arguments: [2, 64]) func losesNothingFromManyThreads(capacity: Int) {
         let producers = 3
         let each = 50_000
