@@ -158,7 +158,9 @@ if development || fuzzing {
         .systemLibrary(name: "CFanfareNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .target(
             name: "FuzzSubjects",
-            dependencies: ["FanfareHTTP2", "FanfareAPNs", "FanfareFeeds", "FanfareModel", "CFanfareNghttp2"],
+            dependencies: [
+                "FanfareHTTP2", "FanfareAPNs", "FanfareFeeds", "FanfareLog", "FanfareModel", "CFanfareNghttp2",
+            ],
             path: "Tests/Fuzz/Subjects", swiftSettings: swift),
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzSubjects"], path: "Tests/Fuzz/FuzzTests", swiftSettings: swift),

@@ -64,7 +64,7 @@ extension LogEntry {
     }
 
     /// Returns the bytes with their checksum behind them.
-    static func sealed(_ bytes: ArraySlice<UInt8>, at position: LogPosition) -> [UInt8] {
+    package static func sealed(_ bytes: ArraySlice<UInt8>, at position: LogPosition) -> [UInt8] {
         var trailer = SerialWriter()
         trailer.write(fixed: checksum(of: bytes, at: position))
         return bytes + trailer.bytes

@@ -7,6 +7,7 @@ package enum FuzzSubject: String, CaseIterable, Sendable {
     /// Beside nghttp2.
     case beside
     case errorBody = "error-body"
+    case logEntry = "log-entry"
     case native, wyscout, dfl, pwhl
     case dataVolley = "dvw"
     case gtfsRealtime = "gtfs-rt"
@@ -21,6 +22,7 @@ package enum FuzzSubject: String, CaseIterable, Sendable {
             let text = Beside.disagreement(over: Beside.frames(bytes))
             promise(text == nil, text ?? "")
         case .errorBody: runErrorBody(bytes)
+        case .logEntry: runLogEntry(bytes)
         case .native: runNative(bytes)
         case .wyscout: DocumentFuzzing.run(bytes, as: .wyscout)
         case .dfl: DocumentFuzzing.run(bytes, as: .dfl)
