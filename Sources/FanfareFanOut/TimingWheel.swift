@@ -8,7 +8,8 @@
 /// digit in which its tick differs from the current one, in that digit's list. So entries at a lower level are due sooner, entries of
 /// one tick are always in one list, and the entries of a list move to lower levels when time reaches it: seven times at most. Time
 /// advances from one list's earliest tick to the next one's. However long a pause was, no empty tick is visited, and no thread is
-/// woken to move entries. All entries of a list move at once: for a million entries that is less work than inserting them.
+/// woken to move entries. One call moves a few thousand entries at most, because a list may have a million of them; entries that are
+/// inserted while a list moves go behind those that have not moved yet.
 struct TimingWheel {
     enum Subject: Hashable {
         /// An activity in its backoff. The entry is void if the slot has another generation.
@@ -54,6 +55,12 @@ struct TimingWheel {
     /// The present tick; all entries due before it have expired.
     private var current: Int64 = 0
     private(set) var count = 0
+    /// List whose entries are moving to lower levels; `nil` while none does. `current` is its earliest tick.
+    private var moving: UInt32?
+    /// Maximum of entries that one call of `popDue` moves: half a millisecond of work.
+    private let movesMax: Int
+
+    init(movesMax: Int = 4096) { self.movesMax = movesMax }
 
     /// Entries for which memory is allocated.
     var capacity: Int { nodes.count - TimingWheel.lists }
@@ -78,7 +85,8 @@ struct TimingWheel {
             nodes[Int(index)] = node
         }
         count += 1
-        append(index, tick)
+        // Behind the entries that still move, because one of the same tick may be among them.
+        if let moving { link(index, into: moving) } else { append(index, tick) }
         return Entry(node: index)
     }
 
@@ -106,11 +114,13 @@ struct TimingWheel {
     /// Returns the time at which the entry expires: the moment for which it was inserted, rounded up to a tick.
     func due(of entry: Entry) -> Int64 { nodes[Int(entry.node)].tick * TimingWheel.tickNanoseconds }
 
-    /// Removes one entry that is due and returns its subject; `nil` if none is.
+    /// Removes one entry that is due and returns its subject; `nil` if none is. It is also `nil` if a list still moves, and `nextDue` is not
+    /// after `now` then.
     mutating func popDue(_ now: Int64) -> Subject? {
         let tick = now / TimingWheel.tickNanoseconds
         while let earliest, earliest <= tick {
             if earliest > current { advance(to: earliest) }
+            guard moveOn() else { return nil }
             let list = Int(current) % TimingWheel.digits
             let first = nodes[list].next
             if first != list {
@@ -123,24 +133,37 @@ struct TimingWheel {
 
     /// The first tick of the first list: of the lowest level that has entries, and there of the lowest digit.
     private var earliest: Int64? {
+        if moving != nil { return current }
         for level in 0..<TimingWheel.levels where occupied[level] != 0 {
             return nodes[level * TimingWheel.digits + occupied[level].trailingZeroBitCount].tick
         }
         return nil
     }
 
-    /// Advances to the earliest tick. The entries of its list move down; all others are in the right list already.
+    /// Advances to the earliest tick. The entries of its list begin to move down; all others are in the right list already.
     private mutating func advance(to tick: Int64) {
         let (level, list) = place(of: tick)
         current = tick
         guard level > 0 else { return }
-        var index = nodes[Int(list)].next
-        empty(list)
-        while index != list {
+        occupied[level] &= ~TimingWheel.bit(of: list)
+        moving = list
+    }
+
+    /// Moves the next entries of the moving list, in order.
+    ///
+    /// - Returns: `false` if entries are left.
+    private mutating func moveOn() -> Bool {
+        guard let list = moving else { return true }
+        for _ in 0..<movesMax where nodes[Int(list)].next != list {
+            let index = nodes[Int(list)].next
             let next = nodes[Int(index)].next
+            nodes[Int(list)].next = next
+            nodes[Int(next)].previous = list
             append(index, nodes[Int(index)].tick)
-            index = next
         }
+        guard nodes[Int(list)].next == list else { return false }
+        moving = nil
+        return true
     }
 
     private func place(of tick: Int64) -> (level: Int, list: UInt32) {
@@ -156,6 +179,10 @@ struct TimingWheel {
         let bit = TimingWheel.bit(of: list)
         if occupied[level] & bit == 0 || tick < nodes[Int(list)].tick { nodes[Int(list)].tick = tick }
         occupied[level] |= bit
+        link(index, into: list)
+    }
+
+    private mutating func link(_ index: UInt32, into list: UInt32) {
         let last = nodes[Int(list)].previous
         nodes[Int(index)].previous = last
         nodes[Int(index)].next = list
