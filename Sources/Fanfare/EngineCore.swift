@@ -99,9 +99,8 @@ package final class EngineCore {
     package func apply(_ event: FeedEvent, now: FeedTime, wall: FeedTime? = nil) {
         decisionCore.apply(event, now: now, wall: wall, into: &decisions)
         hand()
-        for notice in feedWatch.notices(of: event, runningTopics: decisionCore.runningTopicCount) {
-            delegate?.coreDidReport(notice)
-        }
+        let notices = feedWatch.notices(of: event, runningTopics: decisionCore.runningTopicCount)
+        if recollection == nil { for notice in notices { delegate?.coreDidReport(notice) } }
     }
 
     package func reject(_ rejection: FeedRejection, now: FeedTime) {
@@ -120,8 +119,8 @@ package final class EngineCore {
         hand()
     }
 
-    /// Begins to decide again what an earlier run has decided. Until `endRecall` the delegate gets records and forgotten topics, and the
-    /// shards get nothing.
+    /// Begins to decide again what an earlier run has decided. Until `endRecall` the delegate gets decisions, records and forgotten topics,
+    /// but no publications and reports, and the shards get nothing.
     package func beginRecall() { recollection = Recollection() }
 
     /// Ends a recall. The shards get what each remembered topic shows now, without an alert.
@@ -136,8 +135,8 @@ package final class EngineCore {
 
     package var isRecalling: Bool { recollection != nil }
 
-    /// Takes the decisions of a recall: the same as `hand`, except that nothing goes to the shards.
-    private func recall() {
+    /// Hands the decisions of a recall to the delegate alone.
+    private func handToDelegate() {
         for decision in decisions {
             switch decision {
             case .publish(let publication): recollection?.note(publication)
@@ -157,7 +156,7 @@ package final class EngineCore {
 
     /// Hands the decisions to the shards and to the delegate.
     private func hand() {
-        guard recollection == nil else { return recall() }
+        guard recollection == nil else { return handToDelegate() }
         let delegate = delegate
         var publication: Publication?
         for decision in decisions {

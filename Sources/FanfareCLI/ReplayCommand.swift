@@ -135,7 +135,8 @@ struct ReplayCommand {
 
     func run() throws -> ExitStatus {
         var files = FileRoles()
-        for path in self.options.paths + otherInputs + [subscribersPath].compactMap(\.self) { files.reads(path) }
+        let inputs = self.options.paths + otherInputs + [subscribersPath, storeFolder].compactMap(\.self)
+        for path in inputs { files.reads(path) }
         let log = try decisionsPath.map { (path) throws(UsageError) in
             DecisionLogWriter(
                 try files.open(

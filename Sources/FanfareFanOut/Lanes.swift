@@ -19,10 +19,11 @@ struct Lanes {
         init(_ lane: Int) { rawValue = 1 << UInt8(lane) }
     }
 
-    private var queues: [Queue<LaneMember>] = Array(repeating: Queue(), count: count)
-    /// Number of entries, by lane, above which stale ones are removed. While nothing is pulled, stale entries are not found otherwise.
-    private var tidyAbove = Array(repeating: tidyLeast, count: count)
-    private static let tidyLeast = 1024
+    private var queues: [LaneQueue] = Array(repeating: LaneQueue(), count: count)
+    /// Number of stale entries, by lane: those of members that have left the lane. They are removed once they outnumber the others, because
+    /// nothing else finds them while nothing is pulled.
+    private var stale = Array(repeating: 0, count: count)
+    private static let staleLeast = 512
     private var credits = weights
     /// The lane of the member that is being served.
     private(set) var served = lastLane
@@ -33,13 +34,21 @@ struct Lanes {
         guard member.hasWork, member.lane.parked == nil else { return }
         let lane = member.preferredLane
         guard member.lane.current != lane else { return }
-        guard member.lane.enter(lane, turn: Lanes.quantum) else { return }
-        queues[lane].append(member)
-        if queues[lane].count > tidyAbove[lane] { tidy(lane) }
+        abandon(member)
+        if member.lane.enter(lane, turn: Lanes.quantum) {
+            queues[lane].append(member)
+        } else {
+            stale[lane] -= 1
+        }
     }
 
     /// Removes a member from its lane, for good or until it is enqueued again.
-    mutating func abandon(_ member: LaneMember) { member.lane.leave() }
+    mutating func abandon(_ member: LaneMember) {
+        guard let lane = member.lane.current else { return }
+        member.lane.leave()
+        stale[lane] += 1
+        if stale[lane] > max(Lanes.staleLeast, queues[lane].count / 2) { tidy(lane) }
+    }
 
     private mutating func tidy(_ lane: Int) {
         queues[lane].removeAll {
@@ -47,7 +56,16 @@ struct Lanes {
             $0.lane.dropEntry(in: lane)
             return true
         }
-        tidyAbove[lane] = max(Lanes.tidyLeast, 2 * queues[lane].count)
+        stale[lane] = 0
+    }
+
+    /// Returns a description of a wrong count of stale entries; `nil` if all are right.
+    func violation() -> String? {
+        for lane in 0..<Lanes.count {
+            let found = queues[lane].staleCount(in: lane)
+            if found != stale[lane] { return "lane \(lane) has \(found) stale entries and counts \(stale[lane])" }
+        }
+        return nil
     }
 
     /// Number of entries in all queues, stale ones included; for checks.
@@ -73,6 +91,8 @@ struct Lanes {
                 if member.lane.current == lane {  // done here; its other work, if any, belongs elsewhere
                     member.lane.leave()
                     enqueue(member)
+                } else {
+                    stale[lane] -= 1
                 }
             }
         }
@@ -92,6 +112,7 @@ struct Lanes {
 
     /// Takes the member out of the lanes until `unpark`, because its work may not be sent yet.
     mutating func park(_ member: LaneMember, until timer: TimingWheel.Entry) {
+        abandon(member)
         member.lane.park(until: timer)
     }
 

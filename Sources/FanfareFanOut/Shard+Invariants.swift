@@ -166,7 +166,8 @@ extension Shard {
         feedback.violation() ?? publications.violation() ?? freshness.violation()
             ?? ageScanner.violation(hasActivities: store.count > 0, slots: store.activities.count)
             ?? renewals.violation(slotOf: { store.slot(of: $0) })
-            ?? starts.violation() ?? lineups.violation() ?? quarantine.violation() ?? carriedAlerts.violation()
+            ?? lanes.violation() ?? starts.violation() ?? lineups.violation() ?? quarantine.violation()
+            ?? carriedAlerts.violation()
     }
 
     /// Checks that each lineup has an audience of its topics, and the reverse.

@@ -32,6 +32,8 @@ final class LMDBEnvironment: @unchecked Sendable {
             var info = MDB_envinfo()
             try LMDBEnvironment.check(mdb_env_info(created, &info), "mdb_env_info")
             self.mapBytes = info.me_mapsize
+            try LMDBEnvironment.checkLength(of: folder, info, created)
+            try LMDBEnvironment.forgetDeadReaders(of: created)
             table = try LMDBEnvironment.openTable(in: created, isReadOnly: isReadOnly)
         } catch {
             mdb_env_close(created)
@@ -54,9 +56,36 @@ final class LMDBEnvironment: @unchecked Sendable {
         return table
     }
 
+    /// Refuses a file that was cut short: LMDB would read its missing pages from memory that does not exist, which ends the process.
+    private static func checkLength(
+        of folder: String, _ info: MDB_envinfo, _ environment: OpaquePointer
+    ) throws(Failure) {
+        var (file, statistics) = (stat(), MDB_stat())
+        try check(mdb_env_stat(environment, &statistics), "mdb_env_stat")
+        // A new environment has no file of that length before its first commit.
+        guard info.me_last_txnid > 0, stat(folder + "/data.mdb", &file) == 0 else { return }
+        let needed = (info.me_last_pgno + 1) * Int(statistics.ms_psize)
+        guard file.st_size >= needed else { throw Failure(call: "data.mdb is cut short", code: MDB_CORRUPTED) }
+    }
+
+    /// Forgets readers whose process has ended. Each of them would keep LMDB from using again what it freed since, so the file would grow
+    /// without bound.
+    func forgetDeadReaders() throws(Failure) { try LMDBEnvironment.forgetDeadReaders(of: environment) }
+
+    private static func forgetDeadReaders(of environment: OpaquePointer) throws(Failure) {
+        try check(mdb_reader_check(environment, nil), "mdb_reader_check")
+    }
+
     private static func begin(in environment: OpaquePointer, isReadOnly: Bool) throws(Failure) -> OpaquePointer {
         var transaction: OpaquePointer?
-        try check(mdb_txn_begin(environment, nil, isReadOnly ? UInt32(MDB_RDONLY) : 0, &transaction), "mdb_txn_begin")
+        let flags = isReadOnly ? UInt32(MDB_RDONLY) : 0
+        var code = mdb_txn_begin(environment, nil, flags, &transaction)
+        if code == MDB_MAP_RESIZED {
+            // Another process has enlarged the map.
+            try check(mdb_env_set_mapsize(environment, 0), "mdb_env_set_mapsize")
+            code = mdb_txn_begin(environment, nil, flags, &transaction)
+        }
+        try check(code, "mdb_txn_begin")
         guard let transaction else { throw Failure(call: "mdb_txn_begin", code: ENOMEM) }
         return transaction
     }

@@ -7,10 +7,18 @@ internal import Glibc
 /// thread at a time.
 package final class LMDBLog: Log, @unchecked Sendable {
     package let folder: String
-    private let environment: LMDBEnvironment
+    /// `nil` after a write that failed, until the next one.
+    private var environment: LMDBEnvironment?
+    private let isReadOnly: Bool
+    private let mapBytes: Int
     /// Descriptor of the file whose lock says that a process writes to the folder; -1 for a reader.
     private let owner: CInt
     package private(set) var end: LogPosition
+    private var appends = 0
+    /// Number of appends after which readers that have died are looked for.
+    private static let readerCheckInterval = 1000
+    /// Rows per transaction of a reader. A transaction that stays open, behind a pager for example, keeps LMDB from using pages again.
+    private static let rowsPerRead = 1000
 
     /// Address space at first; doubled whenever it is full.
     package static let mapBytesFirst = 1 << 30
@@ -24,10 +32,13 @@ package final class LMDBLog: Log, @unchecked Sendable {
         folder: String, isReadOnly: Bool = false, mapBytes: Int = LMDBLog.mapBytesFirst
     ) throws(LogError) {
         self.folder = folder
+        self.isReadOnly = isReadOnly
+        self.mapBytes = mapBytes
         owner = isReadOnly ? -1 : try LMDBLog.own(folder)
         do throws(LMDBEnvironment.Failure) {
-            environment = try LMDBEnvironment(folder: folder, mapBytes: mapBytes, isReadOnly: isReadOnly)
-            end = try environment.lastKey()
+            let opened = try LMDBEnvironment(folder: folder, mapBytes: mapBytes, isReadOnly: isReadOnly)
+            environment = opened
+            end = try opened.lastKey()
         } catch {
             if owner >= 0 { close(owner) }
             throw LogError("\(folder): cannot be opened as a store: \(error.reason) (\(error.call))")
@@ -66,14 +77,35 @@ package final class LMDBLog: Log, @unchecked Sendable {
             rows.append(row)
         }
         do throws(LMDBEnvironment.Failure) {
-            try append(rows)
+            let environment = try reopened()
+            let last = try environment.lastKey()
+            // A commit that reported a failure may have been written all the same.
+            if last != end + LogPosition(rows.count) {
+                guard last == end else {
+                    throw LMDBEnvironment.Failure(call: "entry \(last) is last, not \(end)", code: EIO)
+                }
+                try append(rows, to: environment)
+            }
         } catch {
+            // LMDB refuses all further writes of an environment after some failures, so the next try opens it anew.
+            environment = nil
             throw LogError("\(folder): cannot be written: \(error.reason) (\(error.call))")
         }
         end += LogPosition(rows.count)
     }
 
-    private func append(_ rows: [[UInt8]]) throws(LMDBEnvironment.Failure) {
+    private func reopened() throws(LMDBEnvironment.Failure) -> LMDBEnvironment {
+        if let environment { return environment }
+        let opened = try LMDBEnvironment(folder: folder, mapBytes: mapBytes, isReadOnly: isReadOnly)
+        environment = opened
+        return opened
+    }
+
+    private func append(
+        _ rows: [[UInt8]], to environment: LMDBEnvironment
+    ) throws(LMDBEnvironment.Failure) {
+        appends += 1
+        if appends.isMultiple(of: LMDBLog.readerCheckInterval) { try environment.forgetDeadReaders() }
         while true {
             do throws(LMDBEnvironment.Failure) {
                 return try environment.append(rows, from: end + 1)
@@ -87,30 +119,36 @@ package final class LMDBLog: Log, @unchecked Sendable {
     package func read(
         from position: LogPosition, _ body: (LogPosition, LogEntry) throws(LogError) -> Bool
     ) throws(LogError) {
-        var fault: LogError?
         var next = max(1, position)
-        do throws(LMDBEnvironment.Failure) {
-            try environment.scan(from: next) { found, row in
-                do throws(LogError) {
-                    guard found == next else {
-                        throw LogError("\(folder): entry \(next) is missing; restore the folder from a backup")
-                    }
-                    next += 1
-                    return try body(found, try entry(row, at: found))
-                } catch {
-                    fault = error
-                    return false
+        while true {
+            let rows = try rows(from: next)
+            for (found, row) in rows {
+                guard found == next else {
+                    throw LogError("\(folder): entry \(next) is missing; restore the folder from a backup")
                 }
+                next += 1
+                guard try body(found, try entry(row, at: found)) else { return }
+            }
+            if rows.count < LMDBLog.rowsPerRead { return }
+        }
+    }
+
+    private func rows(from position: LogPosition) throws(LogError) -> [(LogPosition, [UInt8])] {
+        var rows: [(LogPosition, [UInt8])] = []
+        do throws(LMDBEnvironment.Failure) {
+            try reopened().scan(from: position) { found, row in
+                rows.append((found, Array(row)))
+                return rows.count < LMDBLog.rowsPerRead
             }
         } catch {
             throw LogError("\(folder): cannot be read: \(error.reason) (\(error.call))")
         }
-        if let fault { throw fault }
+        return rows
     }
 
-    private func entry(_ row: UnsafeRawBufferPointer, at position: LogPosition) throws(LogError) -> LogEntry {
+    private func entry(_ row: [UInt8], at position: LogPosition) throws(LogError) -> LogEntry {
         do throws(SerialError) {
-            return try LogEntry(Array(row), at: position)
+            return try LogEntry(row, at: position)
         } catch {
             let remedy =
                 if case .newerForm = error { "use that release" } else { "restore the folder from a backup" }

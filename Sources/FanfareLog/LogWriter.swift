@@ -16,6 +16,8 @@ package final class LogWriter: Sendable {
         let state = Locked(State())
         /// Signalled when entries wait or the writer is closed.
         let work = DispatchSemaphore(value: 0)
+        /// Signalled when the writer is closed.
+        let closing = DispatchSemaphore(value: 0)
         let hasEnded = DispatchSemaphore(value: 0)
     }
 
@@ -45,15 +47,19 @@ package final class LogWriter: Sendable {
             defer { state.isClosed = true }
             return !state.isClosed
         }
-        if isFirst { shared.work.signal() }
+        guard isFirst else { return }
+        shared.closing.signal()
+        shared.work.signal()
     }
 
     /// Blocks until the thread has ended, after `close`.
     ///
     /// - Returns: `false` if it has not ended in that time, because the disk does not answer.
     @discardableResult package func join(within timeout: Duration) -> Bool {
-        let milliseconds = Int(clamping: timeout.components.seconds) &* 1000
-        return shared.hasEnded.wait(timeout: .now() + .milliseconds(milliseconds)) == .success
+        let (seconds, attoseconds) = timeout.components
+        let wait = DispatchTimeInterval.milliseconds(
+            Int(clamping: seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+        return shared.hasEnded.wait(timeout: .now() + wait) == .success
     }
 
     private static func run(_ log: any Log, _ shared: Shared, _ report: @Sendable (String) -> Void) {
@@ -87,9 +93,7 @@ package final class LogWriter: Sendable {
                 }
                 hasFailed = true
             }
-            // A signal may stand for further entries, which wait; only the closing ends the wait early.
-            _ = shared.work.wait(timeout: .now() + retryWait)
-            if shared.state.withLock(\.isClosed) { return false }
+            if shared.closing.wait(timeout: .now() + retryWait) == .success { return false }
         }
     }
 }

@@ -8,9 +8,10 @@ final class Interruptions {
     private var signals: [SignalWatcher] = []
     var onInterrupt: () -> Void = {}
 
+    init(loop: Loop) throws(LoopError) { wakeup = try Wakeup(loop: loop) { [unowned self] in onInterrupt() } }
+
     /// Takes over SIGINT, SIGTERM and SIGHUP, which no longer end the process.
-    init(loop: Loop) throws(LoopError) {
-        wakeup = try Wakeup(loop: loop) { [unowned self] in onInterrupt() }
+    func takeSignals(of loop: Loop) throws(LoopError) {
         for signal in [SignalWatcher.Signal.interrupt, .terminate] {
             signals.append(try SignalWatcher(loop: loop, signal: signal) { [unowned self] in onInterrupt() })
         }

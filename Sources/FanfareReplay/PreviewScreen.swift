@@ -15,7 +15,12 @@ struct PreviewScreen {
 
     /// Next time at which the phone may show something else without further decisions.
     var nextDue: FeedTime? { phone.nextDue }
-    func take(_ decisions: [Decision]) { phone.take(decisions, show: show) }
+
+    /// - Parameter isShown: `false` for decisions that have been shown before.
+    func take(_ decisions: [Decision], isShown: Bool = true) {
+        phone.take(decisions, show: isShown ? show : { _ in })
+    }
+
     func pass(to moment: FeedTime) { phone.pass(to: moment, show: show) }
     func finish() { phone.finish(show: show) }
 }

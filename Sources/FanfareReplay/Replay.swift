@@ -54,22 +54,28 @@ package final class Replay {
         preview = PreviewScreen(of: options.preview, rules: options.rules.lineups, show: output.preview)
         do {
             loop = try Loop()
+            if let log = try log ?? Replay.openLog(options.store) {
+                store = try ReplayStore(log, rules: options.store?.rules ?? "", isLive: plan.isLive, loop: loop)
+            }
             source = try Replay.open(plan, loop, input)
             engine = try Replay.makeEngine(plan, loop, transports, report: output.report)
             if let notice = plan.strangers?.notice { journal.report(notice) }
-            interruptions = try Interruptions(loop: loop)
             pacing = try ReplayPacing(plan.pace, loop: loop)
-            if let log = try log
-                ?? options.store.map({ (options) throws(LogError) in try LMDBLog(folder: options.folder) })
-            {
-                store = try ReplayStore(log, rules: options.store?.rules ?? "", loop: loop)
-            }
+            interruptions = try Interruptions(loop: loop)
+            engine.delegate = self
+            // Signals end the process until the store has been read, which may take minutes.
+            try recall()
+            try interruptions.takeSignals(of: loop)
         } catch {
             throw ReplayError(description: "\(error)")
         }
         connect()
-        do throws(LogError) { try recall() } catch { throw ReplayError(description: "\(error)") }
         for path in plan.skippedFiles { journal.report("\(path): not a feed, skipped") }
+    }
+
+    private static func openLog(_ options: StoreOptions?) throws(LogError) -> (any Log)? {
+        guard let options else { return nil }
+        return try LMDBLog(folder: options.folder)
     }
 
     private static func open(_ plan: ReplayPlan, _ loop: Loop, _ input: CInt) throws -> any ReplaySource {
@@ -94,7 +100,6 @@ package final class Replay {
     }
 
     private func connect() {
-        engine.delegate = self
         pacing.onDue = { [unowned self] in if course.hasBegun { step() } else { begin() } }
         interruptions.onInterrupt = { [unowned self] in interrupted() }
         source.onItems = { [unowned self] in step() }
@@ -187,11 +192,11 @@ package final class Replay {
                 take(item, logTime)
                 continue
             }
-            if let entry = store.entry(of: item, now: logTime, wall: source.wall, isLive: plan.isLive) {
+            if let entry = store.entry(of: item, now: logTime, wall: source.wall) {
                 entries.append(entry)
             }
         }
-        if store == nil { pacing.yield() }
+        if entries.isEmpty { pacing.yield() }
     }
 
     /// Advances to a deadline before the next item.
@@ -202,7 +207,8 @@ package final class Replay {
             advance(to: moment)
             return true
         }
-        store.append([LogEntry(now: moment, .tick)])
+        // A clock beyond all plausible times moves no log time, so its ticks would never end.
+        store.append([LogEntry(now: moment.isPlausible ? moment : due, .tick)])
         return false
     }
 
@@ -227,10 +233,10 @@ package final class Replay {
         if course.isFeeding { pacing.yield() }
     }
 
-    /// Earliest moment at which time stops before the next item. At full speed with a store that is the previewed phone's alone, because
-    /// each stop of the engine is an entry, and an event fires the timers before it anyway.
+    /// Earliest moment at which time stops before the next item. With a store and an item that has come that is the previewed phone's alone,
+    /// because each stop of the engine is an entry, and an event fires the timers before it anyway.
     private var nextStop: FeedTime? {
-        store != nil && plan.options.speed == .max && !plan.isLive ? preview?.nextDue : nextDeadline
+        store != nil && (plan.isLive || plan.options.speed == .max) ? preview?.nextDue : nextDeadline
     }
 
     /// Earliest deadline of the engine and of the previewed phone.
@@ -279,7 +285,7 @@ package final class Replay {
             case .rules: break
             }
         }
-        source.continueLogTime(from: store.latest)
+        source.continueLogTime(from: engine.now)
         figures.noteRecall(of: store.recalled)
     }
 
@@ -344,7 +350,7 @@ extension Replay: EngineCoreDelegate {
         liveAudience?.welcome(publication.topicID) { engine.send($1, forSubscriber: $0) }
     }
 
-    func coreDidDecide(_ decisions: [Decision]) { preview?.take(decisions) }
+    func coreDidDecide(_ decisions: [Decision]) { preview?.take(decisions, isShown: !engine.isRecalling) }
 
     func coreDidForget(_ topic: DecisionCore.TopicView) {
         liveAudience?.forget(topic.id)

@@ -19,8 +19,8 @@ protocol ReplaySource {
     mutating func clockTime() -> FeedTime?
     /// Wall clock at the last reading of log time, which may be ahead of it; `nil` for a recorded feed.
     var wall: FeedTime? { get }
-    /// Makes log time go on from that of an earlier run, even if the clock was set back since.
-    mutating func continueLogTime(from latest: FeedTime?)
+    /// Makes a live feed's log time go on from that of an earlier run.
+    mutating func continueLogTime(from latest: FeedTime)
 }
 
 /// Recorded files, whose items are always available.
@@ -42,7 +42,7 @@ struct RecordedFeed: ReplaySource {
     func close() {}
     func clockTime() -> FeedTime? { nil }
     var wall: FeedTime? { nil }
-    func continueLogTime(from latest: FeedTime?) {}
+    func continueLogTime(from latest: FeedTime) {}
 }
 
 /// Standard input, read line by line as it is written.
@@ -91,7 +91,7 @@ final class LiveInput: ReplaySource {
     func close() { bytes.close() }
     func clockTime() -> FeedTime? { lines.now() }
     var wall: FeedTime? { lines.wall }
-    func continueLogTime(from latest: FeedTime?) { lines.continueLogTime(from: latest) }
+    func continueLogTime(from latest: FeedTime) { lines.continueLogTime(from: latest) }
 }
 
 /// Lines of a live feed. An item's log time is the time at which it is taken, by the engine's clock (`LogClock`): neither the times in the
@@ -112,8 +112,11 @@ struct LiveLines {
         log = LogClock(at: self.clock.now())
     }
 
-    /// Makes log time go on from that of an earlier run, even if the clock was set back since.
-    mutating func continueLogTime(from latest: FeedTime?) { log = LogClock(at: clock.now(), notBefore: latest) }
+    /// Makes log time go on from that of an earlier run.
+    mutating func continueLogTime(from latest: FeedTime) {
+        // A store without events has no log time yet.
+        if latest > FeedTime.plausible.lowerBound { log = LogClock(at: clock.now(), continuing: latest) }
+    }
 
     mutating func take(_ chunk: UnsafeRawBufferPointer) {
         items.removeFirst(position)

@@ -20,6 +20,7 @@ package struct StoreOptions: Sendable {
 final class ReplayStore {
     private let log: any Log
     private let rules: String
+    private let isLive: Bool
     private let writer: LogWriter
     private let reports = Locked<[String]>([])
     private let wakeup: Wakeup
@@ -29,17 +30,16 @@ final class ReplayStore {
     /// Place of the last item taken from a recorded feed.
     private var place: UInt64 = 0
     private(set) var recalled = 0
-    /// Log time of the last entry; `nil` in an empty store.
-    private(set) var latest: FeedTime?
     /// Called on the loop with entries that have become durable, in order.
     var onDurable: ([LogEntry]) -> Void = { _ in }
     /// Called on the loop with lines for operators.
     var onReport: (String) -> Void = { _ in }
 
     /// - Parameter log: a log that this object alone uses from here on.
-    init(_ log: any Log, rules: String, loop: Loop) throws {
+    init(_ log: any Log, rules: String, isLive: Bool, loop: Loop) throws {
         self.log = log
         self.rules = rules
+        self.isLive = isLive
         var wake: () -> Void = {}
         wakeup = try Wakeup(loop: loop) { wake() }
         let signal = wakeup.signal
@@ -85,7 +85,6 @@ final class ReplayStore {
             }
             try follow(entry, at: position, in: &source)
             recalled += 1
-            latest = max(entry.now, latest ?? entry.now)
             body(entry)
             return true
         }
@@ -109,7 +108,10 @@ final class ReplayStore {
     /// Moves the source behind an entry's item, which must be the item that the log has.
     private func follow(_ entry: LogEntry, at position: LogPosition, in source: inout any ReplaySource) throws(LogError)
     {
-        guard entry.place > 0 else { return }
+        guard entry.place > 0 else {
+            guard !isLive, entry.isOfFeed else { return }
+            throw LogError("the store was written from standard input; give the replay of files a new folder")
+        }
         while place < entry.place, let (_, item) = source.peek() {
             source.advance()
             place += 1
@@ -129,7 +131,7 @@ final class ReplayStore {
     // MARK: - Appending
 
     /// Returns the entry of an item that has just been taken from the source; `nil` for a notice, which changes nothing.
-    func entry(of item: FeedItem, now: FeedTime, wall: FeedTime?, isLive: Bool) -> LogEntry? {
+    func entry(of item: FeedItem, now: FeedTime, wall: FeedTime?) -> LogEntry? {
         place += 1
         let place = isLive ? 0 : place
         return switch item {
@@ -163,5 +165,15 @@ final class ReplayStore {
         let entries = pending
         pending = []
         onDurable(entries)
+    }
+}
+
+extension LogEntry {
+    /// Is `true` for an entry that an item of a feed made.
+    fileprivate var isOfFeed: Bool {
+        switch body {
+        case .event, .rejection: true
+        case .rules, .tick, .feedEnd: false
+        }
     }
 }

@@ -8,11 +8,19 @@ package struct LogClock: Sendable {
     private var log: Int64
     private var at: Int64
 
-    /// Creates a clock that starts at the wall clock's time, or at a later one.
-    ///
-    /// - Parameter earliest: log time of an earlier run. The wall clock may have been set back since, and log time never goes back.
-    package init(at moment: Moment, notBefore earliest: FeedTime? = nil) {
-        log = max(ClockBounds.wall(moment.wallMilliseconds), earliest.map { ClockBounds.wall($0.milliseconds) } ?? .min)
+    /// Creates a clock that goes on with the log time of an earlier run. It begins at the wall clock's time, but not before that log time,
+    /// and at most 30 s after it: neither a long pause nor a wrong clock is hours of silence of all feeds.
+    package init(at moment: Moment, continuing latest: FeedTime) {
+        self.init(at: moment)
+        let latest = ClockBounds.wall(latest.milliseconds)
+        log = min(max(log, latest), latest + LogClock.stepMax)
+    }
+
+    private static let stepMax: Int64 = 30_000_000_000
+
+    /// Creates a clock that starts at the wall clock's time.
+    package init(at moment: Moment) {
+        log = ClockBounds.wall(moment.wallMilliseconds)
         at = moment.monotonicNanoseconds
     }
 

@@ -107,6 +107,29 @@ import Testing
         #expect(error?.description.contains("entry 123: its checksum is wrong") == true)
     }
 
+    @Test func aFileThatWasCutShortIsRefused() throws {
+        let folder = Folder()
+        do {
+            let log = try LMDBLog(folder: folder.path)
+            try log.append(entries(0..<5000))
+        }
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.path + "/data.mdb"))
+        try handle.truncate(atOffset: 16_384)
+        try handle.close()
+        let error = #expect(throws: LogError.self) { try LMDBLog(folder: folder.path) }
+        #expect(error?.description.contains("cut short") == true)
+    }
+
+    /// A reader takes a thousand rows at a time, and goes on behind them.
+    @Test func aReaderCrossesItsTransactions() throws {
+        let folder = Folder()
+        let log = try LMDBLog(folder: folder.path)
+        try log.append(entries(0..<3000))
+        #expect(try read(log) == entries(0..<3000))
+        #expect(try read(log, from: 999) == entries(998..<3000))
+        #expect(try read(log, from: 2001) == entries(2000..<3000))
+    }
+
     @Test(arguments: ["/proc/no-such", "/dev/null/x"]) func aFolderThatCannotBeMadeIsNamed(path: String) {
         let error = #expect(throws: LogError.self) { try LMDBLog(folder: path) }
         #expect(error?.description.hasPrefix(path) == true)

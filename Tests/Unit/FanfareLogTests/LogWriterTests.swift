@@ -53,13 +53,18 @@ import Testing
         #expect(found == (1...100).map(entry))
     }
 
-    /// The second entry comes while the first one cannot be written, and does not overtake it.
+    /// The second entry comes while the first one cannot be written, does not overtake it, and follows it.
     @Test func aFullDiskIsReportedOnceAndTriedAgain() throws {
         let log = FailingLog(failures: 2)
         let lines = Locked<[String]>([])
-        let writer = try LogWriter(log) { line in lines.withLock { $0.append(line) } }
+        let failed = DispatchSemaphore(value: 0)
+        let writer = try LogWriter(log) { line in
+            lines.withLock { $0.append(line) }
+            failed.signal()
+        }
         let done = DispatchSemaphore(value: 0)
         writer.append([entry(1)]) { done.signal() }
+        #expect(failed.wait(timeout: .now() + 60) == .success)
         writer.append([entry(2)]) { done.signal() }
         for _ in 1...2 { #expect(done.wait(timeout: .now() + 60) == .success) }
         writer.close()

@@ -21,6 +21,14 @@ import Testing
         }
     }
 
+    /// A restart after a pause, and after the machine's clock was set.
+    @Test(arguments: [(-hour, 0), (0, 0), (10_000, 10_000), (2 * 24 * hour, 30_000), (Int64.max - start, 30_000)])
+    func goesOnWithTheLogTimeOfAnEarlierRun(pause: Int64, step: Int64) {
+        let moment = Moment(wallMilliseconds: LogClockTests.start + pause, monotonicNanoseconds: 0)
+        let log = LogClock(at: moment, continuing: FeedTime(milliseconds: LogClockTests.start))
+        #expect(log.now.milliseconds == LogClockTests.start + step)
+    }
+
     @Test func isTheWallWhereNobodySetsIt() {
         var run = Run()
         run.pass(10_000)
