@@ -21,6 +21,7 @@ let swift: [SwiftSetting] =
 var products: [Product] = [
     .library(name: "Fanfare", targets: ["Fanfare"]),
     .library(name: "FanfareLineup", targets: ["FanfareLineup"]),
+    .library(name: "FanfarePresentation", targets: ["FanfarePresentation"]),
     .executable(name: "fanfare", targets: ["FanfareCLI"]),
 ]
 
@@ -65,9 +66,12 @@ var targets: [Target] = [
         swiftSettings: swift),
     // What an app on the phone shares with a backend: nothing but Foundation.
     .target(name: "FanfareLineup", swiftSettings: swift),
+    // Pictures of content states: the command's, and nothing that an embedding program needs.
+    .target(name: "FanfarePresentation", dependencies: ["FanfareModel"], swiftSettings: swift),
     .executableTarget(
         name: "FanfareCLI",
-        dependencies: stages("Fanfare", "FanfareReplay", "FanfareFeeds", "FanfareLoop", "FanfareRules"),
+        dependencies: stages(
+            "Fanfare", "FanfareReplay", "FanfareFeeds", "FanfareLoop", "FanfareRules", "FanfarePresentation"),
         swiftSettings: swift),
 
     // The whole engine in one thread, with clocks and a network made of a seed.
