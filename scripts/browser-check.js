@@ -3,8 +3,9 @@
 const WIDTH_TOLERANCE = 0.03, CONTRAST_MIN = 4.5, CONTRAST_MIN_LARGE = 3;
 const faults = [], figures = { texts: 0, widths: 0, worstWidth: 0, pictures: 0, contrasts: 0, worstContrast: null, unmeasured: 0 };
 
+// What a long page leaves undrawn until it is scrolled to (content-visibility: auto) is not looked at.
 function isVisible(element) {
-  return element.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: false });
+  return element.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true });
 }
 
 function name(element) {
@@ -81,8 +82,12 @@ function checkNames() {
 // --- Contrast, of a text's colour with what lies below it.
 
 function colour(text) {
-  const parts = /^rgba?\(([^)]+)\)$/.exec(text)?.[1].split(/[\s,/]+/).filter(Boolean).map(Number);
-  return parts ? { rgb: parts.slice(0, 3), alpha: parts[3] ?? 1 } : null;
+  const parts = /^(rgba?|color)\((?:srgb )?([\d.,\s/%e-]+)\)$/.exec(text);
+  if (!parts) return null;
+  const numbers = parts[2].split(/[\s,/]+/).filter(Boolean).map(Number);
+  // What CSS mixes is given in shares of one.
+  const scale = parts[1] === "color" ? 255 : 1;
+  return { rgb: numbers.slice(0, 3).map((value) => value * scale), alpha: numbers[3] ?? 1 };
 }
 
 function over(top, bottom) {
@@ -151,8 +156,10 @@ function checkContrast() {
     const element = walker.currentNode.parentElement;
     if (!walker.currentNode.data.trim() || done.has(element) || element.closest("script, style, title, desc, noscript, template")) continue;
     done.add(element);
+    // Visibility first: the box of what is not drawn costs the layout that the page saves.
+    if (!isVisible(element) || element.disabled) continue;
     const box = element.getBoundingClientRect();
-    if (!isVisible(element) || box.width < 2 || box.height < 2 || element.disabled) continue;
+    if (box.width < 2 || box.height < 2) continue;
     figures.texts += 1;
     const style = getComputedStyle(element), svg = element.closest("svg");
     const ink = colour(svg ? style.fill : style.color), paper = background(element);
