@@ -34,6 +34,7 @@ var targets: [Target] = [
     // System libraries, one module each, and the smallest shims.
     .systemLibrary(name: "CFanfareUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CFanfareOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CFanfareHarfBuzz", pkgConfig: "harfbuzz-subset", providers: [.apt(["libharfbuzz-dev"])]),
 
     // The engine, in the order data flows through it. What one stage hands to the next is the model's; decisions and fan-out
     // know nothing of each other.
@@ -48,8 +49,9 @@ var targets: [Target] = [
         linkerSettings: [.linkedLibrary("m")]),
     // toml++ is header-only.
     .target(name: "CFanfareTOML"),
+    .target(name: "FanfareTOML", dependencies: ["FanfareModel", "CFanfareTOML"], swiftSettings: swift),
     .target(
-        name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "CFanfareTOML"], swiftSettings: swift),
+        name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML"], swiftSettings: swift),
     .target(
         name: "FanfareFanOut", dependencies: ["FanfareModel"], swiftSettings: swift,
         linkerSettings: [.linkedLibrary("m")]),
@@ -67,11 +69,14 @@ var targets: [Target] = [
     // What an app on the phone shares with a backend: nothing but Foundation.
     .target(name: "FanfareLineup", swiftSettings: swift),
     // Pictures of content states: the command's, and nothing that an embedding program needs.
-    .target(name: "FanfarePresentation", dependencies: ["FanfareModel"], swiftSettings: swift),
+    .target(
+        name: "FanfarePresentation", dependencies: ["FanfareModel", "FanfareTOML", "CFanfareHarfBuzz"],
+        resources: [.embedInCode("Templates")], swiftSettings: swift),
     .executableTarget(
         name: "FanfareCLI",
         dependencies: stages(
-            "Fanfare", "FanfareReplay", "FanfareFeeds", "FanfareLoop", "FanfareRules", "FanfarePresentation"),
+            "Fanfare", "FanfareReplay", "FanfareFeeds", "FanfareLoop", "FanfareTOML", "FanfareRules",
+            "FanfarePresentation"),
         swiftSettings: swift),
 
     // The whole engine in one thread, with clocks and a network made of a seed.
@@ -116,7 +121,8 @@ var targets: [Target] = [
         path: "Tests/Unit/FanfareFeedsTests",
         swiftSettings: swift),
     .testTarget(
-        name: "FanfareRulesTests", dependencies: ["FanfareRules", "FanfareFeeds", "FanfareModel", "FanfareDecisions"],
+        name: "FanfareRulesTests",
+        dependencies: ["FanfareRules", "FanfareTOML", "FanfareFeeds", "FanfareModel", "FanfareDecisions"],
         path: "Tests/Unit/FanfareRulesTests",
         swiftSettings: swift),
     // What people must see of a feed, worked out again as simply as possible, and a program that compares.

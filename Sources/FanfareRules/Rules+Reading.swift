@@ -1,6 +1,6 @@
 package import FanfareDecisions
 import FanfareModel
-import Foundation
+package import FanfareTOML
 
 extension Rules {
     /// Reads a rules file (TOML): one table per topic kind, each complete in itself. Kinds that the file does not name keep their
@@ -15,16 +15,13 @@ extension Rules {
     ///     essential = true
     ///     alert = { class = "essential", burst = 1, refill = "30 min", freshFor = "10 min", title = "Almost there" }
     ///
-    /// - Throws: `RulesError` with every fault, each with line and column; nothing of the file then applies.
-    package init(file path: String) throws(RulesError) {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw RulesError(unreadable: path)
-        }
-        try self.init(toml: Array(data), file: path)
+    /// - Throws: `TOMLError` with every fault, each with line and column; nothing of the file then applies.
+    package init(file path: String) throws(TOMLError) {
+        try self.init(toml: try TOMLValue.contents(ofFile: path), file: path)
     }
 
     /// - Parameter file: name of the file in messages.
-    package init(toml bytes: [UInt8], file: String) throws(RulesError) {
+    package init(toml bytes: [UInt8], file: String) throws(TOMLError) {
         self = .builtIn
         let faults = TableReader.Faults()
         guard let kinds = try TOMLValue.document(bytes, file: file).members else { return }
@@ -43,7 +40,7 @@ extension Rules {
             rules.read(TableReader(members, at: member.keyPlace, faults), kind: kind)
             if kind == .generic { other = rules } else { self.kinds[kind] = rules }
         }
-        guard faults.all.isEmpty else { throw RulesError(file: file, faults: faults.all) }
+        guard faults.all.isEmpty else { throw TOMLError(file: file, faults: faults.all) }
     }
 }
 
@@ -358,26 +355,6 @@ extension AlertRule {
 }
 
 extension TableReader {
-    /// Returns `true` if all required keys are present; otherwise notes the missing ones.
-    fileprivate func has(_ required: [String]) -> Bool {
-        let missing = required.filter { key in !members.contains { $0.key == key } }
-        if !missing.isEmpty {
-            faults.note(
-                place, "\(missing.joined(separator: ", ")) missing; expected \(required.joined(separator: ", "))")
-        }
-        return missing.isEmpty
-    }
-
-    fileprivate func has(_ required: String...) -> Bool { has(required) }
-
-    fileprivate func texts(_ key: String) -> Set<String>? {
-        take(key, "an array of texts") { value in
-            guard case .array(let values) = value.content else { return nil }
-            let texts = values.compactMap(\.text)
-            return texts.count == values.count ? Set(texts) : nil
-        }
-    }
-
     fileprivate func bucketSize() -> TokenBucket.Size? {
         let burst = whole("burst", 1...1000)
         let refill = duration("refill", .milliseconds(1) ... .seconds(86_400))
@@ -404,39 +381,5 @@ extension TableReader {
             }
             return distance.map { FieldShift(member.key, by: $0) }
         }
-    }
-
-    /// Returns conditions such as `{ status = "arriving", stops = { atMost = 1 } }`, in the order of the file.
-    fileprivate func conditions(_ key: String) -> [Condition] {
-        guard let conditions = table(key) else { return [] }
-        if conditions.members.isEmpty {
-            faults.note(conditions.place, "\(key) is empty; expected a condition, or no \(key)")
-        }
-        return conditions.members.compactMap { member in
-            conditions.test(member).map { Condition(member.key, $0) }
-        }
-    }
-
-    private func test(_ member: TOMLValue.Member) -> Condition.Test? {
-        if let value = member.value.scalar { return .oneOf([value]) }
-        switch member.value.content {
-        case .array(let values):
-            let scalars = values.compactMap(\.scalar)
-            if scalars.count == values.count, !scalars.isEmpty { return .oneOf(scalars) }
-        case .table(let members) where members.count == 1:
-            let value = members[0].value
-            switch members[0].key {
-            case "atLeast": if let bound = value.scalar?.doubleValue { return .atLeast(bound) }
-            case "atMost": if let bound = value.scalar?.doubleValue { return .atMost(bound) }
-            case "present": if let present = value.boolean { return .present(present) }
-            default: break
-            }
-        default: break
-        }
-        faults.note(
-            member.value.place,
-            "\(member.key) is \(member.value.name); expected a value, an array of values, { atLeast = number }, "
-                + "{ atMost = number } or { present = true }")
-        return nil
     }
 }

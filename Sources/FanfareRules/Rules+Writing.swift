@@ -1,5 +1,6 @@
 package import FanfareDecisions
 package import FanfareModel
+import FanfareTOML
 
 extension Rules {
     /// The rules as a rules file, which reads back as the same rules. A kind whose reducer has no name in files gets a comment instead.

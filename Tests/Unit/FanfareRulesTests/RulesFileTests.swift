@@ -221,7 +221,7 @@ import Testing
 
     @Test(arguments: broken.indices) func brokenFilesSayWhere(index: Int) throws {
         let (toml, place, says) = Self.broken[index]
-        let error = #expect(throws: RulesError.self, "\(toml)") { try read(toml) }
+        let error = #expect(throws: TOMLError.self, "\(toml)") { try read(toml) }
         let lines = error?.lines ?? []
         #expect(lines.count == 1, "\(lines)")
         #expect(lines.first?.hasPrefix("rules.toml:\(place)") == true, "\(lines)")
@@ -231,7 +231,7 @@ import Testing
     @Test func thirtyAndMore() { #expect(Self.broken.count >= 30) }
 
     @Test func allFaultsOfAFileAreTold() {
-        let error = #expect(throws: RulesError.self) {
+        let error = #expect(throws: TOMLError.self) {
             try read("[a]\nprioritee = 5\nrelevance = -1\n\n[b]\nfields.x = 3\n")
         }
         #expect(
