@@ -12,6 +12,8 @@ struct PreviewMoment {
     let alert: AlertText?
     /// What was not sent since the push before, with reason and count.
     let unsent: [String]
+    /// Time for which the card stays; `nil` unless the push ends the activity.
+    var dismissAfter: Duration?
 
     var subtitle: String {
         var text = "\(content.at) · \(cause)"
@@ -63,7 +65,7 @@ struct PreviewSource {
                     isOver: publication.event == .end)
                 let moment = PreviewMoment(
                     content: content, title: "\(view.kind) \(topic)", cause: record.name,
-                    alert: publication.alert?.text, unsent: unsent.take())
+                    alert: publication.alert?.text, unsent: unsent.take(), dismissAfter: publication.dismissAfter)
                 if !all { moments.removeAll(keepingCapacity: true) }
                 moments.append(moment)
             }

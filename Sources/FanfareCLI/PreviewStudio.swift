@@ -67,7 +67,10 @@ final class PreviewStudio {
         let scenes = try scenes(of: moment.content, on: shown.isEmpty ? device.places : shown)
         return StoryFrame(
             at: moment.content.at, cause: moment.cause, alert: moment.alert, unsent: moment.unsent,
-            pictures: scenes.map { StoryFrame.Picture(place: $0.place.name, svg: $0.svg()) },
+            dismissAfter: moment.dismissAfter,
+            // A card that is dismissed with its end is nowhere.
+            pictures: moment.dismissAfter == .zero
+                ? [] : scenes.map { StoryFrame.Picture(place: $0.place.name, svg: $0.svg()) },
             spoken: scenes.first?.spoken ?? "")
     }
 }
