@@ -126,7 +126,9 @@ extension TopicRules {
                 guard let reader = occasions.table(member.value, for: member.key) else { continue }
                 let rule = OccasionRule(reader, reducerHasWords: named.occasions != nil)
                 self.occasions[OccasionKind(member.key)] = rule
-                if !reader.members.contains(where: { $0.key == "when" }) { tells(of: member, named, reader) }
+                if !reader.members.contains(where: { ["when", "falls", "rises"].contains($0.key) }) {
+                    tells(of: member, named, reader)
+                }
             }
         }
     }
@@ -140,13 +142,15 @@ extension TopicRules {
                 occasions.isEmpty ? "" : ", or one of " + occasions.map(\.rawValue).sorted().joined(separator: ", ")
             reader.faults.note(
                 occasion.keyPlace,
-                "\(kind): the reducer \(named.name) tells of no such occasion; expected `when`\(told)")
+                "\(kind): the reducer \(named.name) tells of no such occasion; "
+                    + "expected `when`, `falls` or `rises`\(told)")
         } else {
             let fact = occasion.key.hasSuffix("Cancelled") ? String(occasion.key.dropLast(9)) : occasion.key
             guard !reducer.understands(factKind: fact) else { return }
             reader.faults.note(
                 occasion.keyPlace,
-                "\(kind): no counter and no fact has that name; expected `when`, or \(fact) in `facts`")
+                "\(kind): no counter and no fact has that name; "
+                    + "expected `when`, `falls` or `rises`, or \(fact) in `facts`")
         }
     }
 }
@@ -325,12 +329,13 @@ extension OccasionRule {
     /// - Parameter reducerHasWords: `true` if the reducer words the alerts of its occasions, so that they need no title.
     fileprivate init(_ table: TableReader, reducerHasWords: Bool) {
         let when = table.conditions("when")
+        let shifts = table.shifts("falls").map { FieldShift($0.key, by: -$0.by) } + table.shifts("rises")
         self.init(
-            when: when, essential: table.flag("essential") ?? false,
+            when: when, shifts: shifts, essential: table.flag("essential") ?? false,
             droppableAfter: table.duration("droppableAfter", .zero ... .seconds(86_400)),
             highlight: table.text("highlight"), relevance: table.whole("relevance", 0...100))
         if let alert = table.table("alert") {
-            self.alert = AlertRule(alert, needsTitle: !when.isEmpty || !reducerHasWords)
+            self.alert = AlertRule(alert, needsTitle: !when.isEmpty || !shifts.isEmpty || !reducerHasWords)
         }
         table.finish()
     }
@@ -372,5 +377,19 @@ extension TableReader {
         defer { bucket.finish() }
         let size = bucket.bucketSize()
         return bucket.has("burst", "refill") ? size : nil
+    }
+
+    /// Returns shifts such as `{ estimateMinutes = 10 }`, in the order of the file.
+    fileprivate func shifts(_ key: String) -> [FieldShift] {
+        guard let shifts = table(key) else { return [] }
+        if shifts.members.isEmpty {
+            faults.note(shifts.place, "\(key) is empty; expected a field and a number, or no \(key)")
+        }
+        return shifts.members.compactMap { member in
+            let distance = read(member.value, for: member.key, "a number above 0") { value in
+                value.scalar?.doubleValue.flatMap { $0 > 0 ? $0 : nil }
+            }
+            return distance.map { FieldShift(member.key, by: $0) }
+        }
     }
 }

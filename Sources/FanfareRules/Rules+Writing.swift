@@ -61,6 +61,11 @@ extension OccasionRule {
     fileprivate var lines: [String] {
         var lines: [String] = []
         if !when.isEmpty { lines.append("when = \(inRules(when))") }
+        for (name, sign) in [("falls", -1.0), ("rises", 1.0)] {
+            let distances = shifts.filter { $0.by * sign > 0 }
+                .map { "\(key($0.key)) = \(JSONValue.double($0.by * sign).inRules)" }
+            if !distances.isEmpty { lines.append("\(name) = { \(distances.joined(separator: ", ")) }") }
+        }
         lines.append("essential = \(essential)")
         if let droppableAfter { lines.append("droppableAfter = \(quoted(droppableAfter.inRules))") }
         if let highlight { lines.append("highlight = \(quoted(highlight))") }

@@ -162,6 +162,31 @@ import Testing
         #expect(story.apply(feed.set(10.5, ["held": .null])).alert == .granted)
     }
 
+    /// An occasion of a distance: the wait has become much shorter than people see.
+    @Test func A1_anOccasionIsThereWhenAFieldHasMovedFarFromWhatPeopleSee() {
+        var story = story {
+            $0.fields["minutes"] = .quantised(Quantiser(step: 5, hysteresis: 3))
+            $0.occasions["shorter"] = OccasionRule(
+                when: [Condition("open", .oneOf([true]))], shifts: [FieldShift("minutes", by: -10)], essential: true,
+                alert: AlertRule(
+                    .ordinary, burst: 1, refill: .seconds(3600), freshFor: .seconds(60),
+                    words: AlertRule.Words(title: "{minutes} minutes now")))
+            $0.occasions["longer"] = OccasionRule(shifts: [FieldShift("minutes", by: 20)], essential: true)
+        }
+        let first = story.apply(feed.set(0, ["minutes": 60, "open": true]))
+        #expect(first.alert == nil, "nobody has seen anything before")
+        #expect(story.apply(feed.set(10, ["minutes": 55])).alert == nil)
+        // Two small steps within the minimum interval: people have seen neither the first nor 50.
+        #expect(story.apply(feed.set(11, ["minutes": 50])).outcome == .conflated)
+        #expect(story.apply(feed.set(11.5, ["minutes": 44])).alert == .granted)
+        #expect(story.publications.last?.alert?.text.title == "45 minutes now", "the text is of the new state")
+        #expect(story.publications.last?.alert?.highlight == "minutes")
+        #expect(story.apply(feed.set(20, ["minutes": 30])).alert == .demoted, "once an hour")
+        #expect(story.apply(feed.set(30, ["minutes": 50])).reason == "visible change, longer is essential")
+        story.apply(feed.set(40, ["open": false]))
+        #expect(story.apply(feed.set(50, ["minutes": 20])).alert == nil, "its conditions must hold, too")
+    }
+
     @Test func ofTwoOccasionsTheWeightierCounts() {
         var story = story {
             $0.occasions = [

@@ -56,7 +56,9 @@ import Testing
         made.occasions = [
             "basketCancelled": OccasionRule(essential: true),
             "late": OccasionRule(
-                when: [Condition("q", .present(true))], essential: false, droppableAfter: .milliseconds(1500),
+                when: [Condition("q", .present(true))],
+                shifts: [FieldShift("odd key", by: -2.5), FieldShift("r", by: 10), FieldShift("s", by: 1)],
+                essential: false, droppableAfter: .milliseconds(1500),
                 highlight: "q", relevance: 7,
                 alert: AlertRule(
                     .ordinary, burst: 3, refill: .milliseconds(90_001), freshFor: .seconds(60),
