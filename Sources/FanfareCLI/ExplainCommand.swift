@@ -135,6 +135,9 @@ extension TopicStory {
         ]
         if let published = end.published { lines.append("    shown   \(published.line)") }
         if end.published != end.state { lines.append("    known   \(end.state.line)") }
+        if let spoken = end.published?["spoken"]?.stringValue {
+            lines.append("    spoken  \(spoken.utf8.count.grouped) bytes of each push: “\(spoken)”")
+        }
         if let waitsUntil { lines.append("    waits   until \(waitsUntil)") }
         if !buckets.isEmpty { lines.append("    alerts  \(buckets.line)") }
         if let dearest { lines.append("    pushes  version \(dearest.version) is the largest: \(dearest.cost.text)") }

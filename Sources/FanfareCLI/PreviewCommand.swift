@@ -55,12 +55,13 @@ struct PreviewCommand {
         guard !paths.contains("-") else {
             throw UsageError("-: a preview is made of a feed that is at hand; write it to a file and name that")
         }
-        guard asked.count == 1 else {
-            throw UsageError(asked.isEmpty ? "--topic or --lineup is missing" : "one preview at a time: one topic or lineup")
+        guard asked.count <= 1 else { throw UsageError("one preview at a time: --topic or --lineup, once") }
+        guard !asked.isEmpty || checks && outputs.isEmpty && !isStory else {
+            throw UsageError("--topic or --lineup is missing; only --check alone is for every topic of a feed")
         }
-        subject = asked[0]
+        subject = asked.first
         if let favourite {
-            guard case .lineup(let topics) = asked[0] else {
+            guard case .lineup(let topics) = subject else {
                 throw UsageError("--favourite: only means something with --lineup")
             }
             guard topics.contains(favourite) else {
@@ -83,10 +84,31 @@ struct PreviewCommand {
             try Console.print(CardTemplate.builtInFile(printed) ?? "")
             return .done
         }
-        guard let subject else { return .usage }
         let studio = try PreviewStudio(look)
+        guard let subject else { return try checkAll(studio) }
         let moments = try moments(of: subject)
         return isStory ? try story(moments, studio) : try sheet(moments, studio)
+    }
+
+    /// Checks every push to the followers of every topic.
+    private func checkAll(_ studio: PreviewStudio) throws -> ExitStatus {
+        var found = FindingTally()
+        var pushes = 0
+        var fault: (any Error)?
+        do {
+            let source = PreviewSource(paths: paths, feed: feed, rules: rules, until: at)
+            try source.forEachPush(to: nil) { moment in
+                pushes += 1
+                do { found.add(try studio.findings(of: moment.content, on: Device.all), in: moment.content) } catch {
+                    fault = fault ?? error
+                }
+            }
+        } catch {
+            throw UsageError("\(error)")
+        }
+        if let fault { throw fault }
+        try Console.print("\(pushes.grouped) updates; \(found.text)\n")
+        return found.isEmpty ? .done : .incomplete
     }
 
     private func moments(of subject: ExplainCommand.Subject) throws(UsageError) -> [PreviewMoment] {
@@ -145,7 +167,7 @@ struct PreviewCommand {
         var found = FindingTally()
         if checks {
             for moment in moments {
-                found.add(try studio.findings(of: moment.content, on: Device.all), at: moment.content.at)
+                found.add(try studio.findings(of: moment.content, on: Device.all), in: moment.content)
             }
         }
         for case .html(let path) in outputs {
@@ -188,6 +210,7 @@ extension PreviewCommand {
 
         usage: fanfare preview FEED… --topic T [options]
                fanfare preview FEED… --lineup A,B,C [options]
+               fanfare preview FEED… --check
                fanfare preview --print-template KIND
 
           FEED             files and folders are one feed, merged by time
@@ -202,7 +225,8 @@ extension PreviewCommand {
           --png FILE       all places as one picture, made by rsvg-convert
           --story          every update of the feed, as a page for --html
           --check          looks for faults on all devices: overflow, low contrast, a logo alone, an element that stands elsewhere
-                           in expanded than in compact, nothing for a screen reader
+                           in expanded than in compact, nothing for a screen reader; without --topic and --lineup in every
+                           update of every topic
           --template FILE  a template of your own instead of the built-in one
           --print-template KIND
                            prints a built-in template, to copy: football, hockey, volleyball, transit, delivery, ride, queue,

@@ -17,7 +17,10 @@ struct PreviewMoment {
 
     var subtitle: String {
         var text = "\(content.at) · \(cause)"
-        if let alert { text += " · alert: " + [alert.title.description, alert.body.description].filter { !$0.isEmpty }.joined(separator: " – ") }
+        if let alert {
+            let lines = [alert.title.description, alert.body.description].filter { !$0.isEmpty }
+            text += " · alert: " + lines.joined(separator: " – ")
+        }
         return Console.quoted(text)
     }
 
@@ -46,32 +49,43 @@ struct PreviewSource {
     ///
     /// - Parameter all: every push; otherwise the last one only.
     func moments(of topic: TopicID, all: Bool) throws(ReplayError) -> [PreviewMoment] {
-        var replay = try DecisionReplay(paths: paths, feed: feed, rules: rules, until: until)
         var moments: [PreviewMoment] = []
+        let isKnown = try forEachPush(to: topic) { moment in
+            if !all { moments.removeAll(keepingCapacity: true) }
+            moments.append(moment)
+        }
+        guard isKnown else { throw ReplayError(description: "\(topic): the feed does not speak of it") }
+        return moments
+    }
+
+    /// Calls `body` with each push to the followers of one topic, or of every topic of the feed.
+    ///
+    /// - Returns: `true` if the feed speaks of the topic.
+    @discardableResult func forEachPush(
+        to topic: TopicID?, _ body: (PreviewMoment) -> Void
+    ) throws(ReplayError) -> Bool {
+        var replay = try DecisionReplay(paths: paths, feed: feed, rules: rules, until: until)
         var unsent = UnsentTally()
         var isKnown = false
         while let (_, decisions) = replay.next() {
             decisions.forEachRecord { record, publication in
-                guard record.topic == topic else { return }
+                guard let id = record.topic, topic == nil || id == topic else { return }
                 isKnown = true
-                guard let publication else {
-                    unsent.add(record)
+                guard let publication, let view = replay.core.topic(id) else {
+                    if topic != nil { unsent.add(record) }
                     return
                 }
-                guard let view = replay.core.topic(topic) else { return }
                 let state = JSONObject(parsing: publication.state.bytes) ?? JSONObject()
                 let content = CardContent(
-                    topic: topic, kind: view.kind, state: state, short: view.short, at: record.now,
+                    topic: id, kind: view.kind, state: state, short: view.short, at: record.now,
                     isOver: publication.event == .end)
-                let moment = PreviewMoment(
-                    content: content, title: "\(view.kind) \(topic)", cause: record.name,
-                    alert: publication.alert?.text, unsent: unsent.take(), dismissAfter: publication.dismissAfter)
-                if !all { moments.removeAll(keepingCapacity: true) }
-                moments.append(moment)
+                body(
+                    PreviewMoment(
+                        content: content, title: "\(view.kind) \(id)", cause: record.name,
+                        alert: publication.alert?.text, unsent: unsent.take(), dismissAfter: publication.dismissAfter))
             }
         }
-        guard isKnown else { throw ReplayError(description: "\(topic): the feed does not speak of it") }
-        return moments
+        return isKnown
     }
 
     /// Returns the pushes to an activity of a lineup.

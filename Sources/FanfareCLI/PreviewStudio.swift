@@ -75,24 +75,35 @@ final class PreviewStudio {
     }
 }
 
-/// Findings of a recording, each with the first moment at which it is true.
+/// Findings of many moments: each element's in a place once, with the first moment at which it is true.
 struct FindingTally {
-    private var first: [Finding: FeedTime] = [:]
-    private var order: [Finding] = []
+    private struct Key: Hashable {
+        let kind: Finding.Kind
+        let place: String
+        let element: String?
+    }
 
-    var isEmpty: Bool { order.isEmpty }
+    private var first: [(finding: Finding, moment: String, count: Int)] = []
+    private var indices: [Key: Int] = [:]
 
-    mutating func add(_ findings: [Finding], at time: FeedTime) {
-        for finding in findings where first[finding] == nil {
-            first[finding] = time
-            order.append(finding)
+    var isEmpty: Bool { first.isEmpty }
+
+    mutating func add(_ findings: [Finding], in content: CardContent) {
+        for finding in findings {
+            let key = Key(kind: finding.kind, place: finding.place, element: finding.element)
+            if let index = indices[key] {
+                first[index].count += 1
+            } else {
+                indices[key] = first.count
+                first.append((finding, "\(content.at)  \(content.topic)", 1))
+            }
         }
     }
 
     var text: String {
         guard !isEmpty else { return "checked: nothing is wrong" }
-        let lines = order.map { "\(first[$0].map { "\($0)  " } ?? "")\($0)" }
-        return "\(order.count) found\n" + lines.map { Console.quoted($0) }.joined(separator: "\n")
+        let lines = first.map { "\($0.moment)  \($0.finding)" + ($0.count > 1 ? " (\($0.count) times)" : "") }
+        return "\(first.count) found\n" + lines.map { Console.quoted($0) }.joined(separator: "\n")
     }
 }
 

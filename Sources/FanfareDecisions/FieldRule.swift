@@ -76,13 +76,23 @@ public struct DerivedFields: Sendable, Hashable {
     /// Address that a tap opens, as the state's field `deepLink`; never cut. `nil`: none.
     public var deepLink: Template?
 
+    /// What a screen reader says, as the state's field `spoken` (rule P3); `nil`: none, so that it costs no bytes.
+    public var spoken: Template?
+    /// Replacements in the spoken form for values that are not read well, such as `nil` for a score of 0.
+    public var spokenWords: [String: String] = [:]
+    /// Maximum bytes of the spoken form; longer text is cut, with `…`.
+    public var spokenBytesMax = DerivedFields.spokenBytesMaxDefault
+
+    /// Bytes of a sentence that is heard in some five seconds.
+    public static let spokenBytesMaxDefault = 120
     /// Width in columns that fits beside the camera on the narrowest phone.
     public static let widthMaxDefault = ShortForms.widthMax
 
     /// Creates derived fields; without templates nothing is derived. A `widthMax` below 1 counts as 1.
     public init(
         compactLeading: Template? = nil, compactTrailing: Template? = nil, minimal: Template? = nil,
-        words: [String: String] = [:], widthMax: Int = DerivedFields.widthMaxDefault, deepLink: Template? = nil
+        words: [String: String] = [:], widthMax: Int = DerivedFields.widthMaxDefault, deepLink: Template? = nil,
+        spoken: Template? = nil
     ) {
         self.compactLeading = compactLeading
         self.compactTrailing = compactTrailing
@@ -90,13 +100,16 @@ public struct DerivedFields: Sendable, Hashable {
         self.words = words
         self.widthMax = max(1, widthMax)
         self.deepLink = deepLink
+        self.spoken = spoken
     }
 
-    var isEmpty: Bool { compactLeading == nil && compactTrailing == nil && minimal == nil && deepLink == nil }
+    var isEmpty: Bool {
+        compactLeading == nil && compactTrailing == nil && minimal == nil && deepLink == nil && spoken == nil
+    }
 
     func add(to state: inout JSONObject, topic: TopicID) {
         let source = state
-        state.reserveCapacity(source.members.count + 4)
+        state.reserveCapacity(source.members.count + 5)
         func short(_ key: String, _ template: Template?) {
             guard let template else { return }
             state[key] = .string(template.text(topic: topic, state: source, words: words).cut(toWidth: widthMax))
@@ -104,6 +117,10 @@ public struct DerivedFields: Sendable, Hashable {
         short("compactLeading", compactLeading)
         short("compactTrailing", compactTrailing)
         short("minimal", minimal)
+        if let spoken {
+            let text = spoken.text(topic: topic, state: source, words: spokenWords)
+            state["spoken"] = .string(text.cut(toBytes: spokenBytesMax))
+        }
         if let deepLink { state["deepLink"] = .string(deepLink.text(topic: topic, state: source)) }
     }
 }

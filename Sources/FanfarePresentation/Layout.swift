@@ -308,13 +308,13 @@ package struct Layout {
             }
         for (index, element) in group.enumerated() {
             let slot = Rect(x: x, y: frame.y, width: widths[index], height: frame.height)
-            put(element, fittings[index], in: slot, room: frame.width, alignment, &scene)
+            put(element, fittings[index], in: slot, alignment, &scene)
             x += widths[index] + Layout.gap.x
         }
     }
 
     private func put(
-        _ element: MeasuredElement, _ fitting: MeasuredElement.Fitting?, in slot: Rect, room: Double,
+        _ element: MeasuredElement, _ fitting: MeasuredElement.Fitting?, in slot: Rect,
         _ alignment: Alignment, _ scene: inout Scene
     ) {
         let name = element.element.name
@@ -327,7 +327,7 @@ package struct Layout {
         case .bar(let parts): put(parts, name, element, in: slot, color, &scene)
         case .text:
             guard let fitting else { return }
-            put(fitting, element, in: slot, room: room, alignment, color, &scene)
+            put(fitting, element, in: slot, alignment, color, &scene)
         }
     }
 
@@ -353,7 +353,7 @@ package struct Layout {
     }
 
     private func put(
-        _ fitting: MeasuredElement.Fitting, _ element: MeasuredElement, in slot: Rect, room: Double,
+        _ fitting: MeasuredElement.Fitting, _ element: MeasuredElement, in slot: Rect,
         _ alignment: Alignment, _ color: Color, _ scene: inout Scene
     ) {
         let name = element.element.name
@@ -386,7 +386,7 @@ package struct Layout {
             if fitting.isTooWide {
                 item.overflow = width
                 scene.find(
-                    .overflow, name, "“\(line)” needs \(width.points) points of \(max(0, room).points)")
+                    .overflow, name, "“\(line)” needs \(width.points) points of \(max(0, fitting.room).points)")
             }
             scene.items.append(item)
         }

@@ -8,6 +8,8 @@ struct MeasuredElement {
         var size: Double
         var lineHeight: Double
         var width: Double
+        /// Width that the text may have.
+        var room: Double
         /// Is `true` when the text is wider than the space for it.
         var isTooWide = false
     }
@@ -88,14 +90,14 @@ struct MeasuredElement {
         func whole(_ text: String) -> Fitting? {
             let width = width(text, size)
             return width <= room + slack
-                ? Fitting(lines: [text], size: size, lineHeight: lineHeight, width: width) : nil
+                ? Fitting(lines: [text], size: size, lineHeight: lineHeight, width: width, room: room) : nil
         }
         if let fitting = whole(full) { return fitting }
         if element.lines > 1 {
             let lines = wrapped(full, room + slack) { width($0, size) }
             let widest = lines.map { width($0, size) }.max() ?? 0
             if lines.count <= element.lines, widest <= room + slack {
-                return Fitting(lines: lines, size: size, lineHeight: lineHeight, width: widest)
+                return Fitting(lines: lines, size: size, lineHeight: lineHeight, width: widest, room: room)
             }
         }
         if let short, let fitting = whole(short) { return fitting }
@@ -104,7 +106,8 @@ struct MeasuredElement {
         let scale = max(element.shrink, min(1, room / needed))
         let isTooWide = needed * scale > room + slack
         return Fitting(
-            lines: [last], size: size * scale, lineHeight: lineHeight, width: needed * scale, isTooWide: isTooWide)
+            lines: [last], size: size * scale, lineHeight: lineHeight, width: needed * scale, room: room,
+            isTooWide: isTooWide)
     }
 
     private func wrapped(_ text: String, _ room: Double, _ width: (String) -> Double) -> [String] {

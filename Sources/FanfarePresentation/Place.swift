@@ -31,9 +31,9 @@ package struct Place: Sendable, Hashable {
         case .banner: "banner of an alert, \(appearance.name)"
         case .standByMinimal: appearance == .night ? "StandBy minimal, Night Mode" : "StandBy minimal"
         case .standBy: appearance == .night ? "StandBy, Night Mode" : "StandBy"
-        case .smartStack: "Smart Stack"
-        case .carPlay: "CarPlay Dashboard"
-        case .menuBar: "menu bar"
+        case .smartStack: "Smart Stack, \(appearance.name)"
+        case .carPlay: "CarPlay Dashboard, \(appearance.name)"
+        case .menuBar: "menu bar, \(appearance.name)"
         }
     }
 

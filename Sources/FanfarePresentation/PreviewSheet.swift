@@ -7,7 +7,7 @@ package struct PreviewSheet: Sendable {
     /// Findings that no single scene has.
     package let findings: [Finding]
     let fontFace: String
-    private let titleWidth: Double
+    private let captionWidths: [Double]
 
     package init(title: String, subtitle: String, scenes: [Scene], findings: [Finding], _ measure: TextMeasure) {
         self.title = title
@@ -15,10 +15,9 @@ package struct PreviewSheet: Sendable {
         self.scenes = scenes
         self.findings = findings
         // Captions are part of the picture, so the font must have their letters.
-        titleWidth = measure.width(of: title, size: 20, weight: .semibold)
-        for text in [subtitle, PreviewSheet.note] + scenes.map(PreviewSheet.caption) {
-            _ = measure.width(of: text, size: 13)
-        }
+        _ = measure.width(of: title, size: 20, weight: .semibold)
+        for text in [subtitle, PreviewSheet.note] { _ = measure.width(of: text, size: 13) }
+        captionWidths = scenes.map { measure.width(of: PreviewSheet.caption($0), size: 12) }
         fontFace = measure.fontFace()
     }
 
@@ -45,13 +44,14 @@ package struct PreviewSheet: Sendable {
         let limit = max(widest, 860)
         var cells: [Cell] = []
         var (x, y, rowHeight) = (margin, margin + 64, 0.0)
-        for scene in scenes {
-            if x > margin, x + scene.pictureWidth > margin + limit {
+        for (scene, captionWidth) in zip(scenes, captionWidths) {
+            // A caption may be wider than its picture.
+            let width = max(scene.pictureWidth, captionWidth)
+            if x > margin, x + width > margin + limit {
                 (x, y, rowHeight) = (margin, y + rowHeight + margin, 0)
             }
             cells.append(Cell(scene: scene, x: x, y: y))
-            // A caption may be wider than its picture.
-            x += max(scene.pictureWidth, 150) + margin
+            x += width + margin
             rowHeight = max(rowHeight, scene.pictureHeight + PreviewSheet.captionHeight)
         }
         return (cells, limit + 2 * margin, y + rowHeight + margin)

@@ -240,6 +240,16 @@ extension Priority {
 extension DerivedFields {
     fileprivate init(_ table: TableReader) {
         self.init(deepLink: table.template("deepLink"))
+        if let spoken = table.table("spoken") {
+            self.spoken = spoken.template("text")
+            _ = spoken.has("text")
+            // A longer sentence would be a large part of the state, and of each push.
+            if let bytes = spoken.whole("bytes", 8...400) { spokenBytesMax = bytes }
+            if let all = spoken.table("words") {
+                for member in all.members { spokenWords[member.key] = all.text(member.key) }
+            }
+            spoken.finish()
+        }
         guard let short = table.table("short") else { return }
         compactLeading = short.template("compactLeading")
         compactTrailing = short.template("compactTrailing")

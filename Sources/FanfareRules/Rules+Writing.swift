@@ -96,6 +96,11 @@ extension DerivedFields {
         var lines = forms.compactMap { name, form in form.map { "short.\(name) = \(quoted($0.description))" } }
         if !lines.isEmpty { lines.append("short.width = \(widthMax)") }
         lines += words.sorted { $0.key < $1.key }.map { "short.words.\(quoted($0.key)) = \(quoted($0.value))" }
+        if let spoken {
+            lines += ["spoken.text = \(quoted(spoken.description))", "spoken.bytes = \(spokenBytesMax)"]
+            lines += spokenWords.sorted { $0.key < $1.key }
+                .map { "spoken.words.\(quoted($0.key)) = \(quoted($0.value))" }
+        }
         return lines
     }
 }
