@@ -125,6 +125,10 @@ var targets: [Target] = [
         dependencies: ["FanfareRules", "FanfareTOML", "FanfareFeeds", "FanfareModel", "FanfareDecisions"],
         path: "Tests/Unit/FanfareRulesTests",
         swiftSettings: swift),
+    .testTarget(
+        name: "FanfarePresentationTests", dependencies: ["FanfarePresentation", "FanfareTOML", "FanfareModel"],
+        path: "Tests/Unit/FanfarePresentationTests",
+        swiftSettings: swift),
     // What people must see of a feed, worked out again as simply as possible, and a program that compares.
     .target(
         name: "ReferenceModel", dependencies: ["FanfareModel", "FanfareDecisions"],

@@ -17,7 +17,7 @@ extension StoryPage {
         :focus-visible{outline:3px solid var(--accent);outline-offset:2px;border-radius:4px}
         #stage{margin:1.25rem 0;contain:layout style}
         #frame{min-height:6.5rem}
-        .alert,.end{color:var(--alert);font-weight:600}
+        .alert,.end{color:var(--alert);font-weight:600;white-space:pre-line}
         #places{display:flex;flex-wrap:wrap;gap:1.5rem;align-items:flex-start;justify-content:center;padding:1.5rem;
         background:var(--wall);border-radius:14px}
         figure{margin:0;max-width:100%}
@@ -42,6 +42,7 @@ extension StoryPage {
         @media (max-width:30rem){header,main{padding:0 .75rem}header{padding-top:.75rem}#places{padding:.75rem;gap:1rem}
         button{flex:1;padding:.4rem .25rem}#play{min-width:0}}
         @media print{:root{--paper:#fff;--ink:#000;--quiet:#333;--accent:#000;--alert:#000}#stage,noscript{display:none}
+        li[aria-current]{background:none}
         li{break-inside:avoid;content-visibility:visible}.strip{display:flex;flex-wrap:wrap;gap:8px;zoom:.6;
         print-color-adjust:exact;-webkit-print-color-adjust:exact}.strip svg{margin:0}a{text-decoration:none}}
         """
