@@ -125,6 +125,10 @@ var targets: [Target] = [
         dependencies: ["FanfareRules", "FanfareTOML", "FanfareFeeds", "FanfareModel", "FanfareDecisions"],
         path: "Tests/Unit/FanfareRulesTests",
         swiftSettings: swift),
+    .testTarget(
+        name: "FanfarePresentationTests", dependencies: ["FanfarePresentation", "FanfareTOML", "FanfareModel"],
+        path: "Tests/Unit/FanfarePresentationTests",
+        swiftSettings: swift),
     // What people must see of a feed, worked out again as simply as possible, and a program that compares.
     .target(
         name: "ReferenceModel", dependencies: ["FanfareModel", "FanfareDecisions"],
@@ -147,7 +151,8 @@ var targets: [Target] = [
         name: "FanfareLoopTests", dependencies: ["FanfareLoop"], path: "Tests/Unit/FanfareLoopTests",
         swiftSettings: swift),
     .testTarget(
-        name: "FanfareCLITests", dependencies: stages("FanfareCLI", "FanfareReplay", "Fanfare", "FanfareFeeds"),
+        name: "FanfareCLITests",
+        dependencies: stages("FanfareCLI", "FanfarePresentation", "FanfareReplay", "Fanfare", "FanfareFeeds"),
         path: "Tests/Unit/FanfareCLITests",
         exclude: ["Storyboards"], swiftSettings: swift),
 ]

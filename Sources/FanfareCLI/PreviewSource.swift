@@ -12,6 +12,8 @@ struct PreviewMoment {
     let alert: AlertText?
     /// What was not sent since the push before, with reason and count.
     let unsent: [String]
+    /// Time for which the card stays; `nil` unless the push ends the activity.
+    var dismissAfter: Duration?
 
     var subtitle: String {
         var text = "\(content.at) · \(cause)"
@@ -80,7 +82,8 @@ struct PreviewSource {
                 body(
                     PreviewMoment(
                         content: content, title: "\(view.kind) \(id)", cause: record.name,
-                        alert: publication.alert?.text, unsent: unsent.take()))
+                        alert: publication.alert?.text, unsent: unsent.take(),
+                        dismissAfter: content.isOver ? publication.dismissAfter : nil))
             }
         }
         return isKnown

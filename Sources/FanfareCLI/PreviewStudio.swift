@@ -67,6 +67,7 @@ final class PreviewStudio {
         let scenes = try scenes(of: moment.content, on: shown.isEmpty ? device.places : shown)
         return StoryFrame(
             at: moment.content.at, cause: moment.cause, alert: moment.alert, unsent: moment.unsent,
+            dismissAfter: moment.dismissAfter,
             pictures: scenes.map { StoryFrame.Picture(place: $0.place.name, svg: $0.svg()) },
             spoken: scenes.first?.spoken ?? "")
     }
