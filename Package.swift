@@ -151,7 +151,8 @@ var targets: [Target] = [
         name: "FanfareLoopTests", dependencies: ["FanfareLoop"], path: "Tests/Unit/FanfareLoopTests",
         swiftSettings: swift),
     .testTarget(
-        name: "FanfareCLITests", dependencies: stages("FanfareCLI", "FanfareReplay", "Fanfare", "FanfareFeeds"),
+        name: "FanfareCLITests",
+        dependencies: stages("FanfareCLI", "FanfarePresentation", "FanfareReplay", "Fanfare", "FanfareFeeds"),
         path: "Tests/Unit/FanfareCLITests",
         exclude: ["Storyboards"], swiftSettings: swift),
 ]

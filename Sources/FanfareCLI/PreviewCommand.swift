@@ -126,7 +126,9 @@ struct PreviewCommand {
     // MARK: - One moment
 
     private func sheet(_ moments: [PreviewMoment], _ studio: PreviewStudio) throws -> ExitStatus {
-        guard var moment = moments.last else { throw UsageError("nothing has been sent by then, so no phone shows a card") }
+        guard var moment = moments.last else {
+            throw UsageError("nothing has been sent by then, so no phone shows a card")
+        }
         // Timers run on after the last push.
         if let at { moment.content.at = max(at, moment.content.at) }
         let scenes = try studio.scenes(of: moment.content, on: devices.flatMap(\.places))

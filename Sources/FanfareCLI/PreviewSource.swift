@@ -82,7 +82,8 @@ struct PreviewSource {
                 body(
                     PreviewMoment(
                         content: content, title: "\(view.kind) \(id)", cause: record.name,
-                        alert: publication.alert?.text, unsent: unsent.take(), dismissAfter: publication.dismissAfter))
+                        alert: publication.alert?.text, unsent: unsent.take(),
+                        dismissAfter: content.isOver ? publication.dismissAfter : nil))
             }
         }
         return isKnown

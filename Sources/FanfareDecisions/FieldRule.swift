@@ -114,13 +114,13 @@ public struct DerivedFields: Sendable, Hashable {
             guard let template else { return }
             state[key] = .string(template.text(topic: topic, state: source, words: words).cut(toWidth: widthMax))
         }
-        short("compactLeading", compactLeading)
-        short("compactTrailing", compactTrailing)
-        short("minimal", minimal)
         if let spoken {
             let text = spoken.text(topic: topic, state: source, words: spokenWords)
             state["spoken"] = .string(text.cut(toBytes: spokenBytesMax))
         }
+        short("compactLeading", compactLeading)
+        short("compactTrailing", compactTrailing)
+        short("minimal", minimal)
         if let deepLink { state["deepLink"] = .string(deepLink.text(topic: topic, state: source)) }
     }
 }

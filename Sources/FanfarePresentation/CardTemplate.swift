@@ -27,7 +27,8 @@ package struct CardTemplate: Sendable {
     package func spoken(_ content: CardContent) -> String {
         if let own = content.state["spoken"]?.stringValue, !own.isEmpty { return own }
         guard let spoken else { return "" }
-        let text = spoken.text(topic: content.topic, state: content.state.worded(spokenWords))
+        let words = words.merging(spokenWords) { shown, said in shown.merging(said) { $1 } }
+        let text = spoken.text(topic: content.topic, state: content.state.worded(words))
         // A field that is missing leaves its comma behind.
         return text.split(separator: ",").map { $0.split(separator: " ").joined(separator: " ") }
             .filter { !$0.isEmpty }.joined(separator: ", ")

@@ -25,7 +25,8 @@ extension Scene {
         guard !group.contains(where: \.isText), !group.contains(where: \.isBar) else { return }
         find(
             .logoAlone, group.first?.element.name,
-            group.isEmpty ? "nothing is shown; expected live data" : "an icon stands alone; expected live data beside it")
+            group.isEmpty
+                ? "nothing is shown; expected live data" : "an icon stands alone; expected live data beside it")
     }
 
     /// Moves the items down and gives the card its height.

@@ -110,7 +110,8 @@ package struct PreviewSheet: Sendable {
         }
         html += "<div class=\"sheet\">\n"
         for scene in scenes {
-            html += "<figure>\(scene.svg())<figcaption>\(PreviewSheet.caption(scene).escapedForMarkup)</figcaption></figure>\n"
+            html +=
+                "<figure>\(scene.svg())<figcaption>\(PreviewSheet.caption(scene).escapedForMarkup)</figcaption></figure>\n"
         }
         return html + "</div>\n</main>\n</html>\n"
     }

@@ -118,6 +118,22 @@ import Testing
         #expect(story.state("order/1", "compactLeading") == "東京…")
     }
 
+    /// A spoken form is a field where the rules ask for it, of whole characters within its bytes.
+    @Test func P3_rulesMakeASpokenForm() {
+        var story = story {
+            $0.derived = DerivedFields(spoken: "{home} {n}, {status}")
+            $0.derived.spokenWords = ["0": "nil", "1H": "first half"]
+            $0.derived.spokenBytesMax = 32
+        }
+        story.apply(feed.set(0, ["home": "Köln", "n": 0, "status": "1H"]))
+        #expect(story.state("order/1", "spoken") == "Köln nil, first half")
+        #expect(story.state("order/1", "status") == "1H")
+        story.apply(feed.set(10, ["status": "wäwäwäwäwäwäwäwäwäwäwäwä"]))
+        let spoken = story.topic("order/1")?.state["spoken"]?.stringValue ?? ""
+        #expect(spoken.hasPrefix("Köln nil, wäwä") && spoken.hasSuffix("…"))
+        #expect((30...32).contains(spoken.utf8.count))
+    }
+
     @Test func M4_aNameIsShortInThreeLetters() {
         var story = story { $0.derived = DerivedFields(compactLeading: "{home:3} {n}", compactTrailing: "{missing:2}") }
         for (name, short) in [("1. FC Köln", "KÖL 3"), ("AFC Bournemouth", "BOU 3"), ("VfB", "VFB 3"), ("Al", "AL 3")] {

@@ -1,6 +1,7 @@
 import FanfareDecisions
 import FanfareFeeds
 import FanfareModel
+import FanfareTOML
 import Foundation
 import Testing
 
@@ -51,6 +52,9 @@ import Testing
         ]
         made.derived = DerivedFields(
             compactLeading: "{a}", compactTrailing: "{{b}}", minimal: "m", widthMax: 9, deepLink: "app://{topic}")
+        made.derived.spoken = "{a}, {b}"
+        made.derived.spokenWords = ["0": "nil", "b c": "d"]
+        made.derived.spokenBytesMax = 77
         made.beginsWhen = [Condition("status", .present(true))]
         made.endsWhen = [Condition("status", .oneOf(["over"]))]
         made.occasions = [

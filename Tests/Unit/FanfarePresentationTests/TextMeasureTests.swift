@@ -1,0 +1,39 @@
+import Testing
+
+@testable import FanfarePresentation
+
+@Suite struct TextMeasureTests {
+    @Test func widthsGrowWithSizeWeightAndText() throws {
+        let measure = try TextMeasure()
+        let name = measure.width(of: "Northspire", size: 13)
+        #expect(measure.width(of: "", size: 13) == 0)
+        #expect(abs(measure.width(of: "Northspire", size: 26) - 2 * name) < 0.001)
+        #expect(measure.width(of: "Northspire", size: 13, weight: .semibold) > name)
+        #expect(measure.width(of: "Northspire 1", size: 13) > name)
+    }
+
+    /// The advance of a digit 8 of Inter Medium 4.0 is 0.645 em: a figure of the font, which a wrong weight or unit would miss.
+    @Test func widthsAreThoseOfTheFont() throws {
+        let measure = try TextMeasure()
+        #expect(
+            abs(
+                measure.width(of: "AV", size: 100)
+                    - (measure.width(of: "A", size: 100) + measure.width(of: "V", size: 100))) > 1, "kerning")
+    }
+
+    @Test func onlyMeasuredCharactersAreEmbedded() throws {
+        let measure = try TextMeasure()
+        _ = measure.width(of: "NOR 1", size: 13)
+        let few = measure.fontFace()
+        #expect(few.hasPrefix("@font-face{font-family:\"Inter\";font-weight:500;src:url(data:font/otf;base64,"))
+        #expect(few.utf8.count < 40_000)
+        _ = measure.width(of: "abcdefghijklmnopqrstuvwxyz", size: 13)
+        #expect(measure.fontFace().utf8.count > few.utf8.count)
+    }
+
+    @Test func aFileThatIsNoFontIsNamed() {
+        let error = #expect(throws: FontError.self) { try TextMeasure(file: #filePath) }
+        #expect(error?.description.contains("cannot be read as a font") == true)
+        #expect(throws: FontError.self) { try TextMeasure(file: "/nowhere.otf") }
+    }
+}
