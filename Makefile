@@ -73,9 +73,9 @@ lint: setup ## Check the format of every source, the borders of modules, the doc
 format: setup ## Format every source
 	swift format --in-place --parallel --recursive Sources Tests Load Benchmarks Examples Package.swift
 
-browser: ## Pages in a headless chromium: the checks themselves, with a fault planted for each
+browser: ## The pages of Examples in a headless chromium, and the checks themselves, with a fault planted for each
 	@scripts/setup browser
-	@python3 Tests/System/BrowserTests/test_browser_check.py
+	@scripts/browser-tests
 
 site: ## The library's documentation, made by DocC from the debug build, in .build/documentation
 	@scripts/docs-site

@@ -68,7 +68,9 @@ final class PreviewStudio {
         return StoryFrame(
             at: moment.content.at, cause: moment.cause, alert: moment.alert, unsent: moment.unsent,
             dismissAfter: moment.dismissAfter,
-            pictures: scenes.map { StoryFrame.Picture(place: $0.place.name, svg: $0.svg()) },
+            // A card that is dismissed with its end is nowhere.
+            pictures: moment.dismissAfter == .zero
+                ? [] : scenes.map { StoryFrame.Picture(place: $0.place.name, svg: $0.svg()) },
             spoken: scenes.first?.spoken ?? "")
     }
 }

@@ -16,16 +16,17 @@ extension StoryPage {
           caption.textContent = place;
           figure.append(picture, caption);
           $("places").append(figure);
-          return { picture, shown: -2, height: 0 };
+          return { picture, shown: -2, width: 0, height: 0 };
         });
 
         function draw(figure, picture) {
           if (figure.shown === picture) return;
           figure.shown = picture;
-          figure.picture.innerHTML = picture < 0 ? "<p>The system shows nothing here.</p>" : svg(picture);
-          // A card that becomes lower must not move what stands below it.
-          const height = Number(/ height="([\d.]+)"/.exec(figure.picture.innerHTML)?.[1] ?? 0);
-          if (height > figure.height) figure.picture.style.minHeight = (figure.height = height) + "px";
+          figure.picture.innerHTML = picture < 0 ? "<p>Nothing is shown.</p>" : svg(picture);
+          // A card that becomes lower, or goes, must not move what stands beside it.
+          const [, width, height] = / width="([\d.]+)" height="([\d.]+)"/.exec(svg(picture)) ?? [0, 0, 0];
+          figure.picture.style.width = (figure.width = Math.max(figure.width, width)) + "px";
+          figure.picture.style.minHeight = (figure.height = Math.max(figure.height, height)) + "px";
         }
 
         function show(index) {

@@ -16,21 +16,23 @@ extension StoryPage {
         a{color:var(--accent);text-underline-offset:.2em}
         :focus-visible{outline:3px solid var(--accent);outline-offset:2px;border-radius:4px}
         #stage{margin:1.25rem 0;contain:layout style}
-        #frame{min-height:8rem}
-        .alert,.end{color:var(--alert);font-weight:600}
+        #frame{min-height:6.5rem}
+        .alert,.end{color:var(--alert);font-weight:600;white-space:pre-line}
         #places{display:flex;flex-wrap:wrap;gap:1.5rem;align-items:flex-start;justify-content:center;padding:1.5rem;
         background:var(--wall);border-radius:14px}
         figure{margin:0;max-width:100%}
+        figure div{display:grid;max-width:100%}
         figure svg,.strip svg{display:block;max-width:100%;height:auto;margin:0 auto}
-        figure p{color:var(--on-wall);font-size:.85rem;padding:.75rem 1rem;border:1px dashed var(--on-wall);border-radius:12px}
+        figure p{color:var(--on-wall);font-size:.85rem;padding:.75rem 1rem;border:1px dashed var(--on-wall);border-radius:20px;
+        margin:0;display:grid;place-content:center}
         figcaption{color:var(--on-wall);font-size:.85rem;text-align:center;margin-top:.5rem}
         #spoken{min-height:3em;margin:.75rem 0;padding-left:.75rem;border-left:3px solid var(--line)}
         #controls{display:flex;flex-wrap:wrap;gap:.5rem;position:sticky;bottom:0;padding:.5rem 0;background:var(--paper)}
         #place{flex:1 0 100%;width:100%;height:1.75rem;margin:0;accent-color:var(--accent)}
-        #alerts{flex:1 0 100%;height:8px;margin:-.35rem 0 .35rem;padding:0 8px;min-width:0;overflow:hidden}
+        #alerts{flex:1 0 100%;height:8px;margin:-.35rem 0 .35rem;padding:0 8px;min-width:0;overflow:visible}
         #alerts path{stroke:var(--alert);stroke-width:2px;vector-effect:non-scaling-stroke;fill:none}
         button{font:inherit;color:var(--ink);background:transparent;border:1px solid var(--quiet);border-radius:8px;
-        padding:.4rem .9rem;min-height:44px}
+        padding:.4rem .9rem;min-height:44px;white-space:nowrap}
         button:disabled{opacity:.5}
         #play{min-width:6rem}
         ol{padding-left:0;list-style:none;border-top:1px solid var(--line);margin:.75rem 0 2rem}
@@ -38,8 +40,9 @@ extension StoryPage {
         li[aria-current]{background:color-mix(in srgb,var(--accent) 12%,transparent)}
         time{font-variant-numeric:tabular-nums}
         @media (max-width:30rem){header,main{padding:0 .75rem}header{padding-top:.75rem}#places{padding:.75rem;gap:1rem}
-        button{flex:1;padding:.4rem .5rem}#play{min-width:0}}
+        button{flex:1;padding:.4rem .25rem}#play{min-width:0}}
         @media print{:root{--paper:#fff;--ink:#000;--quiet:#333;--accent:#000;--alert:#000}#stage,noscript{display:none}
+        li[aria-current]{background:none}
         li{break-inside:avoid;content-visibility:visible}.strip{display:flex;flex-wrap:wrap;gap:8px;zoom:.6;
         print-color-adjust:exact;-webkit-print-color-adjust:exact}.strip svg{margin:0}a{text-decoration:none}}
         """

@@ -90,9 +90,9 @@ package struct StoryPage: Sendable {
 
     private var alerts: String {
         switch frames.count(where: { $0.alert != nil }) {
-        case 0: "None alerts."
-        case 1: "One alerts."
-        case let count: "\(count) alert."
+        case 0: "No update alerts."
+        case 1: "One update alerts."
+        case let count: "\(count) updates alert."
         }
     }
 
