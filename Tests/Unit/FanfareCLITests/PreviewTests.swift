@@ -42,7 +42,8 @@ import Testing
         ("d --topic a --favourite b", "--favourite"), ("d --lineup a,b --favourite c", "none of the lineup's"),
         ("d --topic a --story", "expected --html FILE"), ("d --topic a --story --svg x", "a recording is a page"),
         ("d --topic a --device iphone", "--device iphone: expected one of"), ("d --topic a --dark", "unknown option"),
-        ("--print-template cricket", "expected one of football"), ("d --topic a --font /nowhere", ""),
+        ("--print-template cricket", "expected one of football"),
+        ("d --topic a --font /nowhere", "cannot be read as a font"),
     ]) func aWrongLineIsRefused(line: String, message: String) throws {
         let error = #expect(throws: (any Error).self) { try parse(line).run() }
         #expect(error.map { "\($0)".contains(message) } == true, "\(error.map { "\($0)" } ?? "")")
