@@ -21,6 +21,7 @@ let swift: [SwiftSetting] =
 var products: [Product] = [
     .library(name: "Fanfare", targets: ["Fanfare"]),
     .library(name: "FanfareLineup", targets: ["FanfareLineup"]),
+    .library(name: "FanfarePresentation", targets: ["FanfarePresentation"]),
     .executable(name: "fanfare", targets: ["FanfareCLI"]),
 ]
 
@@ -35,6 +36,7 @@ var targets: [Target] = [
     .systemLibrary(name: "CFanfareOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CFanfareLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
     .systemLibrary(name: "CFanfareZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CFanfareHarfBuzz", pkgConfig: "harfbuzz-subset", providers: [.apt(["libharfbuzz-dev"])]),
 
     // The engine, in the order data flows through it. What one stage hands to the next is the model's; decisions and fan-out
     // know nothing of each other.
@@ -49,8 +51,9 @@ var targets: [Target] = [
         linkerSettings: [.linkedLibrary("m")]),
     // toml++ is header-only.
     .target(name: "CFanfareTOML"),
+    .target(name: "FanfareTOML", dependencies: ["FanfareModel", "CFanfareTOML"], swiftSettings: swift),
     .target(
-        name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "CFanfareTOML"], swiftSettings: swift),
+        name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML"], swiftSettings: swift),
     .target(
         name: "FanfareFanOut", dependencies: ["FanfareModel"], swiftSettings: swift,
         linkerSettings: [.linkedLibrary("m")]),
@@ -72,9 +75,15 @@ var targets: [Target] = [
         swiftSettings: swift),
     // What an app on the phone shares with a backend: nothing but Foundation.
     .target(name: "FanfareLineup", swiftSettings: swift),
+    // Pictures of content states: the command's, and nothing that an embedding program needs.
+    .target(
+        name: "FanfarePresentation", dependencies: ["FanfareModel", "FanfareTOML", "CFanfareHarfBuzz"],
+        resources: [.embedInCode("Templates")], swiftSettings: swift),
     .executableTarget(
         name: "FanfareCLI",
-        dependencies: stages("Fanfare", "FanfareReplay", "FanfareFeeds", "FanfareLog", "FanfareLoop", "FanfareRules"),
+        dependencies: stages(
+            "Fanfare", "FanfareReplay", "FanfareFeeds", "FanfareLog", "FanfareLoop", "FanfareTOML", "FanfareRules",
+            "FanfarePresentation"),
         swiftSettings: swift),
 
     // The whole engine in one thread, with clocks and a network made of a seed.
@@ -123,8 +132,13 @@ var targets: [Target] = [
         path: "Tests/Unit/FanfareFeedsTests",
         swiftSettings: swift),
     .testTarget(
-        name: "FanfareRulesTests", dependencies: ["FanfareRules", "FanfareFeeds", "FanfareModel", "FanfareDecisions"],
+        name: "FanfareRulesTests",
+        dependencies: ["FanfareRules", "FanfareTOML", "FanfareFeeds", "FanfareModel", "FanfareDecisions"],
         path: "Tests/Unit/FanfareRulesTests",
+        swiftSettings: swift),
+    .testTarget(
+        name: "FanfarePresentationTests", dependencies: ["FanfarePresentation", "FanfareTOML", "FanfareModel"],
+        path: "Tests/Unit/FanfarePresentationTests",
         swiftSettings: swift),
     // What people must see of a feed, worked out again as simply as possible, and a program that compares.
     .target(
@@ -148,7 +162,8 @@ var targets: [Target] = [
         name: "FanfareLoopTests", dependencies: ["FanfareLoop"], path: "Tests/Unit/FanfareLoopTests",
         swiftSettings: swift),
     .testTarget(
-        name: "FanfareCLITests", dependencies: stages("FanfareCLI", "FanfareReplay", "Fanfare", "FanfareFeeds"),
+        name: "FanfareCLITests",
+        dependencies: stages("FanfareCLI", "FanfarePresentation", "FanfareReplay", "Fanfare", "FanfareFeeds"),
         path: "Tests/Unit/FanfareCLITests",
         exclude: ["Storyboards"], swiftSettings: swift),
 ]

@@ -58,7 +58,7 @@ struct ExplainCommand {
         return .done
     }
 
-    private func story() throws(UsageError) -> String {
+    func story() throws(UsageError) -> String {
         do {
             switch subject {
             case .topic(let topic):
@@ -135,6 +135,9 @@ extension TopicStory {
         ]
         if let published = end.published { lines.append("    shown   \(published.line)") }
         if end.published != end.state { lines.append("    known   \(end.state.line)") }
+        if let spoken = end.published?["spoken"]?.stringValue {
+            lines.append("    spoken  \(spoken.utf8.count.grouped) bytes of each push: “\(spoken)”")
+        }
         if let waitsUntil { lines.append("    waits   until \(waitsUntil)") }
         if !buckets.isEmpty { lines.append("    alerts  \(buckets.line)") }
         if let dearest { lines.append("    pushes  version \(dearest.version) is the largest: \(dearest.cost.text)") }
@@ -181,7 +184,15 @@ extension TopicStory.Step {
         if record.causes.count > 1 { lines.append("    carries \(record.causes.joined(separator: ", "))") }
         if let alert = record.alert {
             lines.append("    alert \(alert.rawValue): \(record.alertReason ?? "")")
+            if let words = self.alert {
+                let said = [words.title, words.body].map { "\($0)" }.filter { !$0.isEmpty }
+                lines.append("    words: \(said.joined(separator: " — "))")
+            }
             if !buckets.isEmpty { lines.append("    buckets: \(buckets.line)") }
+        }
+        if let dismissAfter {
+            let minutes = (Double(dismissAfter.milliseconds) / 60_000).fixed(0)
+            lines.append("    ends: the card \(dismissAfter == .zero ? "goes at once" : "stays for \(minutes) min")")
         }
         return lines
     }

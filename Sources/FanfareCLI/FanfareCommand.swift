@@ -20,6 +20,7 @@ enum FanfareCommand {
             case "replay": return try run(rest, help: ReplayCommand.help) { try ReplayCommand($0).run() }
             case "generate": return try run(rest, help: GenerateCommand.help) { try GenerateCommand($0).run() }
             case "explain": return try run(rest, help: ExplainCommand.help) { try ExplainCommand($0).run() }
+            case "preview": return try run(rest, help: PreviewCommand.help) { try PreviewCommand($0).run() }
             case "diff": return try run(rest, help: DiffCommand.help) { try DiffCommand($0).run() }
             case "log": return try run(rest, help: LogCommand.help) { try LogCommand($0).run() }
             case "rules": return try run(rest, help: RulesCommand.help) { try RulesCommand($0).run() }
@@ -36,7 +37,7 @@ enum FanfareCommand {
             }
         } catch {
             let command =
-                ["replay", "explain", "diff", "generate", "log", "rules", "version"].contains(name)
+                ["replay", "explain", "preview", "diff", "generate", "log", "rules", "version"].contains(name)
                 ? "fanfare \(name)" : "fanfare"
             let unwritten = error as? OutputError
             if unwritten?.hasLostItsReader != true { Console.complain("\(command): \(error)") }
@@ -59,6 +60,7 @@ enum FanfareCommand {
         case "replay": ReplayCommand.help
         case "generate": GenerateCommand.help
         case "explain": ExplainCommand.help
+        case "preview": PreviewCommand.help
         case "diff": DiffCommand.help
         case "log": LogCommand.help
         case "rules": RulesCommand.help
@@ -74,6 +76,7 @@ enum FanfareCommand {
 
           replay     plays a recorded or a live feed to synthetic subscribers
           explain    tells the story of a topic: what was sent, what was not, and why
+          preview    draws what people see: every presentation of a card, at a moment or as a story
           diff       compares what two sets of rules make of a feed, or two decision logs
           generate   makes a feed to replay
           log        shows and checks the log of a store

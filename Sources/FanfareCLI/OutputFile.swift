@@ -82,6 +82,13 @@ final class OutputFile: Sendable {
         self.init(descriptor: descriptor, name: path, capacity: capacity)
     }
 
+    /// Writes a whole file, and waits until it is written.
+    static func write(_ text: String, to path: String, option: String) throws {
+        let file = try OutputFile(path: path, option: option)
+        file.append(Array(text.utf8))
+        guard file.flush() else { throw OutputError(file) }
+    }
+
     /// - Parameters:
     ///   - descriptor: closed at the end, unless it is 0, 1 or 2.
     ///   - goesOn: continues after lines that could not be written; for lines to operators.

@@ -1,6 +1,7 @@
 import FanfareDecisions
 import FanfareModel
 import FanfareRules
+import FanfareTOML
 
 /// `fanfare rules`: checks rules files before a service uses them, and prints the rules in effect.
 struct RulesCommand {

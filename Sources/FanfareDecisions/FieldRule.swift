@@ -61,46 +61,6 @@ public struct Redaction: Sendable, Hashable {
     }
 }
 
-/// A condition on one field.
-public struct Condition: Sendable, Hashable {
-    /// Test of the field's value.
-    public enum Test: Sendable, Hashable {
-        /// The value is one of these; a number equals any spelling of itself.
-        case oneOf([JSONValue])
-        /// The value is a number not below this one.
-        case atLeast(Double)
-        /// The value is a number not above this one.
-        case atMost(Double)
-        /// The field is present, or absent for `present(false)`.
-        case present(Bool)
-    }
-
-    /// Name of the field in the unredacted content state; in a `CountingReducer.Counter`, among the fact's values.
-    public var key: String
-    /// Test of the value. An absent field passes `present(false)` only.
-    public var test: Test
-
-    /// Creates a condition: `Condition("status", .oneOf(["delivered", "cancelled"]))` holds once the order is over.
-    public init(_ key: String, _ test: Test) {
-        self.key = key
-        self.test = test
-    }
-
-    func holds(in state: JSONObject) -> Bool {
-        let value = state[key]
-        switch test {
-        case .oneOf(let values): return value.map { value in values.contains { value.looksLike($0) } } ?? false
-        case .atLeast(let bound): return value?.doubleValue.map { $0 >= bound } ?? false
-        case .atMost(let bound): return value?.doubleValue.map { $0 <= bound } ?? false
-        case .present(let isPresent): return (value != nil) == isPresent
-        }
-    }
-}
-
-extension [Condition] {
-    func hold(in state: JSONObject) -> Bool { allSatisfy { $0.holds(in: state) } }
-}
-
 /// Fields derived from other fields: the short forms that every presentation needs (rules M3, M4), and the address of a tap (U6).
 public struct DerivedFields: Sendable, Hashable {
     /// Text left of the Dynamic Island's camera; `nil` uses the short form of the topic kind's reducer.
@@ -116,13 +76,23 @@ public struct DerivedFields: Sendable, Hashable {
     /// Address that a tap opens, as the state's field `deepLink`; never cut. `nil`: none.
     public var deepLink: Template?
 
+    /// What a screen reader says, as the state's field `spoken` (rule P3); `nil`: none, so that it costs no bytes.
+    public var spoken: Template?
+    /// Replacements in the spoken form for values that are not read well, such as `nil` for a score of 0.
+    public var spokenWords: [String: String] = [:]
+    /// Maximum bytes of the spoken form; longer text is cut, with `…`.
+    public var spokenBytesMax = DerivedFields.spokenBytesMaxDefault
+
+    /// Bytes of a sentence that is heard in some five seconds.
+    public static let spokenBytesMaxDefault = 120
     /// Width in columns that fits beside the camera on the narrowest phone.
     public static let widthMaxDefault = ShortForms.widthMax
 
     /// Creates derived fields; without templates nothing is derived. A `widthMax` below 1 counts as 1.
     public init(
         compactLeading: Template? = nil, compactTrailing: Template? = nil, minimal: Template? = nil,
-        words: [String: String] = [:], widthMax: Int = DerivedFields.widthMaxDefault, deepLink: Template? = nil
+        words: [String: String] = [:], widthMax: Int = DerivedFields.widthMaxDefault, deepLink: Template? = nil,
+        spoken: Template? = nil
     ) {
         self.compactLeading = compactLeading
         self.compactTrailing = compactTrailing
@@ -130,16 +100,23 @@ public struct DerivedFields: Sendable, Hashable {
         self.words = words
         self.widthMax = max(1, widthMax)
         self.deepLink = deepLink
+        self.spoken = spoken
     }
 
-    var isEmpty: Bool { compactLeading == nil && compactTrailing == nil && minimal == nil && deepLink == nil }
+    var isEmpty: Bool {
+        compactLeading == nil && compactTrailing == nil && minimal == nil && deepLink == nil && spoken == nil
+    }
 
     func add(to state: inout JSONObject, topic: TopicID) {
         let source = state
-        state.reserveCapacity(source.members.count + 4)
+        state.reserveCapacity(source.members.count + 5)
         func short(_ key: String, _ template: Template?) {
             guard let template else { return }
             state[key] = .string(template.text(topic: topic, state: source, words: words).cut(toWidth: widthMax))
+        }
+        if let spoken {
+            let text = spoken.text(topic: topic, state: source, words: spokenWords)
+            state["spoken"] = .string(text.cut(toBytes: spokenBytesMax))
         }
         short("compactLeading", compactLeading)
         short("compactTrailing", compactTrailing)

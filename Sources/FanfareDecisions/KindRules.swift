@@ -43,18 +43,3 @@ final class KindRules: Sendable {
         return !rest.contains(where: isVisible)
     }
 }
-
-extension JSONValue {
-    /// Returns `true` if people read the values alike: `3` equals `3.0`.
-    func looksLike(_ other: JSONValue) -> Bool {
-        switch (self, other) {
-        case (.int, .double), (.double, .int): intValue != nil && intValue == other.intValue
-        case (.array(let a), .array(let b)):
-            a.count == b.count && zip(a, b).allSatisfy { $0.looksLike($1) }
-        case (.object(let a), .object(let b)):
-            a.members.count == b.members.count
-                && zip(a.members, b.members).allSatisfy { $0.key == $1.key && $0.value.looksLike($1.value) }
-        default: self == other
-        }
-    }
-}

@@ -58,9 +58,11 @@ extension Topic {
             fold.ledger.reducer.occasion(of: $0, before: news.before, shown: fold.state)
         }
         if let told, rules.occasions[told.kind] != nil { return told }
-        let trigger = rules.triggers.first { $0.when.hold(in: fold.state) && !$0.when.hold(in: news.before) }
-        guard let trigger else { return told }
-        return Occasion(trigger.kind, highlight: trigger.when.first?.key, text: nil)
+        let trigger = rules.triggers.first { _, rule in
+            rule.holds(in: fold.state, after: shown.state) && !rule.holds(in: news.before, after: shown.state)
+        }
+        guard let (kind, rule) = trigger else { return told }
+        return Occasion(kind, highlight: rule.shifts.first?.key ?? rule.when.first?.key, text: nil)
     }
 
     /// Ends the topic with its newest state, because of news or, without news, because its feed was silent. An end always goes out.
@@ -133,5 +135,14 @@ extension Topic {
         if waiting.causes.unnamed > 0 {
             context.verdict.reason += ", and \(waiting.causes.unnamed) more causes"
         }
+    }
+}
+
+extension OccasionRule {
+    /// - Parameter shown: state that people see; `nil` before the first.
+    fileprivate func holds(in state: JSONObject, after shown: JSONObject?) -> Bool {
+        guard when.hold(in: state) else { return false }
+        guard !shifts.isEmpty else { return true }
+        return shown.map { shown in shifts.allSatisfy { $0.holds(from: shown, to: state) } } ?? false
     }
 }

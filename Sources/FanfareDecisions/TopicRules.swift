@@ -54,8 +54,8 @@ public struct TopicRules: Sendable {
 
     /// Rules of `fields`, separated by type.
     private(set) var fieldRules: FieldRules
-    /// Occasions of `occasions` with conditions, the weightiest first.
-    private(set) var triggers: [(kind: OccasionKind, when: [Condition])]
+    /// Occasions of `occasions` with conditions on the state, the weightiest first.
+    private(set) var triggers: [(kind: OccasionKind, rule: OccasionRule)]
 
     /// Creates rules. By default every field is visible, only the feed requests alerts, and updates are two seconds apart.
     public init(
@@ -112,14 +112,13 @@ public struct TopicRules: Sendable {
     /// then any alert, then an essential change; then by name, so that every node decides alike.
     private static func triggers(
         of occasions: [OccasionKind: OccasionRule]
-    ) -> [(kind: OccasionKind, when: [Condition])] {
+    ) -> [(kind: OccasionKind, rule: OccasionRule)] {
         func weight(_ rule: OccasionRule) -> Int {
             (rule.alert.map { $0.class == .essential ? 4 : 2 } ?? 0) + (rule.essential ? 1 : 0)
         }
-        return occasions.filter { !$0.value.when.isEmpty }
+        return occasions.filter { !$0.value.when.isEmpty || !$0.value.shifts.isEmpty }
             .map { (kind: $0.key, rule: $0.value) }
             .sorted { (-weight($0.rule), $0.kind.rawValue) < (-weight($1.rule), $1.kind.rawValue) }
-            .map { (kind: $0.kind, when: $0.rule.when) }
     }
 }
 
@@ -171,13 +170,16 @@ public enum StaleAfter: Sendable, Hashable {
 
 /// Rules for one kind of occasion: how soon it is shown, whether it alerts, and its rank in a lineup.
 public struct OccasionRule: Sendable, Hashable {
-    /// Conditions of the occasion, which occurs when a change makes all of them hold. Empty: the topic kind's reducer reports it.
+    /// Conditions of the occasion, which occurs when a change makes all of them and all `shifts` hold. Without both, the topic kind's
+    /// reducer reports it.
     public var when: [Condition]
+    /// Distances from what people see that fields must have moved, too.
+    public var shifts: [FieldShift]
     /// Shows the occasion at once: inside the minimum interval, along with pending changes.
     public var essential: Bool
     /// Age beyond which news of this kind gets no update of its own; the next one carries it.
     public var droppableAfter: Duration?
-    /// Content state key that the occasion is about; `nil` uses the reducer's, or the first of `when`.
+    /// Content state key that the occasion is about; `nil` uses the reducer's, or the first of `shifts`, or else of `when`.
     public var highlight: String?
     /// Relevance of the update that carries the occasion, if greater than the topic's own.
     public var relevance: Int?
@@ -186,15 +188,35 @@ public struct OccasionRule: Sendable, Hashable {
 
     /// Creates a rule. An occasion is silent if `alert` is left out.
     public init(
-        when: [Condition] = [], essential: Bool, droppableAfter: Duration? = nil, highlight: String? = nil,
-        relevance: Int? = nil, alert: AlertRule? = nil
+        when: [Condition] = [], shifts: [FieldShift] = [], essential: Bool, droppableAfter: Duration? = nil,
+        highlight: String? = nil, relevance: Int? = nil, alert: AlertRule? = nil
     ) {
         self.when = when
+        self.shifts = shifts
         self.essential = essential
         self.droppableAfter = droppableAfter
         self.highlight = highlight
         self.relevance = relevance
         self.alert = alert
+    }
+}
+
+/// Least distance of a number from the one that people see: a wait that has become much shorter, a train that is later.
+public struct FieldShift: Sendable, Hashable {
+    /// Name of the field in the content state as people see it.
+    public var key: String
+    /// Least distance: above 0 for a rise, below 0 for a fall. With 0 the shift never holds.
+    public var by: Double
+
+    /// Creates a shift: `FieldShift("estimateMinutes", by: -10)` holds once the estimate is ten minutes below the one shown.
+    public init(_ key: String, by: Double) {
+        self.key = key
+        self.by = by
+    }
+
+    func holds(from shown: JSONObject, to state: JSONObject) -> Bool {
+        guard let old = shown[key]?.doubleValue, let new = state[key]?.doubleValue, by != 0 else { return false }
+        return by > 0 ? new - old >= by : new - old <= by
     }
 }
 

@@ -84,6 +84,19 @@ extension String {
     }
 }
 
+extension String {
+    /// Returns the text, or as many whole characters of it as fit, with `…` behind them.
+    package func cut(toBytes bytesMax: Int) -> String {
+        guard utf8.count > bytesMax else { return self }
+        var room = bytesMax - "…".utf8.count
+        let kept = prefix { character in
+            room -= character.utf8.count
+            return room >= 0
+        }
+        return kept + "…"
+    }
+}
+
 extension JSONValue {
     /// Text for people: strings without their quotes.
     package var asText: String {

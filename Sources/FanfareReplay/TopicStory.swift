@@ -13,6 +13,10 @@ package struct TopicStory: Sendable {
         package var changes: [Change]
         /// Alert buckets after the event; empty unless the event requested an alert.
         package var buckets: [AlertBucket]
+        /// Words of the alert that was granted.
+        package var alert: AlertText?
+        /// Time for which the card stays; `nil` unless the step ends the topic.
+        package var dismissAfter: Duration?
     }
 
     package struct Change: Sendable, Equatable {
@@ -45,15 +49,16 @@ package struct TopicStory: Sendable {
         while let (item, decisions) = replay.next() {
             var event: FeedEvent?
             if case .event(let taken) = item { event = taken }
-            for case .publish(let publication) in decisions where publication.topicID == topic {
-                guard let cost = PushCost(publication), cost.bodyBytes > dearest?.cost.bodyBytes ?? 0 else { continue }
-                dearest = (publication.version, cost)
-            }
-            for case .record(let record) in decisions where record.topic == topic || record.topic == .every {
+            decisions.forEachRecord { record, publication in
+                guard record.topic == topic || record.topic == .every else { return }
+                if let publication, let cost = PushCost(publication), cost.bodyBytes > dearest?.cost.bodyBytes ?? 0 {
+                    dearest = (publication.version, cost)
+                }
                 // A timer's record precedes the record of the event that triggered it, and changes no state.
                 let isEvent = record.origin == .event
                 var step = Step(
-                    record: record, isByOperator: isEvent && event?.isByOperator == true, changes: [], buckets: [])
+                    record: record, isByOperator: isEvent && event?.isByOperator == true, changes: [], buckets: [],
+                    alert: publication?.alert?.text, dismissAfter: publication?.dismissAfter)
                 // A topic that comes under the same id afterwards has another story.
                 if record.topic == topic, record.forgets { state = JSONObject() }
                 if record.topic == .every { kinds[steps.count] = event?.topicKind }

@@ -1,4 +1,5 @@
 package import FanfareModel
+import FanfareTOML
 
 extension LineupRules {
     /// Name of the table, which no topic kind can have.

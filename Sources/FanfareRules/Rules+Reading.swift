@@ -1,6 +1,6 @@
 package import FanfareDecisions
 import FanfareModel
-import Foundation
+package import FanfareTOML
 
 extension Rules {
     /// Reads a rules file (TOML): one table per topic kind, each complete in itself. Kinds that the file does not name keep their
@@ -15,16 +15,13 @@ extension Rules {
     ///     essential = true
     ///     alert = { class = "essential", burst = 1, refill = "30 min", freshFor = "10 min", title = "Almost there" }
     ///
-    /// - Throws: `RulesError` with every fault, each with line and column; nothing of the file then applies.
-    package init(file path: String) throws(RulesError) {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw RulesError(unreadable: path)
-        }
-        try self.init(toml: Array(data), file: path)
+    /// - Throws: `TOMLError` with every fault, each with line and column; nothing of the file then applies.
+    package init(file path: String) throws(TOMLError) {
+        try self.init(toml: try TOMLValue.contents(ofFile: path), file: path)
     }
 
     /// - Parameter file: name of the file in messages.
-    package init(toml bytes: [UInt8], file: String) throws(RulesError) {
+    package init(toml bytes: [UInt8], file: String) throws(TOMLError) {
         self = .builtIn
         let faults = TableReader.Faults()
         guard let kinds = try TOMLValue.document(bytes, file: file).members else { return }
@@ -43,7 +40,7 @@ extension Rules {
             rules.read(TableReader(members, at: member.keyPlace, faults), kind: kind)
             if kind == .generic { other = rules } else { self.kinds[kind] = rules }
         }
-        guard faults.all.isEmpty else { throw RulesError(file: file, faults: faults.all) }
+        guard faults.all.isEmpty else { throw TOMLError(file: file, faults: faults.all) }
     }
 }
 
@@ -129,7 +126,9 @@ extension TopicRules {
                 guard let reader = occasions.table(member.value, for: member.key) else { continue }
                 let rule = OccasionRule(reader, reducerHasWords: named.occasions != nil)
                 self.occasions[OccasionKind(member.key)] = rule
-                if !reader.members.contains(where: { $0.key == "when" }) { tells(of: member, named, reader) }
+                if !reader.members.contains(where: { ["when", "falls", "rises"].contains($0.key) }) {
+                    tells(of: member, named, reader)
+                }
             }
         }
     }
@@ -143,13 +142,15 @@ extension TopicRules {
                 occasions.isEmpty ? "" : ", or one of " + occasions.map(\.rawValue).sorted().joined(separator: ", ")
             reader.faults.note(
                 occasion.keyPlace,
-                "\(kind): the reducer \(named.name) tells of no such occasion; expected `when`\(told)")
+                "\(kind): the reducer \(named.name) tells of no such occasion; "
+                    + "expected `when`, `falls` or `rises`\(told)")
         } else {
             let fact = occasion.key.hasSuffix("Cancelled") ? String(occasion.key.dropLast(9)) : occasion.key
             guard !reducer.understands(factKind: fact) else { return }
             reader.faults.note(
                 occasion.keyPlace,
-                "\(kind): no counter and no fact has that name; expected `when`, or \(fact) in `facts`")
+                "\(kind): no counter and no fact has that name; "
+                    + "expected `when`, `falls` or `rises`, or \(fact) in `facts`")
         }
     }
 }
@@ -239,6 +240,16 @@ extension Priority {
 extension DerivedFields {
     fileprivate init(_ table: TableReader) {
         self.init(deepLink: table.template("deepLink"))
+        if let spoken = table.table("spoken") {
+            self.spoken = spoken.template("text")
+            _ = spoken.has("text")
+            // A longer sentence would be a large part of the state, and of each push.
+            if let bytes = spoken.whole("bytes", 8...400) { spokenBytesMax = bytes }
+            if let all = spoken.table("words") {
+                for member in all.members { spokenWords[member.key] = all.text(member.key) }
+            }
+            spoken.finish()
+        }
         guard let short = table.table("short") else { return }
         compactLeading = short.template("compactLeading")
         compactTrailing = short.template("compactTrailing")
@@ -318,12 +329,13 @@ extension OccasionRule {
     /// - Parameter reducerHasWords: `true` if the reducer words the alerts of its occasions, so that they need no title.
     fileprivate init(_ table: TableReader, reducerHasWords: Bool) {
         let when = table.conditions("when")
+        let shifts = table.shifts("falls").map { FieldShift($0.key, by: -$0.by) } + table.shifts("rises")
         self.init(
-            when: when, essential: table.flag("essential") ?? false,
+            when: when, shifts: shifts, essential: table.flag("essential") ?? false,
             droppableAfter: table.duration("droppableAfter", .zero ... .seconds(86_400)),
             highlight: table.text("highlight"), relevance: table.whole("relevance", 0...100))
         if let alert = table.table("alert") {
-            self.alert = AlertRule(alert, needsTitle: !when.isEmpty || !reducerHasWords)
+            self.alert = AlertRule(alert, needsTitle: !when.isEmpty || !shifts.isEmpty || !reducerHasWords)
         }
         table.finish()
     }
@@ -353,26 +365,6 @@ extension AlertRule {
 }
 
 extension TableReader {
-    /// Returns `true` if all required keys are present; otherwise notes the missing ones.
-    fileprivate func has(_ required: [String]) -> Bool {
-        let missing = required.filter { key in !members.contains { $0.key == key } }
-        if !missing.isEmpty {
-            faults.note(
-                place, "\(missing.joined(separator: ", ")) missing; expected \(required.joined(separator: ", "))")
-        }
-        return missing.isEmpty
-    }
-
-    fileprivate func has(_ required: String...) -> Bool { has(required) }
-
-    fileprivate func texts(_ key: String) -> Set<String>? {
-        take(key, "an array of texts") { value in
-            guard case .array(let values) = value.content else { return nil }
-            let texts = values.compactMap(\.text)
-            return texts.count == values.count ? Set(texts) : nil
-        }
-    }
-
     fileprivate func bucketSize() -> TokenBucket.Size? {
         let burst = whole("burst", 1...1000)
         let refill = duration("refill", .milliseconds(1) ... .seconds(86_400))
@@ -387,37 +379,17 @@ extension TableReader {
         return bucket.has("burst", "refill") ? size : nil
     }
 
-    /// Returns conditions such as `{ status = "arriving", stops = { atMost = 1 } }`, in the order of the file.
-    fileprivate func conditions(_ key: String) -> [Condition] {
-        guard let conditions = table(key) else { return [] }
-        if conditions.members.isEmpty {
-            faults.note(conditions.place, "\(key) is empty; expected a condition, or no \(key)")
+    /// Returns shifts such as `{ estimateMinutes = 10 }`, in the order of the file.
+    fileprivate func shifts(_ key: String) -> [FieldShift] {
+        guard let shifts = table(key) else { return [] }
+        if shifts.members.isEmpty {
+            faults.note(shifts.place, "\(key) is empty; expected a field and a number, or no \(key)")
         }
-        return conditions.members.compactMap { member in
-            conditions.test(member).map { Condition(member.key, $0) }
-        }
-    }
-
-    private func test(_ member: TOMLValue.Member) -> Condition.Test? {
-        if let value = member.value.scalar { return .oneOf([value]) }
-        switch member.value.content {
-        case .array(let values):
-            let scalars = values.compactMap(\.scalar)
-            if scalars.count == values.count, !scalars.isEmpty { return .oneOf(scalars) }
-        case .table(let members) where members.count == 1:
-            let value = members[0].value
-            switch members[0].key {
-            case "atLeast": if let bound = value.scalar?.doubleValue { return .atLeast(bound) }
-            case "atMost": if let bound = value.scalar?.doubleValue { return .atMost(bound) }
-            case "present": if let present = value.boolean { return .present(present) }
-            default: break
+        return shifts.members.compactMap { member in
+            let distance = read(member.value, for: member.key, "a number above 0") { value in
+                value.scalar?.doubleValue.flatMap { $0 > 0 ? $0 : nil }
             }
-        default: break
+            return distance.map { FieldShift(member.key, by: $0) }
         }
-        faults.note(
-            member.value.place,
-            "\(member.key) is \(member.value.name); expected a value, an array of values, { atLeast = number }, "
-                + "{ atMost = number } or { present = true }")
-        return nil
     }
 }

@@ -1,5 +1,6 @@
 package import FanfareDecisions
 package import FanfareModel
+import FanfareTOML
 
 extension Rules {
     /// The rules as a rules file, which reads back as the same rules. A kind whose reducer has no name in files gets a comment instead.
@@ -60,6 +61,11 @@ extension OccasionRule {
     fileprivate var lines: [String] {
         var lines: [String] = []
         if !when.isEmpty { lines.append("when = \(inRules(when))") }
+        for (name, sign) in [("falls", -1.0), ("rises", 1.0)] {
+            let distances = shifts.filter { $0.by * sign > 0 }
+                .map { "\(key($0.key)) = \(JSONValue.double($0.by * sign).inRules)" }
+            if !distances.isEmpty { lines.append("\(name) = { \(distances.joined(separator: ", ")) }") }
+        }
         lines.append("essential = \(essential)")
         if let droppableAfter { lines.append("droppableAfter = \(quoted(droppableAfter.inRules))") }
         if let highlight { lines.append("highlight = \(quoted(highlight))") }
@@ -90,6 +96,11 @@ extension DerivedFields {
         var lines = forms.compactMap { name, form in form.map { "short.\(name) = \(quoted($0.description))" } }
         if !lines.isEmpty { lines.append("short.width = \(widthMax)") }
         lines += words.sorted { $0.key < $1.key }.map { "short.words.\(quoted($0.key)) = \(quoted($0.value))" }
+        if let spoken {
+            lines += ["spoken.text = \(quoted(spoken.description))", "spoken.bytes = \(spokenBytesMax)"]
+            lines += spokenWords.sorted { $0.key < $1.key }
+                .map { "spoken.words.\(quoted($0.key)) = \(quoted($0.value))" }
+        }
         return lines
     }
 }

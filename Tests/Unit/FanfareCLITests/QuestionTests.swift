@@ -43,7 +43,9 @@ import Testing
         #expect(text.contains("2 events until 1970-01-01T00:16:51.000Z: nothing people can see (pass 2)"), "\(text)")
         #expect(text.contains("goal g1: published as version 2: visible change, goal is essential\n"), "\(text)")
         #expect(text.contains("    homeScore: 0 → 1\n"))
-        #expect(text.contains("    alert granted: goal\n    buckets: goal 9 of 10; reserve 8 of 8\n"), "\(text)")
+        let words = "    words: Goal! A 1–0 B — Ada (A)\n"
+        let buckets = "    buckets: goal 9 of 10; reserve 8 of 8\n"
+        #expect(text.contains("    alert granted: goal\n" + words + buckets), "\(text)")
         #expect(text.contains("card c1: conflated: until 1970-01-01T00:16:54.000Z"), "\(text)")
         #expect(text.contains("    carries c1, g2\n"))
         #expect(text.contains("timer flush: published as version 4: one change waited"), "\(text)")

@@ -118,6 +118,22 @@ import Testing
         #expect(story.state("order/1", "compactLeading") == "東京…")
     }
 
+    /// A spoken form is a field where the rules ask for it, of whole characters within its bytes.
+    @Test func P3_rulesMakeASpokenForm() {
+        var story = story {
+            $0.derived = DerivedFields(spoken: "{home} {n}, {status}")
+            $0.derived.spokenWords = ["0": "nil", "1H": "first half"]
+            $0.derived.spokenBytesMax = 32
+        }
+        story.apply(feed.set(0, ["home": "Köln", "n": 0, "status": "1H"]))
+        #expect(story.state("order/1", "spoken") == "Köln nil, first half")
+        #expect(story.state("order/1", "status") == "1H")
+        story.apply(feed.set(10, ["status": "wäwäwäwäwäwäwäwäwäwäwäwä"]))
+        let spoken = story.topic("order/1")?.state["spoken"]?.stringValue ?? ""
+        #expect(spoken.hasPrefix("Köln nil, wäwä") && spoken.hasSuffix("…"))
+        #expect((30...32).contains(spoken.utf8.count))
+    }
+
     @Test func M4_aNameIsShortInThreeLetters() {
         var story = story { $0.derived = DerivedFields(compactLeading: "{home:3} {n}", compactTrailing: "{missing:2}") }
         for (name, short) in [("1. FC Köln", "KÖL 3"), ("AFC Bournemouth", "BOU 3"), ("VfB", "VFB 3"), ("Al", "AL 3")] {
@@ -160,6 +176,31 @@ import Testing
         #expect(story.apply(feed.set(0.7, ["stops": 0])).outcome == .conflated)
         story.apply(feed.set(10, ["held": true]))
         #expect(story.apply(feed.set(10.5, ["held": .null])).alert == .granted)
+    }
+
+    /// An occasion of a distance: the wait has become much shorter than people see.
+    @Test func A1_anOccasionIsThereWhenAFieldHasMovedFarFromWhatPeopleSee() {
+        var story = story {
+            $0.fields["minutes"] = .quantised(Quantiser(step: 5, hysteresis: 3))
+            $0.occasions["shorter"] = OccasionRule(
+                when: [Condition("open", .oneOf([true]))], shifts: [FieldShift("minutes", by: -10)], essential: true,
+                alert: AlertRule(
+                    .ordinary, burst: 1, refill: .seconds(3600), freshFor: .seconds(60),
+                    words: AlertRule.Words(title: "{minutes} minutes now")))
+            $0.occasions["longer"] = OccasionRule(shifts: [FieldShift("minutes", by: 20)], essential: true)
+        }
+        let first = story.apply(feed.set(0, ["minutes": 60, "open": true]))
+        #expect(first.alert == nil, "nobody has seen anything before")
+        #expect(story.apply(feed.set(10, ["minutes": 55])).alert == nil)
+        // Two small steps within the minimum interval: people have seen neither the first nor 50.
+        #expect(story.apply(feed.set(11, ["minutes": 50])).outcome == .conflated)
+        #expect(story.apply(feed.set(11.5, ["minutes": 44])).alert == .granted)
+        #expect(story.publications.last?.alert?.text.title == "45 minutes now", "the text is of the new state")
+        #expect(story.publications.last?.alert?.highlight == "minutes")
+        #expect(story.apply(feed.set(20, ["minutes": 30])).alert == .demoted, "once an hour")
+        #expect(story.apply(feed.set(30, ["minutes": 50])).reason == "visible change, longer is essential")
+        story.apply(feed.set(40, ["open": false]))
+        #expect(story.apply(feed.set(50, ["minutes": 20])).alert == nil, "its conditions must hold, too")
     }
 
     @Test func ofTwoOccasionsTheWeightierCounts() {

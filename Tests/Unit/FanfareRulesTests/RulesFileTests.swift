@@ -1,6 +1,7 @@
 import FanfareDecisions
 import FanfareFeeds
 import FanfareModel
+import FanfareTOML
 import Foundation
 import Testing
 
@@ -51,12 +52,17 @@ import Testing
         ]
         made.derived = DerivedFields(
             compactLeading: "{a}", compactTrailing: "{{b}}", minimal: "m", widthMax: 9, deepLink: "app://{topic}")
+        made.derived.spoken = "{a}, {b}"
+        made.derived.spokenWords = ["0": "nil", "b c": "d"]
+        made.derived.spokenBytesMax = 77
         made.beginsWhen = [Condition("status", .present(true))]
         made.endsWhen = [Condition("status", .oneOf(["over"]))]
         made.occasions = [
             "basketCancelled": OccasionRule(essential: true),
             "late": OccasionRule(
-                when: [Condition("q", .present(true))], essential: false, droppableAfter: .milliseconds(1500),
+                when: [Condition("q", .present(true))],
+                shifts: [FieldShift("odd key", by: -2.5), FieldShift("r", by: 10), FieldShift("s", by: 1)],
+                essential: false, droppableAfter: .milliseconds(1500),
                 highlight: "q", relevance: 7,
                 alert: AlertRule(
                     .ordinary, burst: 3, refill: .milliseconds(90_001), freshFor: .seconds(60),
@@ -219,7 +225,7 @@ import Testing
 
     @Test(arguments: broken.indices) func brokenFilesSayWhere(index: Int) throws {
         let (toml, place, says) = Self.broken[index]
-        let error = #expect(throws: RulesError.self, "\(toml)") { try read(toml) }
+        let error = #expect(throws: TOMLError.self, "\(toml)") { try read(toml) }
         let lines = error?.lines ?? []
         #expect(lines.count == 1, "\(lines)")
         #expect(lines.first?.hasPrefix("rules.toml:\(place)") == true, "\(lines)")
@@ -229,7 +235,7 @@ import Testing
     @Test func thirtyAndMore() { #expect(Self.broken.count >= 30) }
 
     @Test func allFaultsOfAFileAreTold() {
-        let error = #expect(throws: RulesError.self) {
+        let error = #expect(throws: TOMLError.self) {
             try read("[a]\nprioritee = 5\nrelevance = -1\n\n[b]\nfields.x = 3\n")
         }
         #expect(

@@ -2,7 +2,7 @@ import Fanfare
 import Foundation
 
 /// Small feed backend: two people follow a match, which begins and has a goal. One of them also waits for a ride, whose state is the
-/// app's own Swift struct.
+/// app's own Swift struct. The other one turns Live Activities off.
 ///
 /// `.discard` takes every push and sends nothing. The same program serves phones with `.apns(.production(…))`.
 @main struct Embedding {
@@ -29,6 +29,7 @@ import Foundation
 
         try await play(on: engine)
         try await ride(on: engine)
+        try await turnOff(["ben": ["ben-card"]], on: engine)
 
         let counts = try await engine.counts()
         print("\(counts.pushes.sent) pushes, \(counts.pushes.accepted) accepted")
@@ -64,6 +65,20 @@ import Foundation
         if let state = try await engine.topicState(match) {
             print("version \(state.version): \(state.contentState?.json ?? "nothing yet")")
         }
+    }
+
+    /// People have turned Live Activities off in Settings, and the system has ended all of their cards. The app reports it at its next
+    /// start. From then on the engine sends these cards nothing but one last end, in case the report was wrong.
+    ///
+    /// - Parameter cards: for each person, the ids of the cards that the backend has registered.
+    private static func turnOff(_ cards: [String: [String]], on engine: Engine) async throws {
+        for (person, own) in cards {
+            for card in own {
+                let command = Engine.Command.unfollow(activity: ActivityID(card), subscriber: SubscriberID(person))
+                while engine.offer(command) == .full { try await engine.room() }
+            }
+        }
+        guard await engine.settle(within: .seconds(120)) else { throw Trouble.undelivered("ends") }
     }
 
     private static func ride(on engine: Engine) async throws {

@@ -1,5 +1,5 @@
-/// Every fault of a rules file, each with its place and what was expected there.
-package struct RulesError: Error, CustomStringConvertible, Sendable {
+/// Every fault of a file, each with its place and what was expected there.
+package struct TOMLError: Error, CustomStringConvertible, Sendable {
     /// Faults as `file:line:column: description`, in the order of the file.
     package let lines: [String]
 
@@ -8,7 +8,7 @@ package struct RulesError: Error, CustomStringConvertible, Sendable {
 
     package var description: String { lines.joined(separator: "\n") }
 
-    init(file: String, faults: [Fault]) {
+    package init(file: String, faults: [Fault]) {
         lines = faults.sorted { $0.place < $1.place }
             .map { "\(file):\($0.place.line):\($0.place.column): \($0.text)" }
     }
@@ -21,11 +21,12 @@ package struct RulesError: Error, CustomStringConvertible, Sendable {
     }
 }
 
-struct Fault {
-    let place: Place
-    let text: String
+/// A fault of a file, at its place.
+package struct Fault {
+    package let place: TOMLPlace
+    package let text: String
 
-    init(_ place: Place, _ text: String) {
+    package init(_ place: TOMLPlace, _ text: String) {
         self.place = place
         self.text = text
     }

@@ -1,40 +1,40 @@
-import FanfareDecisions
-import FanfareModel
+package import FanfareModel
 
 /// Reads one table, key by key. Missing and wrong values are `nil`; wrong ones are also noted as faults, and so is, at the end,
 /// every key that was not read. So one pass finds all faults of a file.
-final class TableReader {
+package final class TableReader {
     /// Faults of a file, shared by its readers.
-    final class Faults {
-        private(set) var all: [Fault] = []
-        func note(_ place: Place, _ text: String) { all.append(Fault(place, text)) }
+    package final class Faults {
+        package private(set) var all: [Fault] = []
+        package init() {}
+        package func note(_ place: TOMLPlace, _ text: String) { all.append(Fault(place, text)) }
     }
 
-    let place: Place
-    let members: [TOMLValue.Member]
-    let faults: Faults
+    package let place: TOMLPlace
+    package let members: [TOMLValue.Member]
+    package let faults: Faults
     private var asked: [String] = []
     private var refused: [String] = []
 
-    init(_ members: [TOMLValue.Member], at place: Place, _ faults: Faults) {
+    package init(_ members: [TOMLValue.Member], at place: TOMLPlace, _ faults: Faults) {
         self.members = members
         self.place = place
         self.faults = faults
     }
 
     /// Returns the value of a key, of any type.
-    func take(_ key: String) -> TOMLValue? {
+    package func take(_ key: String) -> TOMLValue? {
         asked.append(key)
         return members.first { $0.key == key }?.value
     }
 
     /// Returns the value of a key, as converted by `read`, which returns `nil` for a value that is not `expected`.
-    func take<Value>(_ key: String, _ expected: String, _ read: (TOMLValue) -> Value?) -> Value? {
+    package func take<Value>(_ key: String, _ expected: String, _ read: (TOMLValue) -> Value?) -> Value? {
         guard let value = take(key) else { return nil }
         return self.read(value, for: key, expected, read)
     }
 
-    func read<Value>(
+    package func read<Value>(
         _ value: TOMLValue, for key: String, _ expected: String, _ read: (TOMLValue) -> Value?
     ) -> Value? {
         if let result = read(value) { return result }
@@ -43,14 +43,14 @@ final class TableReader {
     }
 
     /// Notes a fault for a key that is no longer supported.
-    func refuse(_ key: String, _ advice: String) {
+    package func refuse(_ key: String, _ advice: String) {
         guard let member = members.first(where: { $0.key == key }) else { return }
         refused.append(key)
         faults.note(member.keyPlace, "\(key): \(advice)")
     }
 
     /// Notes a fault for each key that was not read.
-    func finish() {
+    package func finish() {
         for member in members where !asked.contains(member.key) && !refused.contains(member.key) {
             let advice = member.key.nearest(of: asked).map { "did you mean \($0)?" }
             faults.note(
@@ -61,10 +61,10 @@ final class TableReader {
 
     // MARK: - Kinds of values
 
-    func text(_ key: String) -> String? { take(key, "text in quotes", \.text) }
-    func flag(_ key: String) -> Bool? { take(key, "true or false", \.boolean) }
+    package func text(_ key: String) -> String? { take(key, "text in quotes", \.text) }
+    package func flag(_ key: String) -> Bool? { take(key, "true or false", \.boolean) }
 
-    func whole(_ key: String, _ range: ClosedRange<Int>) -> Int? {
+    package func whole(_ key: String, _ range: ClosedRange<Int>) -> Int? {
         take(key, "a whole number from \(range.lowerBound) to \(range.upperBound)") { value in
             guard case .integer(let whole) = value.content, let number = Int(exactly: whole), range.contains(number)
             else { return nil }
@@ -72,17 +72,17 @@ final class TableReader {
         }
     }
 
-    func duration(_ key: String, _ range: ClosedRange<Duration>) -> Duration? {
+    package func duration(_ key: String, _ range: ClosedRange<Duration>) -> Duration? {
         take(key, TableReader.expected(range)) { $0.duration(in: range) }
     }
 
-    func choice<Value>(_ key: String, of choices: [(name: String, value: Value)]) -> Value? {
+    package func choice<Value>(_ key: String, of choices: [(name: String, value: Value)]) -> Value? {
         take(key, TableReader.oneOf(choices.map(\.name))) { value in
             choices.first { $0.name == value.text }?.value
         }
     }
 
-    func template(_ key: String) -> Template? {
+    package func template(_ key: String) -> Template? {
         guard let value = take(key), let source = read(value, for: key, "text in quotes", \.text) else { return nil }
         do {
             return try Template(parsing: source)
@@ -92,38 +92,92 @@ final class TableReader {
         }
     }
 
+    package func texts(_ key: String) -> Set<String>? {
+        take(key, "an array of texts") { value in
+            guard case .array(let values) = value.content else { return nil }
+            let texts = values.compactMap(\.text)
+            return texts.count == values.count ? Set(texts) : nil
+        }
+    }
+
+    /// Returns `true` if all required keys are present; otherwise notes the missing ones.
+    package func has(_ required: [String]) -> Bool {
+        let missing = required.filter { key in !members.contains { $0.key == key } }
+        if !missing.isEmpty {
+            faults.note(
+                place, "\(missing.joined(separator: ", ")) missing; expected \(required.joined(separator: ", "))")
+        }
+        return missing.isEmpty
+    }
+
+    package func has(_ required: String...) -> Bool { has(required) }
+
+    /// Returns conditions such as `{ status = "arriving", stops = { atMost = 1 } }`, in the order of the file.
+    package func conditions(_ key: String) -> [Condition] {
+        guard let conditions = table(key) else { return [] }
+        if conditions.members.isEmpty {
+            faults.note(conditions.place, "\(key) is empty; expected a condition, or no \(key)")
+        }
+        return conditions.members.compactMap { member in
+            conditions.test(member).map { Condition(member.key, $0) }
+        }
+    }
+
+    private func test(_ member: TOMLValue.Member) -> Condition.Test? {
+        if let value = member.value.scalar { return .oneOf([value]) }
+        switch member.value.content {
+        case .array(let values):
+            let scalars = values.compactMap(\.scalar)
+            if scalars.count == values.count, !scalars.isEmpty { return .oneOf(scalars) }
+        case .table(let members) where members.count == 1:
+            let value = members[0].value
+            switch members[0].key {
+            case "atLeast": if let bound = value.scalar?.doubleValue { return .atLeast(bound) }
+            case "atMost": if let bound = value.scalar?.doubleValue { return .atMost(bound) }
+            case "present": if let present = value.boolean { return .present(present) }
+            default: break
+            }
+        default: break
+        }
+        faults.note(
+            member.value.place,
+            "\(member.key) is \(member.value.name); expected a value, an array of values, { atLeast = number }, "
+                + "{ atMost = number } or { present = true }")
+        return nil
+    }
+
     /// Returns a reader for the table of a key; the caller must call its `finish()`.
-    func table(_ key: String) -> TableReader? {
+    package func table(_ key: String) -> TableReader? {
         guard let value = take(key) else { return nil }
         return table(value, for: key)
     }
 
-    func table(_ value: TOMLValue, for key: String) -> TableReader? {
+    package func table(_ value: TOMLValue, for key: String) -> TableReader? {
         guard let members = read(value, for: key, "a table", \.members) else { return nil }
         return TableReader(members, at: value.place, faults)
     }
 
-    static func expected(_ range: ClosedRange<Duration>) -> String {
+    package static func expected(_ range: ClosedRange<Duration>) -> String {
         "a duration from \(range.lowerBound.inRules) to \(range.upperBound.inRules), such as \"90 s\" or \"5 min\""
     }
 
-    static func oneOf(_ names: [String]) -> String {
+    package static func oneOf(_ names: [String]) -> String {
         (names.count > 1 ? "one of " : "") + names.map { "\"\($0)\"" }.joined(separator: ", ")
     }
 }
 
 extension TOMLValue {
-    var text: String? { if case .string(let text) = content { text } else { nil } }
-    var boolean: Bool? { if case .boolean(let value) = content { value } else { nil } }
-    var members: [Member]? { if case .table(let members) = content { members } else { nil } }
+    package var text: String? { if case .string(let text) = content { text } else { nil } }
+    package var boolean: Bool? { if case .boolean(let value) = content { value } else { nil } }
+    package var members: [Member]? { if case .table(let members) = content { members } else { nil } }
 
-    func duration(in range: ClosedRange<Duration>) -> Duration? {
+    package func duration(in range: ClosedRange<Duration>) -> Duration? {
         guard let duration = text.flatMap(Duration.init(inRules:)), range.contains(duration) else { return nil }
         return duration
     }
 
     /// Value that a field of a content state can be compared with.
-    var scalar: JSONValue? {
+    package var scalar: JSONValue? {
         switch content {
         case .string(let text): .string(text)
         case .integer(let value): .int(value)
@@ -140,7 +194,7 @@ extension Duration {
         ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1),
     ]
 
-    init?(inRules text: String) {
+    package init?(inRules text: String) {
         let digits = text.prefix { ("0"..."9").contains($0) }
         let unit = text.dropFirst(digits.count).drop { $0 == " " }
         // No rule is longer than some months, and ten digits cannot overflow.
@@ -151,7 +205,7 @@ extension Duration {
     }
 
     /// The duration in the largest unit that leaves no fraction.
-    var inRules: String {
+    package var inRules: String {
         let milliseconds = self.milliseconds
         guard milliseconds > 0, let unit = Duration.units.first(where: { milliseconds % $0.milliseconds == 0 }) else {
             return "\(milliseconds) s"

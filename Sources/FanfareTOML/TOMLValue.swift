@@ -1,16 +1,17 @@
 import CFanfareTOML
+import Foundation
 
 /// Line and column of a file, from 1.
-struct Place: Comparable {
-    let line: Int
-    let column: Int
+package struct TOMLPlace: Comparable {
+    package let line: Int
+    package let column: Int
 
-    static func < (a: Place, b: Place) -> Bool { (a.line, a.column) < (b.line, b.column) }
+    package static func < (a: TOMLPlace, b: TOMLPlace) -> Bool { (a.line, a.column) < (b.line, b.column) }
 }
 
 /// A value of a TOML document, with its place.
-struct TOMLValue {
-    enum Content {
+package struct TOMLValue {
+    package enum Content {
         case string(String)
         case integer(Int64)
         case number(Double)
@@ -21,17 +22,17 @@ struct TOMLValue {
         case table([Member])
     }
 
-    struct Member {
-        let key: String
-        let keyPlace: Place
-        let value: TOMLValue
+    package struct Member {
+        package let key: String
+        package let keyPlace: TOMLPlace
+        package let value: TOMLValue
     }
 
-    let content: Content
-    let place: Place
+    package let content: Content
+    package let place: TOMLPlace
 
     /// Name of the value in messages.
-    var name: String {
+    package var name: String {
         switch content {
         case .string(let text): "\"\(text.prefix(40))\""
         case .integer(let value): "\(value)"
@@ -46,23 +47,29 @@ struct TOMLValue {
 
 extension TOMLValue {
     /// - Throws: the first fault of bytes that are not TOML.
-    static func document(_ bytes: [UInt8], file: String) throws(RulesError) -> TOMLValue {
-        if let fault = unreadable(bytes) { throw RulesError(file: file, faults: [fault]) }
+    package static func document(_ bytes: [UInt8], file: String) throws(TOMLError) -> TOMLValue {
+        if let fault = unreadable(bytes) { throw TOMLError(file: file, faults: [fault]) }
         let document = bytes.withUnsafeBytes { bytes in
             fanfare_toml_parse(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
         }
         guard let document else {
-            throw RulesError(file: file, faults: [Fault(.start, "there is no memory to read it")])
+            throw TOMLError(file: file, faults: [Fault(.start, "there is no memory to read it")])
         }
         defer { fanfare_toml_release(document) }
         var place = fanfare_toml_place()
         if let fault = fanfare_toml_fault(document, &place) {
-            throw RulesError(file: file, faults: [Fault(Place(place), "no TOML: \(String(cString: fault))")])
+            throw TOMLError(file: file, faults: [Fault(TOMLPlace(place), "no TOML: \(String(cString: fault))")])
         }
         var count = 0
         let nodes = UnsafeBufferPointer(start: fanfare_toml_nodes(document, &count), count: count)
         var position = 0
         return TOMLValue(nodes, &position)
+    }
+
+    /// Reads the bytes of a file.
+    package static func contents(ofFile path: String) throws(TOMLError) -> [UInt8] {
+        guard let data = FileManager.default.contents(atPath: path) else { throw TOMLError(unreadable: path) }
+        return Array(data)
     }
 
     private static let bytesMax = 1 << 20
@@ -71,11 +78,11 @@ extension TOMLValue {
 
     private static func unreadable(_ bytes: [UInt8]) -> Fault? {
         guard bytes.count <= bytesMax else {
-            return Fault(.start, "\(bytes.count) bytes are no rules file; at most \(bytesMax) are read")
+            return Fault(.start, "\(bytes.count) bytes are too many; at most \(bytesMax) are read")
         }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() where line.count(where: { $0 == UInt8(ascii: ".") }) > dotsOfALineMax {
-            return Fault(Place(line: index + 1, column: 1), "more than \(dotsOfALineMax) dots in one line")
+            return Fault(TOMLPlace(line: index + 1, column: 1), "more than \(dotsOfALineMax) dots in one line")
         }
         return nil
     }
@@ -84,12 +91,12 @@ extension TOMLValue {
     private init(_ nodes: UnsafeBufferPointer<fanfare_toml_node>, _ position: inout Int) {
         let node = nodes[position]
         position += 1
-        place = Place(node.place)
+        place = TOMLPlace(node.place)
         switch node.kind {
         case FANFARE_TOML_TABLE:
             var members: [Member] = []
             for _ in 0..<node.children {
-                let (key, keyPlace) = (String(nodes[position].key), Place(nodes[position].key_place))
+                let (key, keyPlace) = (String(nodes[position].key), TOMLPlace(nodes[position].key_place))
                 members.append(Member(key: key, keyPlace: keyPlace, value: TOMLValue(nodes, &position)))
             }
             members.sort { $0.keyPlace < $1.keyPlace }
@@ -104,8 +111,8 @@ extension TOMLValue {
     }
 }
 
-extension Place {
-    static let start = Place(line: 1, column: 1)
+extension TOMLPlace {
+    package static let start = TOMLPlace(line: 1, column: 1)
 
     fileprivate init(_ place: fanfare_toml_place) {
         self.init(line: max(1, Int(place.line)), column: max(1, Int(place.column)))

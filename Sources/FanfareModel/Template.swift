@@ -1,5 +1,3 @@
-import FanfareModel
-
 /// Text with holes that a state fills: `{homeScore}–{awayScore}`.
 ///
 /// `{key}` is a field of the visible content state, `{fact.key}` a value of the fact that caused an alert, `{topic}` the topic's
@@ -58,13 +56,17 @@ public struct Template: Sendable, Hashable, CustomStringConvertible, Expressible
         if !text.isEmpty { pieces.append(.text(text)) }
     }
 
+    /// Keys of the state that the template shows.
+    package var fields: Set<String> {
+        Set(pieces.compactMap { if case .state(let key, _) = $0 { key } else { nil } })
+    }
+
     /// - Parameter words: replacements for fields of the state whose value is one of these texts.
-    func text(
+    package func text(
         topic: TopicID, state: JSONObject, fact: JSONObject = JSONObject(), words: [String: String] = [:]
     ) -> String {
         func told(_ key: String) -> JSONValue? {
-            let value = state[key]
-            guard case .string(let text) = value, let word = words[text] else { return value }
+            guard let value = state[key], !words.isEmpty, let word = words[value.asText] else { return state[key] }
             return .string(word)
         }
         var text = ""
@@ -102,7 +104,7 @@ public struct TemplateFault: Error, CustomStringConvertible, Sendable {
 
 extension String {
     /// Returns letters of the word that names a team, in capitals. Skips words like `AFC`, `VfB` or `1.`, unless there is no other.
-    func abbreviated(to letters: Int) -> String {
+    package func abbreviated(to letters: Int) -> String {
         // Most names are ASCII, where a byte is a character and costs a hundredth of one.
         guard utf8.allSatisfy({ $0 < 0x80 }) else {
             return String(name(in: self, \.isWhitespace, \.isNumber, \.isUppercase).prefix(letters)).uppercased()

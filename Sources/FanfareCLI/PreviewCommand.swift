@@ -1,0 +1,248 @@
+import FanfareDecisions
+import FanfareFeeds
+import FanfareModel
+import FanfarePresentation
+import FanfareReplay
+
+/// `fanfare preview`: draws what people see of a topic or a lineup, in each place where the system shows it.
+struct PreviewCommand {
+    /// File to write, and its form.
+    enum Output: Equatable { case svg(String), html(String), png(String) }
+
+    private(set) var paths: [String] = []
+    private(set) var subject: ExplainCommand.Subject?
+    private(set) var favourite: TopicID?
+    private(set) var at: FeedTime?
+    private(set) var isStory = false
+    private(set) var checks = false
+    private(set) var outputs: [Output] = []
+    private(set) var printed: String?
+    private var devices = PreviewCommand.drawn
+    private var feed = FeedOptions()
+    private var rules = Rules.builtIn
+    private var look = PreviewLook()
+
+    /// One device of each family is drawn; all are checked.
+    private static let drawn = [Device.phones[0], Device.pads[1], Device.watches[0], Device.cars[0]]
+
+    init(_ words: [String]) throws(UsageError) {
+        var arguments = Arguments(words)
+        var asked: [ExplainCommand.Subject] = []
+        while let word = try arguments.next() {
+            switch word {
+            case .option("--topic"): asked.append(.topic(TopicID(try arguments.text("a topic's id, as match/1001"))))
+            case .option("--lineup"): asked.append(.lineup(try arguments.topics()))
+            case .option("--favourite"): favourite = TopicID(try arguments.text("one of the lineup's topics"))
+            case .option("--at"): at = try arguments.time()
+            case .option("--device"): devices = [try arguments.device()]
+            case .option("--story"): isStory = true
+            case .option("--check"): checks = true
+            case .option("--svg"): outputs.append(.svg(try arguments.text("a file to write, or -")))
+            case .option("--html"): outputs.append(.html(try arguments.text("a file to write, or -")))
+            case .option("--png"): outputs.append(.png(try arguments.text("a file to write")))
+            case .option("--template"): look.templateFile = try arguments.text("a template file")
+            case .option("--print-template"): printed = try arguments.templateKind()
+            case .option("--font"): look.fontFile = try arguments.text("a font file")
+            case .option("--rules"): rules = try arguments.rules()
+            case .option("--format"): feed.format = try arguments.format()
+            case .option("--kickoff"): feed.kickoff = try arguments.time()
+            case .option(let name): throw UsageError("\(name): unknown option; `fanfare preview --help` lists them")
+            case .operand(let path): paths.append(path)
+            }
+        }
+        guard printed == nil else { return }
+        guard !paths.isEmpty else { throw UsageError("the feed is missing: files or folders") }
+        guard !paths.contains("-") else {
+            throw UsageError("-: a preview is made of a feed that is at hand; write it to a file and name that")
+        }
+        guard asked.count <= 1 else { throw UsageError("one preview at a time: --topic or --lineup, once") }
+        guard !asked.isEmpty || checks && outputs.isEmpty && !isStory else {
+            throw UsageError("--topic or --lineup is missing; only --check alone is for every topic of a feed")
+        }
+        subject = asked.first
+        if let favourite {
+            guard case .lineup(let topics) = subject else {
+                throw UsageError("--favourite: only means something with --lineup")
+            }
+            guard topics.contains(favourite) else {
+                throw UsageError("--favourite \(favourite): is none of the lineup's topics")
+            }
+        }
+        if isStory { try requireStory() }
+    }
+
+    private func requireStory() throws(UsageError) {
+        for output in outputs {
+            if case .html = output { continue }
+            throw UsageError("--story: a recording is a page; expected --html FILE")
+        }
+        guard checks || outputs.count == 1 else { throw UsageError("--story: expected --html FILE, --check or both") }
+    }
+
+    func run() throws -> ExitStatus {
+        if let printed {
+            try Console.print(CardTemplate.builtInFile(printed) ?? "")
+            return .done
+        }
+        let studio = try PreviewStudio(look)
+        guard let subject else { return try checkAll(studio) }
+        let moments = try moments(of: subject)
+        return isStory ? try story(moments, studio) : try sheet(moments, studio)
+    }
+
+    /// Checks every push to the followers of every topic.
+    private func checkAll(_ studio: PreviewStudio) throws -> ExitStatus {
+        var found = FindingTally()
+        var pushes = 0
+        var fault: (any Error)?
+        do {
+            let source = PreviewSource(paths: paths, feed: feed, rules: rules, until: at)
+            try source.forEachPush(to: nil) { moment in
+                pushes += 1
+                do { found.add(try studio.findings(of: moment.content, on: Device.all), in: moment.content) } catch {
+                    fault = fault ?? error
+                }
+            }
+        } catch {
+            throw UsageError("\(error)")
+        }
+        if let fault { throw fault }
+        try Console.print("\(pushes.grouped) updates; \(found.text)\n")
+        return found.isEmpty ? .done : .incomplete
+    }
+
+    private func moments(of subject: ExplainCommand.Subject) throws(UsageError) -> [PreviewMoment] {
+        do {
+            let source = PreviewSource(paths: paths, feed: feed, rules: rules, until: at)
+            switch subject {
+            case .topic(let topic): return try source.moments(of: topic, all: isStory)
+            case .lineup(let topics): return try source.moments(of: topics, favourite: favourite, all: isStory)
+            }
+        } catch {
+            throw UsageError("\(error)")
+        }
+    }
+
+    // MARK: - One moment
+
+    private func sheet(_ moments: [PreviewMoment], _ studio: PreviewStudio) throws -> ExitStatus {
+        guard var moment = moments.last else {
+            throw UsageError("nothing has been sent by then, so no phone shows a card")
+        }
+        // Timers run on after the last push.
+        if let at { moment.content.at = max(at, moment.content.at) }
+        let scenes = try studio.scenes(of: moment.content, on: devices.flatMap(\.places))
+        guard !scenes.isEmpty else {
+            throw UsageError("the activity has ended, and the system keeps it in none of these places")
+        }
+        var findings: [Finding] = []
+        if checks {
+            findings = try studio.findings(of: moment.content, on: Device.all)
+        } else {
+            findings = scenes.flatMap(\.findings) + (try studio.moved(in: moment.content))
+        }
+        if !outputs.isEmpty {
+            let sheet = PreviewSheet(
+                title: moment.title, subtitle: moment.subtitle, scenes: scenes,
+                findings: findings.filter { finding in !scenes.contains { $0.findings.contains(finding) } },
+                studio.measure)
+            for output in outputs { try write(sheet, to: output) }
+        }
+        if !outputs.contains(where: \.isStandardOutput) {
+            try Console.print(moment.text(scenes, findings, wasChecked: checks))
+        }
+        return checks && !findings.isEmpty ? .incomplete : .done
+    }
+
+    private func write(_ sheet: PreviewSheet, to output: Output) throws {
+        switch output {
+        case .svg(let path): try OutputFile.write(sheet.svg(), to: path, option: "--svg")
+        case .html(let path): try OutputFile.write(sheet.html(), to: path, option: "--html")
+        case .png(let path): try PNGFile.write(sheet.svg(), to: path)
+        }
+    }
+
+    // MARK: - A recording
+
+    private func story(_ moments: [PreviewMoment], _ studio: PreviewStudio) throws -> ExitStatus {
+        guard !moments.isEmpty else { throw UsageError("nothing was sent, so there is no story") }
+        var found = FindingTally()
+        if checks {
+            for moment in moments {
+                found.add(try studio.findings(of: moment.content, on: Device.all), in: moment.content)
+            }
+        }
+        for case .html(let path) in outputs {
+            let frames = try moments.map { try studio.frame(of: $0, on: devices[0]) }
+            let page = StoryPage(title: moments[0].title, frames: frames, fontFace: studio.measure.fontFace())
+            try OutputFile.write(page.html(), to: path, option: "--html")
+        }
+        if !outputs.contains(where: \.isStandardOutput) {
+            try Console.print("\(moments.count) updates\(checks ? "; " + found.text : "")\n")
+        }
+        return found.isEmpty ? .done : .incomplete
+    }
+}
+
+extension PreviewCommand.Output {
+    fileprivate var isStandardOutput: Bool {
+        switch self {
+        case .svg(let path), .html(let path), .png(let path): path == "-"
+        }
+    }
+}
+
+extension Arguments {
+    fileprivate mutating func device() throws(UsageError) -> Device {
+        try value("one of " + Device.all.map(\.id).joined(separator: ", ")) { id in Device.all.first { $0.id == id } }
+    }
+
+    fileprivate mutating func templateKind() throws(UsageError) -> String {
+        try value("one of " + CardTemplate.builtInKinds.joined(separator: ", ")) {
+            CardTemplate.builtInKinds.contains($0) ? $0 : nil
+        }
+    }
+}
+
+extension PreviewCommand {
+    static let help = """
+        Draws what people see of a topic or a lineup at a moment: the Dynamic Island, the Lock Screen, StandBy, iPad, Smart
+        Stack, CarPlay and the Mac's menu bar, with the published sizes and text measured by a font. It is a sketch: the app draws
+        the real card. What does not fit is marked.
+
+        usage: fanfare preview FEED… --topic T [options]
+               fanfare preview FEED… --lineup A,B,C [options]
+               fanfare preview FEED… --check
+               fanfare preview --print-template KIND
+
+          FEED             files and folders are one feed, merged by time
+          --topic T        the topic's id
+          --lineup A,B,C   ids of the topics that one activity shows, in the person's own order
+          --favourite T    the lineup's topic that has the spotlight while nothing happens elsewhere
+          --at TIME        the moment; without it, the last push
+          --device D       iphone-393, iphone-430, ipad-1366, ipad-1194, ipad-1012, ipad-1080, ipad-1024, watch-40, watch-41,
+                           watch-44, watch-45, watch-49, carplay-170, carplay-240 or carplay-240-tall; without it, one of each
+          --svg FILE       all places as one picture
+          --html FILE      all places as a page
+          --png FILE       all places as one picture, made by rsvg-convert
+          --story          every update of the feed, as a page for --html
+          --check          looks for faults on all devices: overflow, low contrast, a logo alone, an element that stands elsewhere
+                           in expanded than in compact, nothing for a screen reader; without --topic and --lineup in every
+                           update of every topic
+          --template FILE  a template of your own instead of the built-in one
+          --print-template KIND
+                           prints a built-in template, to copy: football, hockey, volleyball, transit, delivery, ride, queue,
+                           workout, generic or lineup
+          --font FILE      the font that measures, instead of Inter
+          --rules FILE     instead of the built-in rules
+          --format F       native, wyscout, dfl, pwhl, dvw or gtfs-rt; without it, recognised by content
+          --kickoff T      when the first half began, for match files without metadata
+
+        Exit status: 0 done; 1 with --check, something is wrong; 2 usage.
+
+        example:
+          fanfare generate match-day --output day.ndjson
+          fanfare preview day.ndjson --topic match/1002 --at 2026-06-13T14:30:00Z --html card.html
+
+        """
+}

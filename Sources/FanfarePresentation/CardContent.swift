@@ -1,0 +1,40 @@
+package import FanfareModel
+
+/// Content of an activity at one moment: what its phone has got by then.
+package struct CardContent: Sendable {
+    package var topic: TopicID
+    package var kind: TopicKind
+    /// Content state as phones get it; of a lineup that of the topic in the spotlight.
+    package var state: JSONObject
+    /// The lineup's rows beside the spotlight, in the person's own order; `nil` for an activity of one topic.
+    package var others: [JSONObject]?
+    /// Number of topics that a lineup leaves out for lack of room.
+    package var more: Int
+    /// Time at which people look.
+    package var at: FeedTime
+    package var isOver: Bool
+
+    package init(
+        topic: TopicID, kind: TopicKind, state: JSONObject, short: ShortForms? = nil, others: [JSONObject]? = nil,
+        more: Int = 0, at: FeedTime, isOver: Bool = false
+    ) {
+        self.topic = topic
+        self.kind = kind
+        self.state = state
+        self.others = others
+        self.more = more
+        self.at = at
+        self.isOver = isOver
+        // Every presentation needs short forms (rule M3); a state without has those of its lineup row.
+        guard let short else { return }
+        for (key, text) in [
+            ("compactLeading", short.compactLeading), ("compactTrailing", short.compactTrailing),
+            ("minimal", short.minimal),
+        ] where self.state[key] == nil {
+            self.state[key] = .string(text)
+        }
+    }
+
+    /// Key of the field that caused the alert (rule A4).
+    var highlight: String? { state["highlight"]?.stringValue }
+}

@@ -1,0 +1,137 @@
+import FanfareModel
+
+/// How the cards of a topic kind look: named elements, and the places where they stand.
+package struct CardTemplate: Sendable {
+    /// Part of a template that one or more places show.
+    enum Section: String, Sendable, CaseIterable { case compact, minimal, expanded, lockScreen, small }
+
+    /// Topic kind, or `lineup`.
+    package let kind: String
+    let elements: [String: CardElement]
+    let sections: [Section: [CardRow]]
+    /// Rows for a topic in a lineup's spotlight.
+    let spotlight: [CardRow]
+    /// Replacements for values, by field.
+    let words: [String: [String: String]]
+    /// What a screen reader says, where the content state has no `spoken` of its own.
+    let spoken: Template?
+    let spokenWords: [String: [String: String]]
+    let accent: Color
+    /// Background of the Lock Screen presentation; `nil`: the system's (rule P4).
+    let background: Color?
+
+    /// Rows of a section. A place that has none of its own shows the compact pair.
+    func rows(of section: Section) -> [CardRow] { sections[section] ?? sections[.compact] ?? [] }
+
+    /// What a screen reader says (rule P3): the rules' own words, else the template's.
+    package func spoken(_ content: CardContent) -> String {
+        if let own = content.state["spoken"]?.stringValue, !own.isEmpty { return own }
+        guard let spoken else { return "" }
+        let words = words.merging(spokenWords) { shown, said in shown.merging(said) { $1 } }
+        let text = spoken.text(topic: content.topic, state: content.state.worded(words))
+        // A field that is missing leaves its comma behind.
+        return text.split(separator: ",").map { $0.split(separator: " ").joined(separator: " ") }
+            .filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+}
+
+/// A part of a card with a name, so that several places can show it.
+struct CardElement: Sendable {
+    enum Form: Sendable {
+        case text(Template)
+        case timer(CardTimer)
+        /// A bar, filled by a share from 0 to 1.
+        case progress(String)
+        /// A bar that fills by itself between two dates.
+        case interval(from: String, until: String)
+        /// A bar of as many parts as values, filled up to the field's own.
+        case steps(String, values: [String])
+        case icon(Icon, size: Double)
+    }
+
+    let name: String
+    let form: Form
+    /// Shorter text, for where the text does not fit.
+    let short: Template?
+    /// What the element tells of; elements about the same keep their relative place (rule P2).
+    let about: String
+    let style: TextStyle
+    let color: ColorChoice
+    let when: [Condition]
+    /// Lines that the text may take.
+    let lines: Int
+    /// Least scale to which the text may shrink so that it fits.
+    let shrink: Double
+    /// Fields whose alert emphasises the element (rule A4).
+    let highlights: Set<String>
+
+    func isShown(in state: JSONObject) -> Bool { when.hold(in: state) }
+}
+
+/// A timer that the phone runs by itself.
+struct CardTimer: Sendable {
+    enum Unit: String, Sendable, CaseIterable { case clock, minutes }
+
+    /// Field with a date, in ActivityKit's encoding: seconds since 2001.
+    let field: String
+    let countsDown: Bool
+    /// Time that has passed, or remains, at the date.
+    let plus: Duration
+    let unit: Unit
+
+    /// Returns the timer's text; `nil` without a date.
+    func text(in state: JSONObject, at now: FeedTime) -> String? {
+        guard let date = state[field]?.dateValue else { return nil }
+        let passed = countsDown ? date - now : now - date
+        let seconds = max(0, (passed.milliseconds + plus.milliseconds) / 1000)
+        switch unit {
+        case .minutes: return "\((seconds + 59) / 60) min"
+        case .clock:
+            let (minutes, rest) = (seconds / 60, seconds % 60)
+            let text = "\(minutes < 60 || !countsDown ? minutes : minutes % 60):\(rest < 10 ? "0" : "")\(rest)"
+            return minutes < 60 || !countsDown ? text : "\(minutes / 60):\(text.count < 5 ? "0" : "")\(text)"
+        }
+    }
+}
+
+/// Colour of an element.
+enum ColorChoice: Sendable {
+    case primary, secondary, accent
+    case fixed(Color)
+    /// A field with a colour, as a team's; secondary where the state lacks it.
+    case field(String)
+}
+
+/// A row of a section, with elements on up to three places.
+struct CardRow: Sendable {
+    enum Content: Sendable {
+        case groups(leading: [String], center: [String], trailing: [String])
+        /// The rows of the topic in the spotlight, by the template of its kind.
+        case spotlight
+        /// A cell for each other topic of a lineup.
+        case others(String, columns: Int)
+    }
+
+    let content: Content
+    let when: [Condition]
+}
+
+extension JSONObject {
+    /// Replaces values by the words for them.
+    func worded(_ words: [String: [String: String]]) -> JSONObject {
+        var worded = self
+        for (key, words) in words {
+            if let value = self[key], let word = words[value.asText] { worded[key] = .string(word) }
+        }
+        return worded
+    }
+}
+
+extension JSONValue {
+    /// Date in ActivityKit's encoding.
+    var dateValue: FeedTime? {
+        guard let seconds = doubleValue, abs(seconds) < 1e11 else { return nil }
+        let time = FeedTime(milliseconds: Int64(seconds * 1000) + 978_307_200_000)
+        return time.isPlausible ? time : nil
+    }
+}

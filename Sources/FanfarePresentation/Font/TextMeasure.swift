@@ -1,0 +1,123 @@
+import Foundation
+
+/// Weight of a text; the system's guidance asks for medium or heavier (rule P2).
+package enum Weight: Int, Sendable, CaseIterable {
+    case medium = 500
+    case semibold = 600
+
+    fileprivate var fileName: String {
+        switch self {
+        case .medium: "Inter-Medium.otf"
+        case .semibold: "Inter-SemiBold.otf"
+        }
+    }
+}
+
+/// Size, line height and weight of a text: iOS's text styles at the default size.
+package enum TextStyle: String, Sendable, CaseIterable {
+    case largeTitle, title, title2, title3, headline, body, callout, subheadline, footnote, caption, caption2
+
+    /// Size and line height in points (Human Interface Guidelines, Typography, "Large").
+    var measures: (size: Double, lineHeight: Double) {
+        switch self {
+        case .largeTitle: (34, 41)
+        case .title: (28, 34)
+        case .title2: (22, 28)
+        case .title3: (20, 25)
+        case .headline, .body: (17, 22)
+        case .callout: (16, 21)
+        case .subheadline: (15, 20)
+        case .footnote: (13, 18)
+        case .caption: (12, 16)
+        case .caption2: (11, 13)
+        }
+    }
+
+    var weight: Weight {
+        switch self {
+        case .largeTitle, .title, .title2, .title3, .headline: .semibold
+        case .body, .callout, .subheadline, .footnote, .caption, .caption2: .medium
+        }
+    }
+}
+
+/// Fonts could not be found or read.
+package struct FontError: Error, CustomStringConvertible, Sendable {
+    package let description: String
+}
+
+/// Widths of texts, by the metrics of a font: Inter, whose widths are near those of the system's font.
+///
+/// Confined to one thread.
+package final class TextMeasure {
+    /// Folders of Debian, Fedora, Arch and macOS.
+    private static let folders = [
+        "/usr/share/fonts/opentype/inter", "/usr/share/fonts/rsms-inter-fonts", "/usr/share/fonts/inter",
+        "/usr/local/share/fonts", "/Library/Fonts",
+    ]
+
+    private let fonts: [Weight: HarfBuzzFont]
+    /// Characters measured so far, by weight: those that a subset needs.
+    private var characters: [Weight: Set<Unicode.Scalar>] = [:]
+    private var widths: [Key: Double] = [:]
+
+    private struct Key: Hashable {
+        let weight: Weight
+        let text: String
+    }
+
+    /// - Parameter file: font file for all weights; `nil`: Inter, where the system has it.
+    package init(file: String? = nil) throws(FontError) {
+        var fonts: [Weight: HarfBuzzFont] = [:]
+        if let file {
+            guard let font = HarfBuzzFont(file: file) else {
+                throw FontError(description: "\(file): cannot be read as a font; expected an OpenType file")
+            }
+            for weight in Weight.allCases { fonts[weight] = font }
+        } else {
+            for weight in Weight.allCases {
+                let paths = TextMeasure.folders.map { "\($0)/\(weight.fileName)" }
+                guard let font = paths.lazy.compactMap({ HarfBuzzFont(file: $0) }).first else {
+                    throw FontError(
+                        description: "\(weight.fileName): not found in \(TextMeasure.folders.joined(separator: ", ")); "
+                            + "install the font Inter (Debian's package fonts-inter) or name a font with --font FILE")
+                }
+                fonts[weight] = font
+            }
+        }
+        self.fonts = fonts
+    }
+
+    /// Returns the width in points.
+    package func width(of text: String, size: Double, weight: Weight = .medium) -> Double {
+        guard !text.isEmpty, let font = fonts[weight] else { return 0 }
+        let key = Key(weight: weight, text: text)
+        if let width = widths[key] { return width * size }
+        // A long recording has as many texts as updates; their widths need not all be kept.
+        if widths.count >= 1 << 14 { widths.removeAll() }
+        let width = font.width(of: text)
+        widths[key] = width
+        characters[weight, default: []].formUnion(text.unicodeScalars)
+        return width * size
+    }
+
+    /// Returns the first character that the font lacks.
+    func missing(_ text: String, weight: Weight) -> Character? {
+        guard let font = fonts[weight], !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return nil }
+        return text.first { $0.unicodeScalars.contains { !$0.properties.isDefaultIgnorableCodePoint && !font.has($0) } }
+    }
+
+    /// Returns the `@font-face` rules for everything measured so far, with the glyphs in them, so that a picture needs no installed
+    /// font.
+    package func fontFace() -> String {
+        Weight.allCases.compactMap { weight in
+            guard let used = characters[weight], !used.isEmpty, let font = fonts[weight] else { return nil }
+            guard let data = font.subset(used) else { return nil }
+            return "@font-face{font-family:\"\(TextMeasure.family)\";font-weight:\(weight.rawValue);"
+                + "src:url(data:font/otf;base64,\(data.base64EncodedString())) format(\"opentype\")}"
+        }.joined(separator: "\n")
+    }
+
+    /// Name of the font in pictures. Programs that cannot read an embedded font use the installed one.
+    static let family = "Inter"
+}

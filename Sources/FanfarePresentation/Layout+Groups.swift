@@ -1,0 +1,155 @@
+import FanfareModel
+
+/// Groups of elements beside each other, and the items that they become.
+extension Layout {
+    enum Alignment { case leading, center, trailing }
+
+    func tallest(of group: [MeasuredElement], in room: Double) -> Double {
+        let fittings = fittings(of: group, in: room)
+        return zip(group, fittings).map { element, fitting in
+            fitting.map { Double($0.lines.count) * $0.lineHeight } ?? element.height
+        }.max() ?? 0
+    }
+
+    /// Fits a group's texts into what its icons leave of the room, in order; each leaves the later ones their own width if it can.
+    private func fittings(of group: [MeasuredElement], in room: Double) -> [MeasuredElement.Fitting?] {
+        var rest = room - Layout.gap.x * Double(max(0, group.count - 1))
+        rest -= group.filter { !$0.isText }.reduce(0) { $0 + $1.natural }
+        let texts = group.filter(\.isText)
+        var later = texts.reduce(0) { $0 + $1.natural }
+        return group.map { element in
+            guard element.isText else { return nil }
+            later -= element.natural
+            // Of two texts that do not both fit, the larger one gives way.
+            let fair = max(rest - later, min(element.natural, rest / 2))
+            let fitting = element.fitting(texts.count == 1 ? rest : fair, measure)
+            rest -= (fitting?.width ?? 0) + (element.isHighlighted ? 2 * MeasuredElement.pillPadding.x : 0)
+            return fitting
+        }
+    }
+
+    func put(
+        _ group: [MeasuredElement], in frame: Rect, _ alignment: Alignment, _ scene: inout Scene
+    ) {
+        guard !group.isEmpty else { return }
+        let fittings = fittings(of: group, in: frame.width)
+        var widths = zip(group, fittings).map { element, fitting in
+            fitting.map { $0.width + (element.isHighlighted ? 2 * MeasuredElement.pillPadding.x : 0) }
+                ?? element.natural
+        }
+        let gaps = Layout.gap.x * Double(group.count - 1)
+        // A bar takes what the others leave.
+        let bars = group.count { $0.isBar }
+        if bars > 0 {
+            let rest = max(0, frame.width - gaps - widths.reduce(0, +)) / Double(bars)
+            for (index, element) in group.enumerated() where element.isBar { widths[index] = rest }
+        }
+        let total = widths.reduce(gaps, +)
+        var x =
+            switch alignment {
+            case .leading: frame.x
+            case .center: frame.midX - total / 2
+            case .trailing: frame.maxX - total
+            }
+        for (index, element) in group.enumerated() {
+            let slot = Rect(x: x, y: frame.y, width: widths[index], height: frame.height)
+            put(element, fittings[index], in: slot, alignment, &scene)
+            x += widths[index] + Layout.gap.x
+        }
+    }
+
+    private func put(
+        _ element: MeasuredElement, _ fitting: MeasuredElement.Fitting?, in slot: Rect,
+        _ alignment: Alignment, _ scene: inout Scene
+    ) {
+        let name = element.element.name
+        let color = color(of: element.element)
+        switch element.content {
+        case .icon(let icon):
+            let frame = Rect(
+                x: slot.x, y: slot.midY - element.height / 2, width: element.natural, height: element.height)
+            scene.items.append(.init(form: .icon(icon), element: name, frame: frame, color: color, behind: behind))
+        case .bar(let parts): put(parts, name, element, in: slot, color, &scene)
+        case .text:
+            guard let fitting else { return }
+            put(fitting, element, in: slot, alignment, color, &scene)
+        }
+    }
+
+    private func put(
+        _ parts: [Double], _ name: String, _ element: MeasuredElement, in slot: Rect, _ color: Color,
+        _ scene: inout Scene
+    ) {
+        let gap = parts.count > 1 ? 4.0 : 0
+        let width = (slot.width - gap * Double(parts.count - 1)) / Double(parts.count)
+        for (index, share) in parts.enumerated() {
+            let frame = Rect(
+                x: slot.x + Double(index) * (width + gap), y: slot.midY - element.height / 2, width: width,
+                height: element.height)
+            let radius = element.height / 2
+            let track = palette.primary.mixed(0.22, with: behind)
+            scene.items.append(
+                .init(form: .box(radius: radius), element: name, frame: frame, color: track, behind: behind))
+            guard share > 0 else { continue }
+            var filled = frame
+            filled.width = max(element.height, frame.width * share)
+            scene.items.append(
+                .init(form: .box(radius: radius), element: name, frame: filled, color: color, behind: track))
+        }
+    }
+
+    private func put(
+        _ fitting: MeasuredElement.Fitting, _ element: MeasuredElement, in slot: Rect,
+        _ alignment: Alignment, _ color: Color, _ scene: inout Scene
+    ) {
+        let name = element.element.name
+        var (color, behind) = (color, behind)
+        let height = Double(fitting.lines.count) * fitting.lineHeight
+        let top = slot.midY - height / 2
+        var x = slot.x
+        if element.isHighlighted {
+            let padding = MeasuredElement.pillPadding
+            let pill = Rect(
+                x: x, y: top - padding.y, width: fitting.width + 2 * padding.x, height: height + 2 * padding.y)
+            behind = palette.shownAccent
+            color = behind.opposite
+            scene.items.append(
+                .init(
+                    form: .box(radius: min(8, pill.height / 2)), element: name, frame: pill, color: behind,
+                    behind: self.behind))
+            x += padding.x
+        }
+        for (index, line) in fitting.lines.enumerated() {
+            let width = measure.width(of: line, size: fitting.size, weight: element.element.style.weight)
+            let rest = fitting.width - width
+            let offset = alignment == .leading ? 0 : alignment == .center ? rest / 2 : rest
+            let frame = Rect(
+                x: x + offset, y: top + Double(index) * fitting.lineHeight, width: width, height: fitting.lineHeight)
+            var item = Scene.Item(
+                form: .text(line, size: fitting.size, weight: element.element.style.weight), element: name,
+                frame: frame, color: color, behind: behind)
+            if case .timer = element.element.form { item.isTimer = true }
+            if fitting.isTooWide {
+                item.overflow = width
+                scene.find(
+                    .overflow, name, "“\(line)” needs \(width.points) points of \(max(0, fitting.room).points)")
+            }
+            scene.items.append(item)
+        }
+        if let strange = measure.missing(fitting.lines.joined(), weight: element.element.style.weight) {
+            scene.find(.glyph, name, "the font has no “\(strange)”, so the width is a guess")
+        }
+    }
+
+    private var behind: Color { palette.background }
+
+    private func color(of element: CardElement) -> Color {
+        switch element.color {
+        case .primary: palette.primary
+        case .secondary: palette.secondary
+        case .accent: palette.shownAccent
+        case .fixed(let color): color
+        case .field(let key): content.state[key]?.stringValue.flatMap(Color.init(hex:)) ?? palette.secondary
+        }
+    }
+}

@@ -1,0 +1,278 @@
+import FanfareModel
+
+/// Lays a content out for a place, by a template.
+package struct Layout {
+    let template: CardTemplate
+    /// Template of the topic in a lineup's spotlight.
+    let inner: CardTemplate?
+    let content: CardContent
+    let place: Place
+    let measure: TextMeasure
+    let palette: Palette
+
+    /// Spaces between elements. Estimates: the app chooses them.
+    static let gap = (x: 8.0, y: 6.0)
+    private static let smallMargin = 10.0
+
+    private init(
+        _ template: CardTemplate, inner: CardTemplate?, _ content: CardContent, _ place: Place, _ measure: TextMeasure
+    ) {
+        self.template = template
+        self.inner = inner
+        self.content = content
+        self.place = place
+        self.measure = measure
+        palette = Palette(
+            appearance: place.appearance, background: place.background(of: template), accent: template.accent)
+    }
+
+    /// - Parameter inner: template of the topic in a lineup's spotlight.
+    /// - Returns: `nil` for a place that does not show an activity that has ended.
+    package static func scene(
+        of content: CardContent, by template: CardTemplate, inner: CardTemplate? = nil, on place: Place,
+        _ measure: TextMeasure
+    ) -> Scene? {
+        guard !content.isOver || place.staysAfterEnd else { return nil }
+        let layout = Layout(template, inner: inner, content, place, measure)
+        var scene: Scene
+        switch place.kind {
+        case .compact, .menuBar: scene = layout.compact()
+        case .minimalAttached, .minimalDetached, .standByMinimal: scene = layout.minimal()
+        case .expanded, .lockScreen, .banner, .standBy: scene = layout.card()
+        case .smartStack, .carPlay: scene = layout.small()
+        }
+        scene.findContrast()
+        if scene.spoken.isEmpty {
+            scene.find(.description, nil, "nothing for a screen reader to say; expected `spoken`")
+        }
+        return scene
+    }
+
+    // MARK: - Places
+
+    private func scene(width: Double, height: Double, radius: Double) -> Scene {
+        Scene(
+            place: place, width: width, height: height, radius: radius, background: palette.background,
+            spoken: inner.map { $0.spoken(content) } ?? template.spoken(content))
+    }
+
+    private func compact() -> Scene {
+        let device = place.device
+        let height = Device.islandHeight
+        var scene = scene(width: device.islandWidth, height: height, radius: height / 2)
+        guard let row = shownRows(.compact).first, case .groups(let leading, _, let trailing) = row.content else {
+            return scene
+        }
+        let sides = [(leading, 0.0), (trailing, device.islandWidth - device.compactSide)]
+        for (names, x) in sides {
+            let group = elements(names)
+            let frame = Rect(x: x, y: 0, width: device.compactSide, height: height)
+            put(group, in: frame, .center, &scene)
+        }
+        scene.findLogo(elements(leading) + elements(trailing))
+        return scene
+    }
+
+    private func minimal() -> Scene {
+        let height = Device.islandHeight
+        guard let row = shownRows(.minimal).first, case .groups(_, let center, _) = row.content else {
+            return scene(width: height, height: height, radius: height / 2)
+        }
+        let group = elements(center)
+        // A circle while the text stays clear of its edge, else an oval.
+        let needed = naturalWidth(group) + 10
+        let width = min(max(needed, Device.minimalWidths.lowerBound), Device.minimalWidths.upperBound)
+        var scene = scene(width: width, height: height, radius: height / 2)
+        put(group, in: Rect(x: 0, y: 0, width: width, height: height), .center, &scene)
+        scene.findLogo(group)
+        return scene
+    }
+
+    private func card() -> Scene {
+        let section = place.section
+        let margin = Device.margin
+        let radius = place.kind == .expanded ? Device.islandRadius : 22
+        var scene = scene(width: place.device.width, height: 0, radius: radius)
+        // The corners of the island are round up to its contents.
+        let side = place.kind == .expanded ? 20 : margin
+        let bottom = stack(
+            shownRows(section), in: Rect(x: side, y: margin, width: scene.width - 2 * side, height: 0), &scene)
+        let needed = bottom + margin
+        let height = min(max(needed, Device.cardHeights.lowerBound), Device.cardHeights.upperBound)
+        if needed > Device.cardHeights.upperBound + 0.005 {
+            scene.find(
+                .overflow, nil,
+                "the rows need \(needed.points) points of height, at most \(Device.cardHeights.upperBound.points)")
+        }
+        // A card with little to say has its rows in the middle.
+        return scene.resized(to: height, moving: place.kind == .expanded ? 0 : max(0, (height - needed) / 2))
+    }
+
+    private func small() -> Scene {
+        let device = place.device
+        var scene = scene(width: device.width, height: device.height, radius: 18)
+        let margin = Layout.smallMargin
+        let room = Rect(x: margin, y: margin, width: device.width - 2 * margin, height: device.height - 2 * margin)
+        guard template.sections[.small] != nil else {
+            guard let row = shownRows(.compact).first, case .groups(let leading, _, let trailing) = row.content else {
+                return scene
+            }
+            // The compact pair combined: both at once, as one piece of information (rule M4).
+            put(elements(leading + trailing), in: room, .center, &scene)
+            scene.findLogo(elements(leading + trailing))
+            return scene
+        }
+        let bottom = stack(shownRows(.small), in: room, &scene)
+        let needed = bottom + margin
+        if needed > device.height + 0.005 {
+            scene.find(
+                .overflow, nil, "the rows need \(needed.points) points of height, at most \(device.height.points)")
+        }
+        return scene.resized(to: device.height, moving: max(0, (device.height - needed) / 2))
+    }
+
+    // MARK: - Rows
+
+    private func shownRows(_ section: CardTemplate.Section) -> [CardRow] {
+        template.rows(of: section).filter { $0.when.hold(in: content.state) }
+    }
+
+    private func elements(_ names: [String], of template: CardTemplate? = nil) -> [MeasuredElement] {
+        let template = template ?? self.template
+        return names.compactMap { name in
+            template.elements[name].flatMap { MeasuredElement($0, content, template, measure) }
+        }
+    }
+
+    private func naturalWidth(_ group: [MeasuredElement]) -> Double {
+        group.isEmpty ? 0 : group.reduce(Layout.gap.x * Double(group.count - 1)) { $0 + $1.natural }
+    }
+
+    /// Puts rows below each other. A row in which nothing is shown takes no space (rule P1).
+    ///
+    /// - Returns: the lower edge of the last row.
+    private func stack(_ rows: [CardRow], in frame: Rect, _ scene: inout Scene) -> Double {
+        var y = frame.y
+        var isFirst = true
+        func add(_ body: (Double, inout Scene) -> Double) {
+            let top = isFirst ? y : y + Layout.gap.y
+            let height = body(top, &scene)
+            guard height > 0 else { return }
+            y = top + height
+            isFirst = false
+        }
+        for row in rows {
+            switch row.content {
+            case .groups(let leading, let center, let trailing):
+                add { top, scene in
+                    let groups = [elements(leading), elements(center), elements(trailing)]
+                    return put(groups, in: Rect(x: frame.x, y: top, width: frame.width, height: 0), isFirst, &scene)
+                }
+            case .spotlight:
+                guard let inner else { continue }
+                let rows = inner.spotlight.isEmpty ? inner.rows(of: .lockScreen) : inner.spotlight
+                for row in rows where row.when.hold(in: content.state) {
+                    guard case .groups(let leading, let center, let trailing) = row.content else { continue }
+                    add { top, scene in
+                        let groups = [leading, center, trailing].map { elements($0, of: inner) }
+                        return put(
+                            groups, in: Rect(x: frame.x, y: top, width: frame.width, height: 0), isFirst, &scene)
+                    }
+                }
+            case .others(let cell, let columns):
+                add { top, scene in
+                    grid(
+                        of: cell, columns: columns, in: Rect(x: frame.x, y: top, width: frame.width, height: 0), &scene)
+                }
+            }
+        }
+        return y
+    }
+
+    /// Puts a row's three groups beside each other.
+    ///
+    /// - Parameter isFirst: the first row of the expanded presentation stands beside the camera unless its centre is taken.
+    /// - Returns: the row's height.
+    private func put(
+        _ groups: [[MeasuredElement]], in frame: Rect, _ isFirst: Bool, _ scene: inout Scene
+    ) -> Double {
+        let (leading, center, trailing) = (groups[0], groups[1], groups[2])
+        guard groups.contains(where: { !$0.isEmpty }) else { return 0 }
+        let gap = Layout.gap.x
+        var top = frame.y
+        var sideMax: (Double, Double)
+        let middle = min(naturalWidth(center), frame.width)
+        if place.kind == .expanded, isFirst {
+            if center.isEmpty {
+                let side = (scene.width - place.device.cameraWidth) / 2 - frame.x - gap
+                sideMax = (side, side)
+            } else {
+                // Nothing stands behind the camera.
+                top = max(top, Device.islandHeight + 4)
+                sideMax = ((frame.width - middle) / 2 - gap, (frame.width - middle) / 2 - gap)
+            }
+        } else if !center.isEmpty {
+            sideMax = ((frame.width - middle) / 2 - gap, (frame.width - middle) / 2 - gap)
+        } else if leading.isEmpty || trailing.isEmpty {
+            sideMax = (frame.width, frame.width)
+        } else {
+            let right = min(naturalWidth(trailing), frame.width)
+            sideMax = (frame.width - right - gap, right)
+        }
+        let rooms = [(leading, sideMax.0), (center, middle), (trailing, sideMax.1)]
+        let height = rooms.map { tallest(of: $0.0, in: $0.1) }.max() ?? 0
+        put(leading, in: Rect(x: frame.x, y: top, width: sideMax.0, height: height), .leading, &scene)
+        put(
+            center, in: Rect(x: frame.midX - middle / 2, y: top, width: middle, height: height), .center, &scene)
+        put(
+            trailing, in: Rect(x: frame.maxX - sideMax.1, y: top, width: sideMax.1, height: height), .trailing, &scene)
+        return top - frame.y + height
+    }
+
+    /// Cells for the other topics of a lineup, and the number of those that are left out.
+    private func grid(of cell: String, columns: Int, in frame: Rect, _ scene: inout Scene) -> Double {
+        guard let element = template.elements[cell], let others = content.others, !others.isEmpty else { return 0 }
+        var cells: [MeasuredElement] = others.compactMap { row in
+            var content = content
+            content.state = row
+            return MeasuredElement(element, content, template, measure)
+        }
+        if content.more > 0, let more = template.elements["more"] {
+            var content = content
+            content.state = ["more": .int(Int64(content.more))]
+            if let measured = MeasuredElement(more, content, template, measure) { cells.append(measured) }
+        }
+        let gap = Layout.gap.x
+        let width = (frame.width - gap * Double(columns - 1)) / Double(columns)
+        let height = (cells.map(\.height).max() ?? 0) + 2
+        for (index, cell) in cells.enumerated() {
+            let (row, column) = (index / columns, index % columns)
+            let frame = Rect(
+                x: frame.x + Double(column) * (width + gap), y: frame.y + Double(row) * height, width: width,
+                height: height)
+            put([cell], in: frame, column == 0 ? .leading : column == columns - 1 ? .trailing : .center, &scene)
+        }
+        return Double((cells.count + columns - 1) / columns) * height
+    }
+}
+
+extension Place {
+    /// Compact, minimal and expanded are black, whatever the app wants (rule P4).
+    fileprivate func background(of template: CardTemplate) -> Color {
+        switch kind {
+        case .compact, .minimalAttached, .minimalDetached, .expanded, .standByMinimal: return .black
+        // The default background blends with the bezel.
+        case .standBy: return template.background ?? .black
+        case .menuBar: return appearance == .light ? Color(gray: 0.93) : Color(gray: 0.16)
+        case .smartStack: return template.background ?? (appearance == .alwaysOn ? .black : Color(gray: 0.12))
+        case .carPlay: return template.background ?? (appearance == .light ? Color(gray: 0.96) : Color(gray: 0.12))
+        case .lockScreen, .banner:
+            if let background = template.background { return background }
+            switch appearance {
+            case .light: return Color(red: 0.949, green: 0.949, blue: 0.969)
+            case .dark: return Color(red: 0.11, green: 0.11, blue: 0.118)
+            case .alwaysOn, .night: return .black
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import FanfareModel
+
+/// An element with its content, measured: as large as it is by itself, and as it is in the width that is left for it.
+struct MeasuredElement {
+    /// A text as it will be drawn.
+    struct Fitting {
+        var lines: [String]
+        var size: Double
+        var lineHeight: Double
+        var width: Double
+        /// Width that the text may have.
+        var room: Double
+        /// Is `true` when the text is wider than the space for it.
+        var isTooWide = false
+    }
+
+    enum Content {
+        case text(full: String, short: String?)
+        case bar(parts: [Double])
+        case icon(Icon)
+    }
+
+    let element: CardElement
+    let content: Content
+    let isHighlighted: Bool
+    /// Width that the element has by itself; of a bar 0, because it takes the width that is left.
+    let natural: Double
+    let height: Double
+
+    /// Space between a highlighted text and the edges of its pill.
+    static let pillPadding = (x: 6.0, y: 1.0)
+    static let barHeight = 6.0
+
+    var isBar: Bool { if case .bar = content { true } else { false } }
+    var isText: Bool { if case .text = content { true } else { false } }
+    private var padding: Double { isHighlighted && isText ? 2 * MeasuredElement.pillPadding.x : 0 }
+
+    /// - Returns: `nil` for an element that is not shown in this state.
+    init?(_ element: CardElement, _ content: CardContent, _ template: CardTemplate, _ measure: TextMeasure) {
+        guard element.isShown(in: content.state),
+            let shown = MeasuredElement.content(of: element, content, words: template.words)
+        else { return nil }
+        self.element = element
+        self.content = shown
+        isHighlighted = content.highlight.map { element.highlights.contains($0) } ?? false
+        switch (shown, element.form) {
+        case (.text(let full, _), _):
+            let (size, lineHeight) = element.style.measures
+            let padding = isHighlighted ? 2 * MeasuredElement.pillPadding.x : 0
+            natural = measure.width(of: full, size: size, weight: element.style.weight) + padding
+            height = lineHeight
+        case (.icon, .icon(_, let size)): (natural, height) = (size, size)
+        default: (natural, height) = (0, MeasuredElement.barHeight)
+        }
+    }
+
+    private static func content(
+        of element: CardElement, _ content: CardContent, words: [String: [String: String]]
+    ) -> Content? {
+        let state = content.state
+        func filled(_ text: Template) -> String {
+            text.text(topic: content.topic, state: state.worded(words)).split(separator: " ").joined(separator: " ")
+        }
+        func bar(_ share: Double) -> Content { .bar(parts: [min(max(share, 0), 1)]) }
+        switch element.form {
+        case .text(let template):
+            let full = filled(template)
+            return full.isEmpty ? nil : .text(full: full, short: element.short.map(filled))
+        case .timer(let timer): return timer.text(in: state, at: content.at).map { .text(full: $0, short: nil) }
+        case .progress(let field): return state[field]?.doubleValue.map(bar)
+        case .interval(let from, let until):
+            guard let start = state[from]?.dateValue, let end = state[until]?.dateValue, start < end else { return nil }
+            return bar(Double((content.at - start).milliseconds) / Double((end - start).milliseconds))
+        case .steps(let field, let values):
+            guard let value = state[field]?.asText, let step = values.firstIndex(of: value) else { return nil }
+            return .bar(parts: values.indices.map { $0 <= step ? 1 : 0 })
+        case .icon(let icon, _): return .icon(icon)
+        }
+    }
+
+    /// Fits the text into a width: whole, then in its short form, then in several lines, then smaller; else as it is.
+    func fitting(_ room: Double, _ measure: TextMeasure) -> Fitting? {
+        guard case .text(let full, let short) = content else { return nil }
+        let (size, lineHeight) = element.style.measures
+        let weight = element.style.weight
+        let room = room - padding
+        // Sums of rounded sizes may differ by a hair.
+        let slack = 0.005
+        func width(_ text: String, _ size: Double) -> Double { measure.width(of: text, size: size, weight: weight) }
+        func whole(_ text: String) -> Fitting? {
+            let width = width(text, size)
+            return width <= room + slack
+                ? Fitting(lines: [text], size: size, lineHeight: lineHeight, width: width, room: room) : nil
+        }
+        if let fitting = whole(full) { return fitting }
+        if element.lines > 1 {
+            let lines = wrapped(full, room + slack) { width($0, size) }
+            let widest = lines.map { width($0, size) }.max() ?? 0
+            if lines.count <= element.lines, widest <= room + slack {
+                return Fitting(lines: lines, size: size, lineHeight: lineHeight, width: widest, room: room)
+            }
+        }
+        if let short, let fitting = whole(short) { return fitting }
+        let last = short ?? full
+        let needed = width(last, size)
+        let scale = max(element.shrink, min(1, room / needed))
+        let isTooWide = needed * scale > room + slack
+        return Fitting(
+            lines: [last], size: size * scale, lineHeight: lineHeight, width: needed * scale, room: room,
+            isTooWide: isTooWide)
+    }
+
+    private func wrapped(_ text: String, _ room: Double, _ width: (String) -> Double) -> [String] {
+        var lines: [String] = []
+        for word in text.split(separator: " ") {
+            if let last = lines.last, width("\(last) \(word)") <= room {
+                lines[lines.count - 1] = "\(last) \(word)"
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines
+    }
+}

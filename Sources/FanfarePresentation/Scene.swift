@@ -1,0 +1,93 @@
+/// Rectangle in points, from the upper left corner.
+package struct Rect: Sendable, Hashable {
+    package var x: Double
+    package var y: Double
+    package var width: Double
+    package var height: Double
+
+    var midX: Double { x + width / 2 }
+    var midY: Double { y + height / 2 }
+    var maxX: Double { x + width }
+
+    func inset(by distance: Double) -> Rect {
+        Rect(x: x + distance, y: y + distance, width: width - 2 * distance, height: height - 2 * distance)
+    }
+}
+
+/// What a place shows of a content: a background, and items on it from back to front.
+package struct Scene: Sendable {
+    package struct Item: Sendable {
+        enum Form: Sendable {
+            case text(String, size: Double, weight: Weight)
+            /// A filled rectangle.
+            case box(radius: Double)
+            case icon(Icon)
+        }
+
+        let form: Form
+        /// Name of the element; `nil` for what the system draws.
+        let element: String?
+        let frame: Rect
+        /// Colour as the template wants it; the place's appearance changes it.
+        let color: Color
+        /// Colour behind the item.
+        let behind: Color
+        /// Width that the text has, where it has more than its frame.
+        var overflow: Double?
+        /// A timer runs by itself.
+        var isTimer = false
+    }
+
+    package let place: Place
+    /// Size in points, before the place's scale.
+    package let width: Double
+    package let height: Double
+    let radius: Double
+    let background: Color
+    package internal(set) var items: [Item] = []
+    /// What a screen reader says.
+    package let spoken: String
+    package internal(set) var findings: [Finding] = []
+}
+
+/// Something wrong with a presentation.
+package struct Finding: Sendable, Hashable, CustomStringConvertible {
+    package enum Kind: String, Sendable, CaseIterable {
+        /// A text or a card is larger than its place.
+        case overflow
+        /// Too little contrast with what is behind (rule P2).
+        case contrast
+        /// A compact or minimal presentation without live data (rules M3, P5).
+        case logoAlone
+        /// An element on another side in compact than in expanded (rule P2).
+        case moved
+        /// Nothing for a screen reader to say (rule P3).
+        case description
+        /// A character that the font lacks, whose width is a guess.
+        case glyph
+    }
+
+    package let kind: Kind
+    /// Device and place, for people.
+    package let place: String
+    package let element: String?
+    /// What is wrong, with the sizes.
+    package let text: String
+
+    package var description: String { "\(place): \(element.map { "\($0): " } ?? "")\(text)" }
+}
+
+extension Place {
+    var findingName: String { "\(device.name), \(name)" }
+}
+
+extension Double {
+    /// The number with at most two decimals.
+    var points: String {
+        let hundredths = Int64((self * 100).rounded())
+        let whole = (hundredths < 0 ? "-" : "") + String(hundredths.magnitude / 100)
+        let rest = hundredths.magnitude % 100
+        guard rest > 0 else { return whole }
+        return whole + "." + (rest % 10 == 0 ? String(rest / 10) : (rest < 10 ? "0" : "") + String(rest))
+    }
+}

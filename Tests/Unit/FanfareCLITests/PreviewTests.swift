@@ -1,0 +1,118 @@
+import FanfareDecisions
+import FanfareFeeds
+import FanfareModel
+import FanfarePresentation
+import FanfareReplay
+import Foundation
+import Testing
+
+@testable import FanfareCLI
+
+@Suite struct PreviewTests {
+    private static let examples = #filePath.components(separatedBy: "/Tests/")[0] + "/Examples/"
+    private static let goal = examples + "Goal/feed.ndjson"
+    private static let recordings: String? = {
+        let named = ProcessInfo.processInfo.environment["FANFARE_FEEDS"]
+        let beside = #filePath.components(separatedBy: "/Tests/")[0] + "/../shared/feeds"
+        return [named, beside].compactMap { $0 }.first { FileManager.default.fileExists(atPath: $0) }
+    }()
+    private static let skipped: Comment = "SKIPPED: no recordings here; set FANFARE_FEEDS to their folder"
+
+    private func parse(_ line: String) throws -> PreviewCommand {
+        try PreviewCommand(line.split(separator: " ").map(String.init))
+    }
+
+    @Test func everyOptionArrives() throws {
+        let command = try parse(
+            "day.ndjson --lineup a,b --favourite b --at 2026-06-13T14:00:00Z --svg a.svg --html b.html --png c.png --check"
+        )
+        #expect(command.subject == .lineup([TopicID("a"), TopicID("b")]))
+        #expect(command.favourite == TopicID("b"))
+        #expect(command.at?.description == "2026-06-13T14:00:00.000Z")
+        #expect(command.outputs == [.svg("a.svg"), .html("b.html"), .png("c.png")])
+        #expect(command.checks)
+        #expect(try parse("day.ndjson --topic a --story --html b.html").isStory)
+        #expect(try parse("--print-template ride").printed == "ride")
+        #expect(try parse("day.ndjson --check").subject == nil)
+    }
+
+    @Test(arguments: [
+        ("--topic a", "the feed is missing"), ("day.ndjson", "--topic or --lineup is missing"),
+        ("- --topic a", "-: a preview"), ("d --topic a --topic b", "one preview at a time"),
+        ("d --topic a --favourite b", "--favourite"), ("d --lineup a,b --favourite c", "none of the lineup's"),
+        ("d --topic a --story", "expected --html FILE"), ("d --topic a --story --svg x", "a recording is a page"),
+        ("d --topic a --device iphone", "--device iphone: expected one of"), ("d --topic a --dark", "unknown option"),
+        ("--print-template cricket", "expected one of football"),
+        ("d --topic a --font /nowhere", "cannot be read as a font"),
+    ]) func aWrongLineIsRefused(line: String, message: String) throws {
+        let error = #expect(throws: (any Error).self) { try parse(line).run() }
+        #expect(error.map { "\($0)".contains(message) } == true, "\(error.map { "\($0)" } ?? "")")
+    }
+
+    private func findings(in paths: [String], rules: String? = nil, until: String? = nil) throws -> (Int, String) {
+        let studio = try PreviewStudio(PreviewLook())
+        let source = PreviewSource(
+            paths: paths, feed: FeedOptions(), rules: try rules.map { try Arguments.rules(at: $0) } ?? .builtIn,
+            until: until.flatMap { FeedTime(rfc3339: $0) })
+        var (updates, tally) = (0, FindingTally())
+        var fault: (any Error)?
+        try source.forEachPush(to: nil) { moment in
+            updates += 1
+            do { tally.add(try studio.findings(of: moment.content, on: Device.all), in: moment.content) } catch {
+                fault = error
+            }
+        }
+        if let fault { throw fault }
+        return (updates, tally.text)
+    }
+
+    @Test(arguments: [
+        "CancelledGoal", "Delivery", "Ending", "Goal", "Queue", "Ride", "Shootout", "Slate", "Train", "Workout",
+    ]) func everyUpdateOfAnExampleFits(name: String) throws {
+        let rules = Self.examples + name + "/rules.toml"
+        let (updates, text) = try findings(
+            in: [Self.examples + name + "/feed.ndjson"],
+            rules: FileManager.default.fileExists(atPath: rules) ? rules : nil)
+        #expect(updates > 3)
+        #expect(text == "checked: nothing is wrong")
+    }
+
+    /// Two thousand updates of trains take longer than all others together, so the first ten minutes must do.
+    @Test(
+        .enabled(if: recordings != nil, skipped),
+        arguments: [
+            ("dfl-football", nil), ("wyscout-football/matches", nil), ("pwhl-hockey/games", nil),
+            ("volleyball-dvw/PM06.dvw", nil), ("nyct-gtfsrt/ace-2024-02-08-0759", "2024-02-08T13:10:00Z"),
+        ] as [(String, String?)]
+    ) func everyUpdateOfARecordingFits(name: String, until: String?) throws {
+        let (updates, text) = try findings(in: ["\(try #require(Self.recordings))/\(name)"], until: until)
+        #expect(updates > 20)
+        #expect(text == "checked: nothing is wrong")
+    }
+
+    @Test func aStoryHasAFrameForEachUpdate() throws {
+        let source = PreviewSource(paths: [Self.goal], feed: FeedOptions(), rules: .builtIn, until: nil)
+        let moments = try source.moments(of: TopicID("match/71"), all: true)
+        let studio = try PreviewStudio(PreviewLook())
+        let frames = try moments.map { try studio.frame(of: $0, on: Device.phones[0]) }
+        #expect(frames.count > 5)
+        #expect(
+            frames.dropLast().allSatisfy { $0.pictures.map(\.place) == ["compact", "expanded", "Lock Screen, dark"] })
+        #expect(
+            frames.last?.pictures.map(\.place) == ["Lock Screen, dark"], "the system keeps the ended card there only")
+        #expect(frames.last?.dismissAfter != nil)
+        #expect(frames.contains { $0.alert != nil && $0.cause == "goal" })
+        #expect(frames.contains { !$0.unsent.isEmpty })
+    }
+
+    @Test func theStateIsThatOfTheMoment() throws {
+        func spoken(_ time: String) throws -> String? {
+            let source = PreviewSource(
+                paths: [Self.goal], feed: FeedOptions(), rules: .builtIn, until: FeedTime(rfc3339: time))
+            let moment = try #require(try source.moments(of: TopicID("match/71"), all: false).last)
+            return try PreviewStudio(PreviewLook()).frame(of: moment, on: Device.phones[0]).spoken
+        }
+        #expect(try spoken("2026-06-13T14:13:00Z")?.hasPrefix("Northspire City nil, Kestrel Bay United nil") == true)
+        #expect(try spoken("2026-06-13T14:13:40Z")?.hasPrefix("Northspire City one, Kestrel Bay United nil") == true)
+    }
+}

@@ -1,0 +1,100 @@
+import FanfareModel
+import FanfareTOML
+import Foundation
+import Testing
+
+@testable import FanfarePresentation
+
+@Suite struct CardTemplateTests {
+    @Test(arguments: CardTemplate.builtInKinds) func aBuiltInTemplateIsGood(kind: String) throws {
+        let template = try CardTemplate.builtIn(kind)
+        #expect(template.kind == kind)
+        // What is printed is what is used.
+        let printed = try #require(CardTemplate.builtInFile(kind))
+        #expect(throws: Never.self) { try CardTemplate(toml: Array(printed.utf8), file: "copy.toml") }
+    }
+
+    @Test func eachFileOfTheFolderIsCarried() throws {
+        let folder = #filePath.components(separatedBy: "/Tests/")[0] + "/Sources/FanfarePresentation/Templates"
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder).map { $0.replacing(".toml", with: "") }
+        #expect(files.sorted() == CardTemplate.builtInKinds.sorted())
+    }
+
+    @Test func aKindWithoutATemplateHasTheGenericOne() throws {
+        #expect(try CardTemplate.builtIn("parcel").kind == "generic")
+    }
+
+    /// Each mistake with its line and column, all in one pass.
+    @Test func mistakesAreNamedWithTheirPlace() throws {
+        let toml = """
+            kind = "test"
+            spoken = "{name"
+            accent = "reddish"
+
+            [elements.name]
+            text = "{name}"
+            stile = "footnote"
+
+            [elements.both]
+            text = "a"
+            icon = "disc"
+
+            [compact]
+            leading = ["nome"]
+            [minimal]
+            center = ["name"]
+            [expanded]
+            rows = [{ leading = ["name"], middle = ["name"] }]
+            [lockScreen]
+            rows = []
+            [banner]
+            """
+        let error = #expect(throws: TOMLError.self) { try CardTemplate(toml: Array(toml.utf8), file: "my.toml") }
+        let lines = try #require(error?.lines)
+        let expected = [
+            "my.toml:2:10: spoken: a { without its }", "my.toml:3:10: accent is \"reddish\"; expected a colour",
+            "my.toml:7:1: stile: unknown key; did you mean style?",
+            "my.toml:9:11: both: expected exactly one of text, timer", "my.toml:14:1",
+            "my.toml:18:31: middle: unknown key",
+            "my.toml:21:2: banner: unknown key",
+        ]
+        for (line, start) in zip(lines, expected) { #expect(line.hasPrefix(start), "\(line)") }
+        #expect(lines.count == expected.count, "\(lines)")
+        #expect(lines[4].contains("nome: there is no such element; did you mean name?"))
+    }
+
+    @Test func missingPartsAreNamed() {
+        let error = #expect(throws: TOMLError.self) {
+            try CardTemplate(toml: Array("kind = \"a\"".utf8), file: "a.toml")
+        }
+        #expect(
+            error?.lines.first?.contains("spoken, elements, compact, minimal, expanded, lockScreen missing") == true)
+    }
+
+    @Test func aFileThatIsMissingIsNamed() {
+        let error = #expect(throws: TOMLError.self) { try CardTemplate(file: "/nowhere/a.toml") }
+        #expect(error?.isUnreadable == true)
+    }
+
+    @Test func theSpokenFormLeavesOutWhatIsMissing() throws {
+        let studio = try Studio(builtIn: "football")
+        let state: JSONObject = [
+            "home": "Northspire", "homeScore": 1, "away": "Kestrel Bay", "awayScore": 0, "period": "1H",
+        ]
+        #expect(studio.template.spoken(studio.content(state)) == "Northspire one, Kestrel Bay nil, first half")
+        #expect(studio.template.spoken(studio.content(JSONObject())) == "")
+    }
+
+    @Test(arguments: [
+        (0, false, CardTimer.Unit.clock, "0:00"), (61, false, .clock, "1:01"), (5405, false, .clock, "90:05"),
+        (-61, true, .clock, "1:01"), (-3725, true, .clock, "1:02:05"), (-61, true, .minutes, "2 min"),
+        (30, true, .minutes, "0 min"),
+    ]) func timersCount(passed: Int64, countsDown: Bool, unit: CardTimer.Unit, text: String) {
+        let now = FeedTime(seconds: 1_781_359_200)
+        let timer = CardTimer(field: "at", countsDown: countsDown, plus: .zero, unit: unit)
+        let date = (now + .seconds(-passed)).activityKitSeconds
+        #expect(timer.text(in: ["at": .double(date)], at: now) == text)
+        #expect(timer.text(in: ["at": "soon"], at: now) == nil)
+        #expect(timer.text(in: ["at": 1e300], at: now) == nil)
+    }
+}

@@ -1,0 +1,99 @@
+import FanfareModel
+import Testing
+
+@testable import FanfarePresentation
+
+/// What `--check` refuses (rules P2, P3, P5).
+@Suite struct CheckTests {
+    private func kinds(_ scene: Scene) -> [Finding.Kind] { scene.findings.map(\.kind) }
+
+    /// Some 61 points wide: more than the smaller phone's side has, less than the larger one's.
+    @Test func aLongNameOverflowsOnTheSmallerPhoneOnly() throws {
+        let studio = try Studio(Studio.template())
+        let state: JSONObject = ["name": "Rovers 10"]
+        let small = try studio.scene(state, .compact, on: .small)
+        let finding = try #require(small.findings.first)
+        #expect(kinds(small) == [.overflow])
+        #expect(finding.element == "name")
+        #expect(finding.place == "iPhone 393 × 852, compact")
+        #expect(finding.text.hasSuffix("points of 52.33"))
+        let large = try studio.scene(state, .compact, on: .large)
+        #expect(large.findings.isEmpty)
+        #expect(small.svg().contains("stroke-dasharray"), "what does not fit is marked")
+        #expect(!large.svg().contains("stroke-dasharray"))
+    }
+
+    @Test(arguments: Appearance.allCases) func lowContrastIsFound(appearance: Appearance) throws {
+        let template = Studio.template("[elements.team]\ntext = \"x\"\ncolor = \"{colour}\"")
+            .replacing("rows = [{ leading = [\"name\"] }]", with: "rows = [{ leading = [\"team\"] }]")
+        let studio = try Studio(template)
+        // Without a colour the text is secondary, which is always read.
+        #expect(kinds(try studio.scene(["name": "A"], .lockScreen, appearance)).isEmpty)
+        #expect(kinds(try studio.scene(["name": "A", "colour": "#6d6d6d"], .lockScreen, .dark)) == [.contrast])
+        #expect(kinds(try studio.scene(["name": "A", "colour": "#9a9a9a"], .lockScreen, .light)) == [.contrast])
+    }
+
+    /// Black is read on a light card and not on a dark one.
+    @Test func contrastIsThatOfEachAppearance() throws {
+        let template = Studio.template("[elements.team]\ntext = \"x\"\ncolor = \"#000000\"")
+            .replacing("rows = [{ leading = [\"name\"] }]", with: "rows = [{ leading = [\"team\"] }]")
+        let studio = try Studio(template)
+        #expect(kinds(try studio.scene(["name": "A"], .lockScreen, .light)).isEmpty)
+        #expect(kinds(try studio.scene(["name": "A"], .lockScreen, .dark)) == [.contrast])
+        #expect(kinds(try studio.scene(["name": "A"], .expanded)) == [.contrast])
+    }
+
+    @Test func aLogoAloneIsFound() throws {
+        let template = Studio.template("[elements.logo]\nicon = \"disc\"", compact: "leading = [\"logo\"]")
+        let studio = try Studio(template)
+        #expect(kinds(try studio.scene(["name": "A"], .compact)) == [.logoAlone])
+        #expect(kinds(try studio.scene(["name": "A"], .minimalAttached)).isEmpty)
+    }
+
+    @Test func anElementOnAnotherSideIsFound() throws {
+        let elements = """
+            [elements.short]
+            text = "{name}"
+            about = "name"
+            style = "footnote"
+            [elements.other]
+            text = "{other}"
+            """
+        let kept = try Studio(
+            Studio.template(
+                elements, compact: "leading = [\"short\"]\ntrailing = [\"other\"]",
+                expanded: ", { trailing = [\"other\"] }"))
+        let content = kept.content(["name": "A", "other": "B"])
+        #expect(kept.template.movedElements(in: content, device: .small).isEmpty)
+        let moved = try Studio(
+            Studio.template(
+                elements, compact: "leading = [\"other\"]\ntrailing = [\"short\"]",
+                expanded: ", { trailing = [\"other\"] }"))
+        let findings = moved.template.movedElements(in: content, device: .small)
+        #expect(findings.map(\.element) == ["other", "name"])
+        #expect(findings.allSatisfy { $0.kind == .moved })
+    }
+
+    @Test func aMissingDescriptionIsFound() throws {
+        let studio = try Studio(Studio.template().replacing("spoken = \"{name}\"", with: "spoken = \"{nothing}\""))
+        #expect(kinds(try studio.scene(["name": "A"], .lockScreen)) == [.description])
+        let own: JSONObject = ["name": "A", "spoken": "A, said by the rules"]
+        let scene = try studio.scene(own, .lockScreen)
+        #expect(scene.findings.isEmpty)
+        #expect(scene.spoken == "A, said by the rules")
+    }
+
+    @Test func aCharacterWithoutAGlyphIsFound() throws {
+        let studio = try Studio(Studio.template())
+        #expect(kinds(try studio.scene(["name": "東京"], .compact)) == [.glyph])
+    }
+
+    @Test func contrastIsThatOfTheStandard() {
+        #expect(Color.white.contrast(with: .black) == 21)
+        let gray = Color(hex: "#767676")!
+        #expect(abs(gray.contrast(with: .white) - 4.54) < 0.01)
+        #expect(Color(hex: "#12345") == nil)
+        #expect(Color(hex: "#+12345") == nil)
+        #expect(Color(hex: "#1f5")?.hex == "#11ff55")
+    }
+}

@@ -1,0 +1,44 @@
+import Testing
+
+@testable import FanfarePresentation
+
+@Suite struct TextMeasureTests {
+    @Test func widthsGrowWithSizeWeightAndText() throws {
+        let measure = try TextMeasure()
+        let name = measure.width(of: "Northspire", size: 13)
+        #expect(measure.width(of: "", size: 13) == 0)
+        #expect(abs(measure.width(of: "Northspire", size: 26) - 2 * name) < 0.001)
+        #expect(measure.width(of: "Northspire", size: 13, weight: .semibold) > name)
+        #expect(measure.width(of: "Northspire 1", size: 13) > name)
+    }
+
+    /// Advances from the table `hmtx` of Inter Medium 4.0, in 2,816 units per em; another release may differ by a little. A wrong weight
+    /// or unit differs by more.
+    @Test(arguments: [("0", 1819.0), ("1", 1331), ("N", 2103), ("W", 2754), ("m", 2488), (" ", 746)])
+    func widthsAreThoseOfTheFont(text: String, advance: Double) throws {
+        let width = try TextMeasure().width(of: text, size: 2816)
+        #expect(abs(width - advance) < advance / 100)
+    }
+
+    @Test func pairsAreKerned() throws {
+        let measure = try TextMeasure()
+        let apart = measure.width(of: "A", size: 100) + measure.width(of: "V", size: 100)
+        #expect(measure.width(of: "AV", size: 100) < apart - 1)
+    }
+
+    @Test func onlyMeasuredCharactersAreEmbedded() throws {
+        let measure = try TextMeasure()
+        _ = measure.width(of: "NOR 1", size: 13)
+        let few = measure.fontFace()
+        #expect(few.hasPrefix("@font-face{font-family:\"Inter\";font-weight:500;src:url(data:font/otf;base64,"))
+        #expect(few.utf8.count < 40_000)
+        _ = measure.width(of: "abcdefghijklmnopqrstuvwxyz", size: 13)
+        #expect(measure.fontFace().utf8.count > few.utf8.count)
+    }
+
+    @Test func aFileThatIsNoFontIsNamed() {
+        let error = #expect(throws: FontError.self) { try TextMeasure(file: #filePath) }
+        #expect(error?.description.contains("cannot be read as a font") == true)
+        #expect(throws: FontError.self) { try TextMeasure(file: "/nowhere.otf") }
+    }
+}
