@@ -4,8 +4,8 @@ python3 Tests/System/BrowserTests/test_browser_check.py
 """
 import importlib.machinery
 import importlib.util
+import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -83,8 +83,9 @@ class BrowserCheckTests(unittest.TestCase):
         browser = browser_check.Browser()
         group, profile = browser.driver.pid, browser.profile
         browser.close()
-        alive = subprocess.run(["ps", "-o", "pid=", "-g", str(group)], capture_output=True, text=True).stdout.split()
-        self.assertEqual((alive, pathlib.Path(profile).exists()), ([], False))
+        with self.assertRaises(ProcessLookupError):
+            os.killpg(group, 0)
+        self.assertFalse(pathlib.Path(profile).exists())
 
 
 if __name__ == "__main__":

@@ -95,6 +95,13 @@ class StoryPageTests(unittest.TestCase):
         self.assertEqual(self.shown, 4)
         self.assertIn("onTrip", self.value('document.querySelector("#frame h2").textContent'))
 
+    def test_a_ride_without_a_driver_is_lower(self):
+        self.open("Ride")
+        height = 'Number(document.querySelector("#places svg[data-place^=Lock]").getAttribute("height"))'
+        without = self.value(height)
+        self.press(RIGHT)
+        self.assertLess(without, self.value(height))
+
     def test_a_card_that_is_dismissed_with_its_end_is_nowhere(self):
         self.open("Queue")
         self.press(END)

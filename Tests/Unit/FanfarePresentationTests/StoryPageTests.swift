@@ -14,8 +14,8 @@ import Testing
 
     private func frame(_ index: Int, _ text: String, places: [String] = ["compact", "Lock Screen"]) -> StoryFrame {
         StoryFrame(
-            at: start + .seconds(index * 60), cause: "goal", pictures: places.map { .init(place: $0, svg: svg($0, text)) },
-            spoken: "\(text) spoken")
+            at: start + .seconds(index * 60), cause: "goal",
+            pictures: places.map { .init(place: $0, svg: svg($0, text)) }, spoken: "\(text) spoken")
     }
 
     private struct Pictures: Decodable {
@@ -38,9 +38,8 @@ import Testing
     }
 
     @Test func everyPictureComesOutAsItWentIn() throws {
-        let frames = [
-            frame(0, "nil–nil"), frame(1, "one–nil </script><b>&"), frame(2, "one–nil </script><b>&", places: ["Lock Screen"]),
-        ]
+        let goal = "one–nil </script><b>&"
+        let frames = [frame(0, "nil–nil"), frame(1, goal), frame(2, goal, places: ["Lock Screen"])]
         let pictures = try Pictures(of: StoryPage(title: "match/1", frames: frames).html())
         #expect(pictures.places == ["compact", "Lock Screen"])
         for (index, frame) in frames.enumerated() {
@@ -79,7 +78,9 @@ import Testing
     @Test func aPageNeedsNothingElse() {
         let html = StoryPage(title: "t", frames: [frame(0, "a")], fontFace: "@font-face{font-family:Inter}").html()
         #expect(html.components(separatedBy: "@font-face").count == 2)
-        for outside in ["http:", "https:", "src=", "@import", "<link"] { #expect(!html.contains(outside), "\(outside)") }
+        for outside in ["http:", "https:", "src=", "@import", "<link"] {
+            #expect(!html.contains(outside), "\(outside)")
+        }
         #expect(StoryPage(title: "t", frames: []).html().contains("The recording has no update."))
     }
 
