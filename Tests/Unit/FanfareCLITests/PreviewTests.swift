@@ -77,6 +77,18 @@ import Testing
         #expect(text == "checked: nothing is wrong")
     }
 
+    @Test func everyPushToALineupOfEightFits() throws {
+        let source = PreviewSource(
+            paths: [Self.examples + "Slate/feed.ndjson"], feed: FeedOptions(), rules: .builtIn, until: nil)
+        let studio = try PreviewStudio(PreviewLook())
+        let moments = try source.moments(of: (81...88).map { TopicID("match/\($0)") }, favourite: nil, all: true)
+        var tally = FindingTally()
+        for moment in moments { tally.add(try studio.findings(of: moment.content, on: Device.all), in: moment.content) }
+        #expect(moments.count > 20)
+        #expect(moments.contains { $0.content.others?.count == 7 })
+        #expect(tally.text == "checked: nothing is wrong")
+    }
+
     /// Two thousand updates of trains take longer than all others together, so the first ten minutes must do.
     @Test(
         .enabled(if: recordings != nil, skipped),
