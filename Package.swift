@@ -170,6 +170,7 @@ if development {
         .executable(name: "apns-load", targets: ["apns-load"]),
         .executable(name: "apns-floor", targets: ["apns-floor"]),
         .executable(name: "delivery-judge", targets: ["delivery-judge"]),
+        .executable(name: "fanfare-load", targets: ["fanfare-load"]),
         .executable(name: "fanfare-sim", targets: ["fanfare-sim"]),
         .executable(name: "fanfare-model", targets: ["fanfare-model"]),
         .executable(name: "fanfare-season", targets: ["fanfare-season"]),
@@ -209,6 +210,17 @@ if development {
         .executableTarget(
             name: "delivery-judge", dependencies: ["DeliveryJudge", "LoadJSON"], path: "Load/judge",
             exclude: ["Judge"], swiftSettings: swift),
+        // The load laboratory: scenarios through the whole engine, measured and judged.
+        .target(
+            name: "Laboratory",
+            dependencies: stages("Fanfare", "FanfareFeeds", "FanfareRules", "FanfareAPNs", "FanfareLoop"),
+            path: "Load/laboratory", exclude: ["README.md"], swiftSettings: swift),
+        .executableTarget(
+            name: "fanfare-load", dependencies: ["Laboratory", "FanfareModel", "FanfareRules", "FanfareLoop"],
+            path: "Load/fanfare-load", swiftSettings: swift),
+        .testTarget(
+            name: "LaboratoryTests", dependencies: stages("Laboratory", "FanfareRules"),
+            path: "Tests/Unit/LaboratoryTests", swiftSettings: swift),
         .executableTarget(
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: swift),
         // Weeks of an engine's life in virtual time, to see what grows.

@@ -54,6 +54,7 @@ public import FanfareModel
         @usableFromInline let priority: Priority
         @usableFromInline let relevanceScore: Double?
         @usableFromInline let start: Start?
+        @usableFromInline var serial: UInt64 = 0
     }
 
     // Unchecked for the reason given in `Shard`. Other modules would check nevertheless, so they access these by inlined code.
@@ -77,6 +78,8 @@ public import FanfareModel
     @inlinable package var relevanceScore: Double? { head.relevanceScore }
     /// The additional part of a start; `nil` for other events.
     @inlinable package var start: Start? { head.start }
+    /// Serial of the publication that made the version, or of the one in a lineup's spotlight; 0 if there is none. For measurements.
+    @inlinable package var serial: UInt64 { head.serial }
     /// The request body, encoded by the transport on first use.
     package var wire: [UInt8] = []
     package var isEncoded = false

@@ -1,4 +1,4 @@
-/// Every fault of a rules file, each with its place and what was expected there.
+/// Every fault of a rules file, or of another TOML file, each with its place and what was expected there.
 package struct RulesError: Error, CustomStringConvertible, Sendable {
     /// Faults as `file:line:column: description`, in the order of the file.
     package let lines: [String]
@@ -8,24 +8,24 @@ package struct RulesError: Error, CustomStringConvertible, Sendable {
 
     package var description: String { lines.joined(separator: "\n") }
 
-    init(file: String, faults: [Fault]) {
+    package init(file: String, faults: [Fault]) {
         lines = faults.sorted { $0.place < $1.place }
             .map { "\(file):\($0.place.line):\($0.place.column): \($0.text)" }
     }
 
     init(file: String, _ text: String) { lines = ["\(file): \(text)"] }
 
-    init(unreadable file: String) {
+    package init(unreadable file: String) {
         self.init(file: file, "cannot be read: there is no such file, or it is not ours to read")
         isUnreadable = true
     }
 }
 
-struct Fault {
-    let place: Place
-    let text: String
+package struct Fault {
+    package let place: Place
+    package let text: String
 
-    init(_ place: Place, _ text: String) {
+    package init(_ place: Place, _ text: String) {
         self.place = place
         self.text = text
     }

@@ -1,16 +1,16 @@
 import CFanfareTOML
 
 /// Line and column of a file, from 1.
-struct Place: Comparable {
-    let line: Int
-    let column: Int
+package struct Place: Comparable, Sendable {
+    package let line: Int
+    package let column: Int
 
-    static func < (a: Place, b: Place) -> Bool { (a.line, a.column) < (b.line, b.column) }
+    package static func < (a: Place, b: Place) -> Bool { (a.line, a.column) < (b.line, b.column) }
 }
 
 /// A value of a TOML document, with its place.
-struct TOMLValue {
-    enum Content {
+package struct TOMLValue {
+    package enum Content {
         case string(String)
         case integer(Int64)
         case number(Double)
@@ -21,17 +21,17 @@ struct TOMLValue {
         case table([Member])
     }
 
-    struct Member {
-        let key: String
-        let keyPlace: Place
-        let value: TOMLValue
+    package struct Member {
+        package let key: String
+        package let keyPlace: Place
+        package let value: TOMLValue
     }
 
-    let content: Content
-    let place: Place
+    package let content: Content
+    package let place: Place
 
     /// Name of the value in messages.
-    var name: String {
+    package var name: String {
         switch content {
         case .string(let text): "\"\(text.prefix(40))\""
         case .integer(let value): "\(value)"
@@ -46,7 +46,7 @@ struct TOMLValue {
 
 extension TOMLValue {
     /// - Throws: the first fault of bytes that are not TOML.
-    static func document(_ bytes: [UInt8], file: String) throws(RulesError) -> TOMLValue {
+    package static func document(_ bytes: [UInt8], file: String) throws(RulesError) -> TOMLValue {
         if let fault = unreadable(bytes) { throw RulesError(file: file, faults: [fault]) }
         let document = bytes.withUnsafeBytes { bytes in
             fanfare_toml_parse(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
@@ -71,7 +71,7 @@ extension TOMLValue {
 
     private static func unreadable(_ bytes: [UInt8]) -> Fault? {
         guard bytes.count <= bytesMax else {
-            return Fault(.start, "\(bytes.count) bytes are no rules file; at most \(bytesMax) are read")
+            return Fault(.start, "\(bytes.count) bytes are too many; at most \(bytesMax) are read")
         }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() where line.count(where: { $0 == UInt8(ascii: ".") }) > dotsOfALineMax {
@@ -105,7 +105,7 @@ extension TOMLValue {
 }
 
 extension Place {
-    static let start = Place(line: 1, column: 1)
+    package static let start = Place(line: 1, column: 1)
 
     fileprivate init(_ place: fanfare_toml_place) {
         self.init(line: max(1, Int(place.line)), column: max(1, Int(place.column)))

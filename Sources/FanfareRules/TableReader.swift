@@ -3,38 +3,39 @@ import FanfareModel
 
 /// Reads one table, key by key. Missing and wrong values are `nil`; wrong ones are also noted as faults, and so is, at the end,
 /// every key that was not read. So one pass finds all faults of a file.
-final class TableReader {
+package final class TableReader {
     /// Faults of a file, shared by its readers.
-    final class Faults {
-        private(set) var all: [Fault] = []
-        func note(_ place: Place, _ text: String) { all.append(Fault(place, text)) }
+    package final class Faults {
+        package private(set) var all: [Fault] = []
+        package init() {}
+        package func note(_ place: Place, _ text: String) { all.append(Fault(place, text)) }
     }
 
-    let place: Place
-    let members: [TOMLValue.Member]
-    let faults: Faults
+    package let place: Place
+    package let members: [TOMLValue.Member]
+    package let faults: Faults
     private var asked: [String] = []
     private var refused: [String] = []
 
-    init(_ members: [TOMLValue.Member], at place: Place, _ faults: Faults) {
+    package init(_ members: [TOMLValue.Member], at place: Place, _ faults: Faults) {
         self.members = members
         self.place = place
         self.faults = faults
     }
 
     /// Returns the value of a key, of any type.
-    func take(_ key: String) -> TOMLValue? {
+    package func take(_ key: String) -> TOMLValue? {
         asked.append(key)
         return members.first { $0.key == key }?.value
     }
 
     /// Returns the value of a key, as converted by `read`, which returns `nil` for a value that is not `expected`.
-    func take<Value>(_ key: String, _ expected: String, _ read: (TOMLValue) -> Value?) -> Value? {
+    package func take<Value>(_ key: String, _ expected: String, _ read: (TOMLValue) -> Value?) -> Value? {
         guard let value = take(key) else { return nil }
         return self.read(value, for: key, expected, read)
     }
 
-    func read<Value>(
+    package func read<Value>(
         _ value: TOMLValue, for key: String, _ expected: String, _ read: (TOMLValue) -> Value?
     ) -> Value? {
         if let result = read(value) { return result }
@@ -50,7 +51,7 @@ final class TableReader {
     }
 
     /// Notes a fault for each key that was not read.
-    func finish() {
+    package func finish() {
         for member in members where !asked.contains(member.key) && !refused.contains(member.key) {
             let advice = member.key.nearest(of: asked).map { "did you mean \($0)?" }
             faults.note(
@@ -61,10 +62,10 @@ final class TableReader {
 
     // MARK: - Kinds of values
 
-    func text(_ key: String) -> String? { take(key, "text in quotes", \.text) }
-    func flag(_ key: String) -> Bool? { take(key, "true or false", \.boolean) }
+    package func text(_ key: String) -> String? { take(key, "text in quotes", \.text) }
+    package func flag(_ key: String) -> Bool? { take(key, "true or false", \.boolean) }
 
-    func whole(_ key: String, _ range: ClosedRange<Int>) -> Int? {
+    package func whole(_ key: String, _ range: ClosedRange<Int>) -> Int? {
         take(key, "a whole number from \(range.lowerBound) to \(range.upperBound)") { value in
             guard case .integer(let whole) = value.content, let number = Int(exactly: whole), range.contains(number)
             else { return nil }
@@ -72,11 +73,11 @@ final class TableReader {
         }
     }
 
-    func duration(_ key: String, _ range: ClosedRange<Duration>) -> Duration? {
+    package func duration(_ key: String, _ range: ClosedRange<Duration>) -> Duration? {
         take(key, TableReader.expected(range)) { $0.duration(in: range) }
     }
 
-    func choice<Value>(_ key: String, of choices: [(name: String, value: Value)]) -> Value? {
+    package func choice<Value>(_ key: String, of choices: [(name: String, value: Value)]) -> Value? {
         take(key, TableReader.oneOf(choices.map(\.name))) { value in
             choices.first { $0.name == value.text }?.value
         }
@@ -93,12 +94,12 @@ final class TableReader {
     }
 
     /// Returns a reader for the table of a key; the caller must call its `finish()`.
-    func table(_ key: String) -> TableReader? {
+    package func table(_ key: String) -> TableReader? {
         guard let value = take(key) else { return nil }
         return table(value, for: key)
     }
 
-    func table(_ value: TOMLValue, for key: String) -> TableReader? {
+    package func table(_ value: TOMLValue, for key: String) -> TableReader? {
         guard let members = read(value, for: key, "a table", \.members) else { return nil }
         return TableReader(members, at: value.place, faults)
     }
@@ -113,9 +114,9 @@ final class TableReader {
 }
 
 extension TOMLValue {
-    var text: String? { if case .string(let text) = content { text } else { nil } }
+    package var text: String? { if case .string(let text) = content { text } else { nil } }
     var boolean: Bool? { if case .boolean(let value) = content { value } else { nil } }
-    var members: [Member]? { if case .table(let members) = content { members } else { nil } }
+    package var members: [Member]? { if case .table(let members) = content { members } else { nil } }
 
     func duration(in range: ClosedRange<Duration>) -> Duration? {
         guard let duration = text.flatMap(Duration.init(inRules:)), range.contains(duration) else { return nil }
@@ -140,7 +141,7 @@ extension Duration {
         ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1),
     ]
 
-    init?(inRules text: String) {
+    package init?(inRules text: String) {
         let digits = text.prefix { ("0"..."9").contains($0) }
         let unit = text.dropFirst(digits.count).drop { $0 == " " }
         // No rule is longer than some months, and ten digits cannot overflow.

@@ -109,6 +109,9 @@ public import Synchronization
         return count
     }
 
+    /// Number of elements that the consumer has not taken yet, or that it is taking at this moment.
+    package var count: Int { Int(truncatingIfNeeded: tail &- ring.head.value.load(ordering: .relaxed)) }
+
     /// Slots that are free for certain.
     @inlinable var room: Int { Int(truncatingIfNeeded: tailMax &- tail) }
     /// Of the slot to be written next.
@@ -160,6 +163,9 @@ public import Synchronization
         // Meets the releases in `tryPush` and `push`.
         ring.tail.value.load(ordering: .acquiring) == head
     }
+
+    /// Number of elements that wait.
+    package var count: Int { Int(truncatingIfNeeded: ring.tail.value.load(ordering: .relaxed) &- head) }
 
     /// Hands at most `limit` elements to `body`, oldest first, and gives their slots back together: while it runs, the producer
     /// finds them taken. Elements that arrive meanwhile wait for the next call, so it ends.
