@@ -10,7 +10,7 @@ FAULT_ACTIVITIES ?= 200000
 OUTAGE_SECONDS ?= 600
 DISTANCE ?= 0
 
-.PHONY: help setup build release test test-tsan test-asan faults fuzz soak season mutants demo lint format site proto bench \
+.PHONY: help setup build release test test-tsan test-asan faults fuzz soak season mutants demo lint format browser site proto bench \
 	bench-smoke bench-compare bench-beside bench-apns bench-apns-smoke clean
 
 help: ## Print this
@@ -72,6 +72,10 @@ lint: setup ## Check the format of every source, the borders of modules, the doc
 
 format: setup ## Format every source
 	swift format --in-place --parallel --recursive Sources Tests Load Benchmarks Examples Package.swift
+
+browser: ## Pages in a headless chromium: the checks themselves, with a fault planted for each
+	@scripts/setup browser
+	@python3 Tests/System/BrowserTests/test_browser_check.py
 
 site: ## The library's documentation, made by DocC from the debug build, in .build/documentation
 	@scripts/docs-site
