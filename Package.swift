@@ -216,11 +216,20 @@ if development {
             dependencies: stages("Fanfare", "FanfareFeeds", "FanfareRules", "FanfareAPNs", "FanfareLoop"),
             path: "Load/laboratory", exclude: ["README.md"], swiftSettings: swift),
         .executableTarget(
-            name: "fanfare-load", dependencies: ["Laboratory", "FanfareModel", "FanfareRules", "FanfareLoop"],
+            name: "fanfare-load",
+            dependencies: ["Laboratory", "LaboratoryReport", "FanfareModel", "FanfareRules", "FanfareLoop"],
             path: "Load/fanfare-load", swiftSettings: swift),
         .testTarget(
             name: "LaboratoryTests", dependencies: stages("Laboratory", "FanfareRules"),
             path: "Tests/Unit/LaboratoryTests", swiftSettings: swift),
+        // Results of the laboratory as pages, plots, logs and comparisons.
+        .systemLibrary(name: "CFanfareZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(
+            name: "LaboratoryReport", dependencies: ["Laboratory", "CFanfareZlib"], path: "Load/report",
+            swiftSettings: swift),
+        .testTarget(
+            name: "LaboratoryReportTests", dependencies: ["Laboratory", "LaboratoryReport"],
+            path: "Tests/Unit/LaboratoryReportTests", exclude: ["hdr_check.py"], swiftSettings: swift),
         .executableTarget(
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: swift),
         // Weeks of an engine's life in virtual time, to see what grows.

@@ -13,11 +13,16 @@ enum LoadCommand {
                fanfare-load saturate SCENARIO [options]   raises the rate until a threshold breaks
                fanfare-load calibrate RESULT… [--costs FILE]   takes the costs that a plan needs from results
                fanfare-load plan --subscribers N --goals-per-second R --within T [--costs FILE]
+               fanfare-load report RESULT --html FILE --hdr FILE   page; HdrHistogram's log
+               fanfare-load plot RESULT --svg FILE --png FILE --plot NAME   one plot: latency, spread, throughput, …
+               fanfare-load compare A B [--figure NAME]…  ratios of several runs' figures; exit status 1 if B is worse
+               fanfare-load compare --run PROGRAM_A PROGRAM_B SCENARIO [--pairs N] [--keep FOLDER] [-- OPTIONS…]
                fanfare-load list                          scenarios with their questions and times
 
         SCENARIO is a shipped scenario's name or a TOML file.
 
           --json FILE             the result (run: of all repetitions)
+          --html FILE             the result as a page (run; report)
           --threshold EXPR        beside the scenario's own: 'goal.last.p99 < 2.5 s'; may be repeated
           --scale X               multiplies subscribers and rates (1)
           --rate X                multiplies the rates alone (1)
@@ -38,6 +43,9 @@ enum LoadCommand {
             case "saturate": return try SaturateCommand(rest).run()
             case "plan": return try PlanCommand(rest).plan()
             case "calibrate": return try PlanCommand(rest).calibrate()
+            case "report": return try ReportCommand.report(rest)
+            case "plot": return try ReportCommand.plot(rest)
+            case "compare": return try CompareCommand(rest).compare()
             case "list": return try list()
             case "help", "--help", "-h":
                 print(help, terminator: "")

@@ -20,6 +20,7 @@ struct RunCommand {
             // Written after each run, so that an interruption costs one run only.
             if let file = options.jsonFile { try result.write(to: file) }
         }
+        if let file = options.htmlFile { try ReportCommand.write(result, html: file) }
         return result.runs.allSatisfy(\.verdict.passes) ? LoadCommand.passed : LoadCommand.broken
     }
 

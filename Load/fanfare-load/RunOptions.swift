@@ -6,6 +6,7 @@ import Laboratory
 struct RunOptions {
     var scenario: Scenario
     var jsonFile: String?
+    var htmlFile: String?
     var repetitions = 1
 
     /// - Throws: `UsageError`, or `RulesError` for the scenario's file.
@@ -15,6 +16,7 @@ struct RunOptions {
         var thresholds: [Threshold] = []
         var changes: [(inout Scenario) -> Void] = []
         var jsonFile: String?
+        var htmlFile: String?
         var repetitions = 1
         while let word = rest.popFirst() {
             guard word.hasPrefix("--") else {
@@ -25,6 +27,7 @@ struct RunOptions {
             guard let text = rest.popFirst() else { throw UsageError("\(word): the value is missing, or there is no such option") }
             switch word {
             case "--json": jsonFile = text
+            case "--html": htmlFile = text
             case "--threshold":
                 do { thresholds.append(try Threshold(text)) } catch { throw UsageError("--threshold \(error)") }
             case "--scale":
@@ -55,6 +58,7 @@ struct RunOptions {
         scenario.thresholds += thresholds
         self.scenario = scenario
         self.jsonFile = jsonFile
+        self.htmlFile = htmlFile
         self.repetitions = repetitions
     }
 

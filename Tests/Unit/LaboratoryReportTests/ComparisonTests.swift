@@ -3,8 +3,8 @@ import Laboratory
 import LaboratoryReport
 import Testing
 
-/// A machine whose speed wanders by seven per cent in the long run and three from run to run, whose runs differ by three, and one in twelve
-/// of which is disturbed by another program for up to a third: the noise of a small virtual machine.
+/// A machine whose speed wanders by five per cent in the long run and two from run to run, whose runs differ by two, and one in twelve
+/// of which is disturbed by another program for up to a fifth: the noise of a small virtual machine.
 private struct NoisyMachine {
     private var draw: Draw
     private var drift = 0.0
@@ -13,7 +13,7 @@ private struct NoisyMachine {
     private var clock = Date(timeIntervalSince1970: 1_781_359_200)
     private let format = ISO8601DateFormatter()
 
-    init(seed: UInt64, noise: Double = 0.03) {
+    init(seed: UInt64, noise: Double = 0.02) {
         draw = Draw(seed: seed)
         self.noise = noise
     }
