@@ -58,7 +58,7 @@ enum LoadCommand {
 
     private static func list() throws -> Int32 {
         for scenario in try ScenarioFiles.all() {
-            print("\(scenario.name), \(scenario.time): \(scenario.question)")
+            print("\(scenario.name), \(scenario.purpose.time): \(scenario.purpose.question)")
         }
         return passed
     }

@@ -19,7 +19,9 @@ struct PlanCommand {
                 resultFiles.append(word)
                 continue
             }
-            guard let text = rest.popFirst() else { throw UsageError("\(word): the value is missing, or there is no such option") }
+            guard let text = rest.popFirst() else {
+                throw UsageError("\(word): the value is missing, or there is no such option")
+            }
             try set(word, text)
         }
     }
@@ -58,7 +60,9 @@ struct PlanCommand {
 
     func plan() throws -> Int32 {
         guard resultFiles.isEmpty else { throw UsageError("\(resultFiles[0]): plan takes options only") }
-        guard wish.audienceShare <= 1 else { throw UsageError("--audience: a share of the subscribers, above 0 and at most 1") }
+        guard wish.audienceShare <= 1 else {
+            throw UsageError("--audience: a share of the subscribers, above 0 and at most 1")
+        }
         let costs = try MeasuredCosts(file: costsFile)
         let plan = CapacityPlan(wish, costs, node: node)
         print("costs measured on \(costs.processor): \((costs.cpuPerPush * 1e6).shortened) us a push")

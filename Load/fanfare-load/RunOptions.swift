@@ -22,7 +22,9 @@ struct RunOptions {
                 name = word
                 continue
             }
-            guard let text = rest.popFirst() else { throw UsageError("\(word): the value is missing, or there is no such option") }
+            guard let text = rest.popFirst() else {
+                throw UsageError("\(word): the value is missing, or there is no such option")
+            }
             switch word {
             case "--json": jsonFile = text
             case "--threshold":
@@ -49,7 +51,9 @@ struct RunOptions {
             default: throw UsageError("\(word): no such option")
             }
         }
-        guard let name else { throw UsageError("a scenario's name or file is missing; fanfare-load list shows the names") }
+        guard let name else {
+            throw UsageError("a scenario's name or file is missing; fanfare-load list shows the names")
+        }
         var scenario = try ScenarioFiles.find(name)
         for change in changes { change(&scenario) }
         scenario.thresholds += thresholds

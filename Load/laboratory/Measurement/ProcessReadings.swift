@@ -19,7 +19,8 @@ package enum ProcessReadings {
             if words[0] == "Threads:" { memory.threads = Int(words[1]) ?? 0 }
         }
         // The folder's own descriptor is among them while it is read.
-        memory.descriptors = max(0, ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 1) - 1)
+        memory.descriptors = max(
+            0, ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 1) - 1)
         return memory
     }
 
@@ -31,7 +32,9 @@ package enum ProcessReadings {
         var seconds: [String: Double] = [:]
         for task in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
             guard let name = lines("\(folder)/\(task)/comm").first,
-                let spent = lines("\(folder)/\(task)/schedstat").first?.split(separator: " ").first.flatMap({ Double($0) })
+                let spent = lines("\(folder)/\(task)/schedstat").first?.split(separator: " ").first.flatMap({
+                    Double($0)
+                })
             else { continue }
             seconds[String(name), default: 0] += spent / 1e9
         }
