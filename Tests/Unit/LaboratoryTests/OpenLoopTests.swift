@@ -30,6 +30,7 @@ import Testing
         }
         #expect(outcome.reading[.goal, .accepted] == expected)
         #expect(outcome.reading[.goal, .left] == expected)
+        #expect(outcome.last == expected, "each goal has one follower, who is the last, too")
         #expect(expected.quantile(0.9) == 0 && expected.quantile(0.91).map { abs($0 - 100_000) <= 100 } == true)
         #expect(expected.max == 1_000_000)
         #expect(outcome.lateness.max == 0, "the generator was in time; the transport was not")

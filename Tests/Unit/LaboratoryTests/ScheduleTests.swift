@@ -1,6 +1,8 @@
+import FanfareFanOut
 import FanfareModel
-import Laboratory
 import Testing
+
+@testable import Laboratory
 
 @Suite struct ScheduleTests {
     private func scenario() -> Scenario {
@@ -101,8 +103,10 @@ import Testing
     }
 
     private func topics(_ population: Population) -> [[TopicID]] {
-        (0..<2000).compactMap { subscriber in
-            guard case .follow(_, let audience, _, _, _) = population.follow(subscriber) else { return nil }
+        (0..<2000).compactMap { subscriber -> [TopicID]? in
+            guard case .follow(_, let audience, token: _, preferences: _, age: _) = population.follow(subscriber) else {
+                return nil
+            }
             return audience.topics
         }
     }

@@ -1,7 +1,8 @@
 import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
-import Laboratory
+
+@testable import Laboratory
 
 /// A scenario with a sink, played in virtual time in one thread: the dispatcher, the decisions, one shard, its probe and its transport.
 /// Nothing takes time but what the scenario says, so expected distributions are arithmetic.
@@ -45,6 +46,8 @@ final class VirtualLaboratory {
 
     struct Outcome {
         var reading: ProbeReading
+        /// Times from the plan to the last activity, of goals.
+        var last: LatencyHistogram
         var seconds: [ProbeReading.Interval]
         var lateness: LatencyHistogram
     }
@@ -65,12 +68,13 @@ final class VirtualLaboratory {
                     take(arrival)
                     return true
                 })
-            sink.workAvailable()
+            work()
             guard case .at(let due) = next else { break }
             settle(until: due)
         }
         settle(until: now + scenario.drain.wholeNanoseconds)
-        return Outcome(reading: probe.finish(), seconds: shelf.all, lateness: dispatcher.lateness)
+        return Outcome(
+            reading: probe.finish(), last: meter[.goal, .last], seconds: shelf.all, lateness: dispatcher.lateness)
     }
 
     private var moment: Moment {
@@ -99,16 +103,24 @@ final class VirtualLaboratory {
             meter.note(publication, at: now)
             shard.apply(.publish(publication), at: moment)
         }
+        work()
+    }
+
+    /// The sink's work, and what the shard tells of it: a shard that is not heard stops.
+    private func work() {
         sink.workAvailable()
+        for case .completed(let serial, let moment) in shard.takeFeedback() {
+            meter.complete(serial, of: TopicID(""), at: moment)
+        }
     }
 
     /// Lets the sink work until the moment.
     private func settle(until moment: Int64) {
-        sink.workAvailable()
+        work()
         while let next = wakeAt, next <= moment {
             wakeAt = nil
             now = max(now, next)
-            sink.workAvailable()
+            work()
         }
         now = max(now, moment)
     }
