@@ -86,15 +86,15 @@ struct CompareCommand {
             try FileManager.default.createDirectory(at: folder.appending(path: name), withIntermediateDirectories: true)
         }
         defer { if self.folder == nil { try? FileManager.default.removeItem(at: folder) } }
-        var burn: [String] = []
+        var waste: [String] = []
         if let slower {
             // The cost of a push is not known before it was measured.
             let first = try run(operands[0], folder.appending(path: "first.json"), [])
-            guard let cost = first.runs.first?.figures["cpu.per.push"], cost > 0 else {
+            guard let cost = first.runs.first?.figures["cpu.per.push"], 0..<0.1 ~= cost, cost > 0 else {
                 throw LaboratoryError("--slower: the scenario's runs have no cpu.per.push")
             }
-            burn = ["--burn", "\((cost * slower / 100 * 1e9).rounded()) ns"]
-            Terminal.complain("B burns \(burn[1]) more with every push")
+            waste = ["--waste", "\(Int((cost * slower / 100 * 1e9).rounded()))"]
+            Terminal.complain("every push of B wastes \(waste[1]) ns of processor time")
         }
         var turns = Turns(figures: figures, pairsMax: pairs)
         var count = (a: 0, b: 0)
@@ -105,7 +105,7 @@ struct CompareCommand {
                 return try run(operands[0], folder.appending(path: "a/\(CompareCommand.padded(count.a)).json"), [])
             case .b:
                 count.b += 1
-                return try run(operands[1], folder.appending(path: "b/\(CompareCommand.padded(count.b)).json"), burn)
+                return try run(operands[1], folder.appending(path: "b/\(CompareCommand.padded(count.b)).json"), waste)
             }
         } progress: { pair in
             Terminal.complain("pair \(pair), at most \(pairs)")

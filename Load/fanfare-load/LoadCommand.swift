@@ -16,7 +16,7 @@ enum LoadCommand {
                fanfare-load report RESULT --html FILE --hdr FILE   page; HdrHistogram's log
                fanfare-load plot RESULT --svg FILE --png FILE --plot NAME   one plot: latency, spread, throughput, …
                fanfare-load compare A B [--figure NAME]…  ratios of several runs' figures; exit status 1 if B is worse
-               fanfare-load compare --run PROGRAM_A PROGRAM_B SCENARIO [--pairs N] [--keep FOLDER] [-- OPTIONS…]
+               fanfare-load compare --run PROGRAM_A PROGRAM_B SCENARIO [--pairs N] [--keep FOLDER] [--slower PERCENT] [-- OPTIONS…]
                fanfare-load list                          scenarios with their questions and times
 
         SCENARIO is a shipped scenario's name or a TOML file.
@@ -29,6 +29,7 @@ enum LoadCommand {
           --duration T            shortens the measured time, as in 10 s
           --repeat N              runs the scenario N times (1)
           --seed N                instead of the scenario's
+          --waste NS              processor time wasted with every push, to show what compare finds (0)
 
         example:
           fanfare-load run goal-burst --scale 0.01 --json result.json
@@ -66,7 +67,7 @@ enum LoadCommand {
 
     private static func list() throws -> Int32 {
         for scenario in try ScenarioFiles.all() {
-            print("\(scenario.name), \(scenario.time): \(scenario.question)")
+            print("\(scenario.name), \(scenario.purpose.time): \(scenario.purpose.question)")
         }
         return passed
     }

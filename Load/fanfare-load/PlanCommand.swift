@@ -7,6 +7,8 @@ struct PlanCommand {
     private var node = CapacityPlan.Node()
     private var costsFile = "fanfare-costs.json"
     private var resultFiles: [String] = []
+    /// Result whose goals the plan's costs are to predict.
+    private var checkedFile: String?
 
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
@@ -19,7 +21,9 @@ struct PlanCommand {
                 resultFiles.append(word)
                 continue
             }
-            guard let text = rest.popFirst() else { throw UsageError("\(word): the value is missing, or there is no such option") }
+            guard let text = rest.popFirst() else {
+                throw UsageError("\(word): the value is missing, or there is no such option")
+            }
             try set(word, text)
         }
     }
@@ -27,6 +31,7 @@ struct PlanCommand {
     private mutating func set(_ option: String, _ text: String) throws {
         switch option {
         case "--costs": costsFile = text
+        case "--check": checkedFile = text
         case "--subscribers": wish.subscribers = try PlanCommand.number(option, text)
         case "--audience": wish.audienceShare = try PlanCommand.number(option, text)
         case "--goals-per-second": wish.goalsPerSecond = try PlanCommand.number(option, text)
@@ -58,11 +63,27 @@ struct PlanCommand {
 
     func plan() throws -> Int32 {
         guard resultFiles.isEmpty else { throw UsageError("\(resultFiles[0]): plan takes options only") }
-        guard wish.audienceShare <= 1 else { throw UsageError("--audience: a share of the subscribers, above 0 and at most 1") }
+        guard wish.audienceShare <= 1 else {
+            throw UsageError("--audience: a share of the subscribers, above 0 and at most 1")
+        }
         let costs = try MeasuredCosts(file: costsFile)
+        if let checkedFile { return try check(LoadResult(file: checkedFile), costs) }
         let plan = CapacityPlan(wish, costs, node: node)
         print("costs measured on \(costs.processor): \((costs.cpuPerPush * 1e6).shortened) us a push")
         print(plan.lines.joined(separator: "\n"))
+        return LoadCommand.passed
+    }
+
+    /// Predicts the goals of a result, and compares.
+    private func check(_ result: LoadResult, _ costs: MeasuredCosts) throws -> Int32 {
+        for (goal, measured) in result.runs.flatMap(\.goals).compactMap({ goal in goal.last.map { (goal, $0) } }) {
+            let predicted = CapacityPlan.predictLast(
+                audience: Double(goal.audience), shards: result.scenario.shards, processors: result.machine.processors,
+                roundTrip: wish.roundTrip, hasLineups: wish.hasLineups, costs)
+            print(
+                "\(goal.topic), \(goal.audience.spaced) activities: predicted \(predicted.shortened) s, measured "
+                    + "\(measured.shortened) s, \((100 * (predicted / measured - 1)).shortened) % off")
+        }
         return LoadCommand.passed
     }
 

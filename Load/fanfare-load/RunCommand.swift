@@ -31,7 +31,11 @@ struct RunCommand {
         let run = try ScenarioRun(
             scenario,
             output: RunOutput(
-                report: { line in if reported.count < 100, reported.insert(line).inserted { Terminal.show(view.interrupt(with: line)) } },
+                report: { line in
+                    if reported.count < 100, reported.insert(line).inserted {
+                        Terminal.show(view.interrupt(with: line))
+                    }
+                },
                 progress: { Terminal.show(view.show($0, clock: Double(Clock.monotonicNanoseconds()) / 1e9)) }))
         let result = run.run()
         Terminal.show(view.clear())

@@ -24,7 +24,9 @@ struct RunOptions {
                 name = word
                 continue
             }
-            guard let text = rest.popFirst() else { throw UsageError("\(word): the value is missing, or there is no such option") }
+            guard let text = rest.popFirst() else {
+                throw UsageError("\(word): the value is missing, or there is no such option")
+            }
             switch word {
             case "--json": jsonFile = text
             case "--html": htmlFile = text
@@ -42,17 +44,19 @@ struct RunOptions {
                 }
                 changes.append { $0 = $0.shortened(to: length) }
             case "--repeat":
-                guard let count = Int(text), (1...1000).contains(count) else {
-                    throw UsageError("--repeat \(text): expected a whole number from 1 to 1000")
-                }
-                repetitions = count
+                repetitions = try RunOptions.whole(word, text, 1...1000)
+            case "--waste":
+                let nanoseconds = try RunOptions.whole(word, text, 0...1_000_000)
+                changes.append { $0.waste = .nanoseconds(nanoseconds) }
             case "--seed":
                 guard let seed = UInt64(text) else { throw UsageError("--seed \(text): expected a whole number") }
                 changes.append { $0.seed = seed }
             default: throw UsageError("\(word): no such option")
             }
         }
-        guard let name else { throw UsageError("a scenario's name or file is missing; fanfare-load list shows the names") }
+        guard let name else {
+            throw UsageError("a scenario's name or file is missing; fanfare-load list shows the names")
+        }
         var scenario = try ScenarioFiles.find(name)
         for change in changes { change(&scenario) }
         scenario.thresholds += thresholds
@@ -60,6 +64,13 @@ struct RunOptions {
         self.jsonFile = jsonFile
         self.htmlFile = htmlFile
         self.repetitions = repetitions
+    }
+
+    private static func whole(_ option: String, _ text: String, _ range: ClosedRange<Int>) throws -> Int {
+        guard let number = Int(text), range.contains(number) else {
+            throw UsageError("\(option) \(text): expected a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
     }
 
     static func factor(_ option: String, _ text: String) throws -> Double {

@@ -7,7 +7,8 @@ struct SaturateCommand {
     init(_ arguments: [String]) throws {
         options = try RunOptions(arguments)
         guard !options.scenario.thresholds.isEmpty else {
-            throw UsageError("saturate \(options.scenario.name): without a threshold nothing can break; give --threshold")
+            throw UsageError(
+                "saturate \(options.scenario.name): without a threshold nothing can break; give --threshold")
         }
     }
 

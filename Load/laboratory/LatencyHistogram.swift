@@ -99,7 +99,9 @@ extension LatencyHistogram: Codable {
         try container.encode("us", forKey: .unit)
         try container.encode(min, forKey: .min)
         try container.encode(max, forKey: .max)
-        let pairs = counts.enumerated().filter { $0.element != 0 }.map { [LatencyHistogram.first(of: $0.offset), $0.element] }
+        let pairs = counts.enumerated().filter { $0.element != 0 }.map {
+            [LatencyHistogram.first(of: $0.offset), $0.element]
+        }
         try container.encode(pairs, forKey: .counts)
     }
 

@@ -193,7 +193,8 @@ package struct Goal: Codable, Sendable {
     /// Accepted pushes by the time from the planned moment.
     package var spread: LatencyHistogram
 
-    package init(topic: String, planned: Double, audience: Int, first: Double?, last: Double?, spread: LatencyHistogram) {
+    package init(topic: String, planned: Double, audience: Int, first: Double?, last: Double?, spread: LatencyHistogram)
+    {
         self.topic = topic
         self.planned = planned
         self.audience = audience

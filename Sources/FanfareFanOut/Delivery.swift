@@ -86,12 +86,12 @@ public import FanfareModel
 
     package convenience init(
         event: Event, subject: String, state: [UInt8], stamp: Int64, staleDate: Int64?, dismissalDate: Int64?,
-        alert: AlertText?, priority: Priority, relevanceScore: Double? = nil, start: Start? = nil
+        alert: AlertText?, priority: Priority, relevanceScore: Double? = nil, start: Start? = nil, serial: UInt64 = 0
     ) {
         self.init(
             Head(
                 event: event, subject: subject, stamp: stamp, staleDate: staleDate, dismissalDate: dismissalDate,
-                alert: alert, priority: priority, relevanceScore: relevanceScore, start: start), state)
+                alert: alert, priority: priority, relevanceScore: relevanceScore, start: start, serial: serial), state)
     }
 
     fileprivate init(_ head: Head, _ state: [UInt8] = []) {

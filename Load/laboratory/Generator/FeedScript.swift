@@ -21,7 +21,8 @@ package struct FeedScript: Sendable {
         switch kind {
         case .football:
             return [
-                event(id, at, "teams", ["home": "Juniper Vale", "away": "Ravensmark"], kind: .football, lifecycle: .start),
+                event(
+                    id, at, "teams", ["home": "Juniper Vale", "away": "Ravensmark"], kind: .football, lifecycle: .start),
                 event(id, at, "period", ["period": "1H"]),
             ]
         case .delivery:
@@ -41,7 +42,8 @@ package struct FeedScript: Sendable {
         case (.goal, .football):
             return event(id, at, "goal", ["side": made % 2 == 0 ? "home" : "away", "player": .string("P. \(made)")])
         case (.kick, .football):
-            return event(id, at, "shootoutKick", ["side": made % 2 == 0 ? "home" : "away", "scored": .bool(made % 4 != 0)])
+            return event(
+                id, at, "shootoutKick", ["side": made % 2 == 0 ? "home" : "away", "scored": .bool(made % 4 != 0)])
         case (.period, .football):
             let next = periods[topic, default: 0]
             periods[topic] = next + 1

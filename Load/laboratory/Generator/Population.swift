@@ -93,7 +93,9 @@ package struct Population: Sendable {
         let head: UInt16 = subscriber < options.sick ? 0xffff : UInt16(truncatingIfNeeded: random.next()) & 0x7fff
         var bytes = [UInt8(truncatingIfNeeded: head >> 8), UInt8(truncatingIfNeeded: head)]
         bytes.reserveCapacity(options.tokenBytes)
-        for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: subscriber >> shift)) }
+        for shift in stride(from: 56, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: subscriber >> shift))
+        }
         while bytes.count < options.tokenBytes {
             var word = random.next()
             for _ in 0..<min(8, options.tokenBytes - bytes.count) {

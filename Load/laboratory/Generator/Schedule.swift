@@ -104,7 +104,8 @@ private struct Drawing {
                 let planned = start + burst.within.wholeNanoseconds * Int64(number) / Int64(burst.count)
                 let topic = (burst.firstTopic + number % burst.topics) % feed.topics
                 guard planned < end else { continue }
-                arrivals.append(Schedule.Arrival(planned: planned, action: .event(burst.occasion, topic: UInt32(topic))))
+                arrivals.append(
+                    Schedule.Arrival(planned: planned, action: .event(burst.occasion, topic: UInt32(topic))))
             }
         }
     }
@@ -120,14 +121,14 @@ private struct Drawing {
     mutating func drawActivities() {
         let initial = scenario.subscribers.count
         var random = SplitMix64(seed: (scenario.seed ^ 4 << 32).mixed)
-        for planned in moments(scenario.follows, &random) {
+        for planned in moments(scenario.churn.follows, &random) {
             let subscriber = UInt32(initial + followsAt.count)
             followsAt.append(planned)
             arrivals.append(Schedule.Arrival(planned: planned, action: .follow(subscriber: subscriber)))
         }
         // Each subscriber leaves once, in an order that does not follow the loading's: 2^31 − 1 is prime and larger than any count.
         var left = 0
-        for planned in moments(scenario.unfollows, &random) {
+        for planned in moments(scenario.churn.unfollows, &random) {
             guard left < initial else { break }
             let subscriber = UInt32(left * 2_147_483_647 % initial)
             left += 1

@@ -2,7 +2,8 @@ package import FanfareFanOut
 package import FanfareModel
 import Synchronization
 
-/// Stands between a shard and its transport and measures every push against the planned moment of its cause. It changes nothing.
+/// Stands between a shard and its transport and measures every push against the planned moment of its cause. It changes nothing, unless
+/// processor time is to be wasted (`waste`).
 ///
 /// Each push is told by the serial in its payload, and each answer by its slot. The cost of a push is two or three accesses to arrays;
 /// histograms are written once for each run of equal pushes. Confined to the shard's thread, but for `readings`.
@@ -16,6 +17,8 @@ package final class Probe: DeliverySource {
     private var interval = ProbeReading.Interval()
     /// Index of the running interval; negative before the measurement.
     private var second = -1
+    /// Processor time in nanoseconds that each push costs more than it does, to show that a comparison finds so much.
+    var waste: Int64 = 0
 
     /// - Parameter slotsMax: slots that the shard may use; pushes to further ones are not measured, and are counted as such.
     package init(
@@ -47,6 +50,7 @@ package final class Probe: DeliverySource {
             position = run.upperBound
         }
         interval.sent += batch.deliveries.count - start
+        if waste > 0 { ProcessReadings.spin(waste * Int64(batch.deliveries.count - start)) }
     }
 
     private func noteLeft(_ run: Range<Int>, _ serial: UInt64, in batch: DeliveryBatch, at now: Int64) {

@@ -40,15 +40,21 @@ package struct ProbeReading: Sendable {
         kinds[Int(row.kind)][stage, default: LatencyHistogram()].record(nanoseconds: nanoseconds, times: times)
     }
 
-    package subscript(_ series: Series, _ stage: Stage) -> LatencyHistogram { self.series[series.rawValue][stage] ?? LatencyHistogram() }
+    package subscript(_ series: Series, _ stage: Stage) -> LatencyHistogram {
+        self.series[series.rawValue][stage] ?? LatencyHistogram()
+    }
     package subscript(kind index: Int, _ stage: Stage) -> LatencyHistogram { kinds[index][stage] ?? LatencyHistogram() }
 
     package mutating func merge(_ other: ProbeReading) {
         for index in series.indices {
-            for (stage, histogram) in other.series[index] { series[index][stage, default: LatencyHistogram()].merge(histogram) }
+            for (stage, histogram) in other.series[index] {
+                series[index][stage, default: LatencyHistogram()].merge(histogram)
+            }
         }
         for index in kinds.indices {
-            for (stage, histogram) in other.kinds[index] { kinds[index][stage, default: LatencyHistogram()].merge(histogram) }
+            for (stage, histogram) in other.kinds[index] {
+                kinds[index][stage, default: LatencyHistogram()].merge(histogram)
+            }
         }
         follow.merge(other.follow)
         for index in goals.indices { goals[index].merge(other.goals[index]) }

@@ -19,8 +19,20 @@ package enum ProcessReadings {
             if words[0] == "Threads:" { memory.threads = Int(words[1]) ?? 0 }
         }
         // The folder's own descriptor is among them while it is read.
-        memory.descriptors = max(0, ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 1) - 1)
+        memory.descriptors = max(
+            0, ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 1) - 1)
         return memory
+    }
+
+    /// Uses so much of the calling thread's processor time.
+    static func spin(_ nanoseconds: Int64) {
+        func used() -> Int64 {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        }
+        let end = used() + nanoseconds
+        while used() < end {}
     }
 
     /// Processor seconds of each thread of a process, by the threads' names; threads with one name are added up.
@@ -31,7 +43,9 @@ package enum ProcessReadings {
         var seconds: [String: Double] = [:]
         for task in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
             guard let name = lines("\(folder)/\(task)/comm").first,
-                let spent = lines("\(folder)/\(task)/schedstat").first?.split(separator: " ").first.flatMap({ Double($0) })
+                let spent = lines("\(folder)/\(task)/schedstat").first?.split(separator: " ").first.flatMap({
+                    Double($0)
+                })
             else { continue }
             seconds[String(name), default: 0] += spent / 1e9
         }

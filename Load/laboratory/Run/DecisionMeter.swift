@@ -34,15 +34,16 @@ package struct DecisionMeter {
     package var deadline: Int64 = 0
     private var decided: [LatencyHistogram] = Array(repeating: LatencyHistogram(), count: Series.allCases.count)
     private var last: [LatencyHistogram] = Array(repeating: LatencyHistogram(), count: Series.allCases.count)
-    private var decidedByKind: [LatencyHistogram] = Array(repeating: LatencyHistogram(), count: PublicationTable.kindsMax)
+    private var decidedByKind: [LatencyHistogram] = Array(
+        repeating: LatencyHistogram(), count: PublicationTable.kindsMax)
     private var lastByKind: [LatencyHistogram] = Array(repeating: LatencyHistogram(), count: PublicationTable.kindsMax)
     /// Topic kinds by their index; kinds beyond the last count with it.
     package private(set) var kinds: [TopicKind] = []
     package private(set) var goals: [TrackedGoal] = []
     /// Outcomes of the measured events and of timers, and reasons for demoted alerts.
     package private(set) var outcomes: [Outcome: Int] = [:]
-    package private(set) var alertsGranted = 0
-    package private(set) var alertsDemoted = 0
+    /// Answers of the rules to alerts.
+    package private(set) var alerts = (granted: 0, demoted: 0)
     package private(set) var publications = 0
     /// Highest serial that has been noted.
     package private(set) var newest: UInt64 = 0
@@ -88,8 +89,8 @@ package struct DecisionMeter {
         guard isMeasured(cause?.planned ?? deadline) else { return }
         outcomes[record.outcome, default: 0] += 1
         switch record.alert {
-        case .granted: alertsGranted += 1
-        case .demoted: alertsDemoted += 1
+        case .granted: alerts.granted += 1
+        case .demoted: alerts.demoted += 1
         case nil: break
         }
     }

@@ -11,7 +11,7 @@ extension Machine {
         machine.kernel = ProcessReadings.lines("/proc/sys/kernel/osrelease").first.map(String.init) ?? ""
         machine.commit = commit()
         #if DEBUG
-            machine.isDebugBuild = true
+        machine.isDebugBuild = true
         #endif
         machine.startedAt = ISO8601DateFormatter().string(from: Date())
         return machine

@@ -21,12 +21,8 @@ final class ProbedTransport: Transport {
     private var inner: (any Transport)?
     private var pool: ConnectionPool?
     private var nextPull: LoopTimer?
-    private var turns: LoopTimer?
-    private var turnDue: Int64 = 0
+    private var turns: TurnTimer?
     private var before: TransportStatistics?
-
-    /// Period of the timer whose lateness shows long turns.
-    private static let turnPeriod = Duration.milliseconds(10)
 
     init(_ loop: Loop, _ shard: Shard, _ context: TransportContext, _ setup: TransportSetup) throws {
         remains = setup.remains
@@ -34,33 +30,29 @@ final class ProbedTransport: Transport {
         measuredFrom = setup.plan.measured.lowerBound
         probe = Probe(
             shard, setup.table, setup.plan, slotsMax: setup.slotsMax, clock: Clock.monotonicNanoseconds)
+        probe.waste = setup.scenario.waste.wholeNanoseconds
         switch setup.scenario.transport {
         case .discard(let sink):
             let timer = LoopTimer(loop: loop) { [unowned self] in inner?.workAvailable() }
             nextPull = timer
             let population = setup.plan.population
-            let hasDead = setup.scenario.subscribers.deadShare > 0
-            inner = SinkTransport(
-                probe, sink, shards: setup.scenario.shards, start: start, clock: context.clock,
-                isDead: hasDead ? { population.isDead(Population.subscriber(of: $0)) } : nil,
-                schedule: { timer.start(after: $0) })
+            var sinkSetup = SinkTransport.Setup(sink, start: start, measuredFrom: measuredFrom)
+            sinkSetup.shards = setup.scenario.shards
+            if setup.scenario.subscribers.deadShare > 0 {
+                sinkSetup.isDead = { population.isDead(Population.subscriber(of: $0)) }
+            }
+            inner = SinkTransport(probe, sinkSetup, clock: context.clock) { timer.start(after: $0) }
         case .simulator, .host:
             pool = try setup.pool(loop, probe, context)
             inner = pool
         }
-        turns = LoopTimer(loop: loop) { [unowned self] in lookAtTurn() }
-        turnDue = Clock.monotonicNanoseconds() + ProbedTransport.turnPeriod.wholeNanoseconds
-        turns?.start(after: ProbedTransport.turnPeriod)
+        turns = TurnTimer(loop) { [unowned self] in look($0, at: $1) }
     }
 
-    /// libuv fires at most a millisecond late by itself.
-    private func lookAtTurn() {
-        let now = Clock.monotonicNanoseconds()
+    private func look(_ turn: Int64, at now: Int64) {
         probe.roll(to: now)
-        probe.noteTurn(max(0, now - turnDue - 1_000_000))
+        probe.noteTurn(turn)
         if before == nil, let pool, now >= start.moment + measuredFrom { before = pool.statistics }
-        turnDue = now + ProbedTransport.turnPeriod.wholeNanoseconds
-        turns?.start(after: ProbedTransport.turnPeriod)
     }
 
     var isReady: Bool { inner?.isReady ?? false }
@@ -103,7 +95,8 @@ struct TransportSetup: Sendable {
             server = nil
         } else {
             let endpoint = Endpoint(
-                host: companions.host, port: UInt16(companions.port), caFile: companions.caFile, serverName: "localhost")
+                host: companions.host, port: UInt16(companions.port), caFile: companions.caFile, serverName: "localhost"
+            )
             // One for all shards: a service answers several on one connection with an error.
             let credentials = try ProviderToken(
                 keyFile: companions.keyFile, keyID: Companions.keyID, teamID: Companions.teamID)

@@ -130,7 +130,9 @@ struct RunFigures {
         figures["arrivals.missing"] = Double(generator.left)
         figures["engine.full"] = generator.fullSeconds / max(seconds, 1e-9)
         figures["bytes.state"] = Double(reading.stateBytes)
-        let body = remains.reduce(0) { $0 + Double($1.statistics.bodyBytes - min($1.before.bodyBytes, $1.statistics.bodyBytes)) }
+        let body = remains.reduce(0) {
+            $0 + Double($1.statistics.bodyBytes - min($1.before.bodyBytes, $1.statistics.bodyBytes))
+        }
         if body > 0 { figures["bytes.body"] = body }
         if let sent = figures["pushes.sent"], sent > 0 {
             figures["bytes.per.push"] = (body > 0 ? body : Double(reading.stateBytes)) / sent
@@ -146,7 +148,9 @@ struct RunFigures {
 
     private func addCosts(_ pushes: [(name: String, count: Int)], to figures: inout [String: Double]) {
         let threads = threads()
-        func sum(_ isWanted: (String) -> Bool) -> Double { threads.filter { isWanted($0.name) }.reduce(0) { $0 + $1.cpuSeconds } }
+        func sum(_ isWanted: (String) -> Bool) -> Double {
+            threads.filter { isWanted($0.name) }.reduce(0) { $0 + $1.cpuSeconds }
+        }
         let shards = sum { $0.hasPrefix("fanfare shard") }
         figures["cpu.shards"] = shards
         figures["cpu.generator"] = sum { $0 == "generator" }
@@ -195,7 +199,9 @@ struct RunFigures {
         let before = recorder.before?.reading.threads ?? [:]
         let after = recorder.after?.reading.threads ?? [:]
         // The generator's thread may have ended before the reading, and its own figure includes the warm-up.
-        var seconds = after.map { ($0.key, max(0, $0.value - before[$0.key, default: 0])) }.filter { $0.0 != "generator" }
+        var seconds = after.map { ($0.key, max(0, $0.value - before[$0.key, default: 0])) }.filter {
+            $0.0 != "generator"
+        }
         seconds.append(("generator", generator.cpuSeconds))
         seconds += recorder.companions.map { ($0.key, $0.value) }
         return seconds.sorted { ($1.1, $0.0) < ($0.1, $1.0) }.map { ThreadCost(name: $0.0, cpuSeconds: $0.1) }
@@ -215,13 +221,15 @@ struct RunFigures {
         return [
             Count("events planned", planned), Count("events decided", events),
             Count("visible changes", (meter.outcomes[.published] ?? 0) + (meter.outcomes[.conflated] ?? 0)),
-            Count("updates published", meter.publications), Count("alerts granted", meter.alertsGranted),
+            Count("updates published", meter.publications), Count("alerts granted", meter.alerts.granted),
             Count("pushes sent", pushed("sent")), Count("pushes accepted", pushed("accepted")),
         ]
     }
 
     private func answers(_ pushes: [(name: String, count: Int)]) -> [Count] {
-        var counts = pushes.filter { !["sent", "conserved"].contains($0.name) && $0.count > 0 }.map { Count($0.name, $0.count) }
+        var counts = pushes.filter { !["sent", "conserved"].contains($0.name) && $0.count > 0 }.map {
+            Count($0.name, $0.count)
+        }
         var reasons: [String: Int] = [:]
         for remains in remains {
             for (reason, count) in remains.statistics.reasons {
@@ -236,8 +244,10 @@ struct RunFigures {
         var counts = Outcome.allCases.filter { $0 != .published }.compactMap { outcome in
             meter.outcomes[outcome].map { Count("events \(outcome.rawValue)", $0) }
         }
-        if meter.alertsDemoted > 0 { counts.append(Count("alerts demoted", meter.alertsDemoted)) }
-        guard let before = recorder.before?.counts.alerts, let after = recorder.after?.counts.alerts else { return counts }
+        if meter.alerts.demoted > 0 { counts.append(Count("alerts demoted", meter.alerts.demoted)) }
+        guard let before = recorder.before?.counts.alerts, let after = recorder.after?.counts.alerts else {
+            return counts
+        }
         counts += [
             Count("alerts superseded", after.superseded - before.superseded),
             Count("alerts revoked", after.revoked - before.revoked), Count("alerts stale", after.stale - before.stale),
@@ -265,7 +275,9 @@ struct RunFigures {
 
     private func faults(_ reading: ProbeReading) -> [String] {
         RunFigures.faults(
-            lateness: generator.lateness, limit: scenario.lateness, left: generator.left, planned: schedule.arrivals.count)
+            lateness: generator.lateness, limit: scenario.lateness, left: generator.left,
+            planned: schedule.arrivals.count)
+            + (recorder.isInterrupted ? ["the run was interrupted"] : [])
             + (recorder.before == nil ? ["the run ended before its measurement began"] : [])
     }
 
@@ -286,11 +298,15 @@ struct RunFigures {
 
     private func notes(_ reading: ProbeReading) -> [String] {
         var notes: [String] = []
-        if reading.untracked > 0 { notes.append("\(reading.untracked) pushes were not measured: there was no room for their slots") }
+        if reading.untracked > 0 {
+            notes.append("\(reading.untracked) pushes were not measured: there was no room for their slots")
+        }
         if meter.newest > UInt64(meter.table.capacity) {
             notes.append("publications after the first \(meter.table.capacity) were not measured")
         }
-        if scenario.transport.isSink { notes.append("a sink has no connections, and no bytes beside the content states") }
+        if scenario.transport.isSink {
+            notes.append("a sink has no connections, and no bytes beside the content states")
+        }
         return notes
     }
 }

@@ -50,14 +50,11 @@ final class RunRecorder {
     private var lookBefore: (accepted: Int, at: Int64) = (0, 0)
     private var perSecond = 0.0
     private var longestTurn: Int64 = 0
-    private var lookedAt: Int64?
     /// Events and processor seconds at the end of the interval before.
     private var counted: (events: Int, cpu: Double) = (0, 0)
     private(set) var commandsMax = 0
+    var isInterrupted = false
     private(set) var arrivalsMax = 0
-
-    /// Period of the looks; one that comes later was held up by a long turn of the core.
-    private static let period: Int64 = 200_000_000
 
     init(_ scenario: Scenario, _ shelf: ReadingShelf) {
         self.scenario = scenario
@@ -66,10 +63,9 @@ final class RunRecorder {
 
     func begin(at measuredFrom: Int64) { self.measuredFrom = measuredFrom }
 
+    func noteTurn(_ nanoseconds: Int64) { longestTurn = max(longestTurn, nanoseconds) }
+
     func look(_ look: Look) {
-        // libuv repeats from the moment of firing, to a millisecond.
-        if let lookedAt { longestTurn = max(longestTurn, look.now - lookedAt - RunRecorder.period - 2_000_000) }
-        lookedAt = look.now
         latest = look
         if look.now - lookBefore.at >= 1_000_000_000 {
             let accepted = look.counts.pushes.accepted

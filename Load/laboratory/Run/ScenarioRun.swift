@@ -1,10 +1,8 @@
 import Fanfare
 import FanfareDecisions
 import FanfareFanOut
-import FanfareFeeds
 import FanfareLoop
 import FanfareModel
-import Foundation
 
 /// One run of a scenario through the whole engine. The core works on the calling thread, each shard and the generator on one of their own.
 ///
@@ -13,108 +11,72 @@ import Foundation
 package final class ScenarioRun {
     private enum Stage { case connecting, opening, settling, running, draining, over }
 
-    private let scenario: Scenario
-    private let schedule: Schedule
-    private let population: Population
-    private let companions: Companions
-    private let setup: TransportSetup
-    private let start = ScheduleStart()
-    private let clock: ThreadClock
-    private var log: LogClock
+    private let plan: RunPlan
     private let loop: Loop
     private let core: EngineCore
+    private let output: RunOutput
+    private let recorder: RunRecorder
     private var meter: DecisionMeter
-    private var script: FeedScript
+    private var time: RunTime
+    private var opening: Opening
     private var generator: Generator?
     private var stage = Stage.connecting
-    private var opened = 0
+    /// Events decided in the measurement.
     private var events = 0
-    private let recorder: RunRecorder
-    private let output: RunOutput
     private var wakeup: Wakeup?
-    private var deadlineTimer: LoopTimer?
-    private var watch: LoopTimer?
-    private var drainTimer: LoopTimer?
-    private var stall = OpeningStall()
+    private var timers = Timers()
+
+    private struct Timers {
+        /// For the decisions' next deadline, the measurement's start, the end of the drain, and progress.
+        var deadline: LoopTimer?
+        var measurement: LoopTimer?
+        var drain: LoopTimer?
+        var turns: TurnTimer?
+        var watch: LoopTimer?
+    }
+
+    private var interrupts: SignalWatcher?
 
     /// - Throws: `LaboratoryError` for what keeps the run from beginning.
     package init(_ scenario: Scenario, output: RunOutput) throws {
-        self.scenario = scenario
         self.output = output
-        let recording = try ScenarioRun.recording(of: scenario)
-        schedule = Schedule(scenario, recording: recording)
-        population = Population(scenario, topics: schedule.topics)
-        companions = try Companions(scenario)
-        // Each event makes a publication at most, and each topic some while it opens; timers make one for several changes.
-        let table = PublicationTable(capacity: 2 * schedule.arrivals.count + 4 * schedule.topics.count + 65_536)
-        let plan = ProbePlan(schedule, population: population, start: start, shelf: ReadingShelf())
-        setup = try TransportSetup(scenario, table, plan, companions)
-        meter = DecisionMeter(table)
-        script = FeedScript(scenario.feed.kind, topics: schedule.topics)
-        let source = ScenarioRun.clockSource(scenario, start)
-        clock = ThreadClock(source)
-        log = LogClock(at: clock.now())
+        plan = try RunPlan(scenario)
+        let setup = plan.setup
+        let population = plan.population
+        recorder = RunRecorder(scenario, setup.plan.shelf)
+        meter = DecisionMeter(setup.table)
+        time = RunTime(plan.clock)
+        opening = Opening(plan)
         loop = try Loop()
-        recorder = RunRecorder(scenario, plan.shelf)
-        let (setup, population) = (setup, population)
         core = try EngineCore(
             loop: loop, shards: scenario.shards,
             makeTransports: [{ loop, shard, context in try ProbedTransport(loop, shard, context, setup) }],
-            clock: source, load: { shard, place, moment in population.load(into: shard, at: place, moment) },
+            clock: plan.clock, load: { shard, place, moment in population.load(into: shard, at: place, moment) },
             report: output.report)
         core.delegate = self
         wakeup = try Wakeup(loop: loop) { [unowned self] in turn() }
-        deadlineTimer = LoopTimer(loop: loop) { [unowned self] in turn() }
-        drainTimer = LoopTimer(loop: loop) { [unowned self] in halt() }
-        watch = LoopTimer(loop: loop) { [unowned self] in look() }
-    }
-
-    private static func recording(of scenario: Scenario) throws -> [(now: FeedTime, event: FeedEvent)]? {
-        switch scenario.feed.source {
-        case .rates: return nil
-        case .recording(let paths):
-            // A path is relative to the folder of the recorded feeds, where one is named.
-            let folder = ProcessInfo.processInfo.environment["FANFARE_FEEDS"]
-            let found = paths.map { path in folder.map { "\($0)/\(path)" }.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil } ?? path }
-            return try Schedule.read(found)
-        case .generator(let name):
-            guard let feed = GeneratedFeed(rawValue: name) else {
-                let names = GeneratedFeed.allCases.map(\.rawValue).joined(separator: ", ")
-                throw LaboratoryError("generator \"\(name)\": unknown; expected one of \(names)")
-            }
-            let path = NSTemporaryDirectory() + "fanfare-load-\(UUID().uuidString).ndjson"
-            var bytes: [UInt8] = []
-            feed.write(seed: scenario.seed) { bytes += $0 }
-            try Data(bytes).write(to: URL(fileURLWithPath: path))
-            defer { try? FileManager.default.removeItem(atPath: path) }
-            return try Schedule.read([path])
-        }
-    }
-
-    private static func clockSource(_ scenario: Scenario, _ start: ScheduleStart) -> ClockSource {
-        guard let step = scenario.clockStep else { return .system }
-        let at = (scenario.warmUp + step.at).wholeNanoseconds
-        let by = step.by.milliseconds
-        return ClockSource(
-            wallMilliseconds: {
-                Clock.wallMilliseconds() + (Clock.monotonicNanoseconds() >= start.moment + at ? by : 0)
-            }, monotonicNanoseconds: Clock.monotonicNanoseconds)
+        timers.deadline = LoopTimer(loop: loop) { [unowned self] in turn() }
+        timers.measurement = LoopTimer(loop: loop) { [unowned self] in look() }
+        timers.turns = TurnTimer(loop) { [unowned self] turn, _ in recorder.noteTurn(turn) }
+        timers.drain = LoopTimer(loop: loop) { [unowned self] in halt() }
+        interrupts = try SignalWatcher(loop: loop, signal: .interrupt) { [unowned self] in interrupt() }
+        timers.watch = LoopTimer(loop: loop) { [unowned self] in look() }
     }
 
     /// Runs the scenario. To be called once.
     package func run() -> LoadRun {
         LoopThread.nameCurrent(RunFigures.coreName)
-        watch?.start(after: .milliseconds(200), repeating: .milliseconds(200))
+        timers.watch?.start(after: .milliseconds(200), repeating: .milliseconds(200))
         loop.run()
         let report = generator?.stop() ?? Generator.Report()
         recorder.end(core.counts, .now())
         core.stop(within: .seconds(2))
-        recorder.finish(companions)
-        let remains = setup.remains.withLock { $0 }
+        recorder.finish(plan.companions)
+        let remains = plan.setup.remains.withLock { $0 }
         loop.close()
         return RunFigures(
-            scenario: scenario, schedule: schedule, meter: meter, recorder: recorder, generator: report,
-            remains: remains, start: start.moment, events: events, shelf: setup.plan.shelf
+            scenario: plan.scenario, schedule: plan.schedule, meter: meter, recorder: recorder, generator: report,
+            remains: remains, start: plan.start.moment, events: events, shelf: plan.setup.plan.shelf
         ).result()
     }
 
@@ -122,34 +84,34 @@ package final class ScenarioRun {
 
     // MARK: The opening
 
-    private static let topicsPerTurn = 128
-
     /// Begins the topics, so that everybody has a card with a running match when the schedule starts.
     private func open() {
-        let time = advance()
-        for _ in 0..<ScenarioRun.topicsPerTurn {
-            if core.isCongested { return }
-            guard opened < schedule.topics.count, schedule.recorded.isEmpty else {
+        let now = advance()
+        while !core.isCongested {
+            guard let events = opening.next(at: now) else {
                 stage = .settling
                 return core.settle { [unowned self] _ in begin() }
             }
-            for event in script.opening(of: opened, at: time) { core.apply(event, now: time) }
-            opened += 1
+            for event in events { core.apply(event, now: now) }
+            if opening.isTurnOver { break }
         }
-        wakeup?.signal.signal()
+        if !core.isCongested { wakeup?.signal.signal() }
     }
 
     private func begin() {
         guard stage == .settling else { return }
         stage = .running
         let moment = now + 20_000_000
-        start.set(moment)
-        meter.measured = moment + schedule.measured.lowerBound..<moment + schedule.measured.upperBound
+        let measured = plan.schedule.measured
+        plan.start.set(moment)
+        meter.measured = moment + measured.lowerBound..<moment + measured.upperBound
         recorder.begin(at: meter.measured.lowerBound)
+        timers.measurement?.start(after: .nanoseconds(meter.measured.lowerBound - now))
         guard let signal = wakeup?.signal else { return }
         do {
             generator = try Generator(
-                schedule, script, start: moment, wall: Clock.wallMilliseconds() + 20, wake: { signal.signal() })
+                plan.schedule, opening.script, start: moment, wall: Clock.wallMilliseconds() + 20,
+                wake: { signal.signal() })
         } catch {
             output.report("the generator's thread could not be started: \(error)")
             halt()
@@ -196,33 +158,32 @@ package final class ScenarioRun {
             core.apply(event, now: time)
             meter.cause = nil
         case .follow(let subscriber):
-            core.send(population.follow(subscriber), forSubscriber: population.key(of: subscriber))
+            core.send(plan.population.follow(subscriber), forSubscriber: plan.population.key(of: subscriber))
         case .unfollow(let subscriber):
-            core.send(population.unfollow(subscriber), forSubscriber: population.key(of: subscriber))
+            core.send(plan.population.unfollow(subscriber), forSubscriber: plan.population.key(of: subscriber))
         }
     }
 
     /// Advances log time, each timer at its own deadline.
     private func advance() -> FeedTime {
-        let moment = clock.now()
-        let time = log.advance(to: moment)
-        while let deadline = core.nextDeadline, deadline <= time {
-            meter.deadline = moment.monotonicNanoseconds - (time - deadline).wholeNanoseconds
+        let (now, moment) = time.advance()
+        while let deadline = core.nextDeadline, deadline <= now {
+            meter.deadline = moment.monotonicNanoseconds - (now - deadline).wholeNanoseconds
             core.advance(to: deadline)
         }
-        return time
+        return now
     }
 
     private func wait(from time: FeedTime) {
         guard let deadline = core.nextDeadline else { return }
-        deadlineTimer?.start(after: max(.milliseconds(1), deadline - time))
+        timers.deadline?.start(after: max(.milliseconds(1), deadline - time))
     }
 
     private func finish() {
         stage = .draining
         meter.deadline = now
         core.finish()
-        drainTimer?.start(after: scenario.drain)
+        timers.drain?.start(after: plan.scenario.drain)
         core.settle { [unowned self] _ in halt() }
     }
 
@@ -232,8 +193,11 @@ package final class ScenarioRun {
         loop.stop()
     }
 
-    /// Ends the run early; its figures so far are returned. Core's thread only.
-    package func interrupt() { halt() }
+    /// Ends the run early; its figures so far are told, and judged as a fault.
+    private func interrupt() {
+        recorder.isInterrupted = true
+        halt()
+    }
 
     // MARK: Watching
 
@@ -243,22 +207,61 @@ package final class ScenarioRun {
             RunRecorder.Look(
                 now: now, events: events, counts: core.counts, freshness: core.freshness,
                 commandsWaiting: core.commandsWaiting, arrivalsWaiting: generator?.waiting ?? 0))
-        output.progress(recorder.progress(at: now, start: start.moment))
-        if stage == .settling, stall.isStalled(core.counts.pushes, at: now) { begin() }
+        output.progress(recorder.progress(at: now, start: plan.start.moment))
+        if stage == .settling, opening.isStalled(core.counts.pushes, at: now) { begin() }
     }
 }
 
-/// Detects an opening that does not end by itself: some activities are answered with errors for good.
-private struct OpeningStall {
-    private var answered = -1
-    private var since: Int64 = 0
+/// Log time of a run, as an engine has it.
+private struct RunTime {
+    private let clock: ThreadClock
+    private var log: LogClock
 
+    init(_ source: ClockSource) {
+        clock = ThreadClock(source)
+        log = LogClock(at: clock.now())
+    }
+
+    mutating func advance() -> (now: FeedTime, moment: Moment) {
+        let moment = clock.now()
+        return (log.advance(to: moment), moment)
+    }
+}
+
+/// The beginning of a run's topics, some of them in each turn.
+private struct Opening {
+    private(set) var script: FeedScript
+    /// Topics to be begun; a recording begins its topics by itself.
+    private let topics: Int
+    private var opened = 0
+    /// Accepted pushes at their last change, and the moment of that.
+    private var answered = (count: -1, at: Int64(0))
+
+    private static let topicsPerTurn = 128
+
+    init(_ plan: RunPlan) {
+        script = FeedScript(plan.scenario.feed.kind, topics: plan.schedule.topics)
+        topics = plan.schedule.recorded.isEmpty ? plan.schedule.topics.count : 0
+    }
+
+    /// Is `true` after so many topics that other callbacks must have their turn.
+    var isTurnOver: Bool { opened % Opening.topicsPerTurn == 0 }
+
+    /// Returns the events of the next topic; `nil` when all have begun.
+    mutating func next(at now: FeedTime) -> [FeedEvent]? {
+        guard opened < topics else { return nil }
+        defer { opened += 1 }
+        return script.opening(of: opened, at: now)
+    }
+
+    /// Is `true` when nothing has been accepted for three seconds: some activities are answered with errors for good, and the opening
+    /// does not end by itself.
     mutating func isStalled(_ pushes: ShardCounts.Pushes, at now: Int64) -> Bool {
-        guard pushes.accepted == answered else {
-            (answered, since) = (pushes.accepted, now)
+        guard pushes.accepted == answered.count else {
+            answered = (pushes.accepted, now)
             return false
         }
-        return now - since > 3_000_000_000
+        return now - answered.at > 3_000_000_000
     }
 }
 

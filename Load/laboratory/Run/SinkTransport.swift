@@ -13,7 +13,7 @@ package final class SinkTransport: Transport {
     private let isDead: ((ArraySlice<UInt8>) -> Bool)?
     /// Pushes a second; 0 for no limit.
     private let rate: Int64
-    /// Stalls as ranges of nanoseconds from the schedule's start, in order.
+    /// Stalls as ranges of nanoseconds from the schedule's start.
     private let stalls: [Range<Int64>]
     private let start: ScheduleStart
     private var batch = DeliveryBatch()
@@ -28,22 +28,38 @@ package final class SinkTransport: Transport {
     /// Time that a limited transport may make up for after a pause: its buffer.
     private static let credit: Int64 = 10_000_000
 
-    /// - Parameters:
-    ///   - shards: transports that share the sink's rate.
-    ///   - isDead: tells dead tokens; `nil`: none is dead.
+    /// What sinks of a run have in common.
+    package struct Setup {
+        package var options: Scenario.Sink
+        /// Transports that share the sink's rate.
+        package var shards = 1
+        package var start: ScheduleStart
+        /// Nanoseconds from the schedule's start to the measurement's, from which stalls count.
+        package var measuredFrom: Int64
+        /// Tells dead tokens; `nil`: none is dead.
+        package var isDead: ((ArraySlice<UInt8>) -> Bool)?
+
+        package init(_ options: Scenario.Sink, start: ScheduleStart, measuredFrom: Int64) {
+            self.options = options
+            self.start = start
+            self.measuredFrom = measuredFrom
+        }
+    }
+
     package init(
-        _ source: any DeliverySource, _ sink: Scenario.Sink, shards: Int, start: ScheduleStart, clock: @escaping () -> Moment,
-        isDead: ((ArraySlice<UInt8>) -> Bool)?, schedule: @escaping (Duration) -> Void
+        _ source: any DeliverySource, _ setup: Setup, clock: @escaping () -> Moment,
+        schedule: @escaping (Duration) -> Void
     ) {
         self.source = source
         self.clock = clock
         self.schedule = schedule
-        self.isDead = isDead
-        rate = Int64(sink.pushesPerSecond.map { max(1, $0 / shards) } ?? 0)
-        stalls = sink.stalls.map { stall in
-            stall.at.wholeNanoseconds..<(stall.at + stall.length).wholeNanoseconds
+        isDead = setup.isDead
+        rate = Int64(setup.options.pushesPerSecond.map { max(1, $0 / setup.shards) } ?? 0)
+        stalls = setup.options.stalls.map { stall in
+            let at = setup.measuredFrom + stall.at.wholeNanoseconds
+            return at..<at + stall.length.wholeNanoseconds
         }
-        self.start = start
+        start = setup.start
     }
 
     package var isReady: Bool { true }

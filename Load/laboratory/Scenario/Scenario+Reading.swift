@@ -1,5 +1,5 @@
-package import FanfareRules
 import FanfareModel
+package import FanfareRules
 import Foundation
 
 extension Scenario {
@@ -25,9 +25,9 @@ extension Scenario {
     private static let moments = Duration.zero...Duration.seconds(24 * 3600)
 
     private mutating func read(_ table: TableReader) {
-        question = table.text("question") ?? ""
-        good = table.text("good") ?? ""
-        time = table.text("time") ?? ""
+        purpose.question = table.text("question") ?? ""
+        purpose.good = table.text("good") ?? ""
+        purpose.time = table.text("time") ?? ""
         for key in ["question", "good"] where table.members.allSatisfy({ $0.key != key }) {
             table.faults.note(.start, "\(key) is missing; expected text in quotes")
         }
@@ -39,8 +39,8 @@ extension Scenario {
         lateness = table.duration("lateness", Scenario.lengths) ?? lateness
         if let reader = table.table("feed") { feed.read(reader) }
         if let reader = table.table("subscribers") { subscribers.read(reader) }
-        if let reader = table.table("follows") { follows.read(reader, Scenario.moments) }
-        if let reader = table.table("unfollows") { unfollows.read(reader, Scenario.moments) }
+        if let reader = table.table("follows") { churn.follows.read(reader, Scenario.moments) }
+        if let reader = table.table("unfollows") { churn.unfollows.read(reader, Scenario.moments) }
         if let reader = table.table("transport") { transport = LoadTransport(reader) ?? transport }
         if let reader = table.table("clock") { clockStep = ClockStep(reader, Scenario.moments) }
         for value in table.array("thresholds") ?? [] {
@@ -175,7 +175,8 @@ extension LoadTransport {
                 let moments = Duration.zero...Duration.seconds(24 * 3600)
                 sink.stalls.append(
                     Scenario.Stall(
-                        at: reader.duration("at", moments) ?? .zero, length: reader.duration("length", moments) ?? .zero))
+                        at: reader.duration("at", moments) ?? .zero, length: reader.duration("length", moments) ?? .zero
+                    ))
                 reader.finish()
             }
             self = .discard(sink)

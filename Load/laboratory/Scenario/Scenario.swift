@@ -1,11 +1,7 @@
 /// A load scenario: who follows what, what happens when, and how a run is judged. `Scenario+Reading.swift` reads it from TOML.
 package struct Scenario: Sendable, Equatable {
     package var name: String
-    package var question = ""
-    /// Description of a good result.
-    package var good = ""
-    /// Time that a run takes on two processors, for people.
-    package var time = ""
+    package var purpose = Purpose()
     package var seed: UInt64 = 1
     package var shards = 1
     package var warmUp = Duration.seconds(5)
@@ -17,16 +13,35 @@ package struct Scenario: Sendable, Equatable {
     package var lateness = Duration.milliseconds(50)
     package var subscribers = Subscribers()
     package var feed = LoadFeed()
-    package var follows = Arrivals()
-    package var unfollows = Arrivals()
+    package var churn = Churn()
     package var transport = LoadTransport.discard(Sink())
     package var clockStep: ClockStep?
+    /// Processor time wasted with every push (`fanfare-load run --waste`); no key of a file.
+    package var waste = Duration.zero
     package var thresholds: [Threshold] = []
     /// Factors by which sizes and rates have been multiplied.
-    package private(set) var scale = 1.0
-    package private(set) var rate = 1.0
+    package private(set) var factors = Factors()
 
     package init(name: String) { self.name = name }
+
+    package struct Purpose: Sendable, Equatable {
+        package var question = ""
+        /// Description of a good result.
+        package var good = ""
+        /// Time that a run takes on two processors, for people.
+        package var time = ""
+    }
+
+    package struct Factors: Sendable, Equatable {
+        package var scale = 1.0
+        package var rate = 1.0
+    }
+
+    /// Activities that come and go while the scenario runs.
+    package struct Churn: Sendable, Equatable {
+        package var follows = Arrivals()
+        package var unfollows = Arrivals()
+    }
 
     package struct Subscribers: Sendable, Equatable {
         package var count = 100_000
@@ -59,7 +74,7 @@ package struct Scenario: Sendable, Equatable {
         package init() {}
     }
 
-    /// Time during which a transport takes nothing and answers nothing, from the schedule's start.
+    /// Time during which a transport takes nothing and answers nothing, from the measurement's start.
     package struct Stall: Sendable, Equatable {
         package var at: Duration
         package var length: Duration
@@ -82,7 +97,7 @@ package struct Scenario: Sendable, Equatable {
     /// Returns the scenario with its subscribers and rates multiplied; topics too if each has few subscribers of its own.
     package func scaled(by factor: Double) -> Scenario {
         var scenario = self
-        scenario.scale *= factor
+        scenario.factors.scale *= factor
         let followsOwnTopics = feed.topics * 4 > subscribers.count
         scenario.subscribers.count = scaled(subscribers.count, factor)
         scenario.subscribers.sick = scaled(subscribers.sick, factor)
@@ -98,14 +113,14 @@ package struct Scenario: Sendable, Equatable {
     /// Returns the scenario with all rates of arrivals multiplied.
     package func rated(by factor: Double) -> Scenario {
         var scenario = self
-        scenario.rate *= factor
+        scenario.factors.rate *= factor
         scenario.multiplyRates(by: factor, feed: true)
         return scenario
     }
 
     private mutating func multiplyRates(by factor: Double, feed isOfFeed: Bool) {
-        follows.perSecond *= factor
-        unfollows.perSecond *= factor
+        churn.follows.perSecond *= factor
+        churn.unfollows.perSecond *= factor
         guard isOfFeed else { return }
         feed.eventsPerSecond *= factor
         feed.updatesPerSecond *= factor
@@ -118,10 +133,12 @@ package struct Scenario: Sendable, Equatable {
         guard duration > length else { return self }
         var scenario = self
         let factor = length / duration
-        func less(_ duration: Duration) -> Duration { .milliseconds(Int64((duration / .milliseconds(1) * factor).rounded())) }
+        func less(_ duration: Duration) -> Duration {
+            .milliseconds(Int64((duration / .milliseconds(1) * factor).rounded()))
+        }
         scenario.duration = less(duration)
         scenario.warmUp = less(warmUp)
-        for arrivals in [\Scenario.follows, \Scenario.unfollows] {
+        for arrivals in [\Scenario.churn.follows, \Scenario.churn.unfollows] {
             scenario[keyPath: arrivals].from = less(self[keyPath: arrivals].from)
             scenario[keyPath: arrivals].until = self[keyPath: arrivals].until.map(less)
         }

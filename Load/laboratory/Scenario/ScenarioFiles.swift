@@ -13,7 +13,8 @@ package enum ScenarioFiles {
         if name.hasSuffix(".toml") || name.contains("/") { return try Scenario(file: name) }
         if let path = Companion.repositoryFile("\(folder)/\(name).toml") { return try Scenario(file: path) }
         let names = try names()
-        let advice = name.nearest(of: names).map { "did you mean \($0)?" } ?? "expected one of \(names.joined(separator: ", "))"
+        let advice =
+            name.nearest(of: names).map { "did you mean \($0)?" } ?? "expected one of \(names.joined(separator: ", "))"
         throw LaboratoryError("\(name): no such scenario; \(advice)")
     }
 
@@ -21,7 +22,8 @@ package enum ScenarioFiles {
 
     private static func names() throws -> [String] {
         guard let path = Companion.repositoryFile(folder) else {
-            throw LaboratoryError("\(folder): not found above the program; run from the repository, or name a TOML file")
+            throw LaboratoryError(
+                "\(folder): not found above the program; run from the repository, or name a TOML file")
         }
         let files = try FileManager.default.contentsOfDirectory(atPath: path)
         return files.filter { $0.hasSuffix(".toml") }.map { String($0.dropLast(5)) }.sorted()
@@ -31,9 +33,10 @@ package enum ScenarioFiles {
 extension ScenarioSummary {
     package init(_ scenario: Scenario) {
         self.init(
-            name: scenario.name, question: scenario.question, good: scenario.good,
+            name: scenario.name, question: scenario.purpose.question, good: scenario.purpose.good,
             subscribers: scenario.subscribers.count, topics: scenario.feed.topics, shards: scenario.shards,
-            transport: scenario.transport.name, seed: scenario.seed, scale: scenario.scale, rate: scenario.rate)
+            transport: scenario.transport.name, seed: scenario.seed, scale: scenario.factors.scale,
+            rate: scenario.factors.rate)
     }
 }
 

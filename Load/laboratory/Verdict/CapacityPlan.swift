@@ -41,7 +41,9 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
     }
 
     package init(file path: String) throws {
-        guard let data = FileManager.default.contents(atPath: path) else { throw LaboratoryError("\(path): cannot be read") }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw LaboratoryError("\(path): cannot be read")
+        }
         do { self = try JSONDecoder().decode(MeasuredCosts.self, from: data) } catch {
             throw LaboratoryError("\(path): no file of costs: \(error)")
         }

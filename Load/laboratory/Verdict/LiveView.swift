@@ -57,7 +57,8 @@ package struct LiveView {
         if progress.latency.count > 0 {
             let shares = [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)]
             let percentiles = shares.map { "\($0.0) \((progress.latency.quantile($0.1) ?? 0).asTime)" }
-            lines.append("last second: " + (percentiles + ["max \(progress.latency.max.asTime)"]).joined(separator: ", "))
+            lines.append(
+                "last second: " + (percentiles + ["max \(progress.latency.max.asTime)"]).joined(separator: ", "))
         }
         let troubles = progress.answers.filter { $0.name != "accepted" }
         if !troubles.isEmpty { lines.append(troubles.map { "\($0.name) \($0.count.spaced)" }.joined(separator: ", ")) }

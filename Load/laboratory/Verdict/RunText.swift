@@ -23,7 +23,9 @@ package struct RunText {
         lines.append("funnel     " + list(run.funnel))
         lines.append("answers    " + list(run.answers))
         if !run.suppressed.isEmpty { lines.append("not sent   " + list(run.suppressed)) }
-        lines.append("threads    " + run.threads.prefix(6).map { "\($0.name) \($0.cpuSeconds.shortened) s" }.joined(separator: ", "))
+        lines.append(
+            "threads    "
+                + run.threads.prefix(6).map { "\($0.name) \($0.cpuSeconds.shortened) s" }.joined(separator: ", "))
         lines += run.notes.map { "note       \($0)" }
         return lines
     }

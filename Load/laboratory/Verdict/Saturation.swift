@@ -56,7 +56,8 @@ package struct Saturation: Sendable {
         }
         switch ends {
         case (let low?, let high?):
-            return "the knee lies between \(low.shortened) and \(high.shortened) times the scenario's rate: at \(low.shortened) "
+            return
+                "the knee lies between \(low.shortened) and \(high.shortened) times the scenario's rate: at \(low.shortened) "
                 + "\(passed(low)), at \(high.shortened) \(passed(high))"
         case (let low?, nil): return "no threshold broke up to \(low.shortened) times the scenario's rate"
         case (nil, let high?): return "a threshold broke even at \(high.shortened) times the scenario's rate"

@@ -21,7 +21,8 @@ package struct Threshold: Sendable, Equatable {
     package let unit: String
 
     private static let units: [(name: String, factor: Double)] = [
-        ("", 1), ("%", 0.01), ("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1), ("min", 60), ("h", 3600),
+        ("", 1), ("%", 0.01), ("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1), ("min", 60),
+        ("h", 3600),
         ("k", 1e3), ("M", 1e6), ("G", 1e9), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9),
     ]
 

@@ -1,0 +1,162 @@
+import Testing
+
+@testable import Laboratory
+
+@Suite struct OpenLoopTests {
+    /// Ten thousand matches with one follower each; in each millisecond one of them has a goal.
+    private func goalEachMillisecond() -> Scenario {
+        var scenario = Scenario(name: "a goal each millisecond")
+        scenario.warmUp = .zero
+        scenario.duration = .seconds(10)
+        scenario.subscribers.count = 10_000
+        scenario.feed.topics = 10_000
+        var burst = LoadFeed.Burst(at: .zero)
+        (burst.within, burst.count, burst.topics) = (.seconds(10), 10_000, 10_000)
+        scenario.feed.bursts = [burst]
+        return scenario
+    }
+
+    /// Coordinated omission: a closed loop would see one slow push, because it would wait with the thousand behind it.
+    @Test func `A transport that stalls for a second delays each push planned meanwhile, exactly as arithmetic says`() {
+        var scenario = goalEachMillisecond()
+        var sink = Scenario.Sink()
+        sink.stalls = [Scenario.Stall(at: .seconds(4), length: .seconds(1))]
+        scenario.transport = .discard(sink)
+        let outcome = VirtualLaboratory(scenario).run()
+        var expected = LatencyHistogram()
+        for millisecond in 0..<10_000 as Range<Int64> {
+            let isStalled = 4000..<5000 ~= millisecond
+            expected.record(isStalled ? (5000 - millisecond) * 1000 : 0)
+        }
+        #expect(outcome.reading[.goal, .accepted] == expected)
+        #expect(outcome.reading[.goal, .left] == expected)
+        #expect(outcome.last == expected, "each goal has one follower, who is the last, too")
+        #expect(expected.quantile(0.9) == 0 && expected.quantile(0.91).map { abs($0 - 100_000) <= 100 } == true)
+        #expect(expected.max == 1_000_000)
+        #expect(outcome.lateness.max == 0, "the generator was in time; the transport was not")
+    }
+
+    @Test func `The seconds of a run show the stall where it was`() {
+        var scenario = goalEachMillisecond()
+        var sink = Scenario.Sink()
+        sink.stalls = [Scenario.Stall(at: .seconds(4), length: .seconds(1))]
+        scenario.transport = .discard(sink)
+        let seconds = VirtualLaboratory(scenario).run().seconds
+        #expect(seconds.map(\.accepted).prefix(10) == [1000, 1000, 1000, 1000, 0, 2000, 1000, 1000, 1000, 1000])
+        #expect(seconds.map(\.latency.max).prefix(10) == [0, 0, 0, 0, 0, 1_000_000, 0, 0, 0, 0])
+    }
+
+    @Test func `A transport that takes half of what is due makes each push wait for those before it`() {
+        var scenario = goalEachMillisecond()
+        var sink = Scenario.Sink()
+        sink.pushesPerSecond = 500
+        scenario.transport = .discard(sink)
+        scenario.drain = .seconds(30)
+        let accepted = VirtualLaboratory(scenario).run().reading[.goal, .accepted]
+        #expect(accepted.count == 10_000)
+        // The push of millisecond n leaves at 2 n: the last waits ten seconds, but for the ten milliseconds that the sink may make up for.
+        #expect(abs(accepted.max - 10_000_000) < 20_000)
+        #expect(abs((accepted.quantile(0.5) ?? 0) - 5_000_000) < 20_000)
+    }
+
+    @Test func `What was planned in the warm-up is not counted`() {
+        var scenario = goalEachMillisecond()
+        scenario.warmUp = .seconds(3)
+        scenario.duration = .seconds(7)
+        scenario.feed.bursts[0].at = .zero - .seconds(3)
+        let outcome = VirtualLaboratory(scenario).run()
+        #expect(outcome.reading[.goal, .accepted].count == 7000)
+        #expect(outcome.seconds.map(\.accepted).reduce(0, +) == 7000)
+        #expect(outcome.lateness.count == 7000)
+    }
+
+    @Test func `A new activity's first state counts from the planned moment of its follow`() {
+        var scenario = goalEachMillisecond()
+        scenario.feed.bursts = []
+        scenario.churn.follows.perSecond = 100
+        var sink = Scenario.Sink()
+        sink.stalls = [Scenario.Stall(at: .seconds(2), length: .seconds(1))]
+        scenario.transport = .discard(sink)
+        let follows = Schedule(scenario).followsAt
+        var expected = LatencyHistogram()
+        for planned in follows {
+            expected.record(nanoseconds: 2_000_000_000..<3_000_000_000 ~= planned ? 3_000_000_000 - planned : 0)
+        }
+        let reading = VirtualLaboratory(scenario).run().reading
+        #expect(reading.follow == expected)
+        #expect(reading[.goal, .accepted].count == 0)
+    }
+}
+
+@Suite struct DispatcherTests {
+    /// Arrivals at a rate, all within the first part of a second.
+    private func schedule(perSecond: Int, count: Int) -> Schedule {
+        var scenario = Scenario(name: "arrivals")
+        scenario.warmUp = .zero
+        scenario.duration = .seconds(10)
+        scenario.feed.topics = 1
+        var burst = LoadFeed.Burst(at: .zero)
+        burst.within = .milliseconds(Int64(count) * 1000 / Int64(perSecond))
+        (burst.occasion, burst.count) = (.noise, count)
+        scenario.feed.bursts = [burst]
+        return Schedule(scenario)
+    }
+
+    /// Lateness of a generator that needs a microsecond for each arrival.
+    private func lateness(perSecond: Int, count: Int = 100_000) -> LatencyHistogram {
+        var now: Int64 = 0
+        var dispatcher = Dispatcher(schedule(perSecond: perSecond, count: count), start: 0)
+        while case .at(let due) = dispatcher.run(
+            clock: { now },
+            offer: { _ in
+                now += 1000
+                return true
+            })
+        { now = due }
+        return dispatcher.lateness
+    }
+
+    @Test func `Asked for ten times what it can generate, the generator is late, and the run fails`() {
+        let lateness = lateness(perSecond: 10_000_000)
+        // Arrival n is planned after n tenths of a microsecond and handed over after n microseconds.
+        #expect(abs(lateness.max - 90_000) < 100)
+        let faults = RunFigures.faults(lateness: lateness, limit: .milliseconds(50), left: 0, planned: 100_000)
+        #expect(faults.count == 1 && faults[0].hasPrefix("generator late: "), "\(faults)")
+        #expect(!Verdict(faults: faults, thresholds: []).passes)
+    }
+
+    @Test func `A generator that keeps up is not late`() {
+        let lateness = lateness(perSecond: 500_000)
+        #expect(lateness.count == 100_000 && lateness.max <= 1)
+        #expect(RunFigures.faults(lateness: lateness, limit: .milliseconds(50), left: 0, planned: 100_000).isEmpty)
+    }
+
+    @Test func `Arrivals that were never handed over fail the run`() {
+        let faults = RunFigures.faults(lateness: LatencyHistogram(), limit: .milliseconds(50), left: 7, planned: 100)
+        #expect(faults == ["generator late: 7 of 100 arrivals were never handed over"])
+    }
+
+    @Test func `Time for which the engine has no room is not the generator's lateness`() {
+        var now: Int64 = 0
+        var dispatcher = Dispatcher(schedule(perSecond: 1000, count: 3000), start: 0)
+        let full = 1_000_000_000..<2_000_000_000 as Range<Int64>
+        var order: [Int64] = []
+        loop: while true {
+            let next = dispatcher.run(
+                clock: { now },
+                offer: { arrival in
+                    guard !full.contains(now) else { return false }
+                    order.append(arrival.planned)
+                    return true
+                })
+            switch next {
+            case .at(let due): now = due
+            case .room: now += 1_000_000
+            case .over: break loop
+            }
+        }
+        #expect(order == order.sorted() && order.count == 3000)
+        #expect(dispatcher.full == 1_000_000_000)
+        #expect(dispatcher.lateness.max <= 1000)
+    }
+}
