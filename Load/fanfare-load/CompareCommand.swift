@@ -30,7 +30,9 @@ struct CompareCommand {
         }
         guard operands.count == (runsPrograms ? 3 : 2) else {
             throw UsageError(
-                runsPrograms ? "compare --run: two programs and a scenario are needed" : "compare: two results, or folders of results, are needed")
+                runsPrograms
+                    ? "compare --run: two programs and a scenario are needed"
+                    : "compare: two results, or folders of results, are needed")
         }
         guard runsPrograms || (runOptions.isEmpty && folder == nil && slower == nil) else {
             throw UsageError("compare: --keep, --slower and options behind -- belong to --run")
@@ -112,7 +114,9 @@ struct CompareCommand {
         }
     }
 
-    private static func padded(_ number: Int) -> String { String(repeating: "0", count: max(0, 3 - "\(number)".count)) + "\(number)" }
+    private static func padded(_ number: Int) -> String {
+        String(repeating: "0", count: max(0, 3 - "\(number)".count)) + "\(number)"
+    }
 
     private func run(_ program: String, _ file: URL, _ more: [String]) throws -> LoadResult {
         let process = Process()
@@ -121,7 +125,9 @@ struct CompareCommand {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        do { try process.run() } catch { throw LaboratoryError("\(program): cannot be run: \(error.localizedDescription)") }
+        do { try process.run() } catch {
+            throw LaboratoryError("\(program): cannot be run: \(error.localizedDescription)")
+        }
         process.waitUntilExit()
         // A broken threshold is no obstacle to a comparison.
         guard process.terminationReason == .exit, process.terminationStatus < LoadCommand.usage else {

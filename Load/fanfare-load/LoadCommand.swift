@@ -15,6 +15,7 @@ enum LoadCommand {
                fanfare-load plan --subscribers N --goals-per-second R --within T [--costs FILE]
                fanfare-load report RESULT --html FILE --hdr FILE   page; HdrHistogram's log
                fanfare-load plot RESULT --svg FILE --png FILE --plot NAME   one plot: latency, spread, throughput, …
+               fanfare-load merge RESULT… --json FILE     results of engines that ran at the same time, as one
                fanfare-load compare A B [--figure NAME]…  ratios of several runs' figures; exit status 1 if B is worse
                fanfare-load compare --run PROGRAM_A PROGRAM_B SCENARIO [--pairs N] [--keep FOLDER] [--slower PERCENT] [-- OPTIONS…]
                fanfare-load list                          scenarios with their questions and times
@@ -45,6 +46,7 @@ enum LoadCommand {
             case "plan": return try PlanCommand(rest).plan()
             case "calibrate": return try PlanCommand(rest).calibrate()
             case "report": return try ReportCommand.report(rest)
+            case "merge": return try ReportCommand.merge(rest)
             case "plot": return try ReportCommand.plot(rest)
             case "compare": return try CompareCommand(rest).compare()
             case "list": return try list()

@@ -18,12 +18,16 @@ struct ReportCommand {
                 resultFile = word
                 continue
             }
-            guard let text = rest.popFirst() else { throw UsageError("\(word): the value is missing, or there is no such option") }
+            guard let text = rest.popFirst() else {
+                throw UsageError("\(word): the value is missing, or there is no such option")
+            }
             switch word {
             case _ where kinds.contains(word): outputs.append((word, text))
             case "--plot" where kinds.contains("--svg"): plot = text
             case "--run":
-                guard let number = Int(text), number > 0 else { throw UsageError("--run \(text): expected a number from 1") }
+                guard let number = Int(text), number > 0 else {
+                    throw UsageError("--run \(text): expected a number from 1")
+                }
                 run = number
             default: throw UsageError("\(word): no such option")
             }
@@ -41,7 +45,8 @@ struct ReportCommand {
                 try write(result, html: file)
             } else {
                 let text = HistogramLog.text(
-                    of: try command.selectedRun(of: result), startedAt: result.machine.startedAt, title: result.scenario.name)
+                    of: try command.selectedRun(of: result), startedAt: result.machine.startedAt,
+                    title: result.scenario.name)
                 try write(Data(text.utf8), to: file)
             }
         }
@@ -53,14 +58,44 @@ struct ReportCommand {
         let command = try ReportCommand(arguments, kinds: ["--svg", "--png"])
         let plots = RunPlots(try command.selectedRun(of: try LoadResult(file: command.resultFile))).all
         guard let plot = plots.first(where: { $0.name == command.plot }) else {
-            throw UsageError("--plot \(command.plot): the result has the plots \(plots.map(\.name).joined(separator: ", "))")
+            throw UsageError(
+                "--plot \(command.plot): the result has the plots \(plots.map(\.name).joined(separator: ", "))")
         }
         let gnuplot = try Gnuplot()
         for (option, file) in command.outputs {
-            let data = option == "--svg" ? Data(try gnuplot.svg([plot], [.wide])[0][0].file.utf8) : try gnuplot.png(plot)
+            let data =
+                option == "--svg" ? Data(try gnuplot.svg([plot], [.wide])[0][0].file.utf8) : try gnuplot.png(plot)
             try write(data, to: file)
         }
         return LoadCommand.passed
+    }
+
+    /// `merge RESULT… --json FILE`: results of engines that ran at the same time, as one.
+    static func merge(_ arguments: [String]) throws -> Int32 {
+        guard let place = arguments.firstIndex(of: "--json"), arguments.indices.contains(place + 1) else {
+            throw UsageError("merge: --json is missing, with a file")
+        }
+        let files = arguments[..<place] + arguments[(place + 2)...]
+        var results: [LoadResult] = []
+        for file in files {
+            guard !file.hasPrefix("--") else { throw UsageError("\(file): no such option") }
+            let result = try LoadResult(file: file)
+            guard result.runs.count == 1 else {
+                throw LaboratoryError("\(file): has \(result.runs.count) runs; merge takes results of one run each")
+            }
+            if let first = results.first, first.scenario.name != result.scenario.name {
+                throw LaboratoryError("\(file): ran \(result.scenario.name); \(files[0]) ran \(first.scenario.name)")
+            }
+            results.append(result)
+        }
+        guard var whole = results.first, let run = LoadRun(simultaneous: results.flatMap(\.runs)) else {
+            throw UsageError("merge: results are missing")
+        }
+        whole.runs = [run]
+        whole.scenario.subscribers = results.reduce(0) { $0 + $1.scenario.subscribers }
+        whole.scenario.shards = results.reduce(0) { $0 + $1.scenario.shards }
+        try whole.write(to: arguments[place + 1])
+        return run.verdict.passes ? LoadCommand.passed : LoadCommand.broken
     }
 
     /// Writes a page; a missing gnuplot costs its plots, not the page.
@@ -77,6 +112,8 @@ struct ReportCommand {
     }
 
     private static func write(_ data: Data, to file: String) throws {
-        do { try data.write(to: URL(filePath: file)) } catch { throw LaboratoryError("\(file): cannot be written: \(error.localizedDescription)") }
+        do { try data.write(to: URL(filePath: file)) } catch {
+            throw LaboratoryError("\(file): cannot be written: \(error.localizedDescription)")
+        }
     }
 }

@@ -68,7 +68,8 @@ struct RunOptions {
 
     private static func whole(_ option: String, _ text: String, _ range: ClosedRange<Int>) throws -> Int {
         guard let number = Int(text), range.contains(number) else {
-            throw UsageError("\(option) \(text): expected a whole number from \(range.lowerBound) to \(range.upperBound)")
+            throw UsageError(
+                "\(option) \(text): expected a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }

@@ -12,7 +12,8 @@ struct HTML: Sendable {
     }
 
     mutating func table(_ table: Table, caption: String) {
-        text += "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"\(caption.escapedHTML)\"><table>\n<thead><tr>"
+        text +=
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"\(caption.escapedHTML)\"><table>\n<thead><tr>"
         text += table.header.map { "<th scope=\"col\">\($0.escapedHTML)</th>" }.joined() + "</tr></thead>\n<tbody>\n"
         for row in table.rows {
             text += "<tr>"

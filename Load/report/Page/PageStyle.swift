@@ -1,13 +1,17 @@
 /// Colours and layout of a page: light and dark, narrow and wide, screen and paper.
 enum PageStyle {
     private static let light = [
-        "--page": "#ffffff", "--ink": "#1b1f24", "--soft": "#57606a", "--grid": "#d8dee4", "--good": "#116329", "--bad": "#b3261e",
-        "--panel": "#f6f8fa", "--plot-1": "#0072b2", "--plot-2": "#c04a00", "--plot-3": "#007a55", "--plot-4": "#a3487f",
+        "--page": "#ffffff", "--ink": "#1b1f24", "--soft": "#57606a", "--grid": "#d8dee4", "--good": "#116329",
+        "--bad": "#b3261e",
+        "--panel": "#f6f8fa", "--plot-1": "#0072b2", "--plot-2": "#c04a00", "--plot-3": "#007a55",
+        "--plot-4": "#a3487f",
         "--plot-5": "#7a6a00",
     ]
     private static let dark = [
-        "--page": "#14181d", "--ink": "#e6e9ed", "--soft": "#a8b1bb", "--grid": "#3a424b", "--good": "#6fdd8b", "--bad": "#ff8f85",
-        "--panel": "#1e242b", "--plot-1": "#6cb8f0", "--plot-2": "#ff9d5c", "--plot-3": "#5ed3a8", "--plot-4": "#e79ac9",
+        "--page": "#14181d", "--ink": "#e6e9ed", "--soft": "#a8b1bb", "--grid": "#3a424b", "--good": "#6fdd8b",
+        "--bad": "#ff8f85",
+        "--panel": "#1e242b", "--plot-1": "#6cb8f0", "--plot-2": "#ff9d5c", "--plot-3": "#5ed3a8",
+        "--plot-4": "#e79ac9",
         "--plot-5": "#d9c84a",
     ]
 

@@ -46,7 +46,9 @@ package struct ReportPage {
         page.element("strong", (passes ? "Passed" : "Failed") + which)
         let faults = run.verdict.faults.map { ("broken", $0) }
         // Broken ones first: they are what a reader came for.
-        let outcomes = run.verdict.thresholds.sorted { !$0.holds && $1.holds }.map { ($0.holds ? "holds" : "broken", $0.sentence) }
+        let outcomes = run.verdict.thresholds.sorted { !$0.holds && $1.holds }.map {
+            ($0.holds ? "holds" : "broken", $0.sentence)
+        }
         if faults.isEmpty, outcomes.isEmpty { page.element("p", "The scenario has no thresholds.") }
         page.markup("<ul>")
         for (kind, sentence) in faults + outcomes { page.element("li", sentence, "class=\"\(kind)\"") }

@@ -12,17 +12,25 @@ package struct RunPlots {
     // MARK: Latency by percentile
 
     /// Lines of the first plot if the run has them, by what people ask first.
-    private static let usual = [("goal", "accepted"), ("goal", "last"), ("goal", "first"), ("all", "accepted"), ("follow", "accepted")]
-    private static let shares = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999), ("max", 1)]
+    private static let usual = [
+        ("goal", "accepted"), ("goal", "last"), ("goal", "first"), ("all", "accepted"), ("follow", "accepted"),
+    ]
+    private static let shares = [
+        ("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999), ("max", 1),
+    ]
 
     private var latency: Plot? {
         let present = run.latencies.filter { $0.histogram.count > 0 }
         var chosen = RunPlots.usual.compactMap { name in present.first { ($0.series, $0.stage) == name } }
         // Where every push brings a goal, two lines would be one.
-        if let first = chosen.first { chosen.removeAll { $0.series == "all" && $0.histogram == first.histogram && first.series != "all" } }
+        if let first = chosen.first {
+            chosen.removeAll { $0.series == "all" && $0.histogram == first.histogram && first.series != "all" }
+        }
         if chosen.isEmpty { chosen = Array(present.prefix(Plot.seriesMax)) }
         guard !chosen.isEmpty else { return nil }
-        let series = chosen.map { Plot.Series(name: "\($0.series), \($0.stage)", points: RunPlots.percentiles($0.histogram)) }
+        let series = chosen.map {
+            Plot.Series(name: "\($0.series), \($0.stage)", points: RunPlots.percentiles($0.histogram))
+        }
         let points = series.flatMap(\.points)
         let most = points.map(\.x).max() ?? 10
         var ticks = [Plot.Tick(at: 1, text: "0 %")]
@@ -34,7 +42,8 @@ package struct RunPlots {
             name: "latency", title: "Latency by percentile",
             description: "\(first.series), \(first.stage): half within \(first.histogram.time(0.5)), 99 % within "
                 + "\(first.histogram.time(0.99)), all within \(first.histogram.time(1)).",
-            x: Plot.Axis(label: "share of all values", scale: .logarithmic, ticks: ticks, low: 1, high: ticks.last?.at ?? 10),
+            x: Plot.Axis(
+                label: "share of all values", scale: .logarithmic, ticks: ticks, low: 1, high: ticks.last?.at ?? 10),
             y: .over(points.map(\.y), logarithmicFrom: 50, text: FigureUnit.time), content: .lines(series),
             table: Table(
                 header: ["series, stage", "values"] + RunPlots.shares.map(\.0),
@@ -82,13 +91,20 @@ package struct RunPlots {
             description: "Of the slowest goal's audience, half had it after \(slowest.spread.time(0.5)), 99 % after "
                 + "\(slowest.spread.time(0.99)), all after \(slowest.spread.time(1)).",
             x: .over(
-                series.flatMap(\.points).map(\.x), label: "time from the planned moment of the goal", logarithmicFrom: 50,
+                series.flatMap(\.points).map(\.x), label: "time from the planned moment of the goal",
+                logarithmicFrom: 50,
                 text: FigureUnit.time),
             y: .over([100], logarithmicFrom: nil) { "\($0.shortened) %" }, content: .lines(series),
             table: Table(
-                header: ["goal (\(shown.count) slowest of \(goals.count))", "audience", "first push", "50 %", "90 %", "99 %", "last"],
+                header: [
+                    "goal (\(shown.count) slowest of \(goals.count))", "audience", "first push", "50 %", "90 %", "99 %",
+                    "last",
+                ],
                 rows: shown.map { goal in
-                    ["\(goal.topic) at \(FigureUnit.time(goal.planned))", goal.audience.spaced, goal.first.map(FigureUnit.time) ?? "–"]
+                    [
+                        "\(goal.topic) at \(FigureUnit.time(goal.planned))", goal.audience.spaced,
+                        goal.first.map(FigureUnit.time) ?? "–",
+                    ]
                         + parts.map { goal.spread.time($0) }
                 }))
     }
@@ -124,14 +140,16 @@ package struct RunPlots {
 
     private var memory: Plot? {
         overTime(
-            "memory", "Memory", [("resident memory", { Double($0.interval.residentBytes) })], text: FigureUnit.bytes.text,
+            "memory", "Memory", [("resident memory", { Double($0.interval.residentBytes) })],
+            text: FigureUnit.bytes.text,
             description: "% at the peak.")
     }
 
     private var turns: Plot? {
         overTime(
             "turns", "Longest turns",
-            [("shards", { $0.interval.longestTurnShard }), ("core", { $0.interval.longestTurnCore })], text: FigureUnit.time,
+            [("shards", { $0.interval.longestTurnShard }), ("core", { $0.interval.longestTurnCore })],
+            text: FigureUnit.time,
             description: "The longest turn of a shard took %.")
     }
 
@@ -149,7 +167,9 @@ package struct RunPlots {
         return Plot(
             name: name, title: title,
             description: description.replacing("%", with: text(spans.map(first.of).max() ?? 0), maxReplacements: 1),
-            x: .over(spans.map(\.interval.second), label: "time of the measurement", logarithmicFrom: nil, text: FigureUnit.time),
+            x: .over(
+                spans.map(\.interval.second), label: "time of the measurement", logarithmicFrom: nil,
+                text: FigureUnit.time),
             y: .over(series.flatMap(\.points).map(\.y), logarithmicFrom: nil, text: text), content: .steps(series),
             table: Table(
                 header: ["until"] + values.map(\.name),
@@ -162,12 +182,15 @@ package struct RunPlots {
         guard !run.funnel.isEmpty else { return nil }
         let counts = run.funnel.prefix(12)
         let ticks = counts.enumerated().map { Plot.Tick(at: Double(counts.count - $0.offset), text: $0.element.name) }
-        var x = Plot.Axis.over(counts.map { Double($0.count) }, label: "count", logarithmicFrom: 50) { $0 < 1 ? "" : FigureUnit.number.text($0) }
+        var x = Plot.Axis.over(counts.map { Double($0.count) }, label: "count", logarithmicFrom: 50) {
+            $0 < 1 ? "" : FigureUnit.number.text($0)
+        }
         if x.scale == .logarithmic { x.low = min(x.low, 0.5) }
         return Plot(
             name: "funnel", title: "From raw events to pushes",
             description: counts.map { "\($0.name) \($0.count.spaced)" }.joined(separator: ", ") + ".",
-            x: x, y: Plot.Axis(ticks: ticks, low: 0.4, high: Double(counts.count) + 0.6), content: .bars(counts.map { Double($0.count) }),
+            x: x, y: Plot.Axis(ticks: ticks, low: 0.4, high: Double(counts.count) + 0.6),
+            content: .bars(counts.map { Double($0.count) }),
             table: Table(header: ["step", "count"], rows: run.funnel.map { [$0.name, $0.count.spaced] }))
     }
 }

@@ -47,7 +47,8 @@ package struct Gnuplot {
     /// Draws a plot as PNG, in twice the size.
     package func png(_ plot: Plot) throws -> Data {
         let size = Size.wide
-        let terminal = "pngcairo size \(2 * size.width),\(2 * size.height) fontscale 2 linewidth 2 noenhanced font 'sans-serif,11'"
+        let terminal =
+            "pngcairo size \(2 * size.width),\(2 * size.height) fontscale 2 linewidth 2 noenhanced font 'sans-serif,11'"
         return try draw([PlotScript(plot, size, PlotScript.colours).text(terminal: terminal)])[0]
     }
 

@@ -66,7 +66,9 @@ extension Plot.Axis {
         let greatest = finite.max() ?? 0
         let positive = finite.filter { $0 > 0 }.min() ?? 1
         if let spread, greatest / positive >= spread {
-            let (first, last) = (decade(below: positive), max(decade(below: greatest * 0.999_999) + 1, decade(below: positive) + 1))
+            let (first, last) = (
+                decade(below: positive), max(decade(below: greatest * 0.999_999) + 1, decade(below: positive) + 1)
+            )
             let ticks = (first...last).map { Plot.Tick(at: power($0), text: text(power($0))) }
             return Plot.Axis(label: label, scale: .logarithmic, ticks: ticks, low: power(first), high: power(last))
         }

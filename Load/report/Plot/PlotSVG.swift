@@ -17,7 +17,8 @@ package struct PlotSVG: Sendable {
             return "style=\"\(match.1):var(\(name))\""
         }
         // Other colours would stay as they are in the dark.
-        body = body.replacing(/\ color\s*=\s*"[^"]*"/, with: "").replacing("fill=\"black\"", with: "fill=\"currentColor\"")
+        body = body.replacing(/\ color\s*=\s*"[^"]*"/, with: "").replacing(
+            "fill=\"black\"", with: "fill=\"currentColor\"")
         // One page has many pictures, and each id once.
         body = body.replacing(/\ id\s*=\s*["'][^"']*["']/, with: "").replacing(/\ font-family\s*=\s*"[^"]*"/, with: "")
         for _ in 0..<2 { body = body.replacing(/<g [^>]*>\s*<\/g>\s*/, with: "") }

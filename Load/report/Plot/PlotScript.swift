@@ -52,9 +52,12 @@ struct PlotScript {
     private func axis(_ name: String, _ axis: Plot.Axis) -> [String] {
         var ticks = axis.ticks
         // On a phone there is no room for each.
-        if name == "x", isNarrow, ticks.count > 4 { ticks = ticks.enumerated().filter { $0.offset % 2 == 0 }.map(\.element) }
+        if name == "x", isNarrow, ticks.count > 4 {
+            ticks = ticks.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+        }
         // A tick's text is a format.
-        let list = ticks.map { "\(PlotScript.quoted($0.text.replacing("%", with: "%%"))) \($0.at)" }.joined(separator: ", ")
+        let list = ticks.map { "\(PlotScript.quoted($0.text.replacing("%", with: "%%"))) \($0.at)" }.joined(
+            separator: ", ")
         var lines = ["set \(name)tics (\(list)) scale 0.5", "set \(name)range [\(axis.low):\(axis.high)]"]
         if axis.scale == .logarithmic { lines.append("set logscale \(name)") }
         if !axis.label.isEmpty {
@@ -78,14 +81,17 @@ struct PlotScript {
     }
 
     private func bars(_ lengths: [Double]) -> [String] {
-        var lines = ["unset key", "unset grid", "set grid xtics linecolor rgb '\(colours.grid)' dashtype solid", "$data << EOD"]
+        var lines = [
+            "unset key", "unset grid", "set grid xtics linecolor rgb '\(colours.grid)' dashtype solid", "$data << EOD",
+        ]
         for (index, length) in lengths.enumerated() {
             let y = Double(lengths.count - index)
             lines.append("\(length) \(y) \(plot.x.low) \(max(length, plot.x.low)) \(y - 0.35) \(y + 0.35)")
         }
         lines.append("EOD")
         lines.append(
-            "plot $data using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1.0 noborder linecolor rgb '\(colours.series[0])' notitle")
+            "plot $data using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1.0 noborder linecolor rgb '\(colours.series[0])' notitle"
+        )
         return lines
     }
 

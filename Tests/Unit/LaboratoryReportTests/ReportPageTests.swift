@@ -11,7 +11,8 @@ private let gnuplot = try? Gnuplot()
 @Suite("Report")
 struct ReportPageTests {
     private static let titles = [
-        "Latency by percentile", "A goal on its way through its audience", "Throughput", "Age", "Memory", "Longest turns",
+        "Latency by percentile", "A goal on its way through its audience", "Throughput", "Age", "Memory",
+        "Longest turns",
         "From raw events to pushes",
     ]
 
@@ -25,12 +26,15 @@ struct ReportPageTests {
         #expect(broken.lowerBound < kept.lowerBound)
         #expect(kept.lowerBound < question.lowerBound)
         for title in ReportPageTests.titles { #expect(page.contains("<h2>\(title)</h2>")) }
-        for text in ["240,000", "unchanged", "0123456789ab", "Example &lt;CPU&gt; &amp; Co"] { #expect(page.contains(text), "\(text)") }
+        for text in ["240,000", "unchanged", "0123456789ab", "Example &lt;CPU&gt; &amp; Co"] {
+            #expect(page.contains(text), "\(text)")
+        }
     }
 
     @Test func withoutGnuplotThePageHasItsTablesAndSaysWhy() throws {
         let page = try ReportPage(exampleResult()).html(path: "/nowhere:")
-        #expect(page.contains("The plot is not drawn: gnuplot is missing, which draws the plots: apt install gnuplot-nox."))
+        #expect(
+            page.contains("The plot is not drawn: gnuplot is missing, which draws the plots: apt install gnuplot-nox."))
         #expect(!page.contains("<svg"))
         #expect(page.contains("<th scope=\"row\">goal, last</th>"))
     }
@@ -97,13 +101,17 @@ struct ReportPageTests {
     }
 
     /// An extreme run: nothing, one value, and values over the whole range of the histogram.
-    @Test(.enabled(if: gnuplot != nil, "apt install gnuplot-nox"), arguments: [[Int64](), [0], [1], [0, 1, 3_600_000_000]])
+    @Test(
+        .enabled(if: gnuplot != nil, "apt install gnuplot-nox"),
+        arguments: [[Int64](), [0], [1], [0, 1, 3_600_000_000]])
     func anyValuesAreDrawn(values: [Int64]) throws {
         var histogram = LatencyHistogram()
         for value in values { histogram.record(value) }
         var run = LoadRun(verdict: Verdict(faults: [], thresholds: []), seconds: 3)
         run.latencies = [Latency(series: "goal", stage: "last", histogram: histogram)]
-        run.goals = [Goal(topic: "match/1", planned: 0, audience: values.count, first: nil, last: nil, spread: histogram)]
+        run.goals = [
+            Goal(topic: "match/1", planned: 0, audience: values.count, first: nil, last: nil, spread: histogram)
+        ]
         run.intervals = [0.0, 1, 1].map { Interval(second: $0) }
         run.intervals[1].oldestUndelivered = .infinity
         run.funnel = [Count("events", 0), Count("pushes", Int.max)]
