@@ -62,7 +62,7 @@ import Testing
         #expect(abs((accepted.quantile(0.5) ?? 0) - 5_000_000) < 20_000)
     }
 
-    @Test func `What was planned in the warm-up is not counted`() {
+    @Test func `Arrivals planned in the warm-up are not counted`() {
         var scenario = goalEveryFiveMilliseconds()
         scenario.warmUp = .seconds(3)
         scenario.duration = .seconds(7)
