@@ -4,7 +4,7 @@ import FanfareModel
 import Glibc
 import Synchronization
 
-/// What the generator's thread hands to the core's.
+/// An arrival, as the generator's thread hands it to the core's.
 enum LoadInput: Sendable {
     case event(FeedEvent, planned: Int64, Occasion?)
     case follow(subscriber: Int)

@@ -117,7 +117,7 @@ package final class Probe: DeliverySource {
         let measured = now - plan.start.moment - plan.measured.lowerBound
         let current = measured < 0 ? -1 : Int(measured / 1_000_000_000)
         guard current > second else { return }
-        // What was sent before the measurement is nobody's.
+        // Pushes sent before the measurement belong to no second.
         if second >= 0 { plan.shelf.put(interval, second: second) }
         interval = ProbeReading.Interval()
         second = current
@@ -134,7 +134,7 @@ package final class Probe: DeliverySource {
     }
 }
 
-/// What all probes of a run have in common.
+/// Settings that all probes of a run share.
 package struct ProbePlan: Sendable {
     package var population: Population
     /// Planned moments of the follows in nanoseconds from the schedule's start, and the measured part of it.
@@ -165,7 +165,7 @@ package final class ScheduleStart: Sendable {
     package func set(_ moment: Int64) { nanoseconds.store(moment, ordering: .relaxed) }
 }
 
-/// What a probe knows of each slot: the tenant's generation, the publication on its way, and the one accepted last. Numbers of 32 bits,
+/// A probe's knowledge of each slot: the tenant's generation, the publication on its way, and the one accepted last. Numbers of 32 bits,
 /// because there are millions of slots.
 private final class SlotMarks {
     let count: Int

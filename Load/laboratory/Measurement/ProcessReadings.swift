@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// What the kernel says about a process (proc(5)).
+/// Readings of the kernel's accounts of a process (proc(5)).
 package enum ProcessReadings {
     package struct Memory: Sendable {
         package var residentBytes: Int64 = 0

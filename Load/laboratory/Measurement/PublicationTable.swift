@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// What the laboratory knows of each publication: the planned moment of its cause, and when it was decided.
+/// Knowledge of each publication: the planned moment of its cause, and the moment of its decision.
 ///
 /// The core's thread writes a row before any shard can know the publication; the ring's release publishes it to the shards, which only
 /// read it. `Sendable` is unchecked because the compiler does not know of that order.

@@ -6,7 +6,7 @@ import FanfareModel
 
 /// A shard's transport behind a `Probe`, and the timer that finds the shard's longest turns. Confined to the shard's thread.
 final class ProbedTransport: Transport {
-    /// What a shard leaves behind when its transport closes.
+    /// Measurements that a shard leaves behind when its transport closes.
     struct Remains: Sendable {
         var reading = ProbeReading()
         var statistics = TransportStatistics()
@@ -72,7 +72,7 @@ final class ProbedTransport: Transport {
     }
 }
 
-/// What every shard's transport is made from. Any thread.
+/// Everything that each shard's transport is made from. Any thread.
 struct TransportSetup: Sendable {
     var scenario: Scenario
     var table: PublicationTable

@@ -28,7 +28,7 @@ package final class SinkTransport: Transport {
     /// Time that a limited transport may make up for after a pause: its buffer.
     private static let credit: Int64 = 10_000_000
 
-    /// What sinks of a run have in common.
+    /// Settings that the sinks of a run share.
     package struct Setup {
         package var options: Scenario.Sink
         /// Transports that share the sink's rate.

@@ -188,7 +188,7 @@ package struct LoadFeed: Sendable, Equatable {
     package init() {}
 }
 
-/// What an arrival brings to its topic.
+/// The kind of change that an arrival brings to its topic.
 package enum Occasion: String, Sendable, CaseIterable {
     /// Nothing visible: a pass, a position.
     case noise

@@ -73,7 +73,7 @@ package struct CapacityPlan: Sendable, Equatable {
         package init() {}
     }
 
-    /// What one node has.
+    /// Resources of one node.
     package struct Node: Sendable {
         package var cores = 8.0
         package var memoryBytes = 32e9
