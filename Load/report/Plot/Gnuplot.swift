@@ -14,7 +14,7 @@ package struct Gnuplot {
         /// For windows and paper.
         package static let wide = Size(width: 760, height: 300)
         /// For a phone.
-        package static let narrow = Size(width: 340, height: 260)
+        package static let narrow = Size(width: 340, height: 300)
     }
 
     private let program: URL
