@@ -22,6 +22,16 @@ package struct LatencyHistogram: Sendable, Equatable {
 
     package init() {}
 
+    /// - Parameter pairs: counts by HdrHistogram's index; `min` and `max` are those of the values.
+    init(_ pairs: some Sequence<(index: Int, count: Int64)>, min: Int64, max: Int64) {
+        for (index, times) in pairs {
+            if counts.isEmpty { counts = Array(repeating: 0, count: LatencyHistogram.countsLength) }
+            counts[index] += times
+            count += times
+        }
+        if count > 0 { (self.min, self.max) = (min, max) }
+    }
+
     /// - Parameter microseconds: a negative time, which comes from clocks read in another order, counts as 0.
     package mutating func record(_ microseconds: Int64, times: Int = 1) {
         guard times > 0 else { return }

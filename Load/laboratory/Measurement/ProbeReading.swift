@@ -72,7 +72,29 @@ package struct ProbeReading: Sendable {
 
 /// Finished seconds of all probes, merged. Any thread.
 package final class ReadingShelf: Sendable {
-    private let seconds = Locked<[ProbeReading.Interval]>([])
+    /// A second at rest.
+    private struct Second {
+        private var rest = ProbeReading.Interval()
+        private var latency = SparseHistogram(LatencyHistogram())
+        private var goalLatency = SparseHistogram(LatencyHistogram())
+
+        init(_ interval: ProbeReading.Interval) {
+            latency = SparseHistogram(interval.latency)
+            goalLatency = SparseHistogram(interval.goalLatency)
+            rest = interval
+            rest.latency = LatencyHistogram()
+            rest.goalLatency = LatencyHistogram()
+        }
+
+        var interval: ProbeReading.Interval {
+            var interval = rest
+            interval.latency = latency.histogram
+            interval.goalLatency = goalLatency.histogram
+            return interval
+        }
+    }
+
+    private let seconds = Locked<[Second]>([])
     /// Seconds that are kept: a day.
     private static let secondsMax = 86_400
 
@@ -81,12 +103,14 @@ package final class ReadingShelf: Sendable {
     func put(_ interval: ProbeReading.Interval, second: Int) {
         guard second < ReadingShelf.secondsMax else { return }
         seconds.withLock { seconds in
-            while seconds.count <= second { seconds.append(ProbeReading.Interval()) }
-            seconds[second].merge(interval)
+            while seconds.count <= second { seconds.append(Second(ProbeReading.Interval())) }
+            var merged = seconds[second].interval
+            merged.merge(interval)
+            seconds[second] = Second(merged)
         }
     }
 
-    package var all: [ProbeReading.Interval] { seconds.withLock { $0 } }
+    package var all: [ProbeReading.Interval] { seconds.withLock { $0 }.map(\.interval) }
     /// The newest second; `nil` before the first.
-    package var last: ProbeReading.Interval? { seconds.withLock { $0.last } }
+    package var last: ProbeReading.Interval? { seconds.withLock { $0.last }?.interval }
 }

@@ -42,9 +42,8 @@ package struct DecisionMeter {
     package private(set) var goals: [TrackedGoal] = []
     /// Outcomes of the measured events and of timers, and reasons for demoted alerts.
     package private(set) var outcomes: [Outcome: Int] = [:]
-    /// Answers of the rules to alerts.
-    package private(set) var alerts = (granted: 0, demoted: 0)
-    package private(set) var publications = 0
+    /// Publications, events that changed something visible, and the rules' answers to alerts, of the measurement.
+    package private(set) var counts = (publications: 0, visible: 0, alertsGranted: 0, alertsDemoted: 0)
     /// Highest serial that has been noted.
     package private(set) var newest: UInt64 = 0
     /// Publications that a newer one's completion finishes, by topic.
@@ -66,7 +65,7 @@ package struct DecisionMeter {
         row.isMeasured = isMeasured(row.planned)
         newest = max(newest, publication.serial)
         if row.isMeasured {
-            publications += 1
+            counts.publications += 1
             decided[row.series.rawValue].record(nanoseconds: now - row.planned)
             decidedByKind[Int(row.kind)].record(nanoseconds: now - row.planned)
             if row.series == .goal, goals.count < PublicationTable.goalsMax {
@@ -88,9 +87,10 @@ package struct DecisionMeter {
     package mutating func note(_ record: DecisionRecord) {
         guard isMeasured(cause?.planned ?? deadline) else { return }
         outcomes[record.outcome, default: 0] += 1
+        if record.origin == .event, [.published, .conflated].contains(record.outcome) { counts.visible += 1 }
         switch record.alert {
-        case .granted: alerts.granted += 1
-        case .demoted: alerts.demoted += 1
+        case .granted: counts.alertsGranted += 1
+        case .demoted: counts.alertsDemoted += 1
         case nil: break
         }
     }

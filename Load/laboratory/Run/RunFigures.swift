@@ -15,7 +15,8 @@ struct RunFigures {
     let start: Int64
     /// Events decided in the measurement.
     let events: Int
-    let shelf: ReadingShelf
+    /// The probes' seconds.
+    let seconds: [ProbeReading.Interval]
 
     private var measuredFrom: Int64 { start + schedule.measured.lowerBound }
 
@@ -34,7 +35,7 @@ struct RunFigures {
         addGrowth(intervals, to: &figures)
         var run = LoadRun(
             verdict: Verdict(faults: faults(reading), thresholds: scenario.thresholds.map { $0.judge(figures) }),
-            seconds: seconds)
+            seconds: length)
         run.figures = figures
         run.latencies = latencies
         run.intervals = intervals
@@ -98,7 +99,7 @@ struct RunFigures {
 
     // MARK: Throughput and cost
 
-    private var seconds: Double {
+    private var length: Double {
         let end = recorder.after?.reading.at ?? measuredFrom
         return max(0, Double(end - measuredFrom) / 1e9)
     }
@@ -121,14 +122,14 @@ struct RunFigures {
         for push in pushes { figures["pushes.\(push.name)"] = Double(push.count) }
         figures["pushes.missing"] = Double(recorder.after.map { $0.counts.owed + $0.counts.refused } ?? 0)
         figures["pushes.untracked"] = Double(reading.untracked)
-        figures["pushes.per.second"] = (figures["pushes.accepted"] ?? 0) / max(seconds, 1e-9)
-        figures["pushes.per.second.max"] = Double(shelf.all.map(\.accepted).max() ?? 0)
+        figures["pushes.per.second"] = (figures["pushes.accepted"] ?? 0) / max(length, 1e-9)
+        figures["pushes.per.second.max"] = Double(seconds.map(\.accepted).max() ?? 0)
         figures["events"] = Double(events)
         figures["events.per.second"] = Double(events) / scenario.duration.inSeconds
-        figures["updates"] = Double(meter.publications)
+        figures["updates"] = Double(meter.counts.publications)
         figures["goals"] = Double(meter[.goal, .decided].count)
         figures["arrivals.missing"] = Double(generator.left)
-        figures["engine.full"] = generator.fullSeconds / max(seconds, 1e-9)
+        figures["engine.full"] = generator.fullSeconds / max(length, 1e-9)
         figures["bytes.state"] = Double(reading.stateBytes)
         let body = remains.reduce(0) {
             $0 + Double($1.statistics.bodyBytes - min($1.before.bodyBytes, $1.statistics.bodyBytes))
@@ -164,7 +165,7 @@ struct RunFigures {
             figures["cpu.per.push.shards"] = shards / sent
         }
         figures["turn.core.max"] = recorder.intervals.map(\.longestTurnCore).max() ?? 0
-        figures["turn.shard.max"] = Double(shelf.all.map(\.longestTurn).max() ?? 0) / 1e9
+        figures["turn.shard.max"] = Double(seconds.map(\.longestTurn).max() ?? 0) / 1e9
     }
 
     static let coreName = "core"
@@ -220,8 +221,8 @@ struct RunFigures {
         }
         return [
             Count("events planned", planned), Count("events decided", events),
-            Count("visible changes", (meter.outcomes[.published] ?? 0) + (meter.outcomes[.conflated] ?? 0)),
-            Count("updates published", meter.publications), Count("alerts granted", meter.alerts.granted),
+            Count("visible changes", meter.counts.visible),
+            Count("updates published", meter.counts.publications), Count("alerts granted", meter.counts.alertsGranted),
             Count("pushes sent", pushed("sent")), Count("pushes accepted", pushed("accepted")),
         ]
     }
@@ -244,7 +245,7 @@ struct RunFigures {
         var counts = Outcome.allCases.filter { $0 != .published }.compactMap { outcome in
             meter.outcomes[outcome].map { Count("events \(outcome.rawValue)", $0) }
         }
-        if meter.alerts.demoted > 0 { counts.append(Count("alerts demoted", meter.alerts.demoted)) }
+        if meter.counts.alertsDemoted > 0 { counts.append(Count("alerts demoted", meter.counts.alertsDemoted)) }
         guard let before = recorder.before?.counts.alerts, let after = recorder.after?.counts.alerts else {
             return counts
         }
@@ -258,7 +259,6 @@ struct RunFigures {
     }
 
     private func mergedIntervals() -> [Interval] {
-        let seconds = shelf.all
         return recorder.intervals.enumerated().map { index, interval in
             var interval = interval
             guard index < seconds.count else { return interval }

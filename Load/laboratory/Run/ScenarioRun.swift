@@ -76,7 +76,7 @@ package final class ScenarioRun {
         loop.close()
         return RunFigures(
             scenario: plan.scenario, schedule: plan.schedule, meter: meter, recorder: recorder, generator: report,
-            remains: remains, start: plan.start.moment, events: events, shelf: plan.setup.plan.shelf
+            remains: remains, start: plan.start.moment, events: events, seconds: plan.setup.plan.shelf.all
         ).result()
     }
 

@@ -39,6 +39,23 @@ import Testing
         #expect(outcome.lateness.max == 0, "the generator was in time; the transport was not")
     }
 
+    @Test
+    func
+        `An engine that takes nothing for a second delays each goal planned meanwhile, and the generator is not to blame`()
+    {
+        let laboratory = VirtualLaboratory(goalEveryFiveMilliseconds())
+        laboratory.full = 4_000_000_000..<5_000_000_000
+        let outcome = laboratory.run()
+        var expected = LatencyHistogram()
+        for millisecond in stride(from: 0, to: 10_000, by: 5) as StrideTo<Int64> {
+            expected.record(4000..<5000 ~= millisecond ? (5000 - millisecond) * 1000 : 0)
+        }
+        #expect(outcome.reading[.goal, .accepted] == expected)
+        #expect(
+            outcome.reading[.goal, .age].max == 0, "the states were fresh when they left, for they were decided late")
+        #expect(outcome.lateness.max == 0)
+    }
+
     @Test func `The seconds of a run show the stall where it was`() {
         var scenario = goalEveryFiveMilliseconds()
         var sink = Scenario.Sink()

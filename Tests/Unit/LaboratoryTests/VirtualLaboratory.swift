@@ -20,6 +20,8 @@ final class VirtualLaboratory {
     private var probe: Probe!  // set in `init`
     private var sink: SinkTransport!  // set in `init`
     private(set) var now: Int64 = 1_000_000_000
+    /// Part of the schedule in which the engine has no room, in nanoseconds from its start.
+    var full: Range<Int64> = 0..<0
     /// Moment at which the sink wants to go on.
     private var wakeAt: Int64?
 
@@ -61,16 +63,20 @@ final class VirtualLaboratory {
         start.set(now)
         meter.measured = now + schedule.measured.lowerBound..<now + schedule.measured.upperBound
         var dispatcher = Dispatcher(schedule, start: now)
-        while true {
+        schedule: while true {
             let next = dispatcher.run(
                 clock: { now },
                 offer: { arrival in
+                    guard !full.contains(now - start.moment) else { return false }
                     take(arrival)
                     return true
                 })
             work()
-            guard case .at(let due) = next else { break }
-            settle(until: due)
+            switch next {
+            case .at(let due): settle(until: due)
+            case .room: settle(until: start.moment + full.upperBound)
+            case .over: break schedule
+            }
         }
         settle(until: now + scenario.drain.wholeNanoseconds)
         return Outcome(
