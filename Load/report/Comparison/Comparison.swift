@@ -74,7 +74,7 @@ package struct Comparison: Sendable {
         guard found >= fewest else {
             throw InputError(
                 description:
-                    "\(found) \(isPaired ? "pairs" : "runs") are too few to compare \(names.count) figures with a confidence of "
+                    "too few \(isPaired ? "pairs" : "runs") (\(found)) to compare \(names.count) figures with a confidence of "
                     + "\(((1 - Comparison.error) * 100).shortened) %; \(fewest) are needed, or fewer figures")
         }
         let isPaired = isPaired

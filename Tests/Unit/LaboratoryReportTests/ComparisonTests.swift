@@ -146,7 +146,7 @@ struct ComparisonTests {
             do { try body() } catch { return "\(error)" }
             return ""
         }
-        #expect(reason { _ = try Comparison(few, few) }.contains("3 runs are too few"))
+        #expect(reason { _ = try Comparison(few, few) }.contains("too few runs (3)"))
         #expect(
             reason { _ = try Comparison(enough, enough, figures: ["goal.typo"]) }.contains("goal.typo: not every run"))
         let other = try RunSet([("b", exampleResult(runs: 14, scenario: "lineups"))])
