@@ -9,9 +9,10 @@ SOAK_MINUTES ?= 60
 FAULT_ACTIVITIES ?= 200000
 OUTAGE_SECONDS ?= 600
 DISTANCE ?= 0
+SCENARIO ?= goal-burst
 
 .PHONY: help setup build release test test-tsan test-asan faults fuzz soak season mutants demo lint format browser site proto bench \
-	bench-smoke bench-compare bench-beside bench-apns bench-apns-smoke clean
+	bench-smoke bench-compare bench-beside bench-apns bench-apns-smoke load load-smoke clean
 
 help: ## Print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -106,6 +107,13 @@ bench-apns-smoke: setup ## The same at tiny sizes: shows that it works, not how 
 	@Benchmarks/bench-apns --smoke --only lineups
 	@Benchmarks/bench-apns --smoke --only distance
 	@Benchmarks/bench-apns --smoke --only idleness
+
+load: setup ## One run of a load scenario, judged (SCENARIO=goal-burst, OPTIONS='--scale 0.1'; docs/load.md)
+	@scripts/load build
+	@"$$(swift build -c release --show-bin-path)/fanfare-load" run $(SCENARIO) $(OPTIONS)
+
+load-smoke: setup ## Three load scenarios at small sizes: shows that they work, not how fast
+	@scripts/load smoke
 
 clean: ## Remove everything that was built
 	rm -rf .build .build-tsan .build-asan .build-fuzz .build-bench

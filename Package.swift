@@ -198,6 +198,7 @@ if development {
         .executable(name: "apns-load", targets: ["apns-load"]),
         .executable(name: "apns-floor", targets: ["apns-floor"]),
         .executable(name: "delivery-judge", targets: ["delivery-judge"]),
+        .executable(name: "fanfare-load", targets: ["fanfare-load"]),
         .executable(name: "fanfare-sim", targets: ["fanfare-sim"]),
         .executable(name: "fanfare-model", targets: ["fanfare-model"]),
         .executable(name: "fanfare-season", targets: ["fanfare-season"]),
@@ -237,6 +238,25 @@ if development {
         .executableTarget(
             name: "delivery-judge", dependencies: ["DeliveryJudge", "LoadJSON"], path: "Load/judge",
             exclude: ["Judge"], swiftSettings: swift),
+        // The load laboratory: scenarios through the whole engine, measured and judged.
+        .target(
+            name: "Laboratory",
+            dependencies: stages("Fanfare", "FanfareFeeds", "FanfareTOML", "FanfareAPNs", "FanfareLoop"),
+            path: "Load/laboratory", exclude: ["README.md"], swiftSettings: swift),
+        .executableTarget(
+            name: "fanfare-load",
+            dependencies: ["Laboratory", "LaboratoryReport", "FanfareModel", "FanfareTOML", "FanfareLoop"],
+            path: "Load/fanfare-load", swiftSettings: swift),
+        .testTarget(
+            name: "LaboratoryTests", dependencies: stages("Laboratory", "FanfareTOML"),
+            path: "Tests/Unit/LaboratoryTests", swiftSettings: swift),
+        // Results of the laboratory as pages, plots, logs and comparisons.
+        .target(
+            name: "LaboratoryReport", dependencies: ["Laboratory", "CFanfareZlib"], path: "Load/report",
+            swiftSettings: swift),
+        .testTarget(
+            name: "LaboratoryReportTests", dependencies: ["Laboratory", "LaboratoryReport"],
+            path: "Tests/Unit/LaboratoryReportTests", exclude: ["hdr_check.py"], swiftSettings: swift),
         .executableTarget(
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: swift),
         // Weeks of an engine's life in virtual time, to see what grows.

@@ -220,6 +220,8 @@ package final class EngineCore {
         shards.send(command, forSubscriber: key, app: app)
     }
 
+    /// Commands that wait for the shards.
+    package var commandsWaiting: Int { shards.depth }
     package var counts: ShardCounts { figures.counts }
     package var freshness: FreshnessReport { figures.freshness }
 

@@ -99,6 +99,8 @@ final class ShardLink {
 
     /// Commands that found no room in the ring.
     var waiting: Int { backlog.count + (next == nil ? 0 : 1) }
+    /// Commands that the shard has not taken yet: those in the ring, and those that found no room there.
+    var depth: Int { commands.count + waiting }
     /// Is `true` while too many commands wait for the core to take new events.
     var isCongested: Bool { waiting > waitingMax }
 

@@ -21,6 +21,9 @@ struct ShardLinks {
     /// Is `true` while any link waits for room in its ring; commands to all shards would wait with it.
     var isCongested: Bool { links.contains { $0.isCongested } }
 
+    /// Commands that the shards have not taken yet.
+    var depth: Int { links.reduce(0) { $0 + $1.depth } }
+
     func send(_ command: ShardCommand) { for link in links { link.send(command) } }
 
     func send(_ command: ShardCommand, toApp app: Int) {

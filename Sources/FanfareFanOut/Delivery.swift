@@ -54,6 +54,7 @@ public import FanfareModel
         @usableFromInline let priority: Priority
         @usableFromInline let relevanceScore: Double?
         @usableFromInline let start: Start?
+        @usableFromInline var serial: UInt64 = 0
     }
 
     // Unchecked for the reason given in `Shard`. Other modules would check nevertheless, so they access these by inlined code.
@@ -77,18 +78,20 @@ public import FanfareModel
     @inlinable package var relevanceScore: Double? { head.relevanceScore }
     /// The additional part of a start; `nil` for other events.
     @inlinable package var start: Start? { head.start }
+    /// Serial of the publication that made the version, or of the one in a lineup's spotlight; 0 if there is none. For measurements.
+    @inlinable package var serial: UInt64 { head.serial }
     /// The request body, encoded by the transport on first use.
     package var wire: [UInt8] = []
     package var isEncoded = false
 
     package convenience init(
         event: Event, subject: String, state: [UInt8], stamp: Int64, staleDate: Int64?, dismissalDate: Int64?,
-        alert: AlertText?, priority: Priority, relevanceScore: Double? = nil, start: Start? = nil
+        alert: AlertText?, priority: Priority, relevanceScore: Double? = nil, start: Start? = nil, serial: UInt64 = 0
     ) {
         self.init(
             Head(
                 event: event, subject: subject, stamp: stamp, staleDate: staleDate, dismissalDate: dismissalDate,
-                alert: alert, priority: priority, relevanceScore: relevanceScore, start: start), state)
+                alert: alert, priority: priority, relevanceScore: relevanceScore, start: start, serial: serial), state)
     }
 
     fileprivate init(_ head: Head, _ state: [UInt8] = []) {

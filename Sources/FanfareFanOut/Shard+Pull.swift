@@ -353,7 +353,8 @@ extension Shard {
                 // An end while the audience goes on is the end of an activity for its age.
                 dismissalDate: event == .end
                     ? date(audience.event == .end ? latest?.dismissAfter : latest?.expiry.dismissAfter) : nil,
-                alert: alert, priority: priority, relevanceScore: latest?.relevance.map(Double.init), start: start))
+                alert: alert, priority: priority, relevanceScore: latest?.relevance.map(Double.init), start: start,
+                serial: latest?.serial ?? 0))
         if let lineup = audience.lineup {
             composeLineup(lineup, carrying: pending, into: &payload.stateBytes)
         } else if let encoded = topics[audience.topics[0]].latest?.state {

@@ -36,6 +36,13 @@ package final class LoopThread {
     /// Identifier of the calling thread, unique among threads that live at the same time.
     package static var current: UInt { UInt(pthread_self()) }
 
+    /// Names the calling thread.
+    ///
+    /// - Parameter name: shown by debuggers and `top`; Linux keeps 15 bytes of it.
+    package static func nameCurrent(_ name: String) {
+        pthread_setname_np(pthread_self(), String(decoding: name.utf8.prefix(15), as: UTF8.self))
+    }
+
     /// Blocks until the body has returned and the loop is closed. A second call does nothing.
     package func join() {
         guard let thread else { return }
@@ -79,7 +86,7 @@ private final class ThreadStart {
 
 private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     let start = Unmanaged<ThreadStart>.fromOpaque(argument!).takeRetainedValue()  // passed by `LoopThread.init`
-    pthread_setname_np(pthread_self(), String(decoding: start.name.utf8.prefix(15), as: UTF8.self))
+    LoopThread.nameCurrent(start.name)
     start.body(start.loop)
     start.loop.close()
     return nil

@@ -2,7 +2,7 @@ import CFanfareTOML
 import Foundation
 
 /// Line and column of a file, from 1.
-package struct TOMLPlace: Comparable {
+package struct TOMLPlace: Comparable, Sendable {
     package let line: Int
     package let column: Int
 

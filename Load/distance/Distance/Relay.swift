@@ -18,6 +18,7 @@ package final class Relay {
     private var timer: LoopTimer?
     private var isTicking = false
     private var passages: [Passage] = []
+    private var stalls: Stalls?
 
     /// Connections accepted and relayed; `turnedAway` counts connections closed at once, `bytes` the bytes relayed.
     package private(set) var accepted = 0
@@ -34,6 +35,7 @@ package final class Relay {
         self.loop = loop
         self.now = now
         way = options.way
+        stalls = Stalls(options)
         guard let address = SocketAddress(ip: options.target.host, port: options.target.port) else {
             throw LoopError(
                 .nameNotFound, call: "--to", place: "\(options.target.host):\(options.target.port)",
@@ -72,6 +74,9 @@ package final class Relay {
 
     private func move() {
         let now = now() + Relay.earliness
+        if !passages.isEmpty, let (stalled, until) = stalls?.draw(at: now, of: passages.count) {
+            passages[stalled].stall(until: until)
+        }
         for passage in passages { bytes += passage.move(at: now) }
         passages.removeAll { $0.hasEnded }
         guard passages.isEmpty else { return }
@@ -85,6 +90,7 @@ package final class Relay {
         private let back: Direction
         private let opensAt: Int64
         private var isOpen = false
+        private var stalledUntil = Int64.min
 
         init(from client: TCPStream, to server: TCPStream, _ way: Way.Options, seed: UInt64, since now: Int64) {
             there = Direction(from: client, to: server, Way(way, seed: 2 &* seed))
@@ -103,8 +109,11 @@ package final class Relay {
                 back.resume()
             }
             guard isOpen else { return 0 }
-            return there.move(at: now) + back.move(at: now)
+            let isStalled = now < stalledUntil
+            return there.move(at: now, isStalled: isStalled) + back.move(at: now, isStalled: isStalled)
         }
+
+        func stall(until moment: Int64) { stalledUntil = moment }
 
         func close() {
             there.close()
@@ -145,12 +154,13 @@ package final class Relay {
             near.resumeReading()
         }
 
-        func move(at now: Int64) -> Int {
+        /// - Parameter isStalled: `true` while bytes may enter and none arrives.
+        func move(at now: Int64, isStalled: Bool) -> Int {
             guard !hasEnded else { return 0 }
             for bytes in read { way.enter(bytes, at: now) }
             read.removeAll(keepingCapacity: true)
             var moved = 0
-            if far.writeQueueBytes < Direction.unsentBytesMax {
+            if !isStalled, far.writeQueueBytes < Direction.unsentBytesMax {
                 way.arrive(at: now) { bytes in
                     bytes.withUnsafeBytes { far.write($0) }
                     moved += bytes.count

@@ -13,6 +13,9 @@ package struct RelayOptions: Sendable {
     package var bytesPerSecond: Int?
     package var lossShare = 0.0
     package var slowStart = SlowStart.always
+    /// Range of a stall's length, and the time between two stalls; each holds up one connection. `nil`: no stalls.
+    package var stallMilliseconds: ClosedRange<Double>?
+    package var stallEveryMilliseconds = 5000.0
     /// Most connections at a time; further ones are closed at once.
     package var connectionsMax = Int.max
     package var seed: UInt64 = 1
@@ -47,6 +50,8 @@ extension RelayOptions {
                                   as TCP: 14,600 bytes in the first round trip, twice as many in each further one up to 4 MiB, and
                                   half as many for each round trip and 200 ms of idleness; first: not after idleness, as Linux
                                   with net.ipv4.tcp_slow_start_after_idle=0 (on)
+          --stall MS..MS          now and then one connection, drawn, is held up for so long in both directions
+          --stall-every MS        time between two stalls (5000)
           --connections N         at a time; further ones are closed at once
           --seed N                of all that is drawn (1)
 
@@ -111,11 +116,28 @@ extension RelayOptions {
         case "--slow-start":
             guard let value = SlowStart(rawValue: text) else { throw wrong("on, first or off") }
             slowStart = value
+        case "--stall":
+            let bounds = text.components(around: "..").compactMap(Double.init)
+            guard bounds.count == 2, bounds[0] > 0, bounds[0] <= bounds[1], bounds[1] <= 60_000 else {
+                throw wrong("two times in milliseconds, as 200..400, at most 60000")
+            }
+            stallMilliseconds = bounds[0]...bounds[1]
+        case "--stall-every":
+            stallEveryMilliseconds = try milliseconds()
+            guard stallEveryMilliseconds >= 1 else { throw wrong("milliseconds from 1 to 60000") }
         case "--connections": connectionsMax = try count()
         case "--seed":
             guard let value = UInt64(text) else { throw wrong("a whole number from 0") }
             seed = value
         default: throw UsageError(description: "\(option): unknown option; --help lists them")
         }
+    }
+}
+
+extension String {
+    /// The text before and after the separator; the whole text if there is none.
+    fileprivate func components(around separator: String) -> [String] {
+        guard let range = firstRange(of: separator) else { return [self] }
+        return [String(self[..<range.lowerBound]), String(self[range.upperBound...])]
     }
 }

@@ -109,6 +109,9 @@ public import Synchronization
         return count
     }
 
+    /// Number of elements that the consumer has not taken yet, or that it is taking at this moment.
+    package var count: Int { Int(truncatingIfNeeded: tail &- ring.head.value.load(ordering: .relaxed)) }
+
     /// Slots that are free for certain.
     @inlinable var room: Int { Int(truncatingIfNeeded: tailMax &- tail) }
     /// Index of the slot to be written next.
@@ -160,6 +163,9 @@ public import Synchronization
         // Meets the releases in `tryPush` and `push`.
         ring.tail.value.load(ordering: .acquiring) == head
     }
+
+    /// Number of elements that wait.
+    package var count: Int { Int(truncatingIfNeeded: ring.tail.value.load(ordering: .relaxed) &- head) }
 
     /// Passes at most `limit` elements to `body`, oldest first, and frees their slots together: for the producer they are taken until the call
     /// ends. Elements that arrive meanwhile are left to the next call, so the call ends.

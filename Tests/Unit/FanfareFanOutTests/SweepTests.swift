@@ -28,6 +28,7 @@ import Testing
             #expect(shard.violatedInvariant() == nil)
             var batch = DeliveryBatch()
             shard.pull(limit: 50, at: moment, into: &batch)
+            #expect(batch.deliveries.allSatisfy { batch.payload(of: $0).serial == version }, "measurements go by it")
             flying = batch.deliveries.map {
                 Completion(slot: $0.slot, generation: $0.generation, outcome: .accepted)
             }

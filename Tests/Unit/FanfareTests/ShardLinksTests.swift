@@ -52,6 +52,7 @@ import Testing
         #expect(!links.isCongested)
         links.send(.unfollow(ActivityID(1)))
         #expect(links.isCongested)
+        #expect(links.depth == 9, "eight wait in the ring, and one for room there")
         let stage = Stage()
         for _ in 0..<9 { stage.links.send(.unfollow(ActivityID(1))) }
         #expect(!stage.links.isCongested)

@@ -20,6 +20,8 @@ import Testing
                     let pushed = producer.tryPush(value)
                     #expect(pushed)
                 }
+                let counts = (producer.count, consumer.count)
+                #expect(counts == (count, count))
                 if count == capacity {
                     let pushed = producer.tryPush(-1)
                     #expect(!pushed, "full is an answer")

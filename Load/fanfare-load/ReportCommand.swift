@@ -1,0 +1,119 @@
+import Foundation
+import Laboratory
+import LaboratoryReport
+
+/// `fanfare-load report` and `fanfare-load plot`: pages, plots and logs of a result.
+struct ReportCommand {
+    private var resultFile = ""
+    private var outputs: [(option: String, file: String)] = []
+    private var plot = "latency"
+    private var run = 1
+
+    /// - Parameter kinds: options that name an output.
+    private init(_ arguments: [String], kinds: [String]) throws {
+        var rest = arguments[...]
+        while let word = rest.popFirst() {
+            guard word.hasPrefix("--") else {
+                guard resultFile.isEmpty else { throw UsageError("\(word): one result at a time") }
+                resultFile = word
+                continue
+            }
+            guard let text = rest.popFirst() else {
+                throw UsageError("\(word): the value is missing, or there is no such option")
+            }
+            switch word {
+            case _ where kinds.contains(word): outputs.append((word, text))
+            case "--plot" where kinds.contains("--svg"): plot = text
+            case "--run":
+                guard let number = Int(text), number > 0 else {
+                    throw UsageError("--run \(text): expected a number from 1")
+                }
+                run = number
+            default: throw UsageError("\(word): no such option")
+            }
+        }
+        guard !resultFile.isEmpty else { throw UsageError("a result is missing: a file of fanfare-load run --json") }
+        guard !outputs.isEmpty else { throw UsageError("\(kinds.joined(separator: " or ")) is missing, with a file") }
+    }
+
+    /// `report RESULT.json --html FILE --hdr FILE`.
+    static func report(_ arguments: [String]) throws -> Int32 {
+        let command = try ReportCommand(arguments, kinds: ["--html", "--hdr"])
+        let result = try LoadResult(file: command.resultFile)
+        for (option, file) in command.outputs {
+            if option == "--html" {
+                try write(result, html: file)
+            } else {
+                let text = HistogramLog.text(
+                    of: try command.selectedRun(of: result), startedAt: result.machine.startedAt,
+                    title: result.scenario.name)
+                try write(Data(text.utf8), to: file)
+            }
+        }
+        return LoadCommand.passed
+    }
+
+    /// `plot RESULT.json --plot NAME --svg FILE --png FILE`.
+    static func plot(_ arguments: [String]) throws -> Int32 {
+        let command = try ReportCommand(arguments, kinds: ["--svg", "--png"])
+        let plots = RunPlots(try command.selectedRun(of: try LoadResult(file: command.resultFile))).all
+        guard let plot = plots.first(where: { $0.name == command.plot }) else {
+            throw UsageError(
+                "--plot \(command.plot): the result has the plots \(plots.map(\.name).joined(separator: ", "))")
+        }
+        let gnuplot = try Gnuplot()
+        for (option, file) in command.outputs {
+            let data =
+                option == "--svg" ? Data(try gnuplot.svg([plot], [.wide])[0][0].file.utf8) : try gnuplot.png(plot)
+            try write(data, to: file)
+        }
+        return LoadCommand.passed
+    }
+
+    /// `merge RESULT… --json FILE`: results of engines that ran at the same time, as one.
+    static func merge(_ arguments: [String]) throws -> Int32 {
+        guard let place = arguments.firstIndex(of: "--json"), arguments.indices.contains(place + 1) else {
+            throw UsageError("merge: --json is missing, with a file")
+        }
+        let files = arguments[..<place] + arguments[(place + 2)...]
+        var results: [LoadResult] = []
+        for file in files {
+            guard !file.hasPrefix("--") else { throw UsageError("\(file): no such option") }
+            let result = try LoadResult(file: file)
+            guard result.runs.count == 1 else {
+                throw LaboratoryError("\(file): has \(result.runs.count) runs; merge takes results of one run each")
+            }
+            if let first = results.first, first.scenario.name != result.scenario.name {
+                throw LaboratoryError("\(file): ran \(result.scenario.name); \(files[0]) ran \(first.scenario.name)")
+            }
+            results.append(result)
+        }
+        guard var whole = results.first, let run = LoadRun(simultaneous: results.flatMap(\.runs)) else {
+            throw UsageError("merge: results are missing")
+        }
+        whole.runs = [run]
+        whole.scenario.subscribers = results.reduce(0) { $0 + $1.scenario.subscribers }
+        whole.scenario.shards = results.reduce(0) { $0 + $1.scenario.shards }
+        try whole.write(to: arguments[place + 1])
+        return run.verdict.passes ? LoadCommand.passed : LoadCommand.broken
+    }
+
+    /// Writes a page; a missing gnuplot costs its plots, not the page.
+    static func write(_ result: LoadResult, html file: String) throws {
+        do { _ = try Gnuplot() } catch { Terminal.complain("\(error); the page has tables only") }
+        try write(Data(try ReportPage(result).html().utf8), to: file)
+    }
+
+    private func selectedRun(of result: LoadResult) throws -> LoadRun {
+        guard result.runs.indices.contains(run - 1) else {
+            throw UsageError("--run \(run): the result has \(result.runs.count) runs")
+        }
+        return result.runs[run - 1]
+    }
+
+    private static func write(_ data: Data, to file: String) throws {
+        do { try data.write(to: URL(filePath: file)) } catch {
+            throw LaboratoryError("\(file): cannot be written: \(error.localizedDescription)")
+        }
+    }
+}

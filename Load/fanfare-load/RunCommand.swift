@@ -1,0 +1,44 @@
+import FanfareLoop
+import Laboratory
+
+/// `fanfare-load run`.
+struct RunCommand {
+    private let options: RunOptions
+
+    init(_ arguments: [String]) throws { options = try RunOptions(arguments) }
+
+    func run() throws -> Int32 {
+        let scenario = options.scenario
+        var result = LoadResult(scenario: ScenarioSummary(scenario), machine: .here())
+        if result.machine.isDebugBuild {
+            Terminal.complain("this is a debug build, whose figures are worth nothing: swift build -c release")
+        }
+        for _ in 0..<options.repetitions {
+            let run = try RunCommand.once(scenario)
+            result.runs.append(run)
+            print(RunText(result.scenario, run).lines.joined(separator: "\n"))
+            // Written after each run, so that an interruption costs one run only.
+            if let file = options.jsonFile { try result.write(to: file) }
+        }
+        if let file = options.htmlFile { try ReportCommand.write(result, html: file) }
+        return result.runs.allSatisfy(\.verdict.passes) ? LoadCommand.passed : LoadCommand.broken
+    }
+
+    /// Runs a scenario once, with its live view on standard error.
+    static func once(_ scenario: Scenario) throws -> LoadRun {
+        var view = LiveView(name: scenario.name, columns: Terminal.columns)
+        var reported: Set<String> = []
+        let run = try ScenarioRun(
+            scenario,
+            output: RunOutput(
+                report: { line in
+                    if reported.count < 100, reported.insert(line).inserted {
+                        Terminal.show(view.interrupt(with: line))
+                    }
+                },
+                progress: { Terminal.show(view.show($0, clock: Double(Clock.monotonicNanoseconds()) / 1e9)) }))
+        let result = run.run()
+        Terminal.show(view.clear())
+        return result
+    }
+}

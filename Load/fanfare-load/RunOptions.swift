@@ -1,0 +1,83 @@
+import FanfareModel
+import FanfareTOML
+import Laboratory
+
+/// Options of the commands that run a scenario.
+struct RunOptions {
+    var scenario: Scenario
+    var jsonFile: String?
+    var htmlFile: String?
+    var repetitions = 1
+
+    /// - Throws: `UsageError`, or `TOMLError` for the scenario's file.
+    init(_ arguments: [String]) throws {
+        var rest = arguments[...]
+        var name: String?
+        var thresholds: [Threshold] = []
+        var changes: [(inout Scenario) -> Void] = []
+        var jsonFile: String?
+        var htmlFile: String?
+        var repetitions = 1
+        while let word = rest.popFirst() {
+            guard word.hasPrefix("--") else {
+                guard name == nil else { throw UsageError("\(word): one scenario at a time") }
+                name = word
+                continue
+            }
+            guard let text = rest.popFirst() else {
+                throw UsageError("\(word): the value is missing, or there is no such option")
+            }
+            switch word {
+            case "--json": jsonFile = text
+            case "--html": htmlFile = text
+            case "--threshold":
+                do { thresholds.append(try Threshold(text)) } catch { throw UsageError("--threshold \(error)") }
+            case "--scale":
+                let factor = try RunOptions.factor(word, text)
+                changes.append { $0 = $0.scaled(by: factor) }
+            case "--rate":
+                let factor = try RunOptions.factor(word, text)
+                changes.append { $0 = $0.rated(by: factor) }
+            case "--duration":
+                guard let length = Duration(words: text), length >= .seconds(1) else {
+                    throw UsageError("--duration \(text): expected a duration from 1 s, as in \"10 s\"")
+                }
+                changes.append { $0 = $0.shortened(to: length) }
+            case "--repeat":
+                repetitions = try RunOptions.whole(word, text, 1...1000)
+            case "--waste":
+                let nanoseconds = try RunOptions.whole(word, text, 0...1_000_000)
+                changes.append { $0.waste = .nanoseconds(nanoseconds) }
+            case "--seed":
+                guard let seed = UInt64(text) else { throw UsageError("--seed \(text): expected a whole number") }
+                changes.append { $0.seed = seed }
+            default: throw UsageError("\(word): no such option")
+            }
+        }
+        guard let name else {
+            throw UsageError("a scenario's name or file is missing; fanfare-load list shows the names")
+        }
+        var scenario = try ScenarioFiles.find(name)
+        for change in changes { change(&scenario) }
+        scenario.thresholds += thresholds
+        self.scenario = scenario
+        self.jsonFile = jsonFile
+        self.htmlFile = htmlFile
+        self.repetitions = repetitions
+    }
+
+    private static func whole(_ option: String, _ text: String, _ range: ClosedRange<Int>) throws -> Int {
+        guard let number = Int(text), range.contains(number) else {
+            throw UsageError(
+                "\(option) \(text): expected a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    static func factor(_ option: String, _ text: String) throws -> Double {
+        guard let factor = Double(text), factor > 0, factor <= 1_000_000 else {
+            throw UsageError("\(option) \(text): expected a number above 0, at most 1000000")
+        }
+        return factor
+    }
+}

@@ -1,0 +1,120 @@
+package import Fanfare
+package import FanfareFanOut
+package import FanfareModel
+import Glibc
+
+/// A scenario's subscribers, computed from the seed: no list of them is kept. Each has one activity.
+package struct Population: Sendable {
+    /// Subscribers that are loaded before the run; those with higher numbers follow while it runs.
+    package let initial: Int
+    private let options: Scenario.Subscribers
+    private let seed: UInt64
+    private let topics: [TopicID]
+    /// Cumulative shares of the topics; empty if all are equally popular.
+    private let sharesUpTo: [Double]
+
+    package init(_ scenario: Scenario, topics: [TopicID]) {
+        options = scenario.subscribers
+        initial = scenario.subscribers.count
+        seed = scenario.seed
+        self.topics = topics
+        sharesUpTo = options.zipf > 0 ? Population.zipf(topics.count, exponent: options.zipf) : []
+    }
+
+    private static func zipf(_ count: Int, exponent: Double) -> [Double] {
+        var sum = 0.0
+        let weights = (0..<count).map { rank in
+            sum += pow(Double(rank + 1), -exponent)
+            return sum
+        }
+        return weights.map { $0 / sum }
+    }
+
+    /// Adds to a shard the initial subscribers that belong to it.
+    package func load(into shard: Shard, at place: ShardPlace, _ moment: Moment) {
+        guard !topics.isEmpty else { return }
+        shard.reserve(activities: initial / place.count + initial / (place.count * 16) + 16)
+        for subscriber in 0..<initial {
+            let key = key(of: subscriber)
+            guard place.owns(subscriber: key) else { continue }
+            shard.apply(follow(subscriber), at: moment)
+        }
+    }
+
+    package func key(of subscriber: Int) -> UInt64 { (seed &* 0x1_0000_0001 &+ UInt64(subscriber)).mixed }
+
+    package func follow(_ subscriber: Int) -> ShardCommand {
+        let key = key(of: subscriber)
+        var random = SplitMix64(seed: key)
+        let preferences = random.chance(options.silencedShare) ? Preferences(alerts: .none) : nil
+        return .follow(
+            ActivityID(key), audience(of: subscriber, &random), token: token(of: subscriber), preferences: preferences)
+    }
+
+    package func unfollow(_ subscriber: Int) -> ShardCommand { .unfollow(ActivityID(key(of: subscriber))) }
+
+    private func audience(of subscriber: Int, _ random: inout SplitMix64) -> AudienceKey {
+        guard let sizes = options.lineups else {
+            return .topic(topics[sharesUpTo.isEmpty ? subscriber % topics.count : topic(&random)])
+        }
+        let size = min(topics.count, sizes.lowerBound + number(below: sizes.count, &random))
+        var chosen: [Int] = []
+        var draws = 0
+        while chosen.count < size {
+            draws += 1
+            // After many draws of popular topics the rest are taken by rank, so that the loop ends.
+            let next = draws < 64 * size ? topic(&random) : topics.indices.first { !chosen.contains($0) } ?? 0
+            if !chosen.contains(next) { chosen.append(next) }
+        }
+        let lineup = chosen.map { topics[$0] }
+        return .lineup(lineup, favourite: options.hasFavourites ? lineup.first : nil)
+    }
+
+    private func number(below count: Int, _ random: inout SplitMix64) -> Int {
+        Int(random.next().multipliedFullWidth(by: UInt64(count)).high)
+    }
+
+    private func topic(_ random: inout SplitMix64) -> Int {
+        guard !sharesUpTo.isEmpty else { return number(below: topics.count, &random) }
+        let drawn = Double(random.next() >> 11) * 0x1p-53
+        var (low, high) = (0, topics.count - 1)
+        while low < high {
+            let middle = (low + high) / 2
+            if sharesUpTo[middle] > drawn { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    // MARK: Tokens
+
+    /// A token begins with two bytes, `ffff` for a sick one, and the subscriber's number in eight.
+    package func token(of subscriber: Int) -> [UInt8] {
+        var random = SplitMix64(seed: key(of: subscriber) ^ 0x746f_6b65_6e)
+        let head: UInt16 = subscriber < options.sick ? 0xffff : UInt16(truncatingIfNeeded: random.next()) & 0x7fff
+        var bytes = [UInt8(truncatingIfNeeded: head >> 8), UInt8(truncatingIfNeeded: head)]
+        bytes.reserveCapacity(options.tokenBytes)
+        for shift in stride(from: 56, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: subscriber >> shift))
+        }
+        while bytes.count < options.tokenBytes {
+            var word = random.next()
+            for _ in 0..<min(8, options.tokenBytes - bytes.count) {
+                bytes.append(UInt8(truncatingIfNeeded: word))
+                word >>= 8
+            }
+        }
+        return bytes
+    }
+
+    /// Returns the number of a token's subscriber.
+    package static func subscriber(of token: ArraySlice<UInt8>) -> Int {
+        token.dropFirst(2).prefix(8).reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// Is `true` for the share of tokens that a sink answers as dead.
+    package func isDead(_ subscriber: Int) -> Bool {
+        guard options.deadShare > 0 else { return false }
+        var random = SplitMix64(seed: key(of: subscriber) ^ 0x6465_6164)
+        return random.chance(options.deadShare)
+    }
+}

@@ -1,0 +1,163 @@
+import FanfareFeeds
+package import FanfareModel
+import Glibc
+
+/// Everything that arrives in a run, with its planned moment. It is fixed before the run begins, and the scenario with its seed
+/// determines it.
+package struct Schedule: Sendable {
+    /// One arrival; 16 bytes, because there may be millions.
+    package struct Arrival: Sendable, Equatable {
+        /// Nanoseconds from the schedule's start.
+        package var planned: Int64
+        package var action: Action
+    }
+
+    package enum Action: Sendable, Equatable {
+        case event(Occasion, topic: UInt32)
+        /// Event of a recording, by its index in `recorded`.
+        case recorded(UInt32)
+        case follow(subscriber: UInt32)
+        case unfollow(subscriber: UInt32)
+    }
+
+    /// Arrivals in the order of their planned moments.
+    package let arrivals: [Arrival]
+    /// Events of a recording.
+    package let recorded: [FeedEvent]
+    /// Topics of the scenario.
+    package let topics: [TopicID]
+    /// Start and end of the measurement in nanoseconds from the schedule's start.
+    package let measured: Range<Int64>
+    /// Planned moments of the follows: of subscriber `initial + n` at index n.
+    package let followsAt: [Int64]
+
+    /// - Parameter recording: events with their log times; `nil` for a scenario of rates.
+    package init(_ scenario: Scenario, recording: [(now: FeedTime, event: FeedEvent)]? = nil) {
+        let warmUp = scenario.warmUp.wholeNanoseconds
+        measured = warmUp..<warmUp + scenario.duration.wholeNanoseconds
+        var drawing = Drawing(scenario, end: measured.upperBound)
+        if let recording, let first = recording.first {
+            drawing.play(recording.map(\.now), from: first.now, speed: scenario.feed.speed)
+            topics = Schedule.topics(of: recording.map(\.event))
+            recorded = recording.map(\.event)
+        } else {
+            drawing.drawFeed()
+            topics = (0..<scenario.feed.topics).map { TopicID("\(scenario.feed.kind.rawValue)/\(1001 + $0)") }
+            recorded = []
+        }
+        drawing.drawActivities()
+        followsAt = drawing.followsAt
+        arrivals = drawing.sorted()
+    }
+
+    private static func topics(of events: [FeedEvent]) -> [TopicID] {
+        var known: Set<TopicID> = [.every]
+        return events.compactMap { known.insert($0.topic).inserted ? $0.topic : nil }
+    }
+
+    /// Reads the events of a recording into memory.
+    package static func read(_ paths: [String]) throws -> [(now: FeedTime, event: FeedEvent)] {
+        var feed = try Feed(paths: paths)
+        var events: [(now: FeedTime, event: FeedEvent)] = []
+        while let (now, item) = feed.next() {
+            if case .event(let event) = item { events.append((now, event)) }
+        }
+        return events
+    }
+}
+
+/// Draws a schedule's arrivals. Each source draws from a generator of its own, so that one rate does not change another's arrivals.
+private struct Drawing {
+    private let scenario: Scenario
+    /// Nanoseconds.
+    private let end: Int64
+    private var arrivals: [Schedule.Arrival] = []
+    private(set) var followsAt: [Int64] = []
+
+    init(_ scenario: Scenario, end: Int64) {
+        self.scenario = scenario
+        self.end = end
+    }
+
+    func sorted() -> [Schedule.Arrival] {
+        // Equal moments keep the order in which their sources are drawn.
+        let order = arrivals.indices.sorted { (arrivals[$0].planned, $0) < (arrivals[$1].planned, $1) }
+        return order.map { arrivals[$0] }
+    }
+
+    mutating func drawFeed() {
+        let feed = scenario.feed
+        for (salt, occasion, rate) in [
+            (1, Occasion.noise, feed.eventsPerSecond), (2, .update, feed.updatesPerSecond),
+            (3, .goal, feed.goalsPerSecond),
+        ] as [(UInt64, Occasion, Double)] {
+            var random = SplitMix64(seed: (scenario.seed ^ salt << 32).mixed)
+            let count = UInt64(feed.topics)
+            for planned in moments(rate, in: 0..<end, &random) {
+                let topic = UInt32(random.next().multipliedFullWidth(by: count).high)
+                arrivals.append(Schedule.Arrival(planned: planned, action: .event(occasion, topic: topic)))
+            }
+        }
+        for burst in feed.bursts {
+            let start = scenario.warmUp.wholeNanoseconds + burst.at.wholeNanoseconds
+            for number in 0..<burst.count {
+                let planned = start + burst.within.wholeNanoseconds * Int64(number) / Int64(burst.count)
+                let topic = (burst.firstTopic + number % burst.topics) % feed.topics
+                guard planned < end else { continue }
+                arrivals.append(
+                    Schedule.Arrival(planned: planned, action: .event(burst.occasion, topic: UInt32(topic))))
+            }
+        }
+    }
+
+    mutating func play(_ times: [FeedTime], from first: FeedTime, speed: Double) {
+        for (index, time) in times.enumerated() {
+            let planned = Int64(Double((time - first).milliseconds) * 1e6 / speed)
+            guard planned < end else { continue }
+            arrivals.append(Schedule.Arrival(planned: planned, action: .recorded(UInt32(index))))
+        }
+    }
+
+    mutating func drawActivities() {
+        let initial = scenario.subscribers.count
+        var random = SplitMix64(seed: (scenario.seed ^ 4 << 32).mixed)
+        for planned in moments(scenario.churn.follows, &random) {
+            let subscriber = UInt32(initial + followsAt.count)
+            followsAt.append(planned)
+            arrivals.append(Schedule.Arrival(planned: planned, action: .follow(subscriber: subscriber)))
+        }
+        // Each subscriber leaves once, in an order that does not follow the loading's: 2^31 − 1 is prime and larger than any count.
+        var left = 0
+        for planned in moments(scenario.churn.unfollows, &random) {
+            guard left < initial else { break }
+            let subscriber = UInt32(left * 2_147_483_647 % initial)
+            left += 1
+            arrivals.append(Schedule.Arrival(planned: planned, action: .unfollow(subscriber: subscriber)))
+        }
+    }
+
+    private func moments(_ arrivals: Scenario.Arrivals, _ random: inout SplitMix64) -> [Int64] {
+        let warmUp = scenario.warmUp.wholeNanoseconds
+        let from = min(end, warmUp + arrivals.from.wholeNanoseconds)
+        let until = min(end, arrivals.until.map { warmUp + $0.wholeNanoseconds } ?? end)
+        return moments(arrivals.perSecond, in: from..<max(from, until), &random)
+    }
+
+    /// Moments of a Poisson process: the gaps between arrivals are exponentially distributed.
+    private func moments(_ perSecond: Double, in range: Range<Int64>, _ random: inout SplitMix64) -> [Int64] {
+        guard perSecond > 0 else { return [] }
+        var moments: [Int64] = []
+        var at = Double(range.lowerBound)
+        while true {
+            let share = Double(random.next() >> 11) * 0x1p-53
+            at += -log(1 - share) / perSecond * 1e9
+            guard at < Double(range.upperBound) else { return moments }
+            moments.append(Int64(at))
+        }
+    }
+}
+
+extension Duration {
+    /// Nanoseconds of a duration of days at most, as scenarios have them.
+    package var wholeNanoseconds: Int64 { milliseconds * 1_000_000 }
+}

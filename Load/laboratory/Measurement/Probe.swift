@@ -1,0 +1,229 @@
+package import FanfareFanOut
+package import FanfareModel
+import Synchronization
+
+/// Stands between a shard and its transport and measures every push against the planned moment of its cause. It changes nothing, unless
+/// processor time is to be wasted (`waste`).
+///
+/// Each push is told by the serial in its payload, and each answer by its slot. The cost of a push is two or three accesses to arrays;
+/// histograms are written once for each run of equal pushes. Confined to the shard's thread, but for `readings`.
+package final class Probe: DeliverySource {
+    private unowned let source: any DeliverySource
+    private let table: PublicationTable
+    private let plan: ProbePlan
+    private let clock: () -> Int64
+    private let slots: SlotMarks
+    private var total = ProbeReading()
+    private var interval = ProbeReading.Interval()
+    /// Index of the running interval; negative before the measurement.
+    private var second = -1
+    /// Processor time in nanoseconds that each push costs more than it does, to show that a comparison finds so much.
+    var waste: Int64 = 0
+
+    /// - Parameter slotsMax: slots that the shard may use; pushes to further ones are not measured, and are counted as such.
+    package init(
+        _ source: any DeliverySource, _ table: PublicationTable, _ plan: ProbePlan, slotsMax: Int,
+        clock: @escaping () -> Int64
+    ) {
+        self.source = source
+        self.table = table
+        self.plan = plan
+        self.clock = clock
+        slots = SlotMarks(slotsMax)
+        total.firsts = Array(repeating: 0, count: table.capacity + 1)
+    }
+
+    package var demand: Int { source.demand }
+
+    package func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
+        let start = batch.deliveries.count
+        source.pull(limit: limit, at: moment, into: &batch)
+        guard batch.deliveries.count > start else { return }
+        let now = clock()
+        roll(to: now)
+        var position = start
+        while position < batch.deliveries.count {
+            let run = batch.run(from: position)
+            let payload = batch.payload(of: batch.deliveries[position])
+            noteLeft(run, payload.serial, in: batch, at: now)
+            if second >= 0 { total.stateBytes += run.count * payload.state.count }
+            position = run.upperBound
+        }
+        interval.sent += batch.deliveries.count - start
+        if waste > 0 { ProcessReadings.spin(waste * Int64(batch.deliveries.count - start)) }
+    }
+
+    private func noteLeft(_ run: Range<Int>, _ serial: UInt64, in batch: DeliveryBatch, at now: Int64) {
+        let row = table[serial]
+        var news = 0
+        for index in run {
+            let delivery = batch.deliveries[index]
+            guard delivery.slot.rawValue < slots.count else {
+                total.untracked += 1
+                continue
+            }
+            if slots.isNewTenant(delivery) {
+                let subscriber = Population.subscriber(of: batch.tokens[delivery.token])
+                if subscriber >= plan.population.initial {
+                    slots.sends(SlotMarks.follow(subscriber - plan.population.initial), to: delivery)
+                    continue
+                }
+            }
+            if slots.sends(UInt32(truncatingIfNeeded: serial), to: delivery) { news += 1 }
+        }
+        guard news > 0, row.isMeasured else { return }
+        total.record(.left, row, nanoseconds: now - row.planned, times: news)
+        total.record(.age, row, nanoseconds: now - row.decided, times: news)
+        if total.firsts[Int(serial)] == 0 { total.firsts[Int(serial)] = now }
+    }
+
+    package func complete(_ completions: [Completion], at moment: Moment) {
+        let now = clock()
+        roll(to: now)
+        var run: (serial: UInt32, count: Int) = (0, 0)
+        for completion in completions where completion.outcome == .accepted && completion.slot.rawValue < slots.count {
+            interval.accepted += 1
+            let serial = slots.accepts(completion)
+            if serial != run.serial {
+                noteAccepted(run.serial, times: run.count, at: now)
+                run = (serial, 0)
+            }
+            run.count += 1
+        }
+        noteAccepted(run.serial, times: run.count, at: now)
+        source.complete(completions, at: moment)
+    }
+
+    private func noteAccepted(_ serial: UInt32, times: Int, at now: Int64) {
+        guard serial != 0, times > 0 else { return }
+        if let number = SlotMarks.follow(of: serial) {
+            guard number < plan.followsAt.count, plan.followsAt[number] >= plan.measured.lowerBound else { return }
+            total.follow.record(nanoseconds: now - plan.start.moment - plan.followsAt[number], times: times)
+            return
+        }
+        let row = table[UInt64(serial)]
+        guard row.isMeasured else { return }
+        let took = now - row.planned
+        total.record(.accepted, row, nanoseconds: took, times: times)
+        interval.latency.record(nanoseconds: took, times: times)
+        if row.series == .goal { interval.goalLatency.record(nanoseconds: took, times: times) }
+        if row.goal > 0 { total.goals[Int(row.goal) - 1].record(nanoseconds: took, times: times) }
+    }
+
+    // MARK: Seconds
+
+    /// Puts finished seconds on the shelf.
+    package func roll(to now: Int64) {
+        let measured = now - plan.start.moment - plan.measured.lowerBound
+        let current = measured < 0 ? -1 : Int(measured / 1_000_000_000)
+        guard current > second else { return }
+        // Pushes sent before the measurement belong to no second.
+        if second >= 0 { plan.shelf.put(interval, second: second) }
+        interval = ProbeReading.Interval()
+        second = current
+    }
+
+    /// Notes how late a timer of the shard's loop fired: no turn since was longer.
+    package func noteTurn(_ nanoseconds: Int64) { interval.longestTurn = max(interval.longestTurn, nanoseconds) }
+
+    /// Returns everything measured. Called when the shard's thread has ended, or on it.
+    package func finish() -> ProbeReading {
+        if second >= 0 { plan.shelf.put(interval, second: second) }
+        interval = ProbeReading.Interval()
+        return total
+    }
+}
+
+/// Settings that all probes of a run share.
+package struct ProbePlan: Sendable {
+    package var population: Population
+    /// Planned moments of the follows in nanoseconds from the schedule's start, and the measured part of it.
+    package var followsAt: [Int64]
+    package var measured: Range<Int64>
+    package var start: ScheduleStart
+    package var shelf: ReadingShelf
+
+    package init(_ schedule: Schedule, population: Population, start: ScheduleStart, shelf: ReadingShelf) {
+        self.population = population
+        followsAt = schedule.followsAt
+        measured = schedule.measured
+        self.start = start
+        self.shelf = shelf
+    }
+}
+
+/// The moment at which a schedule starts. Shards have their probes and transports before it is known. Any thread.
+package final class ScheduleStart: Sendable {
+    private let nanoseconds = Atomic(ScheduleStart.unknown)
+    /// Far ahead of every clock; no sum with a scenario's times overflows.
+    private static let unknown = Int64.max / 2
+
+    package init() {}
+
+    /// Monotonic nanoseconds; far ahead while the start is not known.
+    package var moment: Int64 { nanoseconds.load(ordering: .relaxed) }
+    package func set(_ moment: Int64) { nanoseconds.store(moment, ordering: .relaxed) }
+}
+
+/// A probe's knowledge of each slot: the tenant's generation, the publication on its way, and the one accepted last. Numbers of 32 bits,
+/// because there are millions of slots.
+private final class SlotMarks {
+    let count: Int
+    private let generations: UnsafeMutablePointer<UInt32>
+    private let sending: UnsafeMutablePointer<UInt32>
+    private let accepted: UnsafeMutablePointer<UInt32>
+
+    private static let followBit: UInt32 = 1 << 31
+    private static let noGeneration = UInt32.max
+
+    init(_ count: Int) {
+        self.count = count
+        func marks(_ value: UInt32) -> UnsafeMutablePointer<UInt32> {
+            let marks = UnsafeMutablePointer<UInt32>.allocate(capacity: count)
+            marks.initialize(repeating: value, count: count)
+            return marks
+        }
+        generations = marks(SlotMarks.noGeneration)
+        sending = marks(0)
+        accepted = marks(0)
+    }
+
+    deinit {
+        for marks in [generations, sending, accepted] { marks.deallocate() }
+    }
+
+    /// Mark of the first push to an activity that has followed.
+    static func follow(_ number: Int) -> UInt32 { followBit | UInt32(truncatingIfNeeded: number) }
+    static func follow(of mark: UInt32) -> Int? { mark & followBit != 0 ? Int(mark & ~followBit) : nil }
+
+    /// Is `true` once for each tenant of a slot.
+    func isNewTenant(_ delivery: Delivery) -> Bool {
+        let slot = Int(delivery.slot.rawValue)
+        guard generations[slot] != delivery.generation else { return false }
+        generations[slot] = delivery.generation
+        sending[slot] = 0
+        accepted[slot] = 0
+        return true
+    }
+
+    /// - Returns: `true` unless the push is a repeat of one that was sent before.
+    @discardableResult
+    func sends(_ mark: UInt32, to delivery: Delivery) -> Bool {
+        let slot = Int(delivery.slot.rawValue)
+        // The first push of a tenant that has followed stays its first until it is accepted.
+        if SlotMarks.follow(of: sending[slot]) != nil { return false }
+        let isNews = sending[slot] != mark && accepted[slot] != mark
+        sending[slot] = accepted[slot] == mark ? 0 : mark
+        return isNews
+    }
+
+    /// - Returns: mark of the push; 0 for a repeat of what was accepted before.
+    func accepts(_ completion: Completion) -> UInt32 {
+        let slot = Int(completion.slot.rawValue)
+        guard generations[slot] == completion.generation, sending[slot] != 0 else { return 0 }
+        let mark = sending[slot]
+        accepted[slot] = mark
+        sending[slot] = 0
+        return mark
+    }
+}

@@ -1,0 +1,116 @@
+import FanfareLoop
+
+/// Everything that a probe has measured. Readings of several shards are merged.
+package struct ProbeReading: Sendable {
+    /// Figures of one second.
+    package struct Interval: Sendable {
+        package var sent = 0
+        package var accepted = 0
+        package var latency = LatencyHistogram()
+        package var goalLatency = LatencyHistogram()
+        /// Nanoseconds.
+        package var longestTurn: Int64 = 0
+
+        mutating func merge(_ other: Interval) {
+            sent += other.sent
+            accepted += other.accepted
+            latency.merge(other.latency)
+            goalLatency.merge(other.goalLatency)
+            longestTurn = max(longestTurn, other.longestTurn)
+        }
+    }
+
+    /// Histograms by series, then by topic kind, for the stages that each push has.
+    private var series: [[Stage: LatencyHistogram]] = Array(repeating: [:], count: Series.allCases.count)
+    private var kinds: [[Stage: LatencyHistogram]] = Array(repeating: [:], count: PublicationTable.kindsMax)
+    package var follow = LatencyHistogram()
+    /// Spreads of the goals, by their number from 0.
+    package var goals = Array(repeating: LatencyHistogram(), count: PublicationTable.goalsMax)
+    /// Monotonic moments of each publication's first push, by serial; 0 for those without one.
+    package var firsts: [Int64] = []
+    /// Bytes of content states handed to the transport.
+    package var stateBytes = 0
+    /// Pushes that were not measured, because there was no room for their slots.
+    package var untracked = 0
+
+    package init() {}
+
+    mutating func record(_ stage: Stage, _ row: PublicationTable.Row, nanoseconds: Int64, times: Int = 1) {
+        series[row.series.rawValue][stage, default: LatencyHistogram()].record(nanoseconds: nanoseconds, times: times)
+        kinds[Int(row.kind)][stage, default: LatencyHistogram()].record(nanoseconds: nanoseconds, times: times)
+    }
+
+    package subscript(_ series: Series, _ stage: Stage) -> LatencyHistogram {
+        self.series[series.rawValue][stage] ?? LatencyHistogram()
+    }
+    package subscript(kind index: Int, _ stage: Stage) -> LatencyHistogram { kinds[index][stage] ?? LatencyHistogram() }
+
+    package mutating func merge(_ other: ProbeReading) {
+        for index in series.indices {
+            for (stage, histogram) in other.series[index] {
+                series[index][stage, default: LatencyHistogram()].merge(histogram)
+            }
+        }
+        for index in kinds.indices {
+            for (stage, histogram) in other.kinds[index] {
+                kinds[index][stage, default: LatencyHistogram()].merge(histogram)
+            }
+        }
+        follow.merge(other.follow)
+        for index in goals.indices { goals[index].merge(other.goals[index]) }
+        if firsts.isEmpty {
+            firsts = other.firsts
+        } else {
+            for index in firsts.indices where index < other.firsts.count && other.firsts[index] != 0 {
+                firsts[index] = firsts[index] == 0 ? other.firsts[index] : min(firsts[index], other.firsts[index])
+            }
+        }
+        stateBytes += other.stateBytes
+        untracked += other.untracked
+    }
+}
+
+/// Finished seconds of all probes, merged. Any thread.
+package final class ReadingShelf: Sendable {
+    /// A second at rest.
+    private struct Second {
+        private var rest = ProbeReading.Interval()
+        private var latency = SparseHistogram(LatencyHistogram())
+        private var goalLatency = SparseHistogram(LatencyHistogram())
+
+        init(_ interval: ProbeReading.Interval) {
+            latency = SparseHistogram(interval.latency)
+            goalLatency = SparseHistogram(interval.goalLatency)
+            rest = interval
+            rest.latency = LatencyHistogram()
+            rest.goalLatency = LatencyHistogram()
+        }
+
+        var interval: ProbeReading.Interval {
+            var interval = rest
+            interval.latency = latency.histogram
+            interval.goalLatency = goalLatency.histogram
+            return interval
+        }
+    }
+
+    private let seconds = Locked<[Second]>([])
+    /// Seconds that are kept: a day.
+    private static let secondsMax = 86_400
+
+    package init() {}
+
+    func put(_ interval: ProbeReading.Interval, second: Int) {
+        guard second < ReadingShelf.secondsMax else { return }
+        seconds.withLock { seconds in
+            while seconds.count <= second { seconds.append(Second(ProbeReading.Interval())) }
+            var merged = seconds[second].interval
+            merged.merge(interval)
+            seconds[second] = Second(merged)
+        }
+    }
+
+    package var all: [ProbeReading.Interval] { seconds.withLock { $0 }.map(\.interval) }
+    /// The newest second; `nil` before the first.
+    package var last: ProbeReading.Interval? { seconds.withLock { $0.last }?.interval }
+}

@@ -1,0 +1,40 @@
+import FanfareModel
+
+/// Knowledge of each publication: the planned moment of its cause, and the moment of its decision.
+///
+/// The core's thread writes a row before any shard can know the publication; the ring's release publishes it to the shards, which only
+/// read it. `Sendable` is unchecked because the compiler does not know of that order.
+package final class PublicationTable: @unchecked Sendable {
+    package struct Row {
+        /// Monotonic nanoseconds; `decided` is the moment before the shards got it.
+        package var planned: Int64 = 0
+        package var decided: Int64 = 0
+        package var series = Series.conserving
+        /// Index of the topic kind in `kinds`.
+        package var kind: UInt8 = 0
+        /// Number of the goal whose spread is kept, from 1; 0 for others.
+        package var goal: UInt8 = 0
+        /// Is `false` for what was planned before the measurement.
+        package var isMeasured = false
+    }
+
+    package static let goalsMax = 64
+    package static let kindsMax = 4
+    /// Serials from 1 to this one have a row; later publications are not measured, and are counted as such.
+    package let capacity: Int
+    private let rows: UnsafeMutablePointer<Row>
+
+    package init(capacity: Int) {
+        self.capacity = capacity
+        rows = .allocate(capacity: capacity + 1)
+        rows.initialize(repeating: Row(), count: capacity + 1)
+    }
+
+    deinit { rows.deallocate() }
+
+    /// Core's thread only, before the publication is handed to the shards.
+    package func note(_ row: Row, of serial: UInt64) { if serial <= UInt64(capacity) { rows[Int(serial)] = row } }
+
+    /// - Parameter serial: of a publication that the caller has learnt of through its shard's ring.
+    package subscript(serial: UInt64) -> Row { serial <= UInt64(capacity) ? rows[Int(serial)] : Row() }
+}

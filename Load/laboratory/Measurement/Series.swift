@@ -1,0 +1,30 @@
+package import FanfareModel
+
+/// Publications that are measured together, by what they bring and how urgent they are; the follows are a series of their own.
+package enum Series: Int, Sendable, CaseIterable {
+    /// A change with an essential alert.
+    case goal
+    /// Another alert.
+    case alert
+    /// Silent, at priority 10.
+    case immediate
+    /// Silent, at priority 5.
+    case conserving
+    /// The first state of an activity that has followed during the run.
+    case follow
+
+    package var name: String { "\(self)" }
+
+    package init(_ publication: Publication, of occasion: Occasion?) {
+        if occasion == .goal || publication.alert?.class == .essential {
+            self = .goal
+        } else if publication.alert != nil {
+            self = .alert
+        } else {
+            self = publication.priority == .immediate ? .immediate : .conserving
+        }
+    }
+}
+
+/// Parts of a push's way, which have a histogram each.
+package enum Stage: String, Sendable, CaseIterable { case decided, first, left, accepted, last, age }

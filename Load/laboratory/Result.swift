@@ -1,0 +1,226 @@
+/// Result of one or several runs of a scenario, as `fanfare-load run --json` writes it. All times are seconds unless a name says otherwise.
+///
+/// Members are added without a new number; a change of the meaning of one gets a new `schema`.
+package struct LoadResult: Codable, Sendable {
+    package static let schemaNow = 1
+
+    package var schema = LoadResult.schemaNow
+    package var scenario: ScenarioSummary
+    package var machine: Machine
+    /// Runs in their order; `compare` needs several.
+    package var runs: [LoadRun]
+
+    package init(scenario: ScenarioSummary, machine: Machine, runs: [LoadRun] = []) {
+        self.scenario = scenario
+        self.machine = machine
+        self.runs = runs
+    }
+}
+
+/// The scenario of a result, for people.
+package struct ScenarioSummary: Codable, Sendable, Equatable {
+    package var name: String
+    /// Question that the scenario answers, and the description of a good result.
+    package var question: String
+    package var good: String
+    package var subscribers: Int
+    package var topics: Int
+    package var shards: Int
+    package var transport: String
+    package var seed: UInt64
+    /// Factor by which the scenario's sizes and rates were multiplied.
+    package var scale: Double
+    /// Factor by which the scenario's rates were multiplied on top of `scale` (`fanfare-load saturate`).
+    package var rate: Double
+
+    package init(
+        name: String, question: String, good: String, subscribers: Int, topics: Int, shards: Int, transport: String,
+        seed: UInt64, scale: Double, rate: Double
+    ) {
+        self.name = name
+        self.question = question
+        self.good = good
+        self.subscribers = subscribers
+        self.topics = topics
+        self.shards = shards
+        self.transport = transport
+        self.seed = seed
+        self.scale = scale
+        self.rate = rate
+    }
+}
+
+/// Machine and build of a result. Figures of two machines do not compare.
+package struct Machine: Codable, Sendable, Equatable {
+    package var processor = ""
+    package var processors = 0
+    package var memoryBytes: Int64 = 0
+    package var kernel = ""
+    /// Commit of the working folder; ends in `+` if files differ from it, and is empty outside a repository.
+    package var commit = ""
+    /// Is `true` for a debug build, whose figures are not worth comparing.
+    package var isDebugBuild = false
+    /// Start of the first run, RFC 3339.
+    package var startedAt = ""
+
+    package init() {}
+}
+
+/// One run of a scenario. Warm-up is counted nowhere except in `funnel.warmUp`.
+package struct LoadRun: Codable, Sendable {
+    package var verdict: Verdict
+    /// Measured time, without warm-up.
+    package var seconds: Double
+    /// Figures by name, as thresholds name them: `goal.last.p99`, `cpu.per.push`. Seconds, bytes, counts, and shares of one.
+    package var figures: [String: Double] = [:]
+    package var latencies: [Latency] = []
+    /// One for each second of the measurement, the wait for the last push included.
+    package var intervals: [Interval] = []
+    /// Goals in the order of their planned moments; at most `Goal.goalsMax`.
+    package var goals: [Goal] = []
+    /// From raw events to accepted pushes, each step with its count.
+    package var funnel: [Count] = []
+    /// Answers to pushes by class: `accepted`, `dead`, `throttled`, …, or by status and reason where the transport knows them.
+    package var answers: [Count] = []
+    /// Updates and alerts that were not sent, by reason.
+    package var suppressed: [Count] = []
+    package var threads: [ThreadCost] = []
+    /// Figures of the scenario that this engine or transport does not have, each with the reason.
+    package var notes: [String] = []
+
+    package init(verdict: Verdict, seconds: Double) {
+        self.verdict = verdict
+        self.seconds = seconds
+    }
+}
+
+/// Judgement of a run.
+package struct Verdict: Codable, Sendable, Equatable {
+    package struct Outcome: Codable, Sendable, Equatable {
+        /// Threshold as it was written: `goal.last.p99 < 2.5 s`.
+        package var expression: String
+        package var figure: String
+        /// Measured value; `nil` if the run has no such figure, which breaks the threshold.
+        package var value: Double?
+        package var limit: Double
+        package var holds: Bool
+        /// The outcome in one sentence.
+        package var sentence: String
+
+        package init(
+            expression: String, figure: String, value: Double?, limit: Double, holds: Bool, sentence: String
+        ) {
+            self.expression = expression
+            self.figure = figure
+            self.value = value
+            self.limit = limit
+            self.holds = holds
+            self.sentence = sentence
+        }
+    }
+
+    package var passes: Bool
+    /// Faults that make the figures worthless whatever the thresholds say, in one sentence each: `generator late: …`.
+    package var faults: [String]
+    package var thresholds: [Outcome]
+
+    package init(faults: [String], thresholds: [Outcome]) {
+        self.faults = faults
+        self.thresholds = thresholds
+        passes = faults.isEmpty && thresholds.allSatisfy(\.holds)
+    }
+}
+
+/// Distribution of one stage's times over one series of publications.
+package struct Latency: Codable, Sendable {
+    /// Publications by what they bring: `goal` (an essential alert), `alert` (another alert), `immediate` and `conserving` (silent, by
+    /// priority), `follow` (the first state of a new activity), `all`; or a topic kind: `kind/football`.
+    package var series: String
+    /// Stage that ends the time, which begins at the planned moment of the event: `decided`, `first` (push of the audience handed to the
+    /// transport), `left` (each push handed to the transport), `accepted` (each push), `last` (activity of the audience accepted).
+    /// Two stages begin elsewhere: `age` (from the version's arrival at the shard to each push) and `lateness` (of the generator).
+    package var stage: String
+    package var histogram: LatencyHistogram
+
+    package init(series: String, stage: String, histogram: LatencyHistogram) {
+        self.series = series
+        self.stage = stage
+        self.histogram = histogram
+    }
+}
+
+/// Figures of one second.
+package struct Interval: Codable, Sendable {
+    /// End of the interval, in seconds from the start of the measurement.
+    package var second: Double
+    package var events = 0
+    package var sent = 0
+    package var accepted = 0
+    /// From the planned moment to the accepted push, of the pushes accepted in this second: all, and those with goals.
+    package var latency = LatencyHistogram()
+    package var goalLatency = LatencyHistogram()
+    /// Age of the oldest publication that an activity lacks.
+    package var oldestUndelivered = 0.0
+    /// Activities that lack something.
+    package var owed = 0
+    /// Longest turn of the core's loop and of the shards' loops.
+    package var longestTurnCore = 0.0
+    package var longestTurnShard = 0.0
+    package var residentBytes: Int64 = 0
+    package var cpuSeconds = 0.0
+    /// Commands that wait in the rings from the core to its shards, and arrivals that wait for the core.
+    package var commandsWaiting = 0
+    package var arrivalsWaiting = 0
+    package var connections = 0
+    package var threads = 0
+    package var descriptors = 0
+
+    package init(second: Double) { self.second = second }
+}
+
+/// The spread of a goal through its audience.
+package struct Goal: Codable, Sendable {
+    package static let goalsMax = 256
+
+    package var topic: String
+    /// Planned moment, in seconds from the start of the measurement.
+    package var planned: Double
+    /// Activities that accepted it.
+    package var audience: Int
+    /// Seconds from the planned moment to the first push and to the last accepted push; `nil` if the goal was not measured to its end.
+    package var first: Double?
+    package var last: Double?
+    /// Accepted pushes by the time from the planned moment.
+    package var spread: LatencyHistogram
+
+    package init(topic: String, planned: Double, audience: Int, first: Double?, last: Double?, spread: LatencyHistogram)
+    {
+        self.topic = topic
+        self.planned = planned
+        self.audience = audience
+        self.first = first
+        self.last = last
+        self.spread = spread
+    }
+}
+
+package struct Count: Codable, Sendable, Equatable {
+    package var name: String
+    package var count: Int
+
+    package init(_ name: String, _ count: Int) {
+        self.name = name
+        self.count = count
+    }
+}
+
+/// Processor time of a thread of the process, or of a program beside it.
+package struct ThreadCost: Codable, Sendable, Equatable {
+    package var name: String
+    package var cpuSeconds: Double
+
+    package init(name: String, cpuSeconds: Double) {
+        self.name = name
+        self.cpuSeconds = cpuSeconds
+    }
+}

@@ -1,0 +1,137 @@
+import FanfareDecisions
+package import FanfareModel
+
+/// The core's part of the measurement: when each publication was decided, and when its last activity had it. Confined to the core's thread;
+/// all moments are monotonic nanoseconds.
+package struct DecisionMeter {
+    /// The cause of what is decided now.
+    package struct Cause {
+        package var topic: TopicID
+        package var planned: Int64
+        package var occasion: Occasion?
+
+        package init(topic: TopicID, planned: Int64, occasion: Occasion?) {
+            self.topic = topic
+            self.planned = planned
+            self.occasion = occasion
+        }
+    }
+
+    /// A goal whose spread is measured.
+    package struct TrackedGoal {
+        package var serial: UInt64
+        package var topic: TopicID
+        package var planned: Int64
+        package var last: Int64?
+    }
+
+    package let table: PublicationTable
+    /// Measured part of the planned moments.
+    package var measured: Range<Int64> = .max..<Int64.max
+    /// The event that is being decided; `nil` while timers act.
+    package var cause: Cause?
+    /// Moment at which the rules let go what a timer publishes.
+    package var deadline: Int64 = 0
+    private var decided: [LatencyHistogram] = Array(repeating: LatencyHistogram(), count: Series.allCases.count)
+    private var last: [LatencyHistogram] = Array(repeating: LatencyHistogram(), count: Series.allCases.count)
+    private var decidedByKind: [LatencyHistogram] = Array(
+        repeating: LatencyHistogram(), count: PublicationTable.kindsMax)
+    private var lastByKind: [LatencyHistogram] = Array(repeating: LatencyHistogram(), count: PublicationTable.kindsMax)
+    /// Topic kinds by their index; kinds beyond the last count with it.
+    package private(set) var kinds: [TopicKind] = []
+    package private(set) var goals: [TrackedGoal] = []
+    /// Outcomes of the measured events and of timers, and reasons for demoted alerts.
+    package private(set) var outcomes: [Outcome: Int] = [:]
+    /// Publications, events that changed something visible, and the rules' answers to alerts, of the measurement.
+    package private(set) var counts = (publications: 0, visible: 0, alertsGranted: 0, alertsDemoted: 0)
+    /// Highest serial that has been noted.
+    package private(set) var newest: UInt64 = 0
+    /// Publications that a newer one's completion finishes, by topic.
+    private var overtaken: [TopicID: [UInt64]] = [:]
+
+    package init(_ table: PublicationTable) { self.table = table }
+
+    /// Is `true` for the schedule's planned moments; timers act when their deadline is in the measurement.
+    private func isMeasured(_ planned: Int64) -> Bool { measured.contains(planned) }
+
+    /// Notes a publication before any shard gets it.
+    package mutating func note(_ publication: Publication, at now: Int64) {
+        var row = PublicationTable.Row()
+        let isOfCause = cause?.topic == publication.topicID
+        row.planned = isOfCause ? cause?.planned ?? deadline : deadline
+        row.decided = now
+        row.series = Series(publication, of: isOfCause ? cause?.occasion : nil)
+        row.kind = index(of: publication.topicKind)
+        row.isMeasured = isMeasured(row.planned)
+        newest = max(newest, publication.serial)
+        if row.isMeasured {
+            counts.publications += 1
+            decided[row.series.rawValue].record(nanoseconds: now - row.planned)
+            decidedByKind[Int(row.kind)].record(nanoseconds: now - row.planned)
+            if row.series == .goal, goals.count < PublicationTable.goalsMax {
+                goals.append(
+                    TrackedGoal(serial: publication.serial, topic: publication.topicID, planned: row.planned))
+                row.goal = UInt8(goals.count)
+            }
+        }
+        table.note(row, of: publication.serial)
+    }
+
+    private mutating func index(of kind: TopicKind) -> UInt8 {
+        if let known = kinds.firstIndex(of: kind) { return UInt8(known) }
+        guard kinds.count < PublicationTable.kindsMax else { return UInt8(kinds.count - 1) }
+        kinds.append(kind)
+        return UInt8(kinds.count - 1)
+    }
+
+    package mutating func note(_ record: DecisionRecord) {
+        guard isMeasured(cause?.planned ?? deadline) else { return }
+        outcomes[record.outcome, default: 0] += 1
+        if record.origin == .event, [.published, .conflated].contains(record.outcome) { counts.visible += 1 }
+        switch record.alert {
+        case .granted: counts.alertsGranted += 1
+        case .demoted: counts.alertsDemoted += 1
+        case nil: break
+        }
+    }
+
+    /// - Parameter moment: time at which the last activity had the publication; `nil` if no activity was to get it.
+    package mutating func complete(_ serial: UInt64, of topic: TopicID, at moment: Int64?) {
+        finish(serial, at: moment)
+        // Without a moment nothing is known of older publications: a lineup may have nothing new to see in this one.
+        guard !overtaken.isEmpty, let moment, let older = overtaken[topic] else { return }
+        for older in older where older < serial { finish(older, at: moment) }
+        let rest = older.filter { $0 > serial }
+        overtaken[topic] = rest.isEmpty ? nil : rest
+    }
+
+    package mutating func overtake(_ serial: UInt64, of topic: TopicID) {
+        overtaken[topic, default: []].append(serial)
+    }
+
+    private mutating func finish(_ serial: UInt64, at moment: Int64?) {
+        let row = table[serial]
+        guard let moment, row.isMeasured else { return }
+        last[row.series.rawValue].record(nanoseconds: moment - row.planned)
+        lastByKind[Int(row.kind)].record(nanoseconds: moment - row.planned)
+        if row.goal > 0 { goals[Int(row.goal) - 1].last = moment }
+    }
+
+    // MARK: Results
+
+    package subscript(_ series: Series, _ stage: Stage) -> LatencyHistogram {
+        switch stage {
+        case .decided: decided[series.rawValue]
+        case .last: last[series.rawValue]
+        default: LatencyHistogram()
+        }
+    }
+
+    package subscript(kind index: Int, _ stage: Stage) -> LatencyHistogram {
+        switch stage {
+        case .decided: decidedByKind[index]
+        case .last: lastByKind[index]
+        default: LatencyHistogram()
+        }
+    }
+}

@@ -1,0 +1,332 @@
+import FanfareAPNs
+import FanfareDecisions
+import FanfareFanOut
+import FanfareModel
+
+/// Makes a run's result of everything that was measured.
+struct RunFigures {
+    let scenario: Scenario
+    let schedule: Schedule
+    let meter: DecisionMeter
+    let recorder: RunRecorder
+    let generator: Generator.Report
+    let remains: [ProbedTransport.Remains]
+    /// Monotonic nanoseconds of the schedule's start.
+    let start: Int64
+    /// Events decided in the measurement.
+    let events: Int
+    /// The probes' seconds.
+    let seconds: [ProbeReading.Interval]
+
+    private var measuredFrom: Int64 { start + schedule.measured.lowerBound }
+
+    func result() -> LoadRun {
+        let reading = remains.reduce(into: ProbeReading()) { $0.merge($1.reading) }
+        let latencies = latencies(reading)
+        let intervals = mergedIntervals()
+        var figures: [String: Double] = [:]
+        for latency in latencies {
+            figures.merge(latency.histogram.figures("\(latency.series).\(latency.stage)")) { $1 }
+        }
+        figures.merge(generator.lateness.figures("lateness")) { $1 }
+        let pushes = pushDelta()
+        addThroughput(pushes, reading, to: &figures)
+        addCosts(pushes, to: &figures)
+        addGrowth(intervals, to: &figures)
+        var run = LoadRun(
+            verdict: Verdict(faults: faults(reading), thresholds: scenario.thresholds.map { $0.judge(figures) }),
+            seconds: length)
+        run.figures = figures
+        run.latencies = latencies
+        run.intervals = intervals
+        run.goals = goals(reading)
+        run.funnel = funnel(pushes)
+        run.answers = answers(pushes)
+        run.suppressed = suppressed()
+        run.threads = threads()
+        run.notes = notes(reading)
+        return run
+    }
+
+    // MARK: Latencies
+
+    private func latencies(_ reading: ProbeReading) -> [Latency] {
+        var all: [Latency] = []
+        func add(_ series: String, _ stage: Stage, _ histogram: LatencyHistogram) {
+            if histogram.count > 0 { all.append(Latency(series: series, stage: stage.rawValue, histogram: histogram)) }
+        }
+        let firsts = firsts(reading)
+        for stage in Stage.allCases {
+            var sum = LatencyHistogram()
+            for series in Series.allCases {
+                var histogram = meter[series, stage]
+                histogram.merge(reading[series, stage])
+                if stage == .first { histogram.merge(firsts[series] ?? LatencyHistogram()) }
+                add(series.name, stage, histogram)
+                sum.merge(histogram)
+            }
+            add("all", stage, sum)
+            for (index, kind) in meter.kinds.enumerated() {
+                var histogram = meter[kind: index, stage]
+                histogram.merge(reading[kind: index, stage])
+                add("kind/\(kind)", stage, histogram)
+            }
+        }
+        add("follow", .accepted, reading.follow)
+        return all
+    }
+
+    /// Times from the plan to the first push of each publication.
+    private func firsts(_ reading: ProbeReading) -> [Series: LatencyHistogram] {
+        var histograms: [Series: LatencyHistogram] = [:]
+        for (serial, moment) in reading.firsts.enumerated() where moment > 0 {
+            let row = meter.table[UInt64(serial)]
+            histograms[row.series, default: LatencyHistogram()].record(nanoseconds: moment - row.planned)
+        }
+        return histograms
+    }
+
+    private func goals(_ reading: ProbeReading) -> [Goal] {
+        meter.goals.enumerated().map { number, goal in
+            let spread = reading.goals[number]
+            let first = Int(goal.serial) < reading.firsts.count ? reading.firsts[Int(goal.serial)] : 0
+            return Goal(
+                topic: goal.topic.rawValue, planned: Double(goal.planned - measuredFrom) / 1e9,
+                audience: Int(spread.count), first: first > 0 ? Double(first - goal.planned) / 1e9 : nil,
+                last: goal.last.map { Double($0 - goal.planned) / 1e9 }, spread: spread)
+        }
+    }
+
+    // MARK: Throughput and cost
+
+    private var length: Double {
+        let end = recorder.after?.reading.at ?? measuredFrom
+        return max(0, Double(end - measuredFrom) / 1e9)
+    }
+
+    private func pushDelta() -> [(name: String, count: Int)] {
+        guard let before = recorder.before?.counts.pushes, let after = recorder.after?.counts.pushes else { return [] }
+        return [
+            ("sent", after.sent - before.sent), ("accepted", after.accepted - before.accepted),
+            ("dead", after.dead - before.dead), ("held", after.held - before.held),
+            ("throttled", after.throttled - before.throttled), ("failed", after.failed - before.failed),
+            ("uncertain", after.uncertain - before.uncertain),
+            ("notProcessed", after.notProcessed - before.notProcessed),
+            ("conserved", after.conserved - before.conserved),
+        ]
+    }
+
+    private func addThroughput(
+        _ pushes: [(name: String, count: Int)], _ reading: ProbeReading, to figures: inout [String: Double]
+    ) {
+        for push in pushes { figures["pushes.\(push.name)"] = Double(push.count) }
+        figures["pushes.missing"] = Double(recorder.after.map { $0.counts.owed + $0.counts.refused } ?? 0)
+        figures["pushes.untracked"] = Double(reading.untracked)
+        figures["pushes.per.second"] = (figures["pushes.accepted"] ?? 0) / max(length, 1e-9)
+        figures["pushes.per.second.max"] = Double(seconds.map(\.accepted).max() ?? 0)
+        figures["events"] = Double(events)
+        figures["events.per.second"] = Double(events) / scenario.duration.inSeconds
+        figures["updates"] = Double(meter.counts.publications)
+        figures["goals"] = Double(meter[.goal, .decided].count)
+        figures["arrivals.missing"] = Double(generator.left)
+        figures["engine.full"] = generator.fullSeconds / max(length, 1e-9)
+        figures["bytes.state"] = Double(reading.stateBytes)
+        let body = remains.reduce(0) {
+            $0 + Double($1.statistics.bodyBytes - min($1.before.bodyBytes, $1.statistics.bodyBytes))
+        }
+        if body > 0 { figures["bytes.body"] = body }
+        if let sent = figures["pushes.sent"], sent > 0 {
+            figures["bytes.per.push"] = (body > 0 ? body : Double(reading.stateBytes)) / sent
+        }
+        figures["rings.commands.max"] = Double(recorder.commandsMax)
+        figures["rings.arrivals.max"] = Double(recorder.arrivalsMax)
+        figures["activities"] = Double(recorder.after?.counts.activities ?? 0)
+        if let transport = recorder.after?.counts.transport, transport.connectionsOpened > 0 {
+            figures["connections"] = Double(transport.connections)
+            figures["connections.opened"] = Double(transport.connectionsOpened)
+        }
+    }
+
+    private func addCosts(_ pushes: [(name: String, count: Int)], to figures: inout [String: Double]) {
+        let threads = threads()
+        func sum(_ isWanted: (String) -> Bool) -> Double {
+            threads.filter { isWanted($0.name) }.reduce(0) { $0 + $1.cpuSeconds }
+        }
+        let shards = sum { $0.hasPrefix("fanfare shard") }
+        figures["cpu.shards"] = shards
+        figures["cpu.generator"] = sum { $0 == "generator" }
+        let simulators = Set(recorder.companions.keys)
+        figures["cpu.core"] = sum { $0 == RunFigures.coreName }
+        figures["cpu.process"] = sum { !simulators.contains($0) }
+        for name in simulators { figures["cpu.\(name)"] = recorder.companions[name] }
+        let sent = Double(pushes.first { $0.name == "sent" }?.count ?? 0)
+        if sent > 0 {
+            figures["cpu.per.push"] = (shards + (figures["cpu.core"] ?? 0)) / sent
+            figures["cpu.per.push.shards"] = shards / sent
+        }
+        figures["turn.core.max"] = recorder.intervals.map(\.longestTurnCore).max() ?? 0
+        figures["turn.shard.max"] = Double(seconds.map(\.longestTurn).max() ?? 0) / 1e9
+    }
+
+    static let coreName = "core"
+
+    /// Growth over the measurement: the median of its last fifth beside that of its first fifth.
+    private func addGrowth(_ intervals: [Interval], to figures: inout [String: Double]) {
+        let resident = intervals.map { Double($0.residentBytes) }
+        figures["memory.resident"] = resident.last ?? 0
+        figures["memory.peak"] = resident.max() ?? 0
+        if let activities = figures["activities"], activities > 0 {
+            figures["memory.per.activity"] = (resident.last ?? 0) / activities
+        }
+        // Before that nothing can be said of growth.
+        guard intervals.count >= 5 else { return }
+        figures["growth.memory"] = RunFigures.growth(resident)
+        figures["growth.threads"] = RunFigures.growth(intervals.map { Double($0.threads) })
+        figures["growth.descriptors"] = RunFigures.growth(intervals.map { Double($0.descriptors) })
+    }
+
+    /// Relative growth from the median of the first fifth to that of the last fifth.
+    static func growth(_ values: [Double]) -> Double {
+        let part = max(1, values.count / 5)
+        func median(_ values: some Sequence<Double>) -> Double {
+            let sorted = values.sorted()
+            return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
+        }
+        let first = median(values.prefix(part))
+        return first > 0 ? median(values.suffix(part)) / first - 1 : 0
+    }
+
+    private func threads() -> [ThreadCost] {
+        let before = recorder.before?.reading.threads ?? [:]
+        let after = recorder.after?.reading.threads ?? [:]
+        // The generator's thread may have ended before the reading, and its own figure includes the warm-up.
+        var seconds = after.map { ($0.key, max(0, $0.value - before[$0.key, default: 0])) }.filter {
+            $0.0 != "generator"
+        }
+        seconds.append(("generator", generator.cpuSeconds))
+        seconds += recorder.companions.map { ($0.key, $0.value) }
+        return seconds.sorted { ($1.1, $0.0) < ($0.1, $1.0) }.map { ThreadCost(name: $0.0, cpuSeconds: $0.1) }
+    }
+
+    // MARK: Counts
+
+    private func funnel(_ pushes: [(name: String, count: Int)]) -> [Count] {
+        func pushed(_ name: String) -> Int { pushes.first { $0.name == name }?.count ?? 0 }
+        let planned = schedule.arrivals.count { arrival in
+            guard schedule.measured.contains(arrival.planned) else { return false }
+            switch arrival.action {
+            case .event, .recorded: return true
+            case .follow, .unfollow: return false
+            }
+        }
+        return [
+            Count("events planned", planned), Count("events decided", events),
+            Count("visible changes", meter.counts.visible),
+            Count("updates published", meter.counts.publications), Count("alerts granted", meter.counts.alertsGranted),
+            Count("pushes sent", pushed("sent")), Count("pushes accepted", pushed("accepted")),
+        ]
+    }
+
+    private func answers(_ pushes: [(name: String, count: Int)]) -> [Count] {
+        var counts = pushes.filter { !["sent", "conserved"].contains($0.name) && $0.count > 0 }.map {
+            Count($0.name, $0.count)
+        }
+        var reasons: [String: Int] = [:]
+        for remains in remains {
+            for (reason, count) in remains.statistics.reasons {
+                reasons["\(reason)", default: 0] += Int(count) - Int(remains.before.reasons[reason] ?? 0)
+            }
+        }
+        counts += reasons.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { Count($0.key, $0.value) }
+        return counts
+    }
+
+    private func suppressed() -> [Count] {
+        var counts = Outcome.allCases.filter { $0 != .published }.compactMap { outcome in
+            meter.outcomes[outcome].map { Count("events \(outcome.rawValue)", $0) }
+        }
+        if meter.counts.alertsDemoted > 0 { counts.append(Count("alerts demoted", meter.counts.alertsDemoted)) }
+        guard let before = recorder.before?.counts.alerts, let after = recorder.after?.counts.alerts else {
+            return counts
+        }
+        counts += [
+            Count("alerts superseded", after.superseded - before.superseded),
+            Count("alerts revoked", after.revoked - before.revoked), Count("alerts stale", after.stale - before.stale),
+            Count("alerts silenced", after.silenced - before.silenced),
+            Count("alerts limited", after.limited - before.limited),
+        ].filter { $0.count > 0 }
+        return counts
+    }
+
+    private func mergedIntervals() -> [Interval] {
+        return recorder.intervals.enumerated().map { index, interval in
+            var interval = interval
+            guard index < seconds.count else { return interval }
+            interval.sent = seconds[index].sent
+            interval.accepted = seconds[index].accepted
+            interval.latency = seconds[index].latency
+            interval.goalLatency = seconds[index].goalLatency
+            interval.longestTurnShard = Double(seconds[index].longestTurn) / 1e9
+            return interval
+        }
+    }
+
+    // MARK: Faults
+
+    private func faults(_ reading: ProbeReading) -> [String] {
+        RunFigures.faults(
+            lateness: generator.lateness, limit: scenario.lateness, left: generator.left,
+            planned: schedule.arrivals.count)
+            + (recorder.isInterrupted ? ["the run was interrupted"] : [])
+            + (recorder.before == nil ? ["the run ended before its measurement began"] : [])
+    }
+
+    /// Faults that make a run's figures worthless.
+    static func faults(lateness: LatencyHistogram, limit: Duration, left: Int, planned: Int) -> [String] {
+        var faults: [String] = []
+        let p99 = Double(lateness.quantile(0.99) ?? 0) / 1e6
+        if p99 > limit.inSeconds {
+            faults.append(
+                "generator late: of its arrivals 1 % left more than \((p99 * 1000).shortened) ms after their planned moment, "
+                    + "and at most \(limit.milliseconds) ms are allowed; the load was not the planned one")
+        }
+        if left > 0 {
+            faults.append("generator late: \(left) of \(planned) arrivals were never handed over")
+        }
+        return faults
+    }
+
+    private func notes(_ reading: ProbeReading) -> [String] {
+        var notes: [String] = []
+        if reading.untracked > 0 {
+            notes.append("\(reading.untracked) pushes were not measured: there was no room for their slots")
+        }
+        if meter.newest > UInt64(meter.table.capacity) {
+            notes.append("publications after the first \(meter.table.capacity) were not measured")
+        }
+        if scenario.transport.isSink {
+            notes.append("a sink has no connections, and no bytes beside the content states")
+        }
+        return notes
+    }
+}
+
+extension LoadTransport {
+    fileprivate var isSink: Bool { if case .discard = self { true } else { false } }
+}
+
+extension LatencyHistogram {
+    /// Percentiles in seconds under `name.p50` and so on; nothing for an empty histogram.
+    package func figures(_ name: String) -> [String: Double] {
+        guard count > 0 else { return [:] }
+        var figures = ["\(name).count": Double(count), "\(name).max": Double(max) / 1e6]
+        for (suffix, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999), ("p9999", 0.9999)] {
+            figures["\(name).\(suffix)"] = Double(quantile(share) ?? 0) / 1e6
+        }
+        return figures
+    }
+}
+
+extension Duration {
+    var inSeconds: Double { self / .seconds(1) }
+}

@@ -1,0 +1,141 @@
+import FanfareFanOut
+import FanfareLoop
+import Foundation
+
+/// A look at a run while it goes on.
+package struct LoadProgress: Sendable {
+    /// Seconds from the start of the measurement; negative before it, and `nil` while the run is prepared.
+    package var seconds: Double?
+    package var duration = 0.0
+    package var accepted = 0
+    package var acceptedPerSecond = 0.0
+    package var owed = 0
+    /// Age in seconds of the oldest publication that an activity lacks.
+    package var oldestUndelivered = 0.0
+    /// The newest whole second's times from plan to accepted push.
+    package var latency = LatencyHistogram()
+    package var answers: [Count] = []
+    package var residentBytes: Int64 = 0
+
+    package init() {}
+}
+
+/// Keeps what the core's thread sees of a run: figures of each second, and the processor times at both ends. Core's thread only.
+final class RunRecorder {
+    struct Look {
+        var now: Int64
+        var events: Int
+        var counts: ShardCounts
+        var freshness: FreshnessReport
+        var commandsWaiting: Int
+        var arrivalsWaiting: Int
+    }
+
+    /// Processor seconds of all threads, with the moment of reading.
+    struct Reading {
+        var at: Int64
+        var threads: [String: Double]
+        static func now() -> Reading { Reading(at: Clock.monotonicNanoseconds(), threads: ProcessReadings.threads()) }
+    }
+
+    private let scenario: Scenario
+    private let shelf: ReadingShelf
+    private var measuredFrom = Int64.max
+    private(set) var intervals: [Interval] = []
+    private(set) var before: (counts: ShardCounts, reading: Reading)?
+    private(set) var after: (counts: ShardCounts, reading: Reading)?
+    /// Processor seconds of the companions by name, over their whole life.
+    private(set) var companions: [String: Double] = [:]
+    private var latest: Look?
+    private var lookBefore: (accepted: Int, at: Int64) = (0, 0)
+    private var perSecond = 0.0
+    private var longestTurn: Int64 = 0
+    /// Events and processor seconds at the end of the interval before.
+    private var counted: (events: Int, cpu: Double) = (0, 0)
+    private(set) var commandsMax = 0
+    var isInterrupted = false
+    private(set) var arrivalsMax = 0
+
+    init(_ scenario: Scenario, _ shelf: ReadingShelf) {
+        self.scenario = scenario
+        self.shelf = shelf
+    }
+
+    func begin(at measuredFrom: Int64) { self.measuredFrom = measuredFrom }
+
+    func noteTurn(_ nanoseconds: Int64) { longestTurn = max(longestTurn, nanoseconds) }
+
+    func look(_ look: Look) {
+        latest = look
+        if look.now - lookBefore.at >= 1_000_000_000 {
+            let accepted = look.counts.pushes.accepted
+            perSecond = Double(accepted - lookBefore.accepted) * 1e9 / Double(look.now - lookBefore.at)
+            lookBefore = (accepted, look.now)
+        }
+        guard look.now >= measuredFrom else { return }
+        commandsMax = max(commandsMax, look.commandsWaiting)
+        arrivalsMax = max(arrivalsMax, look.arrivalsWaiting)
+        if before == nil {
+            before = (look.counts, .now())
+            counted = (look.events, before?.reading.threads.values.reduce(0, +) ?? 0)
+            longestTurn = 0
+        }
+        let elapsed = look.now - measuredFrom
+        if elapsed >= Int64(intervals.count + 1) * 1_000_000_000 { append(look, seconds: Double(elapsed) / 1e9) }
+    }
+
+    private func append(_ look: Look, seconds: Double) {
+        var interval = Interval(second: seconds)
+        let cpu = ProcessReadings.threads().values.reduce(0, +)
+        let memory = ProcessReadings.memory()
+        interval.events = look.events - counted.events
+        interval.cpuSeconds = cpu - counted.cpu
+        counted = (look.events, cpu)
+        interval.oldestUndelivered = Double(look.freshness.oldestUndelivered) / 1e9
+        interval.owed = look.counts.owed
+        interval.longestTurnCore = Double(longestTurn) / 1e9
+        longestTurn = 0
+        interval.residentBytes = memory.residentBytes
+        interval.threads = memory.threads
+        interval.descriptors = memory.descriptors
+        interval.commandsWaiting = look.commandsWaiting
+        interval.arrivalsWaiting = look.arrivalsWaiting
+        interval.connections = look.counts.transport.connections
+        intervals.append(interval)
+    }
+
+    func end(_ counts: ShardCounts, _ reading: Reading) { after = (counts, reading) }
+
+    func finish(_ programs: Companions) {
+        for program in programs.all {
+            let seconds = program.cpuSeconds
+            let summary = program.stop()
+            companions[program.name] = summary["cpu_seconds"] ?? seconds
+        }
+    }
+
+    func progress(at now: Int64, start: Int64) -> LoadProgress {
+        var progress = LoadProgress()
+        progress.duration = Double(scenario.duration.wholeNanoseconds) / 1e9
+        if measuredFrom < .max { progress.seconds = Double(now - measuredFrom) / 1e9 }
+        guard let latest else { return progress }
+        progress.accepted = latest.counts.pushes.accepted
+        progress.acceptedPerSecond = perSecond
+        progress.owed = latest.counts.owed
+        progress.oldestUndelivered = Double(latest.freshness.oldestUndelivered) / 1e9
+        progress.latency = shelf.last?.latency ?? LatencyHistogram()
+        progress.answers = latest.counts.pushes.answers
+        progress.residentBytes = intervals.last?.residentBytes ?? 0
+        return progress
+    }
+}
+
+extension ShardCounts.Pushes {
+    /// Answers by class, those that occurred.
+    var answers: [Count] {
+        [
+            Count("accepted", accepted), Count("dead", dead), Count("held", held), Count("throttled", throttled),
+            Count("failed", failed), Count("uncertain", uncertain), Count("notProcessed", notProcessed),
+        ].filter { $0.count > 0 }
+    }
+}

@@ -1,0 +1,293 @@
+import Fanfare
+import FanfareDecisions
+import FanfareFanOut
+import FanfareLoop
+import FanfareModel
+
+/// One run of a scenario through the whole engine. The core works on the calling thread, each shard and the generator on one of their own.
+///
+/// The course: subscribers are loaded, connections open, the topics begin; then the schedule runs, of which the warm-up is not counted;
+/// then the last pushes have `drain` to arrive.
+package final class ScenarioRun {
+    private enum Stage { case connecting, opening, settling, running, draining, over }
+
+    private let plan: RunPlan
+    private let loop: Loop
+    private let core: EngineCore
+    private let output: RunOutput
+    private let recorder: RunRecorder
+    private var meter: DecisionMeter
+    private var time: RunTime
+    private var opening: Opening
+    private var generator: Generator?
+    private var stage = Stage.connecting
+    /// Events decided in the measurement.
+    private var events = 0
+    private var wakeup: Wakeup?
+    private var timers = Timers()
+
+    private struct Timers {
+        /// For the decisions' next deadline, the measurement's start, the end of the drain, and progress.
+        var deadline: LoopTimer?
+        var measurement: LoopTimer?
+        var drain: LoopTimer?
+        var turns: TurnTimer?
+        var watch: LoopTimer?
+    }
+
+    private var interrupts: SignalWatcher?
+
+    /// - Throws: `LaboratoryError` for what keeps the run from beginning.
+    package init(_ scenario: Scenario, output: RunOutput) throws {
+        self.output = output
+        plan = try RunPlan(scenario)
+        let setup = plan.setup
+        let population = plan.population
+        recorder = RunRecorder(scenario, setup.plan.shelf)
+        meter = DecisionMeter(setup.table)
+        time = RunTime(plan.clock)
+        opening = Opening(plan)
+        loop = try Loop()
+        core = try EngineCore(
+            loop: loop, shards: scenario.shards,
+            makeTransports: [{ loop, shard, context in try ProbedTransport(loop, shard, context, setup) }],
+            clock: plan.clock, load: { shard, place, moment in population.load(into: shard, at: place, moment) },
+            report: output.report)
+        core.delegate = self
+        wakeup = try Wakeup(loop: loop) { [unowned self] in turn() }
+        timers.deadline = LoopTimer(loop: loop) { [unowned self] in turn() }
+        timers.measurement = LoopTimer(loop: loop) { [unowned self] in look() }
+        timers.turns = TurnTimer(loop) { [unowned self] turn, _ in recorder.noteTurn(turn) }
+        timers.drain = LoopTimer(loop: loop) { [unowned self] in halt() }
+        interrupts = try SignalWatcher(loop: loop, signal: .interrupt) { [unowned self] in interrupt() }
+        timers.watch = LoopTimer(loop: loop) { [unowned self] in look() }
+    }
+
+    /// Runs the scenario. To be called once.
+    package func run() -> LoadRun {
+        LoopThread.nameCurrent(RunFigures.coreName)
+        timers.watch?.start(after: .milliseconds(200), repeating: .milliseconds(200))
+        loop.run()
+        let report = generator?.stop() ?? Generator.Report()
+        recorder.end(core.counts, .now())
+        core.stop(within: .seconds(2))
+        recorder.finish(plan.companions)
+        let remains = plan.setup.remains.withLock { $0 }
+        loop.close()
+        return RunFigures(
+            scenario: plan.scenario, schedule: plan.schedule, meter: meter, recorder: recorder, generator: report,
+            remains: remains, start: plan.start.moment, events: events, seconds: plan.setup.plan.shelf.all
+        ).result()
+    }
+
+    private var now: Int64 { Clock.monotonicNanoseconds() }
+
+    // MARK: The opening
+
+    /// Begins the topics, so that everybody has a card with a running match when the schedule starts.
+    private func open() {
+        let now = advance()
+        while !core.isCongested {
+            guard let events = opening.next(at: now) else {
+                stage = .settling
+                return core.settle { [unowned self] _ in begin() }
+            }
+            for event in events { core.apply(event, now: now) }
+            if opening.isTurnOver { break }
+        }
+        if !core.isCongested { wakeup?.signal.signal() }
+    }
+
+    private func begin() {
+        guard stage == .settling else { return }
+        stage = .running
+        let moment = now + 20_000_000
+        let measured = plan.schedule.measured
+        plan.start.set(moment)
+        meter.measured = moment + measured.lowerBound..<moment + measured.upperBound
+        recorder.begin(at: meter.measured.lowerBound)
+        timers.measurement?.start(after: .nanoseconds(meter.measured.lowerBound - now))
+        guard let signal = wakeup?.signal else { return }
+        do {
+            generator = try Generator(
+                plan.schedule, opening.script, start: moment, wall: Clock.wallMilliseconds() + 20,
+                wake: { signal.signal() })
+        } catch {
+            output.report("the generator's thread could not be started: \(error)")
+            halt()
+        }
+    }
+
+    // MARK: The schedule
+
+    private static let inputsPerTurn = 512
+    /// Inputs between two looks at the way to the shards.
+    private static let inputsAtATime = 32
+
+    private func turn() {
+        switch stage {
+        case .opening: open()
+        case .running: take()
+        case .connecting, .settling, .draining, .over: _ = advance()
+        }
+    }
+
+    private func take() {
+        guard let generator else { return }
+        let time = advance()
+        var left = ScenarioRun.inputsPerTurn
+        while left > 0, !core.isCongested {
+            // Asked before the inputs are taken: what was handed over before the end is then found.
+            let isOver = generator.isOver
+            let taken = generator.drain(limit: ScenarioRun.inputsAtATime) { carryOut($0, time) }
+            left -= max(1, taken)
+            if taken == 0 {
+                if isOver { return finish() }
+                return wait(from: time)
+            }
+        }
+        if !core.isCongested { wakeup?.signal.signal() }
+    }
+
+    private func carryOut(_ input: consuming LoadInput, _ time: FeedTime) {
+        switch input {
+        case .event(let event, let planned, let occasion):
+            events += meter.measured.contains(planned) ? 1 : 0
+            meter.cause = DecisionMeter.Cause(topic: event.topic, planned: planned, occasion: occasion)
+            meter.deadline = now
+            core.apply(event, now: time)
+            meter.cause = nil
+        case .follow(let subscriber):
+            core.send(plan.population.follow(subscriber), forSubscriber: plan.population.key(of: subscriber))
+        case .unfollow(let subscriber):
+            core.send(plan.population.unfollow(subscriber), forSubscriber: plan.population.key(of: subscriber))
+        }
+    }
+
+    /// Advances log time, each timer at its own deadline.
+    private func advance() -> FeedTime {
+        let (now, moment) = time.advance()
+        while let deadline = core.nextDeadline, deadline <= now {
+            meter.deadline = moment.monotonicNanoseconds - (now - deadline).wholeNanoseconds
+            core.advance(to: deadline)
+        }
+        return now
+    }
+
+    private func wait(from time: FeedTime) {
+        guard let deadline = core.nextDeadline else { return }
+        timers.deadline?.start(after: max(.milliseconds(1), deadline - time))
+    }
+
+    private func finish() {
+        stage = .draining
+        meter.deadline = now
+        core.finish()
+        timers.drain?.start(after: plan.scenario.drain)
+        core.settle { [unowned self] _ in halt() }
+    }
+
+    private func halt() {
+        guard stage != .over else { return }
+        stage = .over
+        loop.stop()
+    }
+
+    /// Ends the run early; its figures so far are told, and judged as a fault.
+    private func interrupt() {
+        recorder.isInterrupted = true
+        halt()
+    }
+
+    // MARK: Watching
+
+    private func look() {
+        let now = now
+        recorder.look(
+            RunRecorder.Look(
+                now: now, events: events, counts: core.counts, freshness: core.freshness,
+                commandsWaiting: core.commandsWaiting, arrivalsWaiting: generator?.waiting ?? 0))
+        output.progress(recorder.progress(at: now, start: plan.start.moment))
+        if stage == .settling, opening.isStalled(core.counts.pushes, at: now) { begin() }
+    }
+}
+
+/// Log time of a run, as an engine has it.
+private struct RunTime {
+    private let clock: ThreadClock
+    private var log: LogClock
+
+    init(_ source: ClockSource) {
+        clock = ThreadClock(source)
+        log = LogClock(at: clock.now())
+    }
+
+    mutating func advance() -> (now: FeedTime, moment: Moment) {
+        let moment = clock.now()
+        return (log.advance(to: moment), moment)
+    }
+}
+
+/// The beginning of a run's topics, some of them in each turn.
+private struct Opening {
+    private(set) var script: FeedScript
+    /// Topics to be begun; a recording begins its topics by itself.
+    private let topics: Int
+    private var opened = 0
+    /// Accepted pushes at their last change, and the moment of that.
+    private var answered = (count: -1, at: Int64(0))
+
+    private static let topicsPerTurn = 128
+
+    init(_ plan: RunPlan) {
+        script = FeedScript(plan.scenario.feed.kind, topics: plan.schedule.topics)
+        topics = plan.schedule.recorded.isEmpty ? plan.schedule.topics.count : 0
+    }
+
+    /// Is `true` after so many topics that other callbacks must have their turn.
+    var isTurnOver: Bool { opened % Opening.topicsPerTurn == 0 }
+
+    /// Returns the events of the next topic; `nil` when all have begun.
+    mutating func next(at now: FeedTime) -> [FeedEvent]? {
+        guard opened < topics else { return nil }
+        defer { opened += 1 }
+        return script.opening(of: opened, at: now)
+    }
+
+    /// Is `true` when nothing has been accepted for three seconds: some activities are answered with errors for good, and the opening
+    /// does not end by itself.
+    mutating func isStalled(_ pushes: ShardCounts.Pushes, at now: Int64) -> Bool {
+        guard pushes.accepted == answered.count else {
+            answered = (pushes.accepted, now)
+            return false
+        }
+        return now - answered.at > 3_000_000_000
+    }
+}
+
+extension ScenarioRun: EngineCoreDelegate {
+    func coreDidBecomeReady() {
+        guard stage == .connecting else { return }
+        stage = .opening
+        open()
+    }
+    func coreDidRelieve() { wakeup?.signal.signal() }
+    func coreWillPublish(_ publication: Publication) { meter.note(publication, at: now) }
+    func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) { meter.note(record) }
+    func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: Int64?) {
+        meter.complete(serial, of: topic, at: moment)
+    }
+    func coreDidOvertake(_ serial: UInt64, of topic: TopicID) { meter.overtake(serial, of: topic) }
+    func coreDidReport(_ line: String) { output.report(line) }
+}
+
+/// Receivers of what a run tells while it goes on. Called on the core's thread.
+package struct RunOutput {
+    package var report: (String) -> Void
+    package var progress: (LoadProgress) -> Void
+
+    package init(report: @escaping (String) -> Void, progress: @escaping (LoadProgress) -> Void) {
+        self.report = report
+        self.progress = progress
+    }
+}

@@ -1,0 +1,225 @@
+import FanfareModel
+package import FanfareTOML
+import Foundation
+
+extension Scenario {
+    /// Reads a scenario file.
+    ///
+    /// - Throws: `TOMLError` with every fault, each with line and column.
+    package init(file path: String) throws(TOMLError) {
+        guard let data = FileManager.default.contents(atPath: path) else { throw TOMLError(unreadable: path) }
+        let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
+        try self.init(toml: Array(data), name: name, file: path)
+    }
+
+    /// - Parameter file: name of the file in messages.
+    package init(toml bytes: [UInt8], name: String, file: String) throws(TOMLError) {
+        self.init(name: name)
+        let faults = TableReader.Faults()
+        let document = try TOMLValue.document(bytes, file: file)
+        read(TableReader(document.members ?? [], at: .start, faults))
+        guard faults.all.isEmpty else { throw TOMLError(file: file, faults: faults.all) }
+    }
+
+    private static let lengths = Duration.milliseconds(1)...Duration.seconds(24 * 3600)
+    private static let moments = Duration.zero...Duration.seconds(24 * 3600)
+
+    private mutating func read(_ table: TableReader) {
+        purpose.question = table.text("question") ?? ""
+        purpose.good = table.text("good") ?? ""
+        purpose.time = table.text("time") ?? ""
+        for key in ["question", "good"] where table.members.allSatisfy({ $0.key != key }) {
+            table.faults.note(.start, "\(key) is missing; expected text in quotes")
+        }
+        seed = table.whole("seed", 0...Int.max).map(UInt64.init) ?? seed
+        shards = table.whole("shards", 1...64) ?? shards
+        warmUp = table.duration("warmUp", Scenario.moments) ?? warmUp
+        duration = table.duration("duration", Scenario.lengths) ?? duration
+        drain = table.duration("drain", Scenario.moments) ?? drain
+        lateness = table.duration("lateness", Scenario.lengths) ?? lateness
+        if let reader = table.table("feed") { feed.read(reader) }
+        if let reader = table.table("subscribers") { subscribers.read(reader) }
+        if let reader = table.table("follows") { churn.follows.read(reader, Scenario.moments) }
+        if let reader = table.table("unfollows") { churn.unfollows.read(reader, Scenario.moments) }
+        if let reader = table.table("transport") { transport = LoadTransport(reader) ?? transport }
+        if let reader = table.table("clock") { clockStep = ClockStep(reader, Scenario.moments) }
+        for value in table.array("thresholds") ?? [] {
+            guard let text = table.read(value, for: "thresholds", "text in quotes", \.text) else { continue }
+            do { thresholds.append(try Threshold(text)) } catch { table.faults.note(value.place, "\(error)") }
+        }
+        table.finish()
+        checkLineups(table)
+    }
+
+    private func checkLineups(_ table: TableReader) {
+        guard let lineups = subscribers.lineups, feed.source == .rates, lineups.upperBound > feed.topics else { return }
+        table.faults.note(
+            table.place, "lineups of up to \(lineups.upperBound) topics need as many; the feed has \(feed.topics)")
+    }
+}
+
+extension Scenario.Subscribers {
+    fileprivate mutating func read(_ table: TableReader) {
+        count = table.whole("count", 0...20_000_000) ?? count
+        tokenBytes = table.whole("tokenBytes", 16...512) ?? tokenBytes
+        zipf = table.number("zipf", 0...10) ?? zipf
+        lineups = table.range("lineups", 1...64)
+        hasFavourites = table.flag("favourites") ?? false
+        deadShare = table.number("deadShare", 0...1) ?? deadShare
+        sick = table.whole("sick", 0...1_000_000) ?? sick
+        silencedShare = table.number("silencedShare", 0...1) ?? silencedShare
+        table.finish()
+    }
+}
+
+extension Scenario.Arrivals {
+    fileprivate mutating func read(_ table: TableReader, _ moments: ClosedRange<Duration>) {
+        perSecond = table.number("perSecond", 0...10_000_000) ?? 0
+        from = table.duration("from", moments) ?? .zero
+        until = table.duration("until", moments)
+        if let until, until < from { table.faults.note(table.place, "until is before from") }
+        table.finish()
+    }
+}
+
+extension Scenario.ClockStep {
+    fileprivate init?(_ table: TableReader, _ moments: ClosedRange<Duration>) {
+        at = table.duration("at", moments) ?? .zero
+        let ahead = table.duration("ahead", moments)
+        let back = table.duration("back", moments)
+        table.finish()
+        guard (ahead == nil) != (back == nil) else {
+            table.faults.note(table.place, "a step of the clock has ahead or back, as in ahead = \"1 h\"")
+            return nil
+        }
+        by = ahead ?? .zero - (back ?? .zero)
+    }
+}
+
+extension LoadFeed {
+    fileprivate static let rates = 0.0...100_000_000.0
+
+    fileprivate mutating func read(_ table: TableReader) {
+        kind = table.choice("kind", of: Kind.allCases.map { ($0.rawValue, $0) }) ?? kind
+        topics = table.whole("topics", 1...2_000_000) ?? topics
+        eventsPerSecond = table.number("events", LoadFeed.rates) ?? 0
+        updatesPerSecond = table.number("updates", LoadFeed.rates) ?? 0
+        goalsPerSecond = table.number("goals", LoadFeed.rates) ?? 0
+        speed = table.number("speed", 0.001...1_000_000) ?? speed
+        let recording = table.texts("recording")
+        let generator = table.text("generator")
+        for value in table.array("bursts") ?? [] {
+            if let reader = table.table(value, for: "bursts") { bursts += Burst.read(reader) }
+        }
+        if recording != nil, generator != nil {
+            table.faults.note(table.place, "a feed has a recording or a generator, not both")
+        }
+        if let recording { source = .recording(recording) }
+        if let generator { source = .generator(generator) }
+        if source != .rates, eventsPerSecond + updatesPerSecond + goalsPerSecond > 0 {
+            table.faults.note(table.place, "a recording has its own rates: leave events, updates and goals out")
+        }
+        table.finish()
+    }
+}
+
+extension LoadFeed.Burst {
+    /// Reads a burst, and its repetitions if it has `every`.
+    fileprivate static func read(_ table: TableReader) -> [LoadFeed.Burst] {
+        let moments = Duration.zero...Duration.seconds(24 * 3600)
+        var burst = LoadFeed.Burst(at: table.duration("at", moments) ?? .zero)
+        burst.within = table.duration("within", moments) ?? .zero
+        let occasions = Occasion.allCases.map { ($0.rawValue, $0) }
+        burst.occasion = table.choice("occasion", of: occasions) ?? .goal
+        burst.count = table.whole("count", 1...100_000_000) ?? 1
+        burst.firstTopic = table.whole("firstTopic", 0...2_000_000) ?? 0
+        burst.topics = table.whole("topics", 1...2_000_000) ?? 1
+        let every = table.duration("every", Duration.milliseconds(1)...Duration.seconds(24 * 3600))
+        let times = table.whole("times", 1...100_000) ?? 1
+        table.finish()
+        return (0..<times).map { number in
+            var next = burst
+            next.at += (every ?? .zero) * number
+            return next
+        }
+    }
+}
+
+extension LoadTransport {
+    fileprivate init?(_ table: TableReader) {
+        let kinds = ["discard", "simulator", "host"]
+        let kind = table.choice("kind", of: kinds.map { ($0, $0) }) ?? "discard"
+        defer { table.finish() }
+        switch kind {
+        case "simulator":
+            self = .simulator(
+                options: table.texts("options") ?? [], distance: table.texts("distance"),
+                connections: table.whole("connections", 1...1000))
+        case "host":
+            guard let port = table.whole("port", 1...65_535), let ca = table.text("ca"), let key = table.text("key")
+            else {
+                table.faults.note(table.place, "a host needs port, ca and key")
+                return nil
+            }
+            let host = table.text("host") ?? "127.0.0.1"
+            guard ["127.0.0.1", "::1", "localhost"].contains(host) else {
+                table.faults.note(table.place, "\(host) is not this machine: load goes to 127.0.0.1, ::1 or localhost")
+                return nil
+            }
+            self = .host(host, port: port, caFile: ca, keyFile: key)
+        default:
+            var sink = Scenario.Sink()
+            sink.pushesPerSecond = table.whole("pushesPerSecond", 1...1_000_000_000)
+            for value in table.array("stalls") ?? [] {
+                guard let reader = table.table(value, for: "stalls") else { continue }
+                let moments = Duration.zero...Duration.seconds(24 * 3600)
+                sink.stalls.append(
+                    Scenario.Stall(
+                        at: reader.duration("at", moments) ?? .zero, length: reader.duration("length", moments) ?? .zero
+                    ))
+                reader.finish()
+            }
+            self = .discard(sink)
+        }
+    }
+}
+
+extension TableReader {
+    fileprivate func array(_ key: String) -> [TOMLValue]? {
+        take(key, "an array") { if case .array(let values) = $0.content { values } else { nil } }
+    }
+
+    fileprivate func texts(_ key: String) -> [String]? {
+        take(key, "texts in quotes, as [\"a\", \"b\"]") { value in
+            guard case .array(let values) = value.content else { return nil }
+            let texts = values.compactMap(\.text)
+            return texts.count == values.count ? texts : nil
+        }
+    }
+
+    fileprivate func number(_ key: String, _ range: ClosedRange<Double>) -> Double? {
+        take(key, "a number from \(range.lowerBound) to \(range.upperBound)") { value in
+            let number: Double? =
+                switch value.content {
+                case .integer(let whole): Double(whole)
+                case .number(let number): number
+                default: nil
+                }
+            return number.flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
+    /// A range of whole numbers, as `[3, 8]`.
+    fileprivate func range(_ key: String, _ bounds: ClosedRange<Int>) -> ClosedRange<Int>? {
+        take(key, "two whole numbers from \(bounds.lowerBound) to \(bounds.upperBound), as [3, 8]") { value in
+            guard case .array(let values) = value.content, values.count == 2 else { return nil }
+            let numbers = values.compactMap { value -> Int? in
+                guard case .integer(let whole) = value.content, let number = Int(exactly: whole),
+                    bounds.contains(number)
+                else { return nil }
+                return number
+            }
+            return numbers.count == 2 && numbers[0] <= numbers[1] ? numbers[0]...numbers[1] : nil
+        }
+    }
+}

@@ -1,0 +1,221 @@
+/// A load scenario: who follows what, what happens when, and how a run is judged. `Scenario+Reading.swift` reads it from TOML.
+package struct Scenario: Sendable, Equatable {
+    package var name: String
+    package var purpose = Purpose()
+    package var seed: UInt64 = 1
+    package var shards = 1
+    package var warmUp = Duration.seconds(5)
+    /// Measured part of the schedule, after the warm-up.
+    package var duration = Duration.seconds(20)
+    /// Longest wait for the last pushes after the schedule's end.
+    package var drain = Duration.seconds(30)
+    /// Longest lateness of the generator at its 99th percentile; a later generator fails the run.
+    package var lateness = Duration.milliseconds(50)
+    package var subscribers = Subscribers()
+    package var feed = LoadFeed()
+    package var churn = Churn()
+    package var transport = LoadTransport.discard(Sink())
+    package var clockStep: ClockStep?
+    /// Processor time wasted with every push (`fanfare-load run --waste`); no key of a file.
+    package var waste = Duration.zero
+    package var thresholds: [Threshold] = []
+    /// Factors by which sizes and rates have been multiplied.
+    package private(set) var factors = Factors()
+
+    package init(name: String) { self.name = name }
+
+    package struct Purpose: Sendable, Equatable {
+        package var question = ""
+        /// Description of a good result.
+        package var good = ""
+        /// Time that a run takes on two processors, for people.
+        package var time = ""
+    }
+
+    package struct Factors: Sendable, Equatable {
+        package var scale = 1.0
+        package var rate = 1.0
+    }
+
+    /// Activities that come and go while the scenario runs.
+    package struct Churn: Sendable, Equatable {
+        package var follows = Arrivals()
+        package var unfollows = Arrivals()
+    }
+
+    package struct Subscribers: Sendable, Equatable {
+        package var count = 100_000
+        package var tokenBytes = 80
+        /// Exponent of Zipf's law for the topics' popularity; 0: all are equally popular.
+        package var zipf = 0.0
+        /// Topics of each subscriber's lineup; `nil`: each follows one topic.
+        package var lineups: ClosedRange<Int>?
+        package var hasFavourites = false
+        /// Share of tokens that are dead.
+        package var deadShare = 0.0
+        /// Subscribers whose tokens begin with the bytes `ffff`; no others do.
+        package var sick = 0
+        /// Share of subscribers who want no alerts.
+        package var silencedShare = 0.0
+    }
+
+    /// Arrivals at a rate, within a part of the schedule.
+    package struct Arrivals: Sendable, Equatable {
+        package var perSecond = 0.0
+        package var from = Duration.zero
+        /// `nil`: the schedule's end.
+        package var until: Duration?
+    }
+
+    /// A transport inside the process that takes every push.
+    package struct Sink: Sendable, Equatable {
+        package var pushesPerSecond: Int?
+        package var stalls: [Stall] = []
+        package init() {}
+    }
+
+    /// Time during which a transport takes nothing and answers nothing, from the measurement's start.
+    package struct Stall: Sendable, Equatable {
+        package var at: Duration
+        package var length: Duration
+        package init(at: Duration, length: Duration) { (self.at, self.length) = (at, length) }
+    }
+
+    /// A step of the wall clock.
+    package struct ClockStep: Sendable, Equatable {
+        package var at: Duration
+        /// Negative: the clock is put back.
+        package var by: Duration
+    }
+
+    // MARK: Sizes
+
+    private func scaled(_ count: Int, _ factor: Double, least: Int = 1) -> Int {
+        count == 0 ? 0 : max(least, Int((Double(count) * factor).rounded()))
+    }
+
+    /// Returns the scenario with its subscribers and rates multiplied; topics too if each has few subscribers of its own.
+    package func scaled(by factor: Double) -> Scenario {
+        var scenario = self
+        scenario.factors.scale *= factor
+        let followsOwnTopics = feed.topics * 4 > subscribers.count
+        scenario.subscribers.count = scaled(subscribers.count, factor)
+        scenario.subscribers.sick = scaled(subscribers.sick, factor)
+        if followsOwnTopics { scenario.feed.topics = scaled(feed.topics, factor) }
+        scenario.multiplyRates(by: factor, feed: followsOwnTopics)
+        if case .discard(var sink) = transport {
+            sink.pushesPerSecond = sink.pushesPerSecond.map { scaled($0, factor) }
+            scenario.transport = .discard(sink)
+        }
+        return scenario
+    }
+
+    /// Returns the scenario with all rates of arrivals multiplied.
+    package func rated(by factor: Double) -> Scenario {
+        var scenario = self
+        scenario.factors.rate *= factor
+        scenario.multiplyRates(by: factor, feed: true)
+        return scenario
+    }
+
+    private mutating func multiplyRates(by factor: Double, feed isOfFeed: Bool) {
+        churn.follows.perSecond *= factor
+        churn.unfollows.perSecond *= factor
+        guard isOfFeed else { return }
+        feed.eventsPerSecond *= factor
+        feed.updatesPerSecond *= factor
+        feed.goalsPerSecond *= factor
+        feed.speed *= factor
+    }
+
+    /// Returns the scenario shortened to about this measured time: all its moments move in proportion.
+    package func shortened(to length: Duration) -> Scenario {
+        guard duration > length else { return self }
+        var scenario = self
+        let factor = length / duration
+        func less(_ duration: Duration) -> Duration {
+            .milliseconds(Int64((duration / .milliseconds(1) * factor).rounded()))
+        }
+        scenario.duration = less(duration)
+        scenario.warmUp = less(warmUp)
+        for arrivals in [\Scenario.churn.follows, \Scenario.churn.unfollows] {
+            scenario[keyPath: arrivals].from = less(self[keyPath: arrivals].from)
+            scenario[keyPath: arrivals].until = self[keyPath: arrivals].until.map(less)
+        }
+        for index in scenario.feed.bursts.indices { scenario.feed.bursts[index].at = less(feed.bursts[index].at) }
+        scenario.clockStep?.at = clockStep.map { less($0.at) } ?? .zero
+        return scenario
+    }
+}
+
+/// The events of a scenario.
+package struct LoadFeed: Sendable, Equatable {
+    /// Kind of the topics, which decides what an update and a goal are.
+    package enum Kind: String, Sendable, CaseIterable { case football, delivery, generic }
+
+    package enum Source: Sendable, Equatable {
+        /// Arrivals at the given rates, and bursts.
+        case rates
+        /// Files of a recorded feed.
+        case recording([String])
+        /// A feed of `fanfare generate`, by its name.
+        case generator(String)
+    }
+
+    package var source = Source.rates
+    /// Seconds of a recording that are played in one second.
+    package var speed = 60.0
+    package var kind = Kind.football
+    package var topics = 10
+    /// Events that change nothing visible, over all topics.
+    package var eventsPerSecond = 0.0
+    /// Visible changes without an alert.
+    package var updatesPerSecond = 0.0
+    /// Changes with an essential alert: goals, arrivals.
+    package var goalsPerSecond = 0.0
+    package var bursts: [Burst] = []
+
+    package struct Burst: Sendable, Equatable {
+        package var at: Duration
+        package var within = Duration.zero
+        package var occasion = Occasion.goal
+        package var count = 1
+        /// First topic of the burst, and number of topics that take turns from there.
+        package var firstTopic = 0
+        package var topics = 1
+    }
+
+    package init() {}
+}
+
+/// The kind of change that an arrival brings to its topic.
+package enum Occasion: String, Sendable, CaseIterable {
+    /// Nothing visible: a pass, a position.
+    case noise
+    /// A visible change without an alert: a substitution, a stop less.
+    case update
+    /// A change with an essential alert: a goal, an arrival.
+    case goal
+    /// A kick of a shoot-out: essential and silent. Football only.
+    case kick
+    /// The next period of a match. Football only.
+    case period
+}
+
+/// The way in which a scenario's pushes leave the engine.
+package enum LoadTransport: Sendable, Equatable {
+    case discard(Scenario.Sink)
+    /// The APNs simulator as a program of its own, and a relay before it if `distance` has options.
+    case simulator(options: [String], distance: [String]?, connections: Int?)
+    /// Another server on this machine, with its authority's certificate and the provider key.
+    case host(String, port: Int, caFile: String, keyFile: String)
+
+    package var name: String {
+        switch self {
+        case .discard: "discard"
+        case .simulator(let options, let distance, _):
+            (["simulator"] + options + (distance.map { ["behind a relay"] + $0 } ?? [])).joined(separator: " ")
+        case .host(let host, let port, _, _): "\(host):\(port)"
+        }
+    }
+}

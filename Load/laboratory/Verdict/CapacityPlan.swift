@@ -1,0 +1,137 @@
+import Foundation
+
+/// Costs measured on a machine, from which a plan is computed. `fanfare-load calibrate` takes them from results.
+package struct MeasuredCosts: Codable, Sendable, Equatable {
+    /// Processor seconds of a shard and of the core per push, of one topic and of a lineup.
+    package var cpuPerPush: Double
+    package var cpuPerLineupPush: Double
+    /// Resident bytes per activity with its token.
+    package var bytesPerActivity: Double
+    /// Bytes of a push's body.
+    package var bodyBytes: Double
+    /// Processor seconds of the APNs simulator per push, for predictions of runs on this machine.
+    package var cpuPerSimulatedPush: Double
+    package var processor: String
+
+    /// HTTP/2 frames, header fields and the token as hex digits, beside the body (`RequestBytes` measures 375 for Apple's ids).
+    package static let bytesBesideBody = 375.0
+
+    /// - Parameter results: of a run to one topic's followers and, for lineups, of one with lineups; both with a simulator.
+    package init(_ results: [LoadResult]) throws {
+        func figures(_ isWanted: (LoadResult) -> Bool) -> [[String: Double]] {
+            results.filter(isWanted).flatMap(\.runs).map(\.figures)
+        }
+        func median(_ name: String, _ runs: [[String: Double]]) -> Double? {
+            let values = runs.compactMap { $0[name] }.sorted()
+            return values.isEmpty ? nil : values[values.count / 2]
+        }
+        let topics = figures { $0.scenario.name != "lineups" }
+        guard let push = median("cpu.per.push", topics) else {
+            throw LaboratoryError("no result has the figure cpu.per.push: run a scenario with pushes first")
+        }
+        cpuPerPush = push
+        cpuPerLineupPush = median("cpu.per.push", figures { $0.scenario.name == "lineups" }) ?? push
+        bytesPerActivity = median("memory.per.activity", topics) ?? 0
+        bodyBytes = median("bytes.per.push", topics) ?? 0
+        let simulated = topics.compactMap { run in
+            run["cpu.apns-simulator"].flatMap { cpu in run["pushes.sent"].map { cpu / max(1, $0) } }
+        }
+        cpuPerSimulatedPush = simulated.isEmpty ? 0 : simulated.sorted()[simulated.count / 2]
+        processor = results.first?.machine.processor ?? ""
+    }
+
+    package init(file path: String) throws {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw LaboratoryError("\(path): cannot be read")
+        }
+        do { self = try JSONDecoder().decode(MeasuredCosts.self, from: data) } catch {
+            throw LaboratoryError("\(path): no file of costs: \(error)")
+        }
+    }
+
+    package func write(to path: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        do { try encoder.encode(self).write(to: URL(fileURLWithPath: path)) } catch {
+            throw LaboratoryError("\(path): cannot be written: \(error)")
+        }
+    }
+}
+
+/// Capacity for an audience, from measured costs: the need for each resource, and which one decides the number of nodes.
+package struct CapacityPlan: Sendable, Equatable {
+    package struct Wish: Sendable {
+        package var subscribers = 1_000_000.0
+        /// Share of the subscribers whom each goal concerns.
+        package var audienceShare = 0.1
+        package var goalsPerSecond = 1.0
+        /// Seconds in which a goal is to reach its last activity.
+        package var within = 5.0
+        /// Seconds of a round trip to APNs.
+        package var roundTrip = 0.05
+        package var hasLineups = false
+        package init() {}
+    }
+
+    /// Resources of one node.
+    package struct Node: Sendable {
+        package var cores = 8.0
+        package var memoryBytes = 32e9
+        package var bytesPerSecond = 1.25e9
+        package var connections = 64.0
+        package init() {}
+    }
+
+    /// Share of a resource that a plan uses at most; the rest is for bursts and for the other node's work when one fails.
+    private static let use = 0.7
+    private static let streams = 1000.0
+
+    package var pushesPerSecond: Double
+    package var cores: Double
+    package var memoryBytes: Double
+    package var connections: Double
+    package var bytesPerSecond: Double
+    package var nodes: Int
+    /// Resource that needs most nodes.
+    package var bottleneck: String
+
+    package init(_ wish: Wish, _ costs: MeasuredCosts, node: Node = Node()) {
+        let audience = wish.subscribers * wish.audienceShare
+        // A goal alone needs its audience within the time; goals that overlap need their sum each second.
+        pushesPerSecond = audience * max(1 / wish.within, wish.goalsPerSecond)
+        cores = pushesPerSecond * (wish.hasLineups ? costs.cpuPerLineupPush : costs.cpuPerPush)
+        memoryBytes = wish.subscribers * costs.bytesPerActivity
+        connections = pushesPerSecond * wish.roundTrip / CapacityPlan.streams
+        bytesPerSecond = pushesPerSecond * (costs.bodyBytes + MeasuredCosts.bytesBesideBody)
+        let needs = [
+            ("processors", cores / node.cores), ("memory", memoryBytes / node.memoryBytes),
+            ("connections", connections / node.connections), ("bandwidth", bytesPerSecond / node.bytesPerSecond),
+        ]
+        let worst = needs.max { $0.1 < $1.1 } ?? ("processors", 1)
+        bottleneck = worst.0
+        nodes = max(1, Int((worst.1 / CapacityPlan.use).rounded(.up)))
+    }
+
+    /// Predicts the seconds from a goal to its last accepted push, for a client and a simulator that share this machine's processors.
+    ///
+    /// - Parameter processors: of the machine; each shard and the simulator use one at most.
+    package static func predictLast(
+        audience: Double, shards: Int, processors: Int, roundTrip: Double, hasLineups: Bool, _ costs: MeasuredCosts
+    ) -> Double {
+        let push = hasLineups ? costs.cpuPerLineupPush : costs.cpuPerPush
+        let alone = max(push / Double(shards), costs.cpuPerSimulatedPush)
+        let together = (push + costs.cpuPerSimulatedPush) / Double(processors)
+        return audience * max(alone, together) + roundTrip
+    }
+
+    package var lines: [String] {
+        [
+            "pushes a second   \(Int(pushesPerSecond).spaced)",
+            "processors        \(cores.shortened) busy",
+            "memory            \((memoryBytes / 1e9).shortened) GB",
+            "connections       \(Int(connections.rounded(.up)).spaced)",
+            "bandwidth         \((bytesPerSecond * 8 / 1e9).shortened) Gbit/s",
+            "nodes             \(nodes.spaced), each used to 70 % at most; \(bottleneck) break first",
+        ]
+    }
+}

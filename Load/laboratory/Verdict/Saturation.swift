@@ -1,0 +1,72 @@
+/// Looks for the rate at which a scenario's thresholds break: doubles or halves it, then bisects, then repeats both ends. It runs nothing
+/// itself.
+///
+///     var search = Saturation()
+///     while let factor = search.next { search.note(factor, passes: run(scenario.rated(by: factor))) }
+package struct Saturation: Sendable {
+    /// Ratio of the two ends at which the search stops dividing.
+    private let precision: Double
+    /// Runs of each end.
+    private let repetitions: Int
+    private var trials: [(factor: Double, passes: Bool)] = []
+
+    /// Factors beyond which the search gives up.
+    private static let factors = 1.0 / 1024...1024.0
+
+    package init(precision: Double = 1.1, repetitions: Int = 3) {
+        self.precision = precision
+        self.repetitions = repetitions
+    }
+
+    /// Shares of passed runs by factor.
+    private var shares: [(factor: Double, passed: Int, runs: Int)] {
+        Set(trials.map(\.factor)).sorted().map { factor in
+            let runs = trials.filter { $0.factor == factor }
+            return (factor, runs.count { $0.passes }, runs.count)
+        }
+    }
+
+    /// The greatest factor below which no run failed by majority, and the least factor above it.
+    private var ends: (low: Double?, high: Double?) {
+        let high = shares.first { 2 * $0.passed < $0.runs || $0.passed == 0 }?.factor
+        let low = shares.last { 2 * $0.passed >= $0.runs && $0.passed > 0 && $0.factor < high ?? .infinity }?.factor
+        return (low, high)
+    }
+
+    /// Factor of the next run; `nil` when the search is over.
+    package var next: Double? {
+        let (low, high) = ends
+        switch (low, high) {
+        case (nil, nil): return 1
+        case (let low?, nil): return low * 2 <= Saturation.factors.upperBound ? low * 2 : nil
+        case (nil, let high?): return high / 2 >= Saturation.factors.lowerBound ? high / 2 : nil
+        case (let low?, let high?):
+            if high / low > precision { return (low * high).squareRoot() }
+            return [low, high].first { end in trials.count { $0.factor == end } < repetitions }
+        }
+    }
+
+    package mutating func note(_ factor: Double, passes: Bool) { trials.append((factor, passes)) }
+
+    /// The knee with its confidence, in one sentence.
+    package var sentence: String {
+        func passed(_ factor: Double) -> String {
+            guard let share = shares.first(where: { $0.factor == factor }) else { return "" }
+            return "\(share.passed) of \(share.runs) runs passed"
+        }
+        switch ends {
+        case (let low?, let high?):
+            return
+                "the knee lies between \(low.shortened) and \(high.shortened) times the scenario's rate: at \(low.shortened) "
+                + "\(passed(low)), at \(high.shortened) \(passed(high))"
+        case (let low?, nil): return "no threshold broke up to \(low.shortened) times the scenario's rate"
+        case (nil, let high?): return "a threshold broke even at \(high.shortened) times the scenario's rate"
+        case (nil, nil): return "nothing was run"
+        }
+    }
+
+    package var knee: ClosedRange<Double>? {
+        guard case (let low?, let high?) = ends else { return nil }
+        return low...high
+    }
+}

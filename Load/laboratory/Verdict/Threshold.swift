@@ -1,0 +1,114 @@
+import FanfareModel
+
+/// A bound on a named figure: `goal.last.p99 < 2.5 s`, `growth.memory < 5 %`.
+package struct Threshold: Sendable, Equatable {
+    package enum Relation: String, Sendable, CaseIterable {
+        // Longer spellings first: `<` begins `<=`.
+        case atMost = "<="
+        case atLeast = ">="
+        case below = "<"
+        case above = ">"
+        case equal = "="
+    }
+
+    /// The text as it was given, without surrounding spaces.
+    package let expression: String
+    package let figure: String
+    package let relation: Relation
+    /// Bound in the figure's own unit: seconds, bytes, counts, shares of one.
+    package let limit: Double
+    /// Unit as it was given, for messages; empty for a plain number.
+    package let unit: String
+
+    private static let units: [(name: String, factor: Double)] = [
+        ("", 1), ("%", 0.01), ("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1), ("min", 60),
+        ("h", 3600),
+        ("k", 1e3), ("M", 1e6), ("G", 1e9), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9),
+    ]
+
+    /// - Throws: `ThresholdError` with the expected form.
+    package init(_ text: String) throws(ThresholdError) {
+        let form = "a threshold is a figure, < <= = >= or >, and a number with a unit, as in \"goal.last.p99 < 2.5 s\""
+        let words = text.split(separator: " ").joined(separator: " ")
+        guard let start = words.firstIndex(where: { "<>=".contains($0) }),
+            let relation = Relation.allCases.first(where: { words[start...].hasPrefix($0.rawValue) })
+        else { throw ThresholdError("\(text): \(form)") }
+        let name = words[..<start].split(separator: " ").joined(separator: " ")
+        let isName = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "./-".contains($0)) }
+        guard !name.isEmpty, isName else { throw ThresholdError("\(text): \"\(name)\" is no figure; \(form)") }
+        let rest = words[words.index(start, offsetBy: relation.rawValue.count)...].drop { $0 == " " }
+        let digits = rest.prefix { $0.isASCII && ($0.isNumber || ".-+_".contains($0)) }
+        let unit = String(rest.dropFirst(digits.count).drop { $0 == " " })
+        guard let number = Double(digits.filter { $0 != "_" }), number.isFinite else {
+            throw ThresholdError("\(text): \"\(rest)\" is no number; \(form)")
+        }
+        guard let factor = Threshold.units.first(where: { $0.name == unit })?.factor else {
+            let names = Threshold.units.dropFirst().map(\.name)
+            throw ThresholdError(
+                "\(text): \(unit): unknown unit"
+                    + (unit.nearest(of: names).map { "; did you mean \($0)?" }
+                        ?? "; expected one of \(names.joined(separator: ", "))"))
+        }
+        expression = words
+        figure = name
+        self.relation = relation
+        limit = number * factor
+        self.unit = unit
+    }
+
+    /// Judges a run's figures. A figure that the run does not have breaks the threshold, so that a misspelt name never passes.
+    package func judge(_ figures: [String: Double]) -> Verdict.Outcome {
+        guard let value = figures[figure] else {
+            let advice = figure.nearest(of: figures.keys.sorted()).map { "; did you mean \($0)?" } ?? ""
+            return Verdict.Outcome(
+                expression: expression, figure: figure, value: nil, limit: limit, holds: false,
+                sentence: "\(expression): broken, because the run has no figure \(figure)\(advice)")
+        }
+        let holds = holds(value)
+        return Verdict.Outcome(
+            expression: expression, figure: figure, value: value, limit: limit, holds: holds,
+            sentence: "\(expression): \(holds ? "holds" : "broken"), measured \(shown(value))")
+    }
+
+    private func holds(_ value: Double) -> Bool {
+        switch relation {
+        case .below: value < limit
+        case .atMost: value <= limit
+        case .above: value > limit
+        case .atLeast: value >= limit
+        case .equal: value == limit
+        }
+    }
+
+    /// The value in the threshold's unit.
+    private func shown(_ value: Double) -> String {
+        let factor = Threshold.units.first { $0.name == unit }?.factor ?? 1
+        return (value / factor).shortened + (unit.isEmpty ? "" : " \(unit)")
+    }
+}
+
+package struct ThresholdError: Error, CustomStringConvertible {
+    package let description: String
+    init(_ description: String) { self.description = description }
+}
+
+extension Double {
+    /// The number with four significant digits, for people.
+    package var shortened: String {
+        guard isFinite, self != 0 else { return isFinite ? "0" : "\(self)" }
+        var digits = 3
+        var magnitude = abs(self)
+        while magnitude >= 10, digits > 0 {
+            magnitude /= 10
+            digits -= 1
+        }
+        while magnitude < 1, digits < 12 {
+            magnitude *= 10
+            digits += 1
+        }
+        var factor = 1.0
+        for _ in 0..<digits { factor *= 10 }
+        let rounded = (self * factor).rounded() / factor
+        return rounded == rounded.rounded() && abs(rounded) < 1e15 ? "\(Int64(rounded))" : "\(rounded)"
+    }
+}

@@ -1,0 +1,137 @@
+import Laboratory
+
+/// Comparison of several runs of A with several runs of B, figure by figure.
+///
+/// All figures together are called different by chance with a probability of at most `error`: the more figures, the wider the interval of
+/// each. A difference is called only if its interval excludes 1 and its estimate is at least `negligible`.
+package struct Comparison: Sendable {
+    /// Probability of calling any figure different between runs of the same build. Of twenty comparisons more than one is wrong with a
+    /// probability of 1.7 %.
+    package static let error = 0.01
+    /// Smaller differences come with every build: addresses, padding, the order of functions.
+    package static let negligible = 0.01
+
+    package enum Call: Sendable, Equatable {
+        case same
+        case better, worse
+        /// Different, in a figure of which neither more nor less is better.
+        case different
+        /// The figure has no ratio, for this reason.
+        case none(String)
+    }
+
+    package struct Row: Sendable {
+        package let figure: String
+        package let medianA: Double
+        package let medianB: Double
+        package let ratio: Ratio?
+        package let call: Call
+    }
+
+    package let rows: [Row]
+    package let runsA: Int
+    package let runsB: Int
+    /// Is `true` if the runs took turns, so that each of B's is compared with its neighbour of A.
+    package let isPaired: Bool
+
+    /// Figures that are compared unless others are asked for: cost, delay, memory and throughput.
+    package static let usual = [
+        "cpu.per.push", "goal.last.p50", "goal.last.p99", "all.accepted.p99", "memory.peak", "pushes.per.second.max",
+    ]
+
+    /// Fault of an input, in one sentence.
+    package struct InputError: Error, Hashable, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// - Parameter figures: names; nil: the usual ones that all runs have.
+    package init(_ a: RunSet, _ b: RunSet, figures: [String]? = nil) throws(InputError) {
+        guard !a.runs.isEmpty, !b.runs.isEmpty else { throw InputError(description: "each side needs runs") }
+        for (name, set) in [("A", a), ("B", b)] where set.runs.count > Ratio.runsMax {
+            throw InputError(description: "\(name) has \(set.runs.count) runs; compare takes \(Ratio.runsMax) at most")
+        }
+        isPaired = a.tookTurns(with: b)
+        let all = a.runs + b.runs
+        let names: [String]
+        if let figures {
+            for name in figures where !all.allSatisfy({ $0.figures[name] != nil }) {
+                throw InputError(description: "\(name): not every run has this figure")
+            }
+            names = figures
+        } else {
+            names = Comparison.usual.filter { name in all.allSatisfy { $0.figures[name] != nil } }
+        }
+        guard !names.isEmpty else {
+            throw InputError(description: "the runs have no figure in common that could be compared")
+        }
+        runsA = a.runs.count
+        runsB = b.runs.count
+        let share = Comparison.error / Double(names.count)
+        let (fewest, found) =
+            isPaired
+            ? (Ratio.pairsMin(error: share), a.runs.count)
+            : (Ratio.runsMin(error: share), min(a.runs.count, b.runs.count))
+        guard found >= fewest else {
+            throw InputError(
+                description:
+                    "too few \(isPaired ? "pairs" : "runs") (\(found)) to compare \(names.count) figures with a confidence of "
+                    + "\(((1 - Comparison.error) * 100).shortened) %; \(fewest) are needed, or fewer figures")
+        }
+        let isPaired = isPaired
+        rows = names.map { Comparison.row($0, a.runs, b.runs, isPaired: isPaired, error: share) }
+    }
+
+    private static func row(_ name: String, _ a: [LoadRun], _ b: [LoadRun], isPaired: Bool, error: Double) -> Row {
+        let (a, b) = (a.map { $0.figures[name] ?? 0 }, b.map { $0.figures[name] ?? 0 })
+        let ratio: Ratio?
+        let call: Call
+        if (a + b).allSatisfy({ $0 > 0 && $0.isFinite }) {
+            ratio = isPaired ? Ratio(pairs: Array(zip(a, b)), error: error) : Ratio(a: a, b: b, error: error)
+            call = ratio.map { Comparison.call($0, Direction(figure: name)) } ?? .none("too few runs")
+        } else {
+            ratio = nil
+            call =
+                a + b == [Double](repeating: a[0], count: a.count + b.count)
+                ? .same : .none("values of 0 have no ratio")
+        }
+        return Row(figure: name, medianA: median(a), medianB: median(b), ratio: ratio, call: call)
+    }
+
+    private static func call(_ ratio: Ratio, _ direction: Direction) -> Call {
+        let isMore = ratio.low > 1
+        guard isMore || ratio.high < 1, abs(ratio.estimate - 1) >= negligible else { return .same }
+        return switch direction {
+        case .lessIsBetter: isMore ? .worse : .better
+        case .moreIsBetter: isMore ? .better : .worse
+        case .neither: .different
+        }
+    }
+
+    private static func median(_ values: [Double]) -> Double {
+        let sorted = values.sorted()
+        return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
+    }
+
+    package var isDifferent: Bool { rows.contains { [.better, .worse, .different].contains($0.call) } }
+    package var isWorse: Bool { rows.contains { $0.call == .worse } }
+}
+
+/// Tells whether more of a figure is better, by the parts of its name.
+enum Direction {
+    case lessIsBetter, moreIsBetter, neither
+
+    init(figure: String) {
+        let parts = figure.split(separator: ".").map(String.init)
+        let last = parts.last ?? ""
+        if parts.starts(with: ["pushes", "per", "second"]) {
+            self = .moreIsBetter
+        } else if ["cpu", "memory", "growth", "turn", "lateness", "rings", "bytes"].contains(parts.first)
+            || (last.hasPrefix("p") && Int(last.dropFirst()) != nil) || last == "missing"
+            || (last == "max" && parts.count > 2)
+        {
+            self = .lessIsBetter
+        } else {
+            self = .neither
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package import Laboratory
+
+extension LoadRun {
+    /// One run of several that ran at the same time, each an engine with its own simulators: the load of one scenario divided over ports or
+    /// hosts.
+    ///
+    /// Histograms are merged and counts added; a percentile is that of all values and never an average. The verdict passes if all do. A
+    /// figure that cannot be told from the parts is left out.
+    ///
+    /// - Returns: `nil` without runs.
+    package init?(simultaneous runs: [LoadRun]) {
+        guard let first = runs.first else { return nil }
+        var thresholds: [Verdict.Outcome] = []
+        for (index, run) in runs.enumerated() {
+            thresholds += run.verdict.thresholds.map { outcome in
+                var outcome = outcome
+                outcome.sentence = "engine \(index + 1): \(outcome.sentence)"
+                return outcome
+            }
+        }
+        let faults = runs.enumerated().flatMap { index, run in run.verdict.faults.map { "engine \(index + 1): \($0)" } }
+        self.init(
+            verdict: Verdict(faults: faults, thresholds: thresholds),
+            seconds: runs.map(\.seconds).max() ?? first.seconds)
+        for latency in runs.flatMap(\.latencies) {
+            if let index = latencies.firstIndex(where: { ($0.series, $0.stage) == (latency.series, latency.stage) }) {
+                latencies[index].histogram.merge(latency.histogram)
+            } else {
+                latencies.append(latency)
+            }
+        }
+        intervals = LoadRun.sideBySide(runs.map(\.intervals))
+        goals = Array(runs.flatMap(\.goals).sorted { $0.planned < $1.planned }.prefix(Goal.goalsMax))
+        funnel = LoadRun.sum(runs.map(\.funnel))
+        answers = LoadRun.sum(runs.map(\.answers))
+        suppressed = LoadRun.sum(runs.map(\.suppressed))
+        threads = runs.enumerated().flatMap { index, run in
+            run.threads.map { ThreadCost(name: "\(index + 1): \($0.name)", cpuSeconds: $0.cpuSeconds) }
+        }
+        figures = mergedFigures(runs)
+        notes = runs.flatMap(\.notes).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    /// Figures that are sums over engines; those of histograms and intervals are computed again.
+    private static let added = [
+        "pushes.accepted", "pushes.sent", "pushes.missing", "events", "updates", "goals", "activities",
+        "arrivals.missing", "connections", "connections.opened", "cpu.core", "cpu.shards", "cpu.generator",
+        "cpu.process",
+    ]
+    private static let greatest = [
+        "turn.core.max", "turn.shard.max", "rings.commands.max", "rings.arrivals.max", "engine.full",
+    ]
+
+    private func mergedFigures(_ runs: [LoadRun]) -> [String: Double] {
+        var figures: [String: Double] = [:]
+        func values(_ name: String) -> [Double] { runs.compactMap { $0.figures[name] } }
+        for name in LoadRun.added where !values(name).isEmpty { figures[name] = values(name).reduce(0, +) }
+        for name in LoadRun.greatest { figures[name] = values(name).max() }
+        for latency in latencies {
+            figures.merge(latency.histogram.figures("\(latency.series).\(latency.stage)")) { $1 }
+        }
+        if !intervals.isEmpty {
+            figures["memory.peak"] = Double(intervals.map(\.residentBytes).max() ?? 0)
+            figures["pushes.per.second.max"] = Double(intervals.map(\.accepted).max() ?? 0)
+        }
+        if let core = figures["cpu.core"], let shards = figures["cpu.shards"], let sent = figures["pushes.sent"],
+            sent > 0
+        {
+            figures["cpu.per.push"] = (core + shards) / sent
+        }
+        return figures
+    }
+
+    private static func sum(_ lists: [[Count]]) -> [Count] {
+        lists.joined().reduce(into: []) { sums, count in
+            if let index = sums.firstIndex(where: { $0.name == count.name }) {
+                sums[index].count += count.count
+            } else {
+                sums.append(count)
+            }
+        }
+    }
+
+    /// Intervals second by second: what engines have, added; what people wait for, the greatest.
+    private static func sideBySide(_ lists: [[Interval]]) -> [Interval] {
+        (0..<(lists.map(\.count).max() ?? 0)).map { index in
+            let parts = lists.compactMap { $0.indices.contains(index) ? $0[index] : nil }
+            var whole = Interval(second: parts.map(\.second).max() ?? 0)
+            for part in parts {
+                whole.events += part.events
+                whole.sent += part.sent
+                whole.accepted += part.accepted
+                whole.owed += part.owed
+                whole.latency.merge(part.latency)
+                whole.goalLatency.merge(part.goalLatency)
+                whole.oldestUndelivered = max(whole.oldestUndelivered, part.oldestUndelivered)
+                whole.longestTurnCore = max(whole.longestTurnCore, part.longestTurnCore)
+                whole.longestTurnShard = max(whole.longestTurnShard, part.longestTurnShard)
+                whole.residentBytes += part.residentBytes
+                whole.cpuSeconds += part.cpuSeconds
+                whole.commandsWaiting += part.commandsWaiting
+                whole.arrivalsWaiting += part.arrivalsWaiting
+                whole.connections += part.connections
+                whole.threads += part.threads
+                whole.descriptors += part.descriptors
+            }
+            return whole
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Laboratory
+import LaboratoryReport
+import Testing
+
+@Suite("Runs of several engines")
+struct MergedRunTests {
+    /// Ninety quick pushes of one engine and ten slow ones of another: the percentile of all is a slow one's, the mean of both is nobody's.
+    @Test func percentilesAreThoseOfAllValues() throws {
+        func run(_ count: Int, _ microseconds: Int64) -> LoadRun {
+            var run = LoadRun(verdict: Verdict(faults: [], thresholds: []), seconds: 1)
+            var histogram = LatencyHistogram()
+            histogram.record(microseconds, times: count)
+            run.latencies = [Latency(series: "goal", stage: "accepted", histogram: histogram)]
+            run.figures = [
+                "goal.accepted.p99": Double(microseconds) / 1e6, "pushes.sent": Double(count), "cpu.core": 1,
+                "cpu.shards": 3,
+            ]
+            return run
+        }
+        let whole = try #require(LoadRun(simultaneous: [run(90, 1000), run(10, 1_000_000)]))
+        #expect(whole.latencies.count == 1)
+        #expect(whole.latencies[0].histogram.count == 100)
+        #expect(whole.figures["goal.accepted.p90"] == 0.001)
+        #expect(whole.figures["goal.accepted.p99"] == 1)
+        #expect(whole.figures["cpu.per.push"] == 8.0 / 100)
+    }
+
+    @Test func countsAreAddedAndWaitsAreTheGreatest() throws {
+        let (long, short) = (exampleRun(seconds: 6), exampleRun(seconds: 4, seed: 2))
+        let whole = try #require(LoadRun(simultaneous: [long, short]))
+        #expect(whole.seconds == 6)
+        #expect(whole.intervals.count == 6)
+        #expect(whole.intervals[1].accepted == 2 * 19_901)
+        #expect(whole.intervals[5].accepted == 19_905)
+        #expect(whole.intervals[1].residentBytes == 800 << 20)
+        #expect(whole.intervals[0].oldestUndelivered == 0.9)
+        #expect(whole.funnel.first { $0.name == "pushes" }?.count == 480_000)
+        #expect(whole.goals.count == long.goals.count + short.goals.count)
+        #expect(whole.goals.map(\.planned) == whole.goals.map(\.planned).sorted())
+        // A share of one engine says nothing of all.
+        #expect(whole.figures["growth.memory"] == nil)
+    }
+
+    @Test func oneFailureFailsAll() throws {
+        var good = exampleRun()
+        good.verdict = Verdict(faults: [], thresholds: [])
+        var late = good
+        late.verdict = Verdict(faults: ["generator late: 3 s"], thresholds: [])
+        #expect(try #require(LoadRun(simultaneous: [good, good])).verdict.passes)
+        let whole = try #require(LoadRun(simultaneous: [good, late]))
+        #expect(!whole.verdict.passes)
+        #expect(whole.verdict.faults == ["engine 2: generator late: 3 s"])
+        #expect(LoadRun(simultaneous: []) == nil)
+    }
+}

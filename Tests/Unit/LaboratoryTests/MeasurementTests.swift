@@ -1,0 +1,135 @@
+import FanfareFanOut
+import FanfareModel
+import Testing
+
+@testable import Laboratory
+
+@Suite struct GrowthTests {
+    @Test func `Growth is the median of the last fifth beside that of the first`() {
+        #expect(RunFigures.growth(Array(repeating: 100, count: 50)) == 0)
+        let rising = (0..<50).map { 100 + Double($0) }
+        // Medians of 100…109 and 140…149.
+        #expect(abs(RunFigures.growth(rising) - (145.0 / 105 - 1)) < 1e-9)
+        var peak = Array(repeating: 100.0, count: 50)
+        peak[49] = 1000
+        #expect(RunFigures.growth(peak) == 0, "one reading is no growth")
+    }
+}
+
+@Suite struct ProcessReadingsTests {
+    @Test func `The kernel tells this process's memory, threads, descriptors and processor time`() {
+        let memory = ProcessReadings.memory()
+        #expect(memory.residentBytes > 1_000_000 && memory.threads >= 1 && memory.descriptors >= 3)
+        #expect(ProcessReadings.threads().values.reduce(0, +) > 0)
+    }
+
+    @Test func `A process that is gone has no threads`() { #expect(ProcessReadings.threads(of: Int32.max).isEmpty) }
+}
+
+@Suite struct ProbeTests {
+    /// A source that hands out what a test gives it, and takes answers.
+    private final class Source: DeliverySource {
+        var due: [(slot: UInt32, generation: UInt32, serial: UInt64)] = []
+        private(set) var completed = 0
+        let demand = 0
+
+        func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
+            for push in due.prefix(limit) {
+                batch.append(
+                    slot: ActivitySlot(push.slot), generation: push.generation, payload: Self.payload(push.serial),
+                    token: Array(repeating: 0, count: 16))
+            }
+            due.removeFirst(min(limit, due.count))
+        }
+
+        func complete(_ completions: [Completion], at moment: Moment) { completed += completions.count }
+
+        private static func payload(_ serial: UInt64) -> Payload {
+            Payload(
+                event: .update, subject: "", state: [], stamp: 0, staleDate: nil, dismissalDate: nil, alert: nil,
+                priority: .immediate, serial: serial)
+        }
+    }
+
+    /// A probe at work: publications planned at zero, pushes at the moments that a test says.
+    private final class Stage {
+        let source = Source()
+        var now: Int64 = 0
+        let probe: Probe
+
+        init() {
+            var scenario = Scenario(name: "test")
+            scenario.warmUp = .zero
+            scenario.subscribers.count = 10
+            let schedule = Schedule(scenario)
+            let table = PublicationTable(capacity: 10)
+            for serial in 1...3 as ClosedRange<UInt64> {
+                table.note(PublicationTable.Row(series: .goal, goal: UInt8(serial), isMeasured: true), of: serial)
+            }
+            let start = ScheduleStart()
+            start.set(0)
+            let plan = ProbePlan(
+                schedule, population: Population(scenario, topics: schedule.topics), start: start, shelf: ReadingShelf()
+            )
+            var now: () -> Int64 = { 0 }
+            probe = Probe(source, table, plan, slotsMax: 4, clock: { now() })
+            now = { [unowned self] in self.now }
+        }
+
+        func pull(_ slot: UInt32, _ serial: UInt64, generation: UInt32 = 0, at milliseconds: Int64) {
+            now = milliseconds * 1_000_000
+            source.due.append((slot, generation, serial))
+            var batch = DeliveryBatch()
+            probe.pull(limit: 10, at: moment, into: &batch)
+            #expect(batch.deliveries.count == 1)
+        }
+
+        func answer(_ outcome: DeliveryOutcome, _ slot: UInt32, generation: UInt32 = 0, at milliseconds: Int64) {
+            now = milliseconds * 1_000_000
+            probe.complete(
+                [Completion(slot: ActivitySlot(slot), generation: generation, outcome: outcome)], at: moment)
+        }
+
+        private var moment: Moment { Moment(wallMilliseconds: 0, monotonicNanoseconds: now) }
+    }
+
+    @Test func `A push that was not processed counts once, when it is accepted, from the planned moment`() {
+        let stage = Stage()
+        stage.pull(0, 1, at: 5)
+        stage.answer(.notProcessed, 0, at: 20)
+        stage.pull(0, 1, at: 30)
+        stage.answer(.accepted, 0, at: 40)
+        let reading = stage.probe.finish()
+        #expect(reading[.goal, .left].count == 1 && reading[.goal, .left].max == 5000)
+        #expect(reading[.goal, .accepted].count == 1 && reading[.goal, .accepted].max == 40_000)
+        #expect(stage.source.completed == 2, "the shard gets every answer")
+    }
+
+    @Test func `A publication that was accepted is not counted again`() {
+        let stage = Stage()
+        for milliseconds in [10, 20] as [Int64] {
+            stage.pull(1, 2, at: milliseconds)
+            stage.answer(.accepted, 1, at: milliseconds + 1)
+        }
+        let reading = stage.probe.finish()
+        #expect(reading[.goal, .accepted].count == 1 && reading.goals[1].count == 1)
+    }
+
+    @Test func `The next tenant of a slot is another activity`() {
+        let stage = Stage()
+        for generation in 0..<3 as Range<UInt32> {
+            stage.pull(1, 3, generation: generation, at: 10)
+            stage.answer(.accepted, 1, generation: generation, at: 11)
+        }
+        stage.answer(.accepted, 1, generation: 0, at: 12)
+        #expect(stage.probe.finish()[.goal, .accepted].count == 3)
+    }
+
+    @Test func `A push beyond the known slots is passed on and counted as not measured`() {
+        let stage = Stage()
+        stage.pull(4, 1, at: 1)
+        stage.answer(.accepted, 4, at: 2)
+        let reading = stage.probe.finish()
+        #expect(reading.untracked == 1 && reading[.goal, .accepted].count == 0 && stage.source.completed == 1)
+    }
+}

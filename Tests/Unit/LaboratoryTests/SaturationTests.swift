@@ -1,0 +1,117 @@
+import Laboratory
+import Testing
+
+@Suite struct SaturationTests {
+    private func search(_ passes: (Double, Int) -> Bool) -> (search: Saturation, runs: Int) {
+        var search = Saturation()
+        var runs = 0
+        while let factor = search.next, runs < 100 {
+            runs += 1
+            search.note(factor, passes: passes(factor, runs))
+        }
+        return (search, runs)
+    }
+
+    @Test(arguments: [0.3, 0.9, 1.7, 37]) func `The knee is found within a tenth`(_ knee: Double) throws {
+        let (search, runs) = search { factor, _ in factor <= knee }
+        let found = try #require(search.knee)
+        #expect(found.contains(knee) && found.upperBound / found.lowerBound <= 1.1)
+        #expect(runs < 25)
+        #expect(search.sentence.contains("3 of 3 runs passed") && search.sentence.contains("0 of 3 runs passed"))
+    }
+
+    @Test func `Without a knee the search ends and says so`() {
+        let endless = search { _, _ in true }
+        #expect(endless.search.knee == nil && endless.search.sentence.hasPrefix("no threshold broke up to 1024"))
+        let broken = search { _, _ in false }
+        #expect(broken.search.knee == nil && broken.search.sentence.hasPrefix("a threshold broke even at"))
+    }
+
+    @Test func `Runs that contradict each other near the knee end the search, too`() {
+        let (search, runs) = search { factor, run in factor < 3 || factor < 4 && run % 2 == 0 }
+        #expect(search.knee != nil && runs < 100)
+    }
+}
+
+@Suite struct CapacityPlanTests {
+    private func costs() throws -> MeasuredCosts {
+        var run = LoadRun(verdict: Verdict(faults: [], thresholds: []), seconds: 1)
+        run.figures = [
+            "cpu.per.push": 0.6e-6, "memory.per.activity": 200, "bytes.per.push": 300, "cpu.apns-simulator": 0.5,
+            "pushes.sent": 1_000_000,
+        ]
+        let scenario = ScenarioSummary(
+            name: "goal-burst", question: "", good: "", subscribers: 1, topics: 1, shards: 1, transport: "", seed: 1,
+            scale: 1, rate: 1)
+        return try MeasuredCosts([LoadResult(scenario: scenario, machine: Machine(), runs: [run])])
+    }
+
+    @Test func `A plan is the wish times the costs`() throws {
+        var wish = CapacityPlan.Wish()
+        (wish.subscribers, wish.audienceShare, wish.goalsPerSecond, wish.within) = (100e6, 0.1, 3, 5)
+        let plan = try CapacityPlan(wish, costs())
+        #expect(plan.pushesPerSecond == 30e6)
+        #expect(abs(plan.cores - 18) < 1e-6 && plan.memoryBytes == 20e9)
+        #expect(plan.connections == 1500 && plan.bytesPerSecond == 30e6 * 675)
+        #expect(plan.bottleneck == "connections" && plan.nodes == 34)
+    }
+
+    @Test func `A rare goal needs its audience within the time, not its rate`() throws {
+        var wish = CapacityPlan.Wish()
+        (wish.subscribers, wish.audienceShare, wish.goalsPerSecond, wish.within) = (1e6, 1, 0.001, 5)
+        #expect(try CapacityPlan(wish, costs()).pushesPerSecond == 200_000)
+    }
+
+    @Test func `Client and simulator share the processors of a prediction`() throws {
+        let costs = try costs()
+        func last(shards: Int, roundTrip: Double) -> Double {
+            CapacityPlan.predictLast(
+                audience: 1e6, shards: shards, processors: 2, roundTrip: roundTrip, hasLineups: false, costs)
+        }
+        #expect(abs(last(shards: 1, roundTrip: 0) - 0.6) < 1e-9)
+        #expect(abs(last(shards: 2, roundTrip: 0) - 0.55) < 1e-9)
+        #expect(abs(last(shards: 1, roundTrip: 0.08) - 0.68) < 1e-9)
+    }
+
+    @Test func `Costs without a run that has pushes are refused`() {
+        #expect(throws: LaboratoryError.self) { try MeasuredCosts([]) }
+    }
+}
+
+@Suite struct LiveViewTests {
+    private func progress(_ seconds: Double?) -> LoadProgress {
+        var progress = LoadProgress()
+        (progress.seconds, progress.duration, progress.accepted, progress.owed) = (seconds, 20, 1_234_567, 12)
+        progress.latency.record(1500)
+        return progress
+    }
+
+    @Test func `On a terminal the view is drawn in place and never wraps`() {
+        var view = LiveView(name: "goal-burst", columns: 40)
+        let first = view.show(progress(3), clock: 0)
+        #expect(first.hasPrefix("goal-burst: 3 of 20 s\n1,234,567 pushes accepted"))
+        #expect(first.split(separator: "\n").allSatisfy { $0.count < 40 })
+        let second = view.show(progress(4), clock: 0.2)
+        #expect(second.hasPrefix("\u{1B}[3A\r\u{1B}[J"))
+        #expect(view.interrupt(with: "a report").hasSuffix("a report\n"))
+        #expect(view.clear().isEmpty, "nothing is drawn after a report")
+    }
+
+    @Test func `Without a terminal there is a plain line every five seconds`() {
+        var view = LiveView(name: "goal-burst", columns: nil)
+        let lines = (0..<50).map { view.show(progress(Double($0) / 5), clock: Double($0) / 5) }.filter { !$0.isEmpty }
+        #expect(lines.count == 2)
+        #expect(
+            lines.allSatisfy { !$0.contains("\u{1B}") && $0.hasSuffix("\n") && $0.dropLast().allSatisfy { $0 != "\n" } }
+        )
+    }
+
+    @Test func `The view tells the phase of the run`() {
+        for (seconds, text) in [(nil, "preparing"), (-3, "warm-up, 3 s left"), (21, "waiting for the last pushes")]
+            as [(Double?, String)]
+        {
+            var view = LiveView(name: "x", columns: 80)
+            #expect(view.show(progress(seconds), clock: 0).hasPrefix("x: \(text)\n"))
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import FanfareTOML
+import Laboratory
+import Testing
+
+@Suite struct ScenarioTests {
+    private func scenario(_ toml: String) throws(TOMLError) -> Scenario {
+        try Scenario(toml: Array(("question = \"q\"\ngood = \"g\"\n" + toml).utf8), name: "test", file: "test.toml")
+    }
+
+    private func faults(_ toml: String) -> [String] {
+        do {
+            _ = try scenario(toml)
+            return []
+        } catch { return error.lines }
+    }
+
+    @Test func `A scenario has everything that its file says`() throws {
+        let scenario = try scenario(
+            """
+            warmUp = "2 s"
+            duration = "90 s"
+            shards = 2
+            thresholds = ["goal.last.p99 < 2.5 s"]
+            [subscribers]
+            count = 5_000
+            lineups = [3, 8]
+            zipf = 1.0
+            deadShare = 0.1
+            [feed]
+            topics = 20
+            events = 17.5
+            bursts = [{ at = "5 s", occasion = "kick", count = 2, every = "10 s", times = 3 }]
+            [follows]
+            perSecond = 100
+            from = "1 s"
+            [clock]
+            at = "6 s"
+            back = "1 h"
+            [transport]
+            kind = "simulator"
+            options = ["--mode", "fast"]
+            distance = ["--round-trip", "80"]
+            """)
+        #expect(scenario.duration == .seconds(90) && scenario.shards == 2 && scenario.thresholds.count == 1)
+        #expect(scenario.subscribers.lineups == 3...8 && scenario.subscribers.count == 5000)
+        #expect(scenario.feed.eventsPerSecond == 17.5)
+        #expect(scenario.feed.bursts.map(\.at) == [.seconds(5), .seconds(15), .seconds(25)])
+        #expect(scenario.churn.follows.from == .seconds(1) && scenario.clockStep?.by == .seconds(-3600))
+        #expect(
+            scenario.transport
+                == .simulator(options: ["--mode", "fast"], distance: ["--round-trip", "80"], connections: nil))
+    }
+
+    @Test(arguments: [
+        ("wormUp = \"2 s\"", "test.toml:3:1: wormUp: unknown key; did you mean warmUp?"),
+        ("duration = \"2 weeks\"", "test.toml:3:12: duration is \"2 weeks\"; expected a duration"),
+        ("[subscribers]\ncount = -1", "test.toml:4:9: count is -1; expected a whole number from 0"),
+        ("[subscribers]\nlineups = [8, 3]", "test.toml:4:11: lineups is an array; expected two whole numbers"),
+        ("[feed]\nkind = \"chess\"", "test.toml:4:8: kind is \"chess\"; expected one of \"football\""),
+        ("[feed]\nbursts = [{ at = \"1 s\", cuont = 2 }]", "test.toml:4:25: cuont: unknown key; did you mean count?"),
+        (
+            "[transport]\nkind = \"host\"\nhost = \"api.push.apple.com\"\nport = 443\nca = \"a\"\nkey = \"b\"",
+            "is not this machine"
+        ),
+        ("[transport]\noptions = [\"--mode\"]", "test.toml:4:1: options: unknown key"),
+        ("thresholds = [\"goal.last.p99 2 s\"]", "test.toml:3:15: goal.last.p99 2 s: a threshold is a figure"),
+        ("[clock]\nat = \"1 s\"", "a step of the clock has ahead or back"),
+        ("[feed]\ntopics = 4\n[subscribers]\nlineups = [3, 8]", "lineups of up to 8 topics need as many"),
+        ("shards = ", "test.toml:3:"),
+    ])
+    func `A fault in a scenario is told with its line, its column and what was expected`(
+        _ toml: String, _ fault: String
+    ) {
+        let faults = faults(toml)
+        #expect(faults.contains { $0.contains(fault) }, "\(faults)")
+    }
+
+    @Test func `A scenario without a question is refused`() {
+        #expect(throws: TOMLError.self) { try Scenario(toml: Array("good = \"g\"".utf8), name: "x", file: "x.toml") }
+    }
+
+    @Test
+    func `Every shipped scenario can be read, and tells its question, a good result, its time and its thresholds`()
+        throws
+    {
+        let scenarios = try ScenarioFiles.all()
+        #expect(scenarios.count >= 15)
+        for scenario in scenarios {
+            #expect(scenario.purpose.question.hasSuffix("?"), "\(scenario.name)")
+            #expect(
+                !scenario.purpose.good.isEmpty && !scenario.purpose.time.isEmpty && !scenario.thresholds.isEmpty,
+                "\(scenario.name)")
+            // Any of them runs small.
+            #expect(scenario.scaled(by: 0.001).subscribers.count > 0, "\(scenario.name)")
+        }
+    }
+
+    @Test func `A name that is no scenario is told with the nearest one`() {
+        let error = #expect(throws: LaboratoryError.self) { try ScenarioFiles.find("goal-brust") }
+        #expect(error?.description == "goal-brust: no such scenario; did you mean goal-burst?")
+    }
+}

@@ -1,0 +1,56 @@
+import Laboratory
+import Testing
+
+@Suite struct ThresholdTests {
+    @Test(arguments: [
+        ("goal.last.p99 < 2.5 s", "goal.last.p99", 2.5), ("goal.last.p99<2.5s", "goal.last.p99", 2.5),
+        ("cpu.per.push <= 1us", "cpu.per.push", 1e-6), ("growth.memory < 5 %", "growth.memory", 0.05),
+        ("pushes.missing = 0", "pushes.missing", 0), ("pushes.per.second > 500 k", "pushes.per.second", 500_000),
+        ("kind/football.accepted.max >= 20 ms", "kind/football.accepted.max", 0.02),
+    ])
+    func `A threshold has a figure, a relation and a limit in the figure's unit`(
+        _ text: String, _ figure: String, _ limit: Double
+    ) throws {
+        let threshold = try Threshold(text)
+        #expect(threshold.figure == figure)
+        #expect(abs(threshold.limit - limit) <= 1e-12 * max(1, limit))
+    }
+
+    @Test(arguments: [
+        ("goal.last.p99 2.5 s", "a threshold is a figure"), ("< 2.5 s", "is no figure"),
+        ("goal.last.p99 < soon", "is no number"), ("goal.last.p99 < 2.5 sx", "unknown unit"),
+        ("goal last < 2 s", "is no figure"), ("goal.last.p99 < nan", "is no number"),
+    ])
+    func `A threshold that cannot be read is refused with what was expected`(_ text: String, _ reason: String) {
+        let error = #expect(throws: ThresholdError.self) { try Threshold(text) }
+        #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
+    }
+
+    @Test func `A bound is exclusive or inclusive as it is written`() throws {
+        let figures = ["x": 2.0]
+        for (text, holds) in [
+            ("x < 2", false), ("x <= 2", true), ("x > 2", false), ("x >= 2", true), ("x = 2", true), ("x < 2.1", true),
+        ] {
+            #expect(try Threshold(text).judge(figures).holds == holds, "\(text)")
+        }
+    }
+
+    @Test func `A broken threshold is told in its own unit`() throws {
+        let outcome = try Threshold("goal.last.p99 < 250 ms").judge(["goal.last.p99": 0.5])
+        #expect(!outcome.holds)
+        #expect(outcome.sentence == "goal.last.p99 < 250 ms: broken, measured 500 ms")
+    }
+
+    @Test func `A figure that the run does not have breaks its threshold`() throws {
+        let outcome = try Threshold("goal.last.p98 < 1 s").judge(["goal.last.p99": 0.1])
+        #expect(!outcome.holds)
+        #expect(outcome.value == nil)
+        #expect(outcome.sentence.contains("did you mean goal.last.p99?"))
+    }
+
+    @Test func `A fault fails a run whose thresholds hold`() throws {
+        let holds = try Threshold("x < 1").judge(["x": 0])
+        #expect(Verdict(faults: [], thresholds: [holds]).passes)
+        #expect(!Verdict(faults: ["generator late: …"], thresholds: [holds]).passes)
+    }
+}
