@@ -31,11 +31,11 @@ final class RunRecorder {
         var arrivalsWaiting: Int
     }
 
-    /// Processor seconds of all threads, with the moment of reading.
+    /// Processor seconds of all threads, and of the programs beside, with the moment of reading.
     struct Reading {
         var at: Int64
         var threads: [String: Double]
-        static func now() -> Reading { Reading(at: Clock.monotonicNanoseconds(), threads: ProcessReadings.threads()) }
+        var companions: [String: Double]
     }
 
     private let scenario: Scenario
@@ -44,8 +44,7 @@ final class RunRecorder {
     private(set) var intervals: [Interval] = []
     private(set) var before: (counts: ShardCounts, reading: Reading)?
     private(set) var after: (counts: ShardCounts, reading: Reading)?
-    /// Processor seconds of the companions by name, over their whole life.
-    private(set) var companions: [String: Double] = [:]
+    private let programs: Companions
     private var latest: Look?
     private var lookBefore: (accepted: Int, at: Int64) = (0, 0)
     private var perSecond = 0.0
@@ -56,9 +55,10 @@ final class RunRecorder {
     var isInterrupted = false
     private(set) var arrivalsMax = 0
 
-    init(_ scenario: Scenario, _ shelf: ReadingShelf) {
+    init(_ scenario: Scenario, _ shelf: ReadingShelf, _ programs: Companions) {
         self.scenario = scenario
         self.shelf = shelf
+        self.programs = programs
     }
 
     func begin(at measuredFrom: Int64) { self.measuredFrom = measuredFrom }
@@ -76,7 +76,7 @@ final class RunRecorder {
         commandsMax = max(commandsMax, look.commandsWaiting)
         arrivalsMax = max(arrivalsMax, look.arrivalsWaiting)
         if before == nil {
-            before = (look.counts, .now())
+            before = (look.counts, reading())
             counted = (look.events, before?.reading.threads.values.reduce(0, +) ?? 0)
             longestTurn = 0
         }
@@ -104,15 +104,25 @@ final class RunRecorder {
         intervals.append(interval)
     }
 
-    func end(_ counts: ShardCounts, _ reading: Reading) { after = (counts, reading) }
+    private func reading() -> Reading {
+        let companions = programs.all.map { ($0.name, $0.cpuSeconds) }
+        return Reading(
+            at: Clock.monotonicNanoseconds(), threads: ProcessReadings.threads(),
+            companions: Dictionary(companions, uniquingKeysWith: +))
+    }
 
-    func finish(_ programs: Companions) {
-        for program in programs.all {
-            let seconds = program.cpuSeconds
-            let summary = program.stop()
-            companions[program.name] = summary["cpu_seconds"] ?? seconds
+    func end(_ counts: ShardCounts) { after = (counts, reading()) }
+
+    /// Processor seconds of the programs beside, in the measurement.
+    var companions: [String: Double] {
+        let earlier = before?.reading.companions ?? [:]
+        return (after?.reading.companions ?? [:]).reduce(into: [:]) {
+            $0[$1.key] = $1.value - earlier[$1.key, default: 0]
         }
     }
+
+    /// Ends the programs beside.
+    func finish() { for program in programs.all { _ = program.stop() } }
 
     func progress(at now: Int64, start: Int64) -> LoadProgress {
         var progress = LoadProgress()

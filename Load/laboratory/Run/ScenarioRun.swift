@@ -43,7 +43,7 @@ package final class ScenarioRun {
         plan = try RunPlan(scenario)
         let setup = plan.setup
         let population = plan.population
-        recorder = RunRecorder(scenario, setup.plan.shelf)
+        recorder = RunRecorder(scenario, setup.plan.shelf, plan.companions)
         meter = DecisionMeter(setup.table)
         time = RunTime(plan.clock)
         opening = Opening(plan)
@@ -69,9 +69,9 @@ package final class ScenarioRun {
         timers.watch?.start(after: .milliseconds(200), repeating: .milliseconds(200))
         loop.run()
         let report = generator?.stop() ?? Generator.Report()
-        recorder.end(core.counts, .now())
+        recorder.end(core.counts)
         core.stop(within: .seconds(2))
-        recorder.finish(plan.companions)
+        recorder.finish()
         let remains = plan.setup.remains.withLock { $0 }
         loop.close()
         return RunFigures(
