@@ -15,7 +15,7 @@ package struct TOMLError: Error, CustomStringConvertible, Sendable {
 
     init(file: String, _ text: String) { lines = ["\(file): \(text)"] }
 
-    init(unreadable file: String) {
+    package init(unreadable file: String) {
         self.init(file: file, "cannot be read: there is no such file, or it is not ours to read")
         isUnreadable = true
     }

@@ -106,7 +106,7 @@ extension LoadFeed {
         updatesPerSecond = table.number("updates", LoadFeed.rates) ?? 0
         goalsPerSecond = table.number("goals", LoadFeed.rates) ?? 0
         speed = table.number("speed", 0.001...1_000_000) ?? speed
-        let recording = table.texts("recording")
+        let recording: [String]? = table.texts("recording")
         let generator = table.text("generator")
         for value in table.array("bursts") ?? [] {
             if let reader = table.table(value, for: "bursts") { bursts += Burst.read(reader) }
