@@ -159,5 +159,8 @@ private struct Drawing {
 
 extension Duration {
     /// Nanoseconds of a duration of days at most, as scenarios have them.
-    package var wholeNanoseconds: Int64 { milliseconds * 1_000_000 }
+    package var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
 }

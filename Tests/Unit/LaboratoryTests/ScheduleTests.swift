@@ -20,6 +20,13 @@ import Testing
         schedule.arrivals.count { isWanted($0.action) }
     }
 
+    /// A waste of 100 ns a push was none, because durations were cut to milliseconds.
+    @Test func `A duration keeps its nanoseconds`() {
+        #expect(Duration.nanoseconds(100).wholeNanoseconds == 100)
+        #expect(Duration.seconds(86_400 * 7).wholeNanoseconds == 604_800_000_000_000)
+        #expect(Duration.milliseconds(-1500).wholeNanoseconds == -1_500_000_000)
+    }
+
     @Test func `A schedule is a function of the scenario and its seed`() {
         #expect(Schedule(scenario()).arrivals == Schedule(scenario()).arrivals)
         var other = scenario()
