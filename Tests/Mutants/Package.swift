@@ -55,6 +55,25 @@ let package = Package(
             name: "FanfareTests", dependencies: stages("Fanfare", "FanfareFeeds", "EngineTestSupport"),
             path: "Tests/Unit/FanfareTests",
             swiftSettings: swiftOfTests),
+        .systemLibrary(name: "CFanfareLMDB", pkgConfig: "lmdb"),
+        .systemLibrary(name: "CFanfareZlib", pkgConfig: "zlib"),
+        .target(
+            name: "FanfareLog", dependencies: ["FanfareModel", "FanfareLoop", "CFanfareLMDB", "CFanfareZlib"],
+            swiftSettings: swift),
+        .testTarget(
+            name: "FanfareLogTests", dependencies: ["FanfareLog", "FanfareModel", "FanfareLoop"],
+            path: "Tests/Unit/FanfareLogTests",
+            swiftSettings: swiftOfTests),
+        .target(
+            name: "FanfareReplay",
+            dependencies: stages("Fanfare", "FanfareFeeds", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
+            swiftSettings: swift),
+        .testTarget(
+            name: "FanfareReplayTests",
+            dependencies: stages(
+                "FanfareReplay", "Fanfare", "FanfareFeeds", "FanfareLog", "FanfareLoop", "EngineTestSupport"),
+            path: "Tests/Unit/FanfareReplayTests",
+            swiftSettings: swiftOfTests),
         .testTarget(
             name: "FanfareModelTests", dependencies: ["FanfareModel"], path: "Tests/Unit/FanfareModelTests",
             swiftSettings: swiftOfTests),
