@@ -119,6 +119,8 @@ struct CompareCommand {
     }
 
     private func run(_ program: String, _ file: URL, _ more: [String]) throws -> LoadResult {
+        // A result of an earlier comparison must not pass for this run's.
+        try? FileManager.default.removeItem(at: file)
         let process = Process()
         process.executableURL = URL(filePath: program)
         process.arguments = ["run", operands[2], "--json", file.path] + runOptions + more

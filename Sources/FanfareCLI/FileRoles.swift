@@ -25,6 +25,14 @@ struct FileRoles {
     mutating func open(
         _ path: String, option: String, capacity: Int = OutputFile.capacity, keepsContent: Bool = false
     ) throws(UsageError) -> OutputFile {
+        try check(path, option: option)
+        let file = try OutputFile(path: path, option: option, capacity: capacity, keepsContent: keepsContent)
+        if let status = FileRoles.status(of: path, standard: STDOUT_FILENO) { written[Identity(status)] = path }
+        return file
+    }
+
+    /// Refuses a file to be written that is an input, or that another option writes.
+    func check(_ path: String, option: String) throws(UsageError) {
         if let status = FileRoles.status(of: path, standard: STDOUT_FILENO), status.st_mode & S_IFMT == S_IFREG {
             if let name = read[Identity(status)] ?? folder(around: path) {
                 throw UsageError("\(option) \(path): is read and written (\(name))")
@@ -34,9 +42,6 @@ struct FileRoles {
                 throw UsageError("\(option) \(path): is written twice (\(other))")
             }
         }
-        let file = try OutputFile(path: path, option: option, capacity: capacity, keepsContent: keepsContent)
-        if let status = FileRoles.status(of: path, standard: STDOUT_FILENO) { written[Identity(status)] = path }
-        return file
     }
 
     /// Returns the registered input folder that contains the file at any depth, or `nil`.

@@ -20,6 +20,7 @@ struct PreviewCommand {
     private var devices = PreviewCommand.drawn
     private var feed = FeedOptions()
     private var rules = Rules.builtIn
+    private var rulesFile: String?
     private var look = PreviewLook()
 
     /// One device of each family is drawn; all are checked.
@@ -43,7 +44,9 @@ struct PreviewCommand {
             case .option("--template"): look.templateFile = try arguments.text("a template file")
             case .option("--print-template"): printed = try arguments.templateKind()
             case .option("--font"): look.fontFile = try arguments.text("a font file")
-            case .option("--rules"): rules = try arguments.rules()
+            case .option("--rules"):
+                rulesFile = try arguments.rulesFile()
+                rules = try rulesFile.map { (file) throws(UsageError) in try Arguments.rules(at: file) } ?? rules
             case .option("--format"): feed.format = try arguments.format()
             case .option("--kickoff"): feed.kickoff = try arguments.time()
             case .option(let name): throw UsageError("\(name): unknown option; `fanfare preview --help` lists them")
@@ -84,10 +87,23 @@ struct PreviewCommand {
             try Console.print(CardTemplate.builtInFile(printed) ?? "")
             return .done
         }
+        try checkOutputs()
         let studio = try PreviewStudio(look)
         guard let subject else { return try checkAll(studio) }
         let moments = try moments(of: subject)
         return isStory ? try story(moments, studio) : try sheet(moments, studio)
+    }
+
+    /// Refuses to write to a file that is read, or twice to one file.
+    private func checkOutputs() throws(UsageError) {
+        var files = FileRoles()
+        for path in paths + [look.templateFile, look.fontFile, rulesFile].compactMap(\.self) { files.reads(path) }
+        for (index, output) in outputs.enumerated() {
+            try files.check(output.path, option: output.option)
+            if outputs[..<index].contains(where: { $0.path == output.path }) {
+                throw UsageError("\(output.option) \(output.path): is written twice")
+            }
+        }
     }
 
     /// Checks every push to the followers of every topic.
@@ -130,8 +146,14 @@ struct PreviewCommand {
             throw UsageError("nothing has been sent by then, so no phone shows a card")
         }
         // Timers run on after the last push.
-        if let at { moment.content.at = max(at, moment.content.at) }
+        let pushedAt = moment.content.at
+        if let at { moment.content.at = max(at, pushedAt) }
+        if let stays = moment.dismissAfter, moment.content.at >= pushedAt + stays {
+            throw UsageError("the activity ended at \(pushedAt), and its card has been gone since \(pushedAt + stays)")
+        }
+        // A banner is how an alert is shown.
         let scenes = try studio.scenes(of: moment.content, on: devices.flatMap(\.places))
+            .filter { $0.place.kind != .banner || moment.alert != nil }
         guard !scenes.isEmpty else {
             throw UsageError("the activity has ended, and the system keeps it in none of these places")
         }
@@ -185,11 +207,21 @@ struct PreviewCommand {
 }
 
 extension PreviewCommand.Output {
-    fileprivate var isStandardOutput: Bool {
+    fileprivate var path: String {
         switch self {
-        case .svg(let path), .html(let path), .png(let path): path == "-"
+        case .svg(let path), .html(let path), .png(let path): path
         }
     }
+
+    fileprivate var option: String {
+        switch self {
+        case .svg: "--svg"
+        case .html: "--html"
+        case .png: "--png"
+        }
+    }
+
+    fileprivate var isStandardOutput: Bool { path == "-" }
 }
 
 extension Arguments {

@@ -72,7 +72,8 @@ package struct PreviewSheet: Sendable {
             + "<style>\(fontFace)</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#8e9aa8\"/>\n"
         svg += text(title, x: margin, y: margin + 18, size: 20, weight: .semibold, color: "#000000")
         svg += text(
-            subtitle.isEmpty ? PreviewSheet.note : subtitle, x: margin, y: margin + 40, size: 13, weight: .medium,
+            subtitle.isEmpty ? PreviewSheet.note : "\(subtitle) · \(PreviewSheet.note)", x: margin, y: margin + 40,
+            size: 13, weight: .medium,
             color: "#000000")
         for cell in cells {
             // A nested picture has its own coordinates.

@@ -101,7 +101,8 @@ private struct Drawing {
         for burst in feed.bursts {
             let start = scenario.warmUp.wholeNanoseconds + burst.at.wholeNanoseconds
             for number in 0..<burst.count {
-                let planned = start + burst.within.wholeNanoseconds * Int64(number) / Int64(burst.count)
+                let share = Double(number) / Double(burst.count)
+                let planned = start + Int64(Double(burst.within.wholeNanoseconds) * share)
                 let topic = (burst.firstTopic + number % burst.topics) % feed.topics
                 guard planned < end else { continue }
                 arrivals.append(
@@ -126,11 +127,13 @@ private struct Drawing {
             followsAt.append(planned)
             arrivals.append(Schedule.Arrival(planned: planned, action: .follow(subscriber: subscriber)))
         }
-        // Each subscriber leaves once, in an order that does not follow the loading's: 2^31 − 1 is prime and larger than any count.
+        // Each subscriber leaves once, in an order that does not follow the loading's: 2^31 − 1 is prime and larger than any count. Those
+        // who followed later leave after them.
         var left = 0
         for planned in moments(scenario.churn.unfollows, &random) {
-            guard left < initial else { break }
-            let subscriber = UInt32(left * 2_147_483_647 % initial)
+            let later = left - initial
+            guard later < 0 || later < followsAt.count && followsAt[later] < planned else { break }
+            let subscriber = UInt32(later < 0 ? left * 2_147_483_647 % initial : left)
             left += 1
             arrivals.append(Schedule.Arrival(planned: planned, action: .unfollow(subscriber: subscriber)))
         }

@@ -16,6 +16,7 @@ struct RunPlan {
 
     /// - Throws: `LaboratoryError` for what keeps the run from beginning, and the errors of a recording.
     init(_ scenario: Scenario) throws {
+        if let excess = scenario.excess { throw LaboratoryError("\(scenario.name): too large: \(excess)") }
         self.scenario = scenario
         schedule = Schedule(scenario, recording: try RunPlan.recording(of: scenario))
         population = Population(scenario, topics: schedule.topics)

@@ -21,6 +21,7 @@ package final class ScenarioRun {
     private var opening: Opening
     private var generator: Generator?
     private var stage = Stage.connecting
+    private let madeAt = Clock.monotonicNanoseconds()
     /// Events decided in the measurement.
     private var events = 0
     private var wakeup: Wakeup?
@@ -120,6 +121,8 @@ package final class ScenarioRun {
 
     // MARK: The schedule
 
+    /// Nanoseconds.
+    private static let connectingMax: Int64 = 30_000_000_000
     private static let inputsPerTurn = 512
     /// Inputs between two looks at the way to the shards.
     private static let inputsAtATime = 32
@@ -142,8 +145,9 @@ package final class ScenarioRun {
             let taken = generator.drain(limit: ScenarioRun.inputsAtATime) { carryOut($0, time) }
             left -= max(1, taken)
             if taken == 0 {
-                if isOver { return finish() }
-                return wait(from: time)
+                // Stalls, steps of the clock and timers come after the last arrival, too.
+                let rest = isOver ? meter.measured.upperBound - now : .max
+                return rest > 0 ? wait(from: time, atMost: rest) : finish()
             }
         }
         if !core.isCongested { wakeup?.signal.signal() }
@@ -174,9 +178,11 @@ package final class ScenarioRun {
         return now
     }
 
-    private func wait(from time: FeedTime) {
-        guard let deadline = core.nextDeadline else { return }
-        timers.deadline?.start(after: max(.milliseconds(1), deadline - time))
+    /// - Parameter rest: nanoseconds until the measurement ends; `.max` while arrivals are to come.
+    private func wait(from time: FeedTime, atMost rest: Int64) {
+        var wait = core.nextDeadline.map { max(.milliseconds(1), $0 - time) }
+        if rest < .max { wait = min(wait ?? .nanoseconds(rest), .nanoseconds(rest)) + .milliseconds(1) }
+        if let wait { timers.deadline?.start(after: wait) }
     }
 
     private func finish() {
@@ -209,6 +215,11 @@ package final class ScenarioRun {
                 commandsWaiting: core.commandsWaiting, arrivalsWaiting: generator?.waiting ?? 0))
         output.progress(recorder.progress(at: now, start: plan.start.moment))
         if stage == .settling, opening.isStalled(core.counts.pushes, at: now) { begin() }
+        if stage == .connecting, now - madeAt > ScenarioRun.connectingMax {
+            let seconds = ScenarioRun.connectingMax / 1_000_000_000
+            output.report("no connection within \(seconds) s: is the server there, and its authority right?")
+            interrupt()
+        }
     }
 }
 

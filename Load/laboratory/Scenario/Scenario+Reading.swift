@@ -146,14 +146,22 @@ extension LoadFeed.Burst {
 }
 
 extension LoadTransport {
+    /// Options of the simulator that a scenario may not set: where it listens, and the files that it reads and writes.
+    private static let ownOptions: Set = ["--public", "--listen", "--cert", "--key", "--dump"]
+
     fileprivate init?(_ table: TableReader) {
         let kinds = ["discard", "simulator", "host"]
         let kind = table.choice("kind", of: kinds.map { ($0, $0) }) ?? "discard"
         defer { table.finish() }
         switch kind {
         case "simulator":
+            let options = table.texts("options") ?? []
+            for option in options where LoadTransport.ownOptions.contains(String(option.prefix { $0 != "=" })) {
+                table.faults.note(
+                    table.place, "\(option): the laboratory chooses it, because load stays on this machine")
+            }
             self = .simulator(
-                options: table.texts("options") ?? [], distance: table.texts("distance"),
+                options: options, distance: table.texts("distance"),
                 connections: table.whole("connections", 1...1000))
         case "host":
             guard let port = table.whole("port", 1...65_535), let ca = table.text("ca"), let key = table.text("key")

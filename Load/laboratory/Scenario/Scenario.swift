@@ -110,11 +110,19 @@ package struct Scenario: Sendable, Equatable {
         return scenario
     }
 
-    /// Returns the scenario with all rates of arrivals multiplied.
+    private static func multiplied(_ count: Int, by factor: Double) -> Int {
+        // Beyond that the scenario is refused for its number of arrivals anyway.
+        Int(min(1e9, max(1, (Double(count) * factor).rounded())))
+    }
+
+    /// Returns the scenario with all rates of arrivals multiplied, and its bursts with them.
     package func rated(by factor: Double) -> Scenario {
         var scenario = self
         scenario.factors.rate *= factor
         scenario.multiplyRates(by: factor, feed: true)
+        for index in scenario.feed.bursts.indices {
+            scenario.feed.bursts[index].count = Scenario.multiplied(feed.bursts[index].count, by: factor)
+        }
         return scenario
     }
 
@@ -126,6 +134,26 @@ package struct Scenario: Sendable, Equatable {
         feed.updatesPerSecond *= factor
         feed.goalsPerSecond *= factor
         feed.speed *= factor
+    }
+
+    private static let subscribersMax = 100_000_000
+    private static let arrivalsMax = 200_000_000.0
+
+    /// Returns the reason why no machine could run the scenario; `nil` if there is none. Checked after all options, which multiply what a
+    /// file says.
+    package var excess: String? {
+        let seconds = Double((warmUp + duration).wholeNanoseconds) / 1e9
+        let follows = churn.follows.perSecond * seconds
+        guard Double(subscribers.count) + follows <= Double(Scenario.subscribersMax) else {
+            return
+                "\(subscribers.count) subscribers and those that follow later are more than \(Scenario.subscribersMax)"
+        }
+        let rates = feed.eventsPerSecond + feed.updatesPerSecond + feed.goalsPerSecond + churn.unfollows.perSecond
+        let bursts = feed.bursts.reduce(0.0) { $0 + Double($1.count) }
+        guard rates * seconds + follows + bursts <= Scenario.arrivalsMax else {
+            return "its rates and bursts make more than \(Int(Scenario.arrivalsMax)) arrivals"
+        }
+        return nil
     }
 
     /// Returns the scenario shortened to about this measured time: all its moments move in proportion.
@@ -142,7 +170,14 @@ package struct Scenario: Sendable, Equatable {
             scenario[keyPath: arrivals].from = less(self[keyPath: arrivals].from)
             scenario[keyPath: arrivals].until = self[keyPath: arrivals].until.map(less)
         }
-        for index in scenario.feed.bursts.indices { scenario.feed.bursts[index].at = less(feed.bursts[index].at) }
+        for index in scenario.feed.bursts.indices {
+            scenario.feed.bursts[index].at = less(feed.bursts[index].at)
+            scenario.feed.bursts[index].within = less(feed.bursts[index].within)
+        }
+        if case .discard(var sink) = transport {
+            sink.stalls = sink.stalls.map { Stall(at: less($0.at), length: less($0.length)) }
+            scenario.transport = .discard(sink)
+        }
         scenario.clockStep?.at = clockStep.map { less($0.at) } ?? .zero
         return scenario
     }

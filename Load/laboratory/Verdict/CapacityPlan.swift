@@ -109,7 +109,7 @@ package struct CapacityPlan: Sendable, Equatable {
         ]
         let worst = needs.max { $0.1 < $1.1 } ?? ("processors", 1)
         bottleneck = worst.0
-        nodes = max(1, Int((worst.1 / CapacityPlan.use).rounded(.up)))
+        nodes = max(1, CapacityPlan.whole(worst.1 / CapacityPlan.use))
     }
 
     /// Predicts the seconds from a goal to its last accepted push, for a client and a simulator that share this machine's processors.
@@ -124,12 +124,15 @@ package struct CapacityPlan: Sendable, Equatable {
         return audience * max(alone, together) + roundTrip
     }
 
+    /// Rounds up. A wish may be larger than any number of 64 bits.
+    private static func whole(_ number: Double) -> Int { Int(exactly: number.rounded(.up)) ?? .max }
+
     package var lines: [String] {
         [
-            "pushes a second   \(Int(pushesPerSecond).spaced)",
+            "pushes a second   \(CapacityPlan.whole(pushesPerSecond).spaced)",
             "processors        \(cores.shortened) busy",
             "memory            \((memoryBytes / 1e9).shortened) GB",
-            "connections       \(Int(connections.rounded(.up)).spaced)",
+            "connections       \(CapacityPlan.whole(connections).spaced)",
             "bandwidth         \((bytesPerSecond * 8 / 1e9).shortened) Gbit/s",
             "nodes             \(nodes.spaced), each used to 70 % at most; \(bottleneck) break first",
         ]

@@ -60,6 +60,15 @@ package struct Comparison: Sendable {
             names = figures
         } else {
             names = Comparison.usual.filter { name in all.allSatisfy { $0.figures[name] != nil } }
+            // A build that completes no goal has no time to the last push, and must not pass for that.
+            for name in Comparison.usual where !names.contains(name) {
+                let inA = a.runs.allSatisfy { $0.figures[name] != nil }
+                let inB = b.runs.allSatisfy { $0.figures[name] != nil }
+                guard inA == inB else {
+                    throw InputError(
+                        description: "only the runs of \(inA ? "A" : "B") all have \(name); see why the others lack it")
+                }
+            }
         }
         guard !names.isEmpty else {
             throw InputError(description: "the runs have no figure in common that could be compared")
@@ -92,9 +101,21 @@ package struct Comparison: Sendable {
             ratio = nil
             call =
                 a + b == [Double](repeating: a[0], count: a.count + b.count)
-                ? .same : .none("values of 0 have no ratio")
+                ? .same : Comparison.callOfZeros(a, b, Direction(figure: name))
         }
         return Row(figure: name, medianA: median(a), medianB: median(b), ratio: ratio, call: call)
+    }
+
+    /// Judges a figure that has no ratio: one side is 0 throughout, and the other side never.
+    private static func callOfZeros(_ a: [Double], _ b: [Double], _ direction: Direction) -> Call {
+        let appears = a.allSatisfy { $0 == 0 } && b.allSatisfy { $0 > 0 }
+        let vanishes = b.allSatisfy { $0 == 0 } && a.allSatisfy { $0 > 0 }
+        guard appears || vanishes else { return .none("values of 0 have no ratio") }
+        return switch direction {
+        case .lessIsBetter: appears ? .worse : .better
+        case .moreIsBetter: appears ? .better : .worse
+        case .neither: .different
+        }
     }
 
     private static func call(_ ratio: Ratio, _ direction: Direction) -> Call {

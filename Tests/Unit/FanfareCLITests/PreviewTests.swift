@@ -49,6 +49,30 @@ import Testing
         #expect(error.map { "\($0)".contains(message) } == true, "\(error.map { "\($0)" } ?? "")")
     }
 
+    /// A recording cannot be made again.
+    @Test func aFileThatIsReadIsNeverWritten() throws {
+        let copy = NSTemporaryDirectory() + "fanfare-preview-\(UUID()).ndjson"
+        defer { try? FileManager.default.removeItem(atPath: copy) }
+        try FileManager.default.copyItem(atPath: Self.goal, toPath: copy)
+        for option in ["--svg", "--html", "--png"] {
+            let error = #expect(throws: UsageError.self) {
+                try parse("\(copy) --topic match/71 \(option) \(copy)").run()
+            }
+            #expect(error?.description.contains("is read and written") == true)
+        }
+        #expect(try Data(contentsOf: URL(filePath: copy)) == Data(contentsOf: URL(filePath: Self.goal)))
+        let twice = #expect(throws: UsageError.self) {
+            try parse("\(copy) --topic match/71 --svg \(copy).x --html \(copy).x").run()
+        }
+        #expect(twice?.description.contains("is written twice") == true)
+    }
+
+    @Test func aCardThatHasGoneIsDrawnNowhere() throws {
+        let line = "\(Self.examples)Ride/feed.ndjson --topic ride/7104 --at 2026-12-31T00:00:00Z"
+        let error = #expect(throws: UsageError.self) { try parse(line).run() }
+        #expect(error?.description.contains("its card has been gone since") == true, "\(error.debugDescription)")
+    }
+
     private func findings(in paths: [String], rules: String? = nil, until: String? = nil) throws -> (Int, String) {
         let studio = try PreviewStudio(PreviewLook())
         let source = PreviewSource(

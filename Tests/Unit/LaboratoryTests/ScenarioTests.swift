@@ -99,4 +99,47 @@ import Testing
         let error = #expect(throws: LaboratoryError.self) { try ScenarioFiles.find("goal-brust") }
         #expect(error?.description == "goal-brust: no such scenario; did you mean goal-burst?")
     }
+
+    @Test func `Twice the rate is twice the visible arrivals of every scenario that is shipped`() throws {
+        for shipped in try ScenarioFiles.all() {
+            let scenario = shipped.scaled(by: 0.01)
+            let name = scenario.name
+            guard scenario.feed.source == .rates else { continue }
+            func visible(_ scenario: Scenario) -> Int {
+                Schedule(scenario).arrivals.count {
+                    if case .event(let occasion, _) = $0.action { occasion != .noise } else { true }
+                }
+            }
+            let (once, twice) = (visible(scenario), visible(scenario.rated(by: 2)))
+            #expect(Double(twice) > 1.5 * Double(once), "\(name): \(once) and \(twice)")
+        }
+    }
+
+    @Test func `A shorter scenario keeps the arrivals of its bursts`() throws {
+        for scenario in try ScenarioFiles.all() {
+            let short = scenario.shortened(to: .seconds(2))
+            let last = short.feed.bursts.map { $0.at + $0.within }.max() ?? .zero
+            #expect(last <= .seconds(2) + .milliseconds(1), "\(scenario.name): a burst until \(last)")
+        }
+    }
+
+    @Test func `A scenario beyond any machine is refused`() throws {
+        for options in [(1_000_000.0, 1.0), (1.0, 1_000_000.0)] {
+            let scenario = try ScenarioFiles.find("joiners").scaled(by: options.0).rated(by: options.1)
+            #expect(scenario.excess != nil)
+        }
+        #expect(try ScenarioFiles.find("world-cup-final").excess == nil)
+    }
+
+    @Test(arguments: ["--public", "--listen", "--dump=/tmp/x", "--key", "--cert"])
+    func `A scenario does not choose where the simulator listens`(option: String) throws {
+        let lines = faults(
+            """
+            duration = "2 s"
+            [transport]
+            kind = "simulator"
+            options = ["\(option)", "x"]
+            """)
+        #expect(lines.contains { $0.contains("\(option): the laboratory chooses it") }, "\(lines)")
+    }
 }
