@@ -45,6 +45,7 @@ extension Layout {
             for (index, element) in group.enumerated() where element.isBar { widths[index] = rest }
         }
         let total = widths.reduce(gaps, +)
+        findOverflow(of: group, fittings, widths: widths, total, in: frame, &scene)
         var x =
             switch alignment {
             case .leading: frame.x
@@ -55,6 +56,26 @@ extension Layout {
             let slot = Rect(x: x, y: frame.y, width: widths[index], height: frame.height)
             put(element, fittings[index], in: slot, alignment, &scene)
             x += widths[index] + Layout.gap.x
+        }
+    }
+
+    /// Finds what is too wide beside texts that fit, and what is too high. A text that is too wide is found where it is put.
+    private func findOverflow(
+        of group: [MeasuredElement], _ fittings: [MeasuredElement.Fitting?], widths: [Double], _ total: Double,
+        in frame: Rect, _ scene: inout Scene
+    ) {
+        let name = group.first { !$0.isText }?.element.name
+        if let name, total > frame.width + 0.005, !fittings.contains(where: { $0?.isTooWide == true }) {
+            scene.find(.overflow, name, "its group needs \(total.points) points of \(max(0, frame.width).points)")
+        }
+        for (element, width) in zip(group, widths) where element.isBar && width < element.height {
+            scene.find(.overflow, element.element.name, "the others leave the bar \(width.points) points")
+        }
+        let height = tallest(of: group, in: frame.width)
+        if frame.height > 0, height > frame.height + 0.005 {
+            scene.find(
+                .overflow, group[0].element.name, "its group is \(height.points) points high, of \(frame.height.points)"
+            )
         }
     }
 

@@ -42,6 +42,7 @@ package struct Layout {
         case .smartStack, .carPlay: scene = layout.small()
         }
         scene.findContrast()
+        if scene.items.isEmpty { scene.find(.logoAlone, nil, "nothing is shown; expected at least one field") }
         if scene.spoken.isEmpty {
             scene.find(.description, nil, "nothing for a screen reader to say; expected `spoken`")
         }
@@ -244,7 +245,7 @@ package struct Layout {
         }
         let gap = Layout.gap.x
         let width = (frame.width - gap * Double(columns - 1)) / Double(columns)
-        let height = (cells.map(\.height).max() ?? 0) + 2
+        let height = (cells.map { max($0.height, tallest(of: [$0], in: width)) }.max() ?? 0) + 2
         for (index, cell) in cells.enumerated() {
             let (row, column) = (index / columns, index % columns)
             let frame = Rect(

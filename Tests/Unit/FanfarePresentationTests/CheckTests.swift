@@ -50,6 +50,29 @@ import Testing
         #expect(kinds(try studio.scene(["name": "A"], .minimalAttached)).isEmpty)
     }
 
+    /// Text that wraps, or is large, has a height as well as a width.
+    @Test func whatIsTooHighForTheIslandIsFound() throws {
+        let template = Studio.template(
+            "[elements.huge]\ntext = \"{name}\"\nstyle = \"largeTitle\"", compact: "leading = [\"huge\"]")
+        let scene = try Studio(template).scene(["name": "1"], .compact)
+        #expect(kinds(scene) == [.overflow])
+        #expect(scene.findings.first?.text.contains("points high") == true)
+    }
+
+    @Test func iconsThatDoNotFitAreFound() throws {
+        let template = Studio.template(
+            "[elements.logo]\nicon = \"disc\"\nstyle = \"largeTitle\"",
+            compact: "leading = [\"logo\", \"logo\", \"logo\"]\ntrailing = [\"name\"]")
+        let scene = try Studio(template).scene(["name": "A"], .compact)
+        #expect(kinds(scene).contains(.overflow))
+        #expect(scene.findings.contains { $0.element == "logo" && $0.text.contains("its group needs") })
+    }
+
+    @Test func aPresentationThatShowsNothingIsFound() throws {
+        let studio = try Studio(Studio.template())
+        #expect(kinds(try studio.scene(["other": "A"], .compact)).contains(.logoAlone))
+    }
+
     @Test func anElementOnAnotherSideIsFound() throws {
         let elements = """
             [elements.short]
