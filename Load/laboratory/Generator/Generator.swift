@@ -139,6 +139,8 @@ final class Generator {
             }
         }
 
+        /// Blocks the generator's own thread, which has no loop: libuv's timers count milliseconds, and arrivals are planned to the
+        /// nanosecond.
         private static func sleep(_ nanoseconds: Int64) {
             guard nanoseconds > 0 else { return }
             var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))

@@ -180,20 +180,6 @@ import Testing
         #expect(error?.description.contains("standard input") == true)
     }
 
-    /// A turn takes 512 items, and notices are none that the log has.
-    @Test func aTurnWithoutEntriesIsFollowedByAnother() throws {
-        let lines = (0..<3).map { #"{"topic":"board/\#($0)","at":\#(Self.kickOff),"set":{"a":1}}"# }
-        let file = try FeedFile(lines.joined(separator: "\n"))
-        var shown = 0
-        var options = ReplayOptions(paths: [file.path])
-        options.store = StoreOptions(folder: "", rules: "")
-        options.rules.lineups.round = .milliseconds(10)
-        options.preview = [TopicID("board/0"), TopicID("board/1")]
-        let output = ReplayOutput(report: { _ in }, preview: { _ in shown += 1 })
-        _ = try Replay(options, output: output, input: STDIN_FILENO, log: MemoryLog()).run()
-        #expect(shown > 0)
-    }
-
     @Test func otherRulesAreRefused() throws {
         let file = try FeedFile(Self.feed())
         let log = MemoryLog()
