@@ -30,7 +30,6 @@ final class Connection: Candidate {
         case ended
     }
 
-    static let farewellTimeout = Duration.seconds(1)
     /// Unsent bytes above which the connection takes no more requests, because the peer or the network is slower than we are.
     static let unsentBytesMax = 512 * 1024
 
@@ -526,7 +525,7 @@ final class Connection: Candidate {
 
     private func leave(at now: Int64) {
         phase = .leaving
-        phaseEnds = now + Connection.farewellTimeout.nanoseconds
+        phaseEnds = now + pool.configuration.farewellTimeout.nanoseconds
         session.goAway()
         flush()
         stream?.finish()
@@ -537,7 +536,7 @@ final class Connection: Candidate {
     private func breakOff(_ ending: Ending, at moment: Moment) {
         flush()
         phase = .leaving
-        phaseEnds = moment.monotonicNanoseconds + Connection.farewellTimeout.nanoseconds
+        phaseEnds = moment.monotonicNanoseconds + pool.configuration.farewellTimeout.nanoseconds
         stream?.finish()
         stream?.pauseReading()
         // Written bytes may still leave.

@@ -78,6 +78,9 @@ extension ConnectionPool.Configuration {
         connectTimeout = .seconds(86_400)
         pingAfter = .seconds(86_400)
         idlePingAfter = .seconds(86_400)
+        // A server that still writes to a connection which the pool has given up on sees it break.
+        farewellTimeout = .seconds(86_400)
+        drainTimeout = .seconds(86_400)
     }
 }
 

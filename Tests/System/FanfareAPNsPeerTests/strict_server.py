@@ -228,6 +228,7 @@ def serve(plain, context, order, books):
         stream = context.wrap_socket(plain, server_side=True)
     except OSError:
         return  # a client may change its mind before it is connected
+    conversation = None
     try:
         with stream:
             if stream.selected_alpn_protocol() != "h2":
@@ -239,7 +240,9 @@ def serve(plain, context, order, books):
             if conversation.last is not None:
                 books.add("goAways")
     except OSError as error:
-        books.violation(f"the connection broke: {error!r}")
+        # A client may also change its mind before its first request: a pool that closes gives up a connection that it just opens.
+        if conversation and conversation.seen:
+            books.violation(f"the connection broke: {error!r}")
     except Exception as error:  # ours: it must not go unseen in a thread
         books.violation(f"the server itself failed: {error!r}")
 
