@@ -153,32 +153,3 @@ extension Audience {
     /// Is `true` while a lineup keeps changes for its next version.
     fileprivate var hasChangesWaiting: Bool { lineup?.waiting.isEmpty == false }
 }
-
-extension Shard {
-    func reportIfQuiet() {
-        guard !settling.isIdle else { return }
-        let answer =
-            isQuiet
-            ? settling.takeAll(isComplete: counts.refused == 0)
-            : settling.takeSettled(audiences, lineups, store.activities) { debt(to: $0) }
-        if let answer { report(answer) }
-    }
-
-    private func debt(to slot: ActivitySlot) -> Settling.Debt {
-        let activity = store[slot]
-        // A start that has been answered is not awaited: only its token shows that the card exists, and the token may never come.
-        if activity.flags.contains(.tokenless) {
-            let isDue =
-                switch starts[slot]?.phase {
-                case .due: starts[slot].map { awake($0.audience).target > 0 } ?? false
-                case .waiting: true
-                case .sent: activity.flags.contains(.inFlight)
-                case nil: false
-                }
-            return isDue ? .pending : .none
-        }
-        if activity.flags.contains(.leaving) { return .pending }
-        guard activity.flags.contains(.owedFirst) else { return .none }
-        return isRefused(activity, awake(Int(activity.audience))) ? .refused : .pending
-    }
-}

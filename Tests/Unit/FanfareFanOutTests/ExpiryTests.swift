@@ -338,7 +338,7 @@ import Testing
         #expect(stage.fates() == [.expired])
         stage.publish(3, event: .end)
         stage.shard.apply(.forget(stage.topic), at: stage.moment)
-        #expect(stage.shard.topics.count == 0)
+        #expect(stage.shard.membership.topics.count == 0)
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
@@ -385,7 +385,7 @@ import Testing
             #expect(stage.pull().isEmpty)
         }
         #expect(stage.fates() == [.notStarted(.waitedTooLong)])
-        #expect(stage.shard.statistics.activities == 0 && stage.shard.topics.count == 0)
+        #expect(stage.shard.statistics.activities == 0 && stage.shard.membership.topics.count == 0)
         #expect(stage.shard.violatedInvariant() == nil)
     }
 }

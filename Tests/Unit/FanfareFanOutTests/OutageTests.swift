@@ -43,7 +43,7 @@ import Testing
             move("card", [stage.topic, TopicID("\(number)")])
             if number % 100 == 0 { _ = stage.fates() }
         }
-        #expect(stage.shard.lanes.entries <= 1026)
+        #expect(stage.shard.membership.lanes.entries <= 1026)
         #expect(stage.shard.violatedInvariant() == nil)
         #expect(stage.settle().count == 1)
     }
@@ -60,7 +60,7 @@ import Testing
         _ = stage.settle()
         stage.publish(2, alert: "goal")
         for turn in 1...10_000 { move("card", lineups[turn % 2]) }
-        for audience in stage.shard.audiences {
+        for audience in stage.shard.membership.audiences.rows {
             #expect(audience.revisits.prompt.count <= 2 * audience.order.count + 65)
         }
         #expect(stage.shard.violatedInvariant() == nil)

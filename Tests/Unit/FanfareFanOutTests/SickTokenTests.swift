@@ -160,7 +160,7 @@ import Testing
         service.answer = { _, _ in .deadToken }
         service.publish()
         service.run()
-        #expect(service.shard.quarantine.isShut)
+        #expect(service.shard.retries.quarantine.isShut)
         let held = members - 1
         service.answer = { member, _ in member == held ? .accepted : .deadToken }
         service.follow(held, number: 1)
@@ -178,7 +178,7 @@ import Testing
         service.answer = { _, _ in .deadToken }
         service.publish()
         service.run()
-        let held = service.shard.quarantine.count
+        let held = service.shard.retries.quarantine.count
         var tried: Set<Int> = []
         service.answer = { member, _ in
             tried.insert(member)
@@ -199,12 +199,12 @@ import Testing
         service.answer = { _, _ in .deadToken }
         service.publish()
         service.run()
-        let held = service.shard.quarantine.count
+        let held = service.shard.retries.quarantine.count
         for number in 1...100 {
             for member in 800..<members { service.follow(member, number: number) }
             service.run()
         }
-        #expect(service.shard.quarantine.count <= 2 * held + 400)
+        #expect(service.shard.retries.quarantine.count <= 2 * held + 400)
         #expect(service.shard.violatedInvariant() == nil)
     }
 }

@@ -92,6 +92,6 @@ import Testing
         service.run()
         #expect(restaurant.shown(to: ReusedIDTests.bob) == ["4", "[0]"])
         #expect(service.shard.statistics.activities == 0 && service.shard.isQuiet)
-        #expect(service.shard.topics.count == 1 && service.shard.violatedInvariant() == nil)
+        #expect(service.shard.membership.topics.count == 1 && service.shard.violatedInvariant() == nil)
     }
 }

@@ -1,168 +1,88 @@
 import FanfareModel
 
-extension Shard {
+/// Publishes versions of lineups: from the news of their topics, and when a timer of theirs is due.
+final class LineupPublisher {
+    private let reporter: FeedbackReporter
+    private let membership: Membership
+    /// Minimum interval between versions of a lineup that are not urgent, nanoseconds.
+    let lineupInterval: Int64
+    /// The time for which a lineup gathers alerts, nanoseconds.
+    let lineupGather: Int64
+    /// Topics of the lineup being processed, as its rotation sees them. The array is kept, so that processing a lineup allocates nothing.
+    @exclusivity(unchecked) var seen: [Rotation.Topic] = []
+    /// Content that the lineup being processed would show, kept like `seen`.
+    @exclusivity(unchecked) var drawn = LineupState.Display()
+
+    init(_ reporter: FeedbackReporter, _ membership: Membership) {
+        self.reporter = reporter
+        self.membership = membership
+        lineupInterval = membership.lineupRules.minimumInterval.boundedNanoseconds
+        lineupGather = membership.lineupRules.gather.boundedNanoseconds
+    }
+
     func lineupIndex(_ members: [TopicID], favourite: TopicID?, at moment: Moment) -> Int {
         let choice = Lineup.Choice(
-            topics: members.map { topics.insert($0) }, pinned: favourite.flatMap { members.firstIndex(of: $0) })
-        if let known = lineups.find(choice) {
-            bringUpToDate(awake(lineups.audience(of: known)), at: moment)
-            return lineups.audience(of: known)
+            topics: members.map { membership.topics.insert($0) },
+            pinned: favourite.flatMap { members.firstIndex(of: $0) })
+        if let known = membership.lineups.find(choice) {
+            bringUpToDate(membership.awake(membership.lineups.audience(of: known)), at: moment)
+            return membership.lineups.audience(of: known)
         }
-        let lineup = Lineup(rotation: Rotation(lineupRules, pinned: choice.pinned, at: moment.monotonic))
-        let audience = Audience(topics: choice.topics, lineup: lineup, openMax: openMax)
-        let index = insert(audience)
-        lineup.row = lineups.insert(choice, audience: index)
-        for topic in choice.topics { topics[topic].lineups += 1 }
+        let lineup = Lineup(rotation: Rotation(membership.lineupRules, pinned: choice.pinned, at: moment.monotonic))
+        let audience = Audience(topics: choice.topics, lineup: lineup, openMax: membership.openMax)
+        let index = membership.audiences.insert(audience)
+        lineup.row = membership.lineups.insert(choice, audience: index)
+        for topic in choice.topics { membership.topics[topic].lineups += 1 }
         adopt(lineup, index, at: moment)
         return index
     }
 
-    /// Removes the audience if it has no members and no activity needs it otherwise. Its waiting publications are complete, and topics
-    /// that are no longer needed are removed with it.
-    func freeAudience(_ index: Int, at moment: Moment) {
-        let audience = awake(index)
-        guard audience !== vacant, audience.order.count == 0, audience.expected == 0 else { return }
-        if let lineup = audience.lineup {
-            freeLineup(lineup, audience, at: moment)
-        } else {
-            topics[audience.topics[0]].followers = nil
-        }
-        if let parked = audience.lane.unpark() { timers.cancel(parked) }
-        lanes.abandon(audience)
-        audiences[index] = vacant
-        freeAudiences.append(index)
-        for topic in audience.topics { topics.release(topic) }
-    }
-
-    private func freeLineup(_ lineup: Lineup, _ audience: Audience, at moment: Moment) {
-        if !lineup.waiting.isEmpty { lineupsWaiting -= 1 }
-        for serial in lineup.waiting { complete(serial, at: moment) }
-        lineup.waiting = []
-        lineups.take(lineup.row)
-        completeExhausted(at: moment)
-        // A topic whose last lineup this is has no lineups to visit any more.
-        for topic in audience.topics { if let news = lineups[topic], news.order.count == 1 { lanes.abandon(news) } }
-        lineups.remove(lineup.row)
-        for topic in audience.topics { topics[topic].lineups -= 1 }
-        if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }
-    }
-
-    /// Returns the audience at an index, after waking it if it is a lineup at rest.
-    @inline(__always)
-    func awake(_ index: Int) -> Audience {
-        let audience = audiences[index]
-        return audience === resting ? wake(index) : audience
-    }
-
-    private func wake(_ index: Int) -> Audience {
-        let audience = lineups.wake(lineups.row(ofAudience: index), lineupRules, openMax: openMax)
-        audiences[index] = audience
-        return audience
-    }
-
-    /// Puts the audience to rest if it is a lineup of one member with nothing pending. Most lineups are at rest nearly always.
-    func rest(_ index: Int) {
-        let audience = audiences[index]
-        guard audience !== resting, let lineup = audience.lineup, lineup.waiting.isEmpty, audience.isResting else {
-            return
-        }
-        let slot = audience.order.members[0]
-        guard store[slot].flags.isEmpty, store[slot].alerted >= audience.alerts.newest, !carriedAlerts.contains(slot)
-        else {
-            return
-        }
-        lanes.abandon(audience)
-        lineups.rest(lineup.row, audience, lineup)
-        audiences[index] = resting
-    }
-
-    /// Restores the alerts from before the lineup rested, for questions about them.
-    func completeHistory(of audience: Audience) {
-        guard let lineup = audience.lineup, lineup.historyIsShort else { return }
-        lineup.historyIsShort = false
-        let known = audience.alerts.pending.map(\.issue)
-        audience.restoreAlerts(lineups.alertsHeard(lineup.row).filter { heard in !known.contains { $0 === heard } })
-    }
-
-    /// Keeps an audience for an activity that is not a member: one whose start waits or has been sent, or whose last state is to be sent.
-    func expect(in index: Int) { awake(index).expected += 1 }
-
-    /// Releases an audience that `expect` keeps.
-    func expectNoMore(in index: Int, at moment: Moment) {
-        awake(index).expected -= 1
-        freeAudience(index, at: moment)
-    }
-
     /// Adds a publication to the news of the topic's lineups, to which a cursor brings it. O(1).
     func publishToLineups(_ publication: Publication, _ alert: IssuedAlert?, of topic: Int, at moment: Moment) {
-        guard let followed = lineups[topic] else { return }
-        publications.addAudience(to: publication.serial)
-        if let dropped = lineups.publish(publication, to: followed, alert: alert, at: moment.monotonicNanoseconds) {
-            overtake(dropped.publication.serial)
-            if dropped.alert != nil { counts.alerts.superseded += dropped.lookers }
+        guard let followed = membership.lineups[topic] else { return }
+        reporter.publications.addAudience(to: publication.serial)
+        if let dropped = membership.lineups.publish(
+            publication, to: followed, alert: alert, at: moment.monotonicNanoseconds)
+        {
+            reporter.overtake(dropped.publication.serial)
+            if dropped.alert != nil { membership.counts.alerts.superseded += dropped.lookers }
         }
-        lanes.enqueue(followed)
-    }
-
-    /// Visits the next lineups of a topic, at most `limit` of them. Each looks at the news of all its topics; if it has only one member, as
-    /// most have, that gets its push at once.
-    ///
-    /// - Returns: the number of visits.
-    func visit(_ followed: TopicLineups, limit: Int, at moment: Moment, into batch: inout DeliveryBatch) -> Int {
-        let (links, onlyLit) = followed.next(limit: limit)
-        for link in links where !onlyLit || lineups.isLit(link) {
-            let row = lineups.row(of: link)
-            guard lineups.hasNews(row) else { continue }
-            let audience = awake(lineups.audience(of: row))
-            lookAtNews(of: audience, at: moment)
-            if audience.isOfOne, audience.hasWork, audience.lane.parked == nil {
-                serveNext(of: audience, at: moment, into: &batch)
-            } else {
-                lanes.enqueue(audience)
-            }
-            rest(lineups.audience(of: row))
-        }
-        followed.visited(links.count)
-        return links.count
+        membership.lanes.enqueue(followed)
     }
 
     /// Makes a lineup look at the news of its topics. Called before any other change to the lineup.
     func bringUpToDate(_ audience: Audience, at moment: Moment) {
-        guard let lineup = audience.lineup, lineups.hasNews(lineup.row) else { return }
+        guard let lineup = audience.lineup, membership.lineups.hasNews(lineup.row) else { return }
         lookAtNews(of: audience, at: moment)
-        lanes.enqueue(audience)
+        membership.lanes.enqueue(audience)
     }
 
     /// Makes a lineup look at the news of its topics. The caller enqueues or serves the audience.
     func lookAtNews(of audience: Audience, at moment: Moment) {
-        guard let lineup = audience.lineup, lineups.hasNews(lineup.row) else { return }
-        lineups.take(lineup.row)
-        for (_, news) in lineups.taken { publications.addAudience(to: news.publication.serial) }
+        guard let lineup = audience.lineup, membership.lineups.hasNews(lineup.row) else { return }
+        membership.lineups.take(lineup.row)
+        for (_, news) in membership.lineups.taken { reporter.publications.addAudience(to: news.publication.serial) }
         look(at: audience, at: moment)
         noteHappenings(lineup)
         // News that arrived while alerts were gathered leave with them.
         let mayPass =
             lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds)
-            || lineups.taken.contains { lineup.isGathering(at: $0.news.at) }
-        let isUrgent = lineups.taken.contains { $0.news.publication.isUrgent }
+            || membership.lineups.taken.contains { lineup.isGathering(at: $0.news.at) }
+        let isUrgent = membership.lineups.taken.contains { $0.news.publication.isUrgent }
         // A lineup that goes on after its end gets a version at once: until then the end would still be sent.
         if isUrgent || mayPass || isOver(audience) || audience.event == .end {
             bringOut(lineup, of: audience, withNews: true, at: moment)
         } else {
-            for (_, news) in lineups.taken { wait(news.publication.serial, for: lineup) }
+            for (_, news) in membership.lineups.taken { deferPublication(news.publication.serial, for: lineup) }
         }
-        completeExhausted(at: moment)
-        arrange(lineup, UInt32(lineups.audience(of: lineup.row)), at: moment)
+        membership.completeExhausted(at: moment)
+        arrange(lineup, UInt32(membership.lineups.audience(of: lineup.row)), at: moment)
     }
 
-    private func completeExhausted(at moment: Moment) {
-        for serial in lineups.exhausted { complete(serial, at: moment) }
-    }
-
-    private func wait(_ serial: UInt64, for lineup: Lineup) {
-        if lineup.waiting.isEmpty { lineupsWaiting += 1 }
+    private func deferPublication(_ serial: UInt64, for lineup: Lineup) {
+        if lineup.waiting.isEmpty { membership.lineupsWaiting += 1 }
         // The list is bounded like `OpenPublications`: those that have waited longest stay.
-        if lineup.waiting.count == openMax { overtake(lineup.waiting.removeLast()) }
+        if lineup.waiting.count == membership.openMax { reporter.overtake(lineup.waiting.removeLast()) }
         lineup.waiting.append(serial)
     }
 
@@ -170,18 +90,18 @@ extension Shard {
     ///
     /// Fills `lineups.unheard` with the alerts that are new to the lineup.
     private func noteHappenings(_ lineup: Lineup) {
-        lineups.unheard.removeAll(keepingCapacity: true)
-        for (position, news) in lineups.taken {
+        membership.lineups.unheard.removeAll(keepingCapacity: true)
+        for (position, news) in membership.lineups.taken {
             let publication = news.publication
             // The weightiest of the alerts that leave together has the spotlight, in whatever order they came.
             let isGathering = lineup.isGathering(at: news.at)
             if let weight = publication.prominence.news ?? (publication.alert != nil ? 0 : nil) {
                 lineup.rotation.happened(
                     at: position, weight: weight, alerts: publication.alert != nil && !isGathering,
-                    lineupRules, now: FeedTime(milliseconds: news.at / 1_000_000))
+                    membership.lineupRules, now: FeedTime(milliseconds: news.at / 1_000_000))
             }
-            guard let issue = news.alert, !lineups.hasHeard(issue, lineup.row) else { continue }
-            lineups.unheard.append(issue)
+            guard let issue = news.alert, !membership.lineups.hasHeard(issue, lineup.row) else { continue }
+            membership.lineups.unheard.append(issue)
             // Alerts are gathered for a while, unless no other topic could add to them.
             if !isGathering, lineupGather > 0, isLive(besides: position) { lineup.publishedAt = news.at + lineupGather }
         }
@@ -189,12 +109,12 @@ extension Shard {
 
     /// Handles a lineup's timer: its minimum interval has passed, the spotlight's dwell time is over, or a topic has been dismissed.
     func wakeLineup(_ index: UInt32, at moment: Moment) {
-        let audience = awake(Int(index))
+        let audience = membership.awake(Int(index))
         guard let lineup = audience.lineup else { return }
         lineup.wakeUp = nil
-        if lineups.hasNews(lineup.row) {
+        if membership.lineups.hasNews(lineup.row) {
             lookAtNews(of: audience, at: moment)
-            if let wakeUp = lineup.wakeUp.take() { timers.cancel(wakeUp) }
+            if let wakeUp = lineup.wakeUp.take() { membership.timers.cancel(wakeUp) }
         }
         look(at: audience, at: moment)
         if !lineup.waiting.isEmpty {
@@ -205,14 +125,14 @@ extension Shard {
             draw(audience, spotlight: wanted, into: &drawn, at: moment)
             if drawn.hash == audience.ledger.newestDisplay {
                 // The move is not visible, so it needs no push.
-                lineup.rotation.move(to: wanted, lineupRules, now: moment.monotonic)
+                lineup.rotation.move(to: wanted, membership.lineupRules, now: moment.monotonic)
             } else if lineup.rotation.mayPush(seen, now: moment.monotonic) {
                 bringOut(lineup, of: audience, at: moment)
             }
         }
-        lanes.enqueue(audience)
+        membership.lanes.enqueue(audience)
         arrange(lineup, index, at: moment)
-        rest(Int(index))
+        membership.rest(Int(index))
     }
 
     /// Publishes the present content of the topics as the lineup's newest version, unless it looks like the last one. The caller has filled
@@ -222,17 +142,19 @@ extension Shard {
     ///   first; `false` for a timer.
     private func bringOut(_ lineup: Lineup, of audience: Audience, withNews: Bool = false, at moment: Moment) {
         // The alerts are read in place: an array of their own would be an allocation for each lineup.
-        let alertCount = withNews ? lineups.unheard.count : 0
+        let alertCount = withNews ? membership.lineups.unheard.count : 0
         // If all topics are gone, the end still needs a state: that of the last one. After a publication one of the two exists.
         guard let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience) else { return }
         draw(audience, spotlight: wanted, into: &lineup.display, at: moment)
-        if wanted != lineup.rotation.position { lineup.rotation.move(to: wanted, lineupRules, now: moment.monotonic) }
+        if wanted != lineup.rotation.position {
+            lineup.rotation.move(to: wanted, membership.lineupRules, now: moment.monotonic)
+        }
         let isOver = isOver(audience)
         let hash = lineup.display.hash
         let isNew = hash != audience.ledger.newestDisplay
         if lineup.lit != wanted {
             lineup.lit = wanted
-            lineups.light(wanted, of: lineup.row)
+            membership.lineups.light(wanted, of: lineup.row)
         }
         // A lineup that goes on after its end needs a version even if it looks like the end: until then the end is still sent.
         let isSeen = audience.target == 0 || isNew || alertCount > 0 || isOver || audience.event == .end
@@ -244,46 +166,52 @@ extension Shard {
                 event: isOver ? .end : .update,
                 priority: isGathering
                     ? .immediate
-                    : withNews ? lineups.taken.lazy.map(\.news.publication.priority).max() ?? .conserving : .conserving,
+                    : withNews
+                        ? membership.lineups.taken.lazy.map(\.news.publication.priority).max() ?? .conserving
+                        : .conserving,
                 latest: lineup.display.topics[lineup.display.spotlight].publication, display: hash)
             // Each alert has a version of its own, which identifies it; all of these show the same.
             for index in 0..<max(1, alertCount) {
-                publish(
-                    version, in: audience, alerting: index < alertCount ? lineups.unheard[index] : nil, at: moment)
+                publishVersion(
+                    version, in: audience, alerting: index < alertCount ? membership.lineups.unheard[index] : nil,
+                    at: moment)
             }
             if isGathering, audience.lane.parked == nil, let due = lineup.publishedAt {
-                park(audience, UInt32(lineups.audience(of: lineup.row)), due: due)
+                membership.park(audience, UInt32(membership.lineups.audience(of: lineup.row)), due: due)
             }
-            if isOver { unpark(audience) }
+            if isOver { membership.unpark(audience) }
         }
         if !lineup.waiting.isEmpty {
-            lineupsWaiting -= 1
-            for serial in lineup.waiting { carry(serial, isSeen, in: audience, at: moment) }
+            membership.lineupsWaiting -= 1
+            for serial in lineup.waiting { track(serial, isSeen, in: audience, at: moment) }
             lineup.waiting = []
         }
         if withNews {
-            for (_, news) in lineups.taken { carry(news.publication.serial, isSeen, in: audience, at: moment) }
+            for (_, news) in membership.lineups.taken {
+                track(news.publication.serial, isSeen, in: audience, at: moment)
+            }
         }
-        reportCompleted(audience, at: moment)
+        membership.reportCompleted(audience, at: moment)
     }
 
-    private func publish(
+    private func publishVersion(
         _ version: Audience.Version, in audience: Audience, alerting alert: IssuedAlert?, at moment: Moment
     ) {
         let came =
             alert.map { $0.freshUntil - $0.alert.freshFor.milliseconds * 1_000_000 } ?? moment.monotonicNanoseconds
-        publish(version, in: audience, alerting: alert, freshness: freshness.indexOfLineups(), at: came)
+        membership.publish(
+            version, in: audience, alerting: alert, freshness: reporter.freshness.indexOfLineups(), at: came)
     }
 
     /// Tracks a publication that the audience's newest version carries, or completes it if its change is not visible here.
-    private func carry(_ serial: UInt64, _ isSeen: Bool, in audience: Audience, at moment: Moment) {
-        if isSeen { open(serial, in: audience) } else { complete(serial, at: moment) }
+    private func track(_ serial: UInt64, _ isSeen: Bool, in audience: Audience, at moment: Moment) {
+        if isSeen { membership.open(serial, in: audience) } else { reporter.complete(serial, at: moment) }
     }
 
     /// Sets the lineup's timer for the next time at which it may have something to show without news. The caller has filled `seen`.
     private func arrange(_ lineup: Lineup, _ index: UInt32, at moment: Moment) {
-        let audience = awake(Int(index))
-        if let wakeUp = lineup.wakeUp.take() { timers.cancel(wakeUp) }
+        let audience = membership.awake(Int(index))
+        if let wakeUp = lineup.wakeUp.take() { membership.timers.cancel(wakeUp) }
         guard audience.event == .update else { return }
         var due = Int64.max
         if !lineup.waiting.isEmpty, let publishedAt = lineup.publishedAt { due = publishedAt + lineupInterval }
@@ -295,18 +223,20 @@ extension Shard {
         if seen.contains(where: { $0.life == .ended }), seen.contains(where: { $0.life == .live }) {
             // While no topic is live, a topic that is dismissed elsewhere stays in this card until the next news.
             for topic in audience.topics {
-                if let goneAt = topics[topic].goneAt, goneAt > moment.monotonicNanoseconds { due = min(due, goneAt) }
+                if let goneAt = membership.topics[topic].goneAt, goneAt > moment.monotonicNanoseconds {
+                    due = min(due, goneAt)
+                }
             }
         }
         guard due != .max else { return }
-        lineup.wakeUp = timers.insert(.lineup(index), due: max(due, moment.monotonicNanoseconds + 1))
+        lineup.wakeUp = membership.timers.insert(.lineup(index), due: max(due, moment.monotonicNanoseconds + 1))
     }
 
     /// Fills `seen` with the lineup's topics as the rotation sees them.
     private func look(at audience: Audience, at moment: Moment) {
         seen.removeAll(keepingCapacity: true)
         for index in audience.topics {
-            var topic = topics[index].seen
+            var topic = membership.topics[index].seen
             if topic.life == .ended, isDismissed(index, at: moment) { topic.life = .gone }
             seen.append(topic)
         }
@@ -319,15 +249,19 @@ extension Shard {
 
     /// Returns whether a topic that has ended is dismissed by now.
     private func isDismissed(_ topic: Int, at moment: Moment) -> Bool {
-        topics[topic].goneAt.map { $0 <= moment.monotonicNanoseconds } ?? false
+        membership.topics[topic].goneAt.map { $0 <= moment.monotonicNanoseconds } ?? false
     }
 
     /// Returns whether all topics of the lineup have ended.
-    private func isOver(_ audience: Audience) -> Bool { audience.topics.allSatisfy { topics[$0].seen.life == .ended } }
+    private func isOver(_ audience: Audience) -> Bool {
+        audience.topics.allSatisfy { membership.topics[$0].seen.life == .ended }
+    }
 
     private func lastGone(_ audience: Audience) -> Int? {
-        let gone = audience.topics.indices.filter { topics[audience.topics[$0]].latest != nil }
-        return gone.max { topics[audience.topics[$0]].goneAt ?? 0 < topics[audience.topics[$1]].goneAt ?? 0 }
+        let gone = audience.topics.indices.filter { membership.topics[audience.topics[$0]].latest != nil }
+        return gone.max {
+            membership.topics[audience.topics[$0]].goneAt ?? 0 < membership.topics[audience.topics[$1]].goneAt ?? 0
+        }
     }
 
     /// Brings `display` to the lineup's present content. Most topics stay, so each is compared before it is assigned: a reference costs more
@@ -338,13 +272,15 @@ extension Shard {
         let isSummary = isOver(audience)
         var count = 0
         for (position, index) in audience.topics.enumerated() {
-            let life = topics[index].seen.life
+            let life = membership.topics[index].seen.life
             if life == .gone { continue }
             if life == .ended, !isSummary, position != spotlight, isDismissed(index, at: moment) { continue }
             if position == spotlight { display.spotlight = count }
             if count == display.topics.count {
-                if let topic = topics[index].inLineups() { display.topics.append(topic) }
-            } else if display.topics[count] !== topics[index].encoded, let topic = topics[index].inLineups() {
+                if let topic = membership.topics[index].inLineups() { display.topics.append(topic) }
+            } else if display.topics[count] !== membership.topics[index].encoded,
+                let topic = membership.topics[index].inLineups()
+            {
                 display.topics[count] = topic
             }
             count += 1
@@ -354,17 +290,17 @@ extension Shard {
 
     /// Gives a lineup that was made after its topics were published their content as its first version.
     private func adopt(_ lineup: Lineup, _ index: Int, at moment: Moment) {
-        let audience = awake(index)
+        let audience = membership.awake(index)
         // If all topics are over, the lineup waits for the next topics with their ids.
-        guard !audience.topics.allSatisfy({ topics[$0].isOver }) else { return }
+        guard !audience.topics.allSatisfy({ membership.topics[$0].isOver }) else { return }
         look(at: audience, at: moment)
         guard let spotlight = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience) else { return }
         // Reserves the final size at once.
         lineup.display.topics.reserveCapacity(audience.topics.count)
         draw(audience, spotlight: spotlight, into: &lineup.display, at: moment)
-        lineup.rotation.move(to: spotlight, lineupRules, now: moment.monotonic)
+        lineup.rotation.move(to: spotlight, membership.lineupRules, now: moment.monotonic)
         lineup.lit = spotlight
-        lineups.light(spotlight, of: lineup.row)
+        membership.lineups.light(spotlight, of: lineup.row)
         audience.adopt(
             Audience.Version(
                 event: isOver(audience) ? .end : .update, priority: .immediate,
