@@ -150,7 +150,8 @@ final class Dispatcher {
         let (missed, told) = takeMissed(byEndOf: slot, of: audience, stamp: stamp, at: moment)
         return Push(
             ofOne: sender.makePayload(
-                .end, for: audience, stamp: stamp, telling: told, of: missed, at: moment, into: &batch),
+                PayloadRequest(event: .end, stamp: stamp, told: told, missed: missed), for: audience, at: moment,
+                into: &batch),
             telling: told.map { missed[$0.lead].alert.class })
     }
 }

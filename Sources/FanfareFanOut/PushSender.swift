@@ -94,20 +94,14 @@ final class PushSender {
             membership.deliver(slot, with: audience.target, of: audience, at: moment)
             return 1
         }
-        let riding = chance.rides ? told : nil
-        func make() -> Payload {
-            makePayload(
-                audience.event == .end ? .end : .update, for: audience, stamp: stamp, telling: riding, of: missed,
-                priority: grant.priority, at: moment, into: &batch)
-        }
+        let request = PayloadRequest(
+            event: audience.event == .end ? .end : .update, stamp: stamp, told: chance.rides ? told : nil,
+            missed: missed, priority: grant.priority)
         // Alerts that are carried along have no version here to identify the variant.
         let payload =
             carries
-            ? make()
-            : audience.payload(
-                StampedPayloads.Variant(
-                    alert: riding.map { missed[$0.lead].version },
-                    beside: riding?.beside.map { missed[$0].version } ?? [], priority: grant.priority), make: make)
+            ? makePayload(request, for: audience, at: moment, into: &batch)
+            : sharedPayload(request, of: audience, at: moment, into: &batch)
         let push = Push(
             payload: payload, version: audience.target, alert: chance, wish: wish, grant: grant, minute: minute)
         let count = send(push, to: slots, into: &batch)
@@ -156,20 +150,26 @@ final class PushSender {
         return count
     }
 
+    /// Returns the audience's payload of this variant, which is encoded for the first member that needs it.
+    private func sharedPayload(
+        _ request: PayloadRequest, of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
+    ) -> Payload {
+        let told = request.told
+        let variant = StampedPayloads.Variant(
+            alert: told.map { request.missed[$0.lead].version },
+            beside: told?.beside.map { request.missed[$0].version } ?? [], priority: request.priority)
+        return audience.payload(variant) { makePayload(request, for: audience, at: moment, into: &batch) }
+    }
+
     /// Encodes the audience's newest version. Called once per variant and stamp; in a lineup with one member that is once per push.
     ///
-    /// - Parameters:
-    ///   - told: the alerts that the payload carries: indices into `missed`.
-    ///   - alert: the alert of a start, which carries no missed alerts.
-    ///   - batch: the batch that lends the payload's memory, and to which the payload will be appended.
+    /// - Parameter batch: the batch that lends the payload's memory, and to which the payload will be appended.
     func makePayload(
-        _ event: Payload.Event, for audience: Audience, stamp: Int64, telling told: Told? = nil,
-        of missed: ArraySlice<PendingAlert> = [], alert: AlertText? = nil, priority: Priority = .immediate,
-        start: Payload.Start? = nil, at moment: Moment,
-        into batch: inout DeliveryBatch
+        _ request: PayloadRequest, for audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
     ) -> Payload {
-        let pending = told.map { missed[$0.lead] }
-        let alert = told.map { AlertText(naming: $0, of: missed) } ?? alert
+        let event = request.event
+        let pending = request.told.map { request.missed[$0.lead] }
+        let alert = request.told.map { AlertText(naming: $0, of: request.missed) } ?? request.start?.alert
         let latest = audience.newest.publication
         // Dates are computed from the clock and not from the stamp, which may be ahead of it: the phone compares them with its own clock.
         func date(_ duration: Duration?) -> Int64? { duration.map { moment.wallSeconds + $0.milliseconds / 1000 } }
@@ -177,12 +177,13 @@ final class PushSender {
             Payload.Head(
                 event: event,
                 subject: (latest?.topicID ?? membership.topics[audience.topics[0]].id).rawValue,
-                stamp: stamp,
+                stamp: request.stamp,
                 staleDate: date(latest?.staleAfter),
                 // An end while the audience goes on is the end of an activity for its age.
                 dismissalDate: event == .end
                     ? date(audience.event == .end ? latest?.dismissAfter : latest?.expiry.dismissAfter) : nil,
-                alert: alert, priority: priority, relevanceScore: latest?.relevance.map(Double.init), start: start,
+                alert: alert, priority: request.priority, relevanceScore: latest?.relevance.map(Double.init),
+                start: request.start?.payload,
                 serial: latest?.serial ?? 0))
         if let lineup = audience.lineup {
             lineupPublisher.composeLineup(lineup, carrying: pending, into: &payload.stateBytes)

@@ -12,7 +12,8 @@ struct ShardAudit {
     /// Describes a violated invariant; `nil` if there is none.
     func violation() -> String? {
         var total = Census()
-        for (index, audience) in membership.audiences.rows.enumerated() where audience !== membership.audiences.resting {
+        for (index, audience) in membership.audiences.rows.enumerated() where audience !== membership.audiences.resting
+        {
             var census = Census()
             if let violation = violation(ofMembersOf: audience, at: index, &census)
                 ?? violation(ofStartsOf: audience, at: index, &census) ?? violation(of: audience, at: index, census)
@@ -44,7 +45,8 @@ struct ShardAudit {
                 return "member \(slot) of audience \(index) belongs elsewhere"
             }
             guard membership.store.positions[Int(slot.rawValue)] == UInt32(position) else {
-                return "slot \(slot.rawValue) stands at \(position), not at \(membership.store.positions[Int(slot.rawValue)])"
+                return
+                    "slot \(slot.rawValue) stands at \(position), not at \(membership.store.positions[Int(slot.rawValue)])"
             }
             guard activity.delivered <= audience.target else {
                 return "slot \(slot.rawValue) is ahead of its audience"
@@ -89,12 +91,16 @@ struct ShardAudit {
         guard audience === membership.audiences.vacant || audience.order.count + audience.expected > 0 else {
             return "audience \(index) has no members and is still there"
         }
-        guard audience === membership.audiences.vacant || audience.lineup != nil || membership.topics[audience.topics[0]].followers == index else {
+        guard
+            audience === membership.audiences.vacant || audience.lineup != nil
+                || membership.topics[audience.topics[0]].followers == index
+        else {
             return "audience \(index) are not the followers of its topic"
         }
         if let lineup = audience.lineup, !lineup.waiting.isEmpty {
             guard let publishedAt = lineup.publishedAt, let wakeUp = lineup.wakeUp,
-                membership.timers.due(of: wakeUp) < publishedAt + lineupPublisher.lineupInterval + TimingWheel.tickNanoseconds
+                membership.timers.due(of: wakeUp) < publishedAt + lineupPublisher.lineupInterval
+                    + TimingWheel.tickNanoseconds
             else { return "changes of lineup \(index) wait and nothing will bring them out" }
         }
         let isServed = audience.lane.current != nil || audience.lane.parked != nil
@@ -119,11 +125,15 @@ struct ShardAudit {
                 start.phase == .sent || !activity.flags.contains(.inFlight)
             else { return "slot \(slot.rawValue) is to be started, and nothing will" }
         }
-        guard lifecycle.starts.count == membership.store.activities.count(where: { $0.flags.contains(.tokenless) }) else {
+        guard lifecycle.starts.count == membership.store.activities.count(where: { $0.flags.contains(.tokenless) })
+        else {
             return "\(lifecycle.starts.count) activities are known to lack a token, others do too"
         }
         for (slot, successor) in lifecycle.renewals.underWay {
-            guard membership.store.slot(of: successor).map({ lifecycle.starts[$0]?.renews == membership.store[slot].id }) == true else {
+            guard
+                membership.store.slot(of: successor).map({ lifecycle.starts[$0]?.renews == membership.store[slot].id })
+                    == true
+            else {
                 return "slot \(slot.rawValue) is to be renewed by an activity that does not know"
             }
         }
@@ -138,12 +148,16 @@ struct ShardAudit {
                 !flags.contains(.queued) || lifecycle.departures.revisits.contains(slot)
             else { return "slot \(index) has been unfollowed, and nothing will end it" }
         }
-        guard lifecycle.departures.lane.current != nil || !lifecycle.departures.hasWork else { return "departures stand in no lane" }
+        guard lifecycle.departures.lane.current != nil || !lifecycle.departures.hasWork else {
+            return "departures stand in no lane"
+        }
         return nil
     }
 
     private func violationOfCounts(_ total: Census) -> String? {
-        guard total.owed == membership.counts.owed else { return "the shard counts \(membership.counts.owed) owed, has \(total.owed)" }
+        guard total.owed == membership.counts.owed else {
+            return "the shard counts \(membership.counts.owed) owed, has \(total.owed)"
+        }
         guard total.refused == membership.counts.refused else {
             return "the shard counts \(membership.counts.refused) refused, has \(total.refused)"
         }
@@ -160,7 +174,8 @@ struct ShardAudit {
     private func violationOfExpected() -> String? {
         for slot in membership.carriedAlerts.slots
         where lifecycle.lastStates[slot] == nil
-            && (membership.store[slot].audience == ActivityStore.noAudience || !membership.store[slot].flags.contains(.owedFirst))
+            && (membership.store[slot].audience == ActivityStore.noAudience
+                || !membership.store[slot].flags.contains(.owedFirst))
         {
             return "slot \(slot.rawValue) carries alerts along, and gets no push with them"
         }
@@ -173,9 +188,11 @@ struct ShardAudit {
 
     private func violationOfParts() -> String? {
         reporter.violation() ?? membership.audiences.violation()
-            ?? lifecycle.ageScanner.violation(hasActivities: membership.store.count > 0, slots: membership.store.activities.count)
+            ?? lifecycle.ageScanner.violation(
+                hasActivities: membership.store.count > 0, slots: membership.store.activities.count)
             ?? lifecycle.renewals.violation(slotOf: { membership.store.slot(of: $0) })
-            ?? membership.lanes.violation() ?? lifecycle.starts.violation() ?? membership.lineups.violation() ?? retries.quarantine.violation()
+            ?? membership.lanes.violation() ?? lifecycle.starts.violation() ?? membership.lineups.violation() ?? retries
+            .quarantine.violation()
             ?? membership.carriedAlerts.violation()
     }
 
@@ -199,19 +216,28 @@ struct ShardAudit {
                 membership.lineups.pinned(of: row) == lineup.rotation.pinned
             else { return "lineup \(row) has an audience that is another's" }
             guard
-                lineup.lit.map({ membership.lineups.isLit(LineupLink(rawValue: UInt32(membership.lineups.links(of: row).lowerBound + $0))) })
+                lineup.lit.map({
+                    membership.lineups.isLit(
+                        LineupLink(rawValue: UInt32(membership.lineups.links(of: row).lowerBound + $0)))
+                })
                     ?? true
             else { return "lineup \(row) is not known for its spotlight" }
         }
         guard membership.lineups.stranded == 0 else { return "lineups have news and stand in no lane" }
         guard membership.lineups.count == membership.audiences.rows.count(where: { $0.lineup != nil }),
-            membership.lineups.all.reduce(0, { $0 + membership.lineups.links(of: $1).count }) == membership.topics.lineupsListed
+            membership.lineups.all.reduce(0, { $0 + membership.lineups.links(of: $1).count })
+                == membership.topics.lineupsListed
         else { return "lineups are found, or listed by topics, that are no more" }
-        let members = membership.audiences.rows.reduce(0) { $0 + ($1 === membership.audiences.resting ? 1 : $1.lineup == nil ? 0 : $1.order.count) }
+        let members = membership.audiences.rows.reduce(0) {
+            $0 + ($1 === membership.audiences.resting ? 1 : $1.lineup == nil ? 0 : $1.order.count)
+        }
         guard members == membership.membersOfLineups else {
             return "\(membership.membersOfLineups) members of lineups are counted, there are \(members)"
         }
-        guard membership.audiences.rows.count(where: { $0 !== membership.audiences.vacant && $0.lineup == nil }) == membership.topics.followed else {
+        guard
+            membership.audiences.rows.count(where: { $0 !== membership.audiences.vacant && $0.lineup == nil })
+                == membership.topics.followed
+        else {
             return "followers are listed by topics that are no more"
         }
         return nil
@@ -228,7 +254,9 @@ struct ShardAudit {
                 parked += 1
             }
             let rests = audience === membership.audiences.resting
-            guard let wakeUp = rests ? membership.lineups.wakeUp(of: membership.lineups.row(ofAudience: index)) : audience.lineup?.wakeUp
+            guard
+                let wakeUp = rests
+                    ? membership.lineups.wakeUp(of: membership.lineups.row(ofAudience: index)) : audience.lineup?.wakeUp
             else { continue }
             guard membership.timers.subject(of: wakeUp) == .lineup(UInt32(index)) else {
                 return "the wake-up of lineup \(index) is another's"

@@ -142,8 +142,10 @@ final class Starter {
             slot, showing: PendingStart.Shown(version: audience.target, display: audience.ledger.newestDisplay))
         membership.store[slot].startedAt = moment.monotonicSeconds
         let payload = sender.makePayload(
-            .start, for: audience, stamp: stamp, alert: start.request.alert,
-            start: start.request.payload(edition: start.edition), at: moment, into: &batch)
+            PayloadRequest(
+                event: .start, stamp: stamp,
+                start: (start.request.payload(edition: start.edition), start.request.alert)),
+            for: audience, at: moment, into: &batch)
         return sender.send(Push(ofOne: payload), to: [slot], into: &batch)
     }
 
@@ -191,25 +193,31 @@ final class Starter {
                 // The start is retried without limit, because the failure is not its own.
                 retries.awaitRetry(slot, due: moment.monotonicNanoseconds + 1_000_000_000)
             }
-        case .throttled, .serviceError:
-            if outcome == .throttled {
-                membership.counts.pushes.throttled += 1
-            } else {
-                membership.counts.pushes.notProcessed += 1
-            }
-            if outcome == .serviceError { retries.service.noteTrouble() }
-            // In an outage, all pushes fail: errors do not count as refusals of the start, and it waits as long as the outage lasts.
-            if outcome == .throttled || activity.strikes.othersWereServed(by: retries.service.number) {
-                lifecycle.starts.noteRefusal(of: slot)
-            }
-            if activity.flags.contains(.leaving) {
-                lifecycle.remove(slot, at: moment)
-            } else if lifecycle.starts.isRefusedTooOften(slot) {
-                lifecycle.fail(slot, .gaveUp, at: moment)
-            } else {
-                lifecycle.starts.postpone(slot)
-                retries.backOff(slot, isOwn: outcome == .throttled, at: moment)
-            }
+        case .throttled:
+            membership.counts.pushes.throttled += 1
+            postpone(slot, as: activity, isOwn: true, at: moment)
+        case .serviceError:
+            membership.counts.pushes.notProcessed += 1
+            retries.service.noteTrouble()
+            postpone(slot, as: activity, isOwn: false, at: moment)
+        }
+    }
+
+    /// Makes a start back off that the service has not taken, or gives it up.
+    ///
+    /// - Parameter isOwn: whether the failure is certainly the token's own.
+    private func postpone(_ slot: ActivitySlot, as activity: Activity, isOwn: Bool, at moment: Moment) {
+        // In an outage, all pushes fail: errors do not count as refusals of the start, and it waits as long as the outage lasts.
+        if isOwn || activity.strikes.othersWereServed(by: retries.service.number) {
+            lifecycle.starts.noteRefusal(of: slot)
+        }
+        if activity.flags.contains(.leaving) {
+            lifecycle.remove(slot, at: moment)
+        } else if lifecycle.starts.isRefusedTooOften(slot) {
+            lifecycle.fail(slot, .gaveUp, at: moment)
+        } else {
+            lifecycle.starts.postpone(slot)
+            retries.backOff(slot, isOwn: isOwn, at: moment)
         }
     }
 

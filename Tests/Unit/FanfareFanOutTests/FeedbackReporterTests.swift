@@ -20,7 +20,8 @@ import Testing
     }
 
     @Test func publicationIsCompletedByItsLastAudienceOnly() {
-        reporter.publications.open(7, audiences: 2, freshness: 0, at: 1_000_000_000)
+        let kind = reporter.freshness.index(of: .football)
+        reporter.publications.open(7, audiences: 2, freshness: kind, at: 1_000_000_000)
         reporter.complete(7, at: moment)
         #expect(facts().isEmpty)
         reporter.complete(7, at: moment)
