@@ -85,8 +85,8 @@ final class Completions {
     /// Returns the audience of an activity that is up to date once its push in flight is accepted, the common case of a sweep; `nil` in rarer
     /// cases.
     private func broughtUp(_ activity: Activity) -> Audience? {
-        guard activity.flags.subtracting(.owedFirst) == .inFlight, activity.sending != 0 else { return nil }
-        if activity.flags.contains(.owedFirst), !membership.carriedAlerts.isEmpty { return nil }  // it may carry alerts
+        guard activity.flags.subtracting(.needsPush) == .inFlight, activity.sending != 0 else { return nil }
+        if activity.flags.contains(.needsPush), !membership.carriedAlerts.isEmpty { return nil }  // it may carry alerts
         let audience = membership.awake(Int(activity.audience))
         return activity.sending == audience.target ? audience : nil
     }
@@ -136,7 +136,7 @@ final class Completions {
             // The push may have arrived: the state is sent again, the alert is not.
             if activity.sending != 0 {
                 membership.store[slot].alerted = activity.sending
-                membership.store[slot].flags.insert(.owedFirst)
+                membership.store[slot].flags.insert(.needsPush)
             }
             retries.service.noteTrouble()
             // The cause was probably the connection, so the first failure is retried at once; a second one may be the activity's own.

@@ -263,7 +263,7 @@ final class Lifecycle {
             return isDue ? .pending : .none
         }
         if activity.flags.contains(.leaving) { return .pending }
-        guard activity.flags.contains(.owedFirst) else { return .none }
+        guard activity.flags.contains(.needsPush) else { return .none }
         return membership.isRefused(activity, membership.awake(Int(activity.audience))) ? .refused : .pending
     }
 }

@@ -58,7 +58,7 @@ final class Membership {
         } else {
             store[slot].delivered = audience.target
             audience.ledger.join()
-            if audience.target > 0 { store[slot].flags.insert(.owedFirst) }
+            if audience.target > 0 { store[slot].flags.insert(.needsPush) }
         }
         audience.order.join(slot, positions: &store.positions)
         audiences.noteSize(audience, at: index)
@@ -84,7 +84,7 @@ final class Membership {
                 store[$0].flags.contains(.queued) && store[$0].audience == activity.audience
             }
         }
-        store[slot].flags.subtract([.owedFirst, .queued])
+        store[slot].flags.subtract([.needsPush, .queued])
         store[slot].sending = 0
         store[slot].sendingAlert = activity.flags.contains(.inFlight) ? activity.sendingAlert.withoutAlert : .none
         reportCompleted(audience, at: moment)
@@ -92,7 +92,7 @@ final class Membership {
     }
 
     func isOwed(_ activity: Activity, _ audience: Audience) -> Bool {
-        guard activity.delivered != audience.target || activity.flags.contains(.owedFirst) else { return false }
+        guard activity.delivered != audience.target || activity.flags.contains(.needsPush) else { return false }
         return !isRefused(activity, audience)
     }
 
@@ -141,7 +141,7 @@ final class Membership {
         let delivered = store[slot].delivered
         store[slot].delivered = version
         store[slot].alerted = version
-        store[slot].flags.remove(.owedFirst)
+        store[slot].flags.remove(.needsPush)
         deliver(1, having: delivered, with: version, of: audience, at: moment)
     }
 

@@ -49,7 +49,7 @@ final class MissedAlerts {
         guard membership.carriedAlerts.carry(missed, by: slot, at: membership.store[slot].alerted) else { return }
         let audience = membership.awake(Int(membership.store[slot].audience))
         membership.count(membership.store[slot], -1, in: audience)
-        membership.store[slot].flags.insert(.owedFirst)
+        membership.store[slot].flags.insert(.needsPush)
         membership.count(membership.store[slot], 1, in: audience)
         membership.comeAgain(slot)
     }

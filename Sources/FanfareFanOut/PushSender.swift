@@ -62,7 +62,7 @@ final class PushSender {
         guard activity.flags.isDisjoint(with: [.inFlight, .waiting]), membership.isOwed(activity, audience) else {
             return 1
         }
-        let isFirst = activity.flags.contains(.owedFirst)
+        let isFirst = activity.flags.contains(.needsPush)
         let carries = isFirst && membership.carriedAlerts.contains(slot)
         // A member after the first may be in the same state and carry alerts along.
         let slots = isFirst && !membership.carriedAlerts.isEmpty ? slots.prefix(1) : slots
@@ -124,7 +124,7 @@ final class PushSender {
     /// Returns whether the activity's version shows the same as the newest one, as after a change and its reversal. Such an activity needs a
     /// push only for an alert.
     private func isShown(_ audience: Audience, to activity: Activity) -> Bool {
-        audience.event == .update && !activity.flags.contains(.owedFirst) && activity.sendingAlert != .refused
+        audience.event == .update && !activity.flags.contains(.needsPush) && activity.sendingAlert != .refused
             && activity.delivered >= audience.newest.shownAgainFrom
             && audience.ledger.showsTheNewest(activity.delivered)
     }

@@ -175,7 +175,7 @@ struct ShardAudit {
         for slot in membership.carriedAlerts.slots
         where lifecycle.lastStates[slot] == nil
             && (membership.store[slot].audience == ActivityStore.noAudience
-                || !membership.store[slot].flags.contains(.owedFirst))
+                || !membership.store[slot].flags.contains(.needsPush))
         {
             return "slot \(slot.rawValue) carries alerts along, and gets no push with them"
         }
