@@ -165,14 +165,14 @@ final class Audience: LaneMember {
     /// - Parameters:
     ///   - isUrgent: whether the member still lacks an alert.
     ///   - isLate: whether the member has strikes.
-    func comeAgain(_ slot: ActivitySlot, isUrgent: Bool, isLate: Bool) {
+    func queueVisit(_ slot: ActivitySlot, isUrgent: Bool, isLate: Bool) {
         revisits.append(slot, isUrgent: isUrgent, isLate: isLate)
     }
 
-    /// Removes and returns the next member queued by `comeAgain`; `nil` if there is none, or if other members go first.
+    /// Removes and returns the next member queued by `queueVisit`; `nil` if there is none, or if other members go first.
     ///
     /// - Parameter isUrgent: returns the value given when the member was queued, or a newer one.
-    func nextAgain(isUrgent: (ActivitySlot) -> Bool) -> ActivitySlot? {
+    func nextRevisit(isUrgent: (ActivitySlot) -> Bool) -> ActivitySlot? {
         if let slot = revisits.nextPrompt(isUrgent: isUrgent) { return slot }
         return order.remaining > 0 ? nil : revisits.nextLate()
     }

@@ -114,7 +114,7 @@ final class Dispatcher {
         }
         if let slot = audience.nextStart { return starter.sendStart(slot, of: audience, at: moment, into: &batch) }
         guard audience.revisits.prompt.isEmpty, audience.order.remaining > 0 else {
-            if let slot = sender.nextAgain(of: audience) {
+            if let slot = sender.nextRevisit(of: audience) {
                 _ = sender.visit([slot], of: audience, at: moment, into: &batch)
             }
             return 1

@@ -160,7 +160,7 @@ final class Lifecycle {
     func queueDeparture(_ slot: ActivitySlot) {
         guard membership.store[slot].flags.isDisjoint(with: [.inFlight, .waiting, .queued]) else { return }
         membership.store[slot].flags.insert(.queued)
-        departures.comeAgain(slot, isUrgent: false, isLate: membership.store[slot].strikes.count > 0)
+        departures.queueVisit(slot, isUrgent: false, isLate: membership.store[slot].strikes.count > 0)
         membership.lanes.enqueue(departures)
     }
 
@@ -172,7 +172,7 @@ final class Lifecycle {
     }
 
     func nextDeparture() -> ActivitySlot? {
-        guard let slot = departures.nextAgain(isUrgent: { _ in false }), isDeparting(slot) else { return nil }
+        guard let slot = departures.nextRevisit(isUrgent: { _ in false }), isDeparting(slot) else { return nil }
         membership.store[slot].flags.remove(.queued)
         return slot
     }

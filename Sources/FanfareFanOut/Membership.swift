@@ -247,14 +247,14 @@ final class Membership {
 
     /// Queues a visit to an activity with a pending push. The visit is left to the sweep if the cursor has still to come to the activity:
     /// queued visits go first, and with a version for every round trip they would starve the sweep. Only a missed alert goes first anyway.
-    func comeAgain(_ slot: ActivitySlot) {
+    func queueVisit(_ slot: ActivitySlot) {
         let audience = awake(Int(store[slot].audience))
         let isAhead = audience.order.isUnvisited(Int(store.positions[Int(slot.rawValue)]))
         // The alert of a push that failed delays no other activity.
         let missesAlert = store[slot].strikes.count == 0 && missesAlert(slot, of: audience)
         if !store[slot].flags.contains(.queued), missesAlert || !isAhead {
             store[slot].flags.insert(.queued)
-            audience.comeAgain(slot, isUrgent: missesAlert, isLate: store[slot].strikes.count > 0)
+            audience.queueVisit(slot, isUrgent: missesAlert, isLate: store[slot].strikes.count > 0)
         }
         lanes.enqueue(audience)
     }

@@ -51,7 +51,7 @@ final class MissedAlerts {
         membership.count(membership.store[slot], -1, in: audience)
         membership.store[slot].flags.insert(.needsPush)
         membership.count(membership.store[slot], 1, in: audience)
-        membership.comeAgain(slot)
+        membership.queueVisit(slot)
     }
 
     func alertsMissed(by slot: ActivitySlot, at moment: Moment) -> CarriedAlerts.Entry {

@@ -47,7 +47,7 @@ final class Moves {
         membership.leaveAudience(slot, at: moment)
         membership.join(slot, index)
         if membership.carriedAlerts.carry(missed, by: slot, at: membership.store[slot].alerted) {
-            membership.comeAgain(slot)
+            membership.queueVisit(slot)
         }
     }
 

@@ -39,8 +39,10 @@ final class PushSender {
         return run.count
     }
 
-    func nextAgain(of audience: Audience) -> ActivitySlot? {
-        guard let slot = audience.nextAgain(isUrgent: { membership.missesAlert($0, of: audience) }) else { return nil }
+    func nextRevisit(of audience: Audience) -> ActivitySlot? {
+        guard let slot = audience.nextRevisit(isUrgent: { membership.missesAlert($0, of: audience) }) else {
+            return nil
+        }
         let activity = membership.store[slot]
         guard activity.flags.contains(.queued), activity.audience != ActivityStore.noAudience,
             membership.awake(Int(activity.audience)) === audience

@@ -32,7 +32,7 @@ final class Retries {
         } else if activity.audience != ActivityStore.noAudience,
             membership.isOwed(activity, membership.awake(Int(activity.audience)))
         {
-            membership.comeAgain(slot)
+            membership.queueVisit(slot)
         }
     }
 
@@ -88,7 +88,7 @@ final class Retries {
         } else if membership.store[slot].flags.contains(.leaving) {
             lifecycle.queueDeparture(slot)
         } else if membership.store[slot].audience != ActivityStore.noAudience {
-            membership.comeAgain(slot)
+            membership.queueVisit(slot)
         }
     }
 
