@@ -68,7 +68,7 @@ final class AgeChecks {
         guard age >= lifecycle.ageScanner.endAge else { return due(at: lifecycle.ageScanner.endAge) }
         reporter.report(.expired, of: activity.id)
         lifecycle.lastStates[slot] = Int(activity.audience)
-        membership.expect(in: Int(activity.audience))
+        membership.retainAudience(Int(activity.audience))
         let missed = missedAlerts.alertsMissed(by: slot, at: moment)
         lifecycle.depart(slot, at: moment)
         // The end carries these alerts, and those published until it leaves.

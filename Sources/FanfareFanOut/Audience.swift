@@ -23,8 +23,8 @@ final class Audience: LaneMember {
     @exclusivity(unchecked) var owed = 0
     /// Members whose newest version was refused for good, so that they get only a newer one. Changed by `Shard.count`.
     @exclusivity(unchecked) var refused = 0
-    /// Number of activities that need this audience without being members (`Shard.expect`).
-    var expected = 0
+    /// Number of activities that need this audience without being members (`retainAudience`).
+    var externalReferences = 0
 
     var target: UInt32 { newest.number }
     var event: Publication.Event { newest.event }
@@ -43,7 +43,8 @@ final class Audience: LaneMember {
     /// Is `true` when the only member has the newest version and nothing is pending or in flight: the audience's state then fits into a row
     /// of `LineupTable`, and this object can serve another lineup.
     var isResting: Bool {
-        order.count == 1 && order.remaining == 0 && owed == 0 && refused == 0 && expected == 0 && event == .update
+        order.count == 1 && order.remaining == 0 && owed == 0 && refused == 0 && externalReferences == 0
+            && event == .update
             && ledger.isResting && publications.count == 0 && revisits.isEmpty && starts.count == 0
             && lane.parked == nil
     }

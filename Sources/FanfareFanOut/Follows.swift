@@ -99,7 +99,7 @@ final class Follows {
         // An end of its former audience is in flight or pending. If that one fails, the activity's own end shows the same state.
         let audience = Int(membership.store[slot].audience)
         lifecycle.lastStates[slot] = audience
-        membership.expect(in: audience)
+        membership.retainAudience(audience)
         lifecycle.depart(slot, at: moment)
     }
 }

@@ -98,7 +98,7 @@ final class Lifecycle {
     private func endSilently(_ slot: ActivitySlot, at moment: Moment) {
         guard let audience = lastStates.removeValue(forKey: slot) else { return }
         membership.carriedAlerts.remove(slot)
-        membership.expectNoMore(in: audience, at: moment)
+        membership.releaseAudience(audience, at: moment)
     }
 
     /// Returns whether the activity has lost its name to another one.
@@ -138,7 +138,7 @@ final class Lifecycle {
 
     /// Removes the renewal record of an activity that is being removed, and hands its name over or cancels its successor.
     private func forgetRenewal(_ slot: ActivitySlot, at moment: Moment) {
-        if let audience = lastStates.removeValue(forKey: slot) { membership.expectNoMore(in: audience, at: moment) }
+        if let audience = lastStates.removeValue(forKey: slot) { membership.releaseAudience(audience, at: moment) }
         if let successor = successor(of: slot) {
             // The system ended the old card, not the person: the new one is started, however long that takes.
             let isOutlived = age(of: slot, at: moment) >= ageScanner.lifetime
@@ -235,7 +235,7 @@ final class Lifecycle {
     func forgetStart(_ slot: ActivitySlot, at moment: Moment) {
         guard membership.store[slot].flags.contains(.tokenless) else { return }
         dequeueStart(slot)
-        if let audience = starts.remove(slot)?.audience { membership.expectNoMore(in: audience, at: moment) }
+        if let audience = starts.remove(slot)?.audience { membership.releaseAudience(audience, at: moment) }
         membership.store[slot].flags.remove(.tokenless)
     }
 

@@ -158,7 +158,7 @@ final class Membership {
     /// that are no longer needed are removed with it.
     func freeAudience(_ index: Int, at moment: Moment) {
         let audience = awake(index)
-        guard audience !== audiences.vacant, audience.order.count == 0, audience.expected == 0 else { return }
+        guard audience !== audiences.vacant, audience.order.count == 0, audience.externalReferences == 0 else { return }
         if let lineup = audience.lineup {
             freeLineup(lineup, audience, at: moment)
         } else {
@@ -222,11 +222,11 @@ final class Membership {
     }
 
     /// Keeps an audience for an activity that is not a member: one whose start waits or has been sent, or whose last state is to be sent.
-    func expect(in index: Int) { awake(index).expected += 1 }
+    func retainAudience(_ index: Int) { awake(index).externalReferences += 1 }
 
-    /// Releases an audience that `expect` keeps.
-    func expectNoMore(in index: Int, at moment: Moment) {
-        awake(index).expected -= 1
+    /// Releases an audience that `retainAudience` keeps.
+    func releaseAudience(_ index: Int, at moment: Moment) {
+        awake(index).externalReferences -= 1
         freeAudience(index, at: moment)
     }
 

@@ -54,9 +54,9 @@ final class Moves {
     private func moveStart(_ slot: ActivitySlot, to index: Int, at moment: Moment) {
         guard let start = lifecycle.starts[slot], start.audience != index else { return }
         lifecycle.dequeueStart(slot)
-        membership.expect(in: index)
+        membership.retainAudience(index)
         lifecycle.starts.move(slot, to: index, at: membership.awake(index).target)
         if start.phase == .due { lifecycle.enqueueStart(slot) }
-        membership.expectNoMore(in: start.audience, at: moment)
+        membership.releaseAudience(start.audience, at: moment)
     }
 }

@@ -88,7 +88,7 @@ struct ShardAudit {
         guard census.refused == audience.refused else {
             return "audience \(index) membership.counts \(audience.refused) refused, has \(census.refused)"
         }
-        guard audience === membership.audiences.vacant || audience.order.count + audience.expected > 0 else {
+        guard audience === membership.audiences.vacant || audience.order.count + audience.externalReferences > 0 else {
             return "audience \(index) has no members and is still there"
         }
         guard
@@ -180,7 +180,7 @@ struct ShardAudit {
             return "slot \(slot.rawValue) carries alerts along, and gets no push with them"
         }
         let expected = lifecycle.starts.audiences + lifecycle.lastStates.values
-        guard membership.audiences.rows.reduce(0, { $0 + $1.expected }) == expected.count,
+        guard membership.audiences.rows.reduce(0, { $0 + $1.externalReferences }) == expected.count,
             expected.allSatisfy({ membership.audiences[$0].expected > 0 })
         else { return "\(expected.count) are expected in audiences, which say something else" }
         return nil

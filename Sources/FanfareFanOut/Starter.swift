@@ -112,7 +112,7 @@ final class Starter {
         }
         lifecycle.starts.add(
             PendingStart(request: request, edition: edition, renews: old, audience: audience), for: slot)
-        membership.expect(in: audience)
+        membership.retainAudience(audience)
         lifecycle.enqueueStart(slot)
     }
 
@@ -249,8 +249,8 @@ final class Starter {
         }
         guard let start = lifecycle.starts[slot] else { return }
         lineupPublisher.bringUpToDate(membership.awake(start.audience), at: moment)
-        membership.expect(in: start.audience)
-        defer { membership.expectNoMore(in: start.audience, at: moment) }
+        membership.retainAudience(start.audience)
+        defer { membership.releaseAudience(start.audience, at: moment) }
         lifecycle.forgetStart(slot, at: moment)
         retries.replaceToken(of: slot, with: token)
         if membership.store[slot].flags.contains(.leaving) {

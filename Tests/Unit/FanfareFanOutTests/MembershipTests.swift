@@ -61,10 +61,10 @@ import Testing
     @Test func expectedAudienceStaysWithoutMembers() {
         let index = audience()
         let slot = member(1, of: index)
-        membership.expect(in: index)
+        membership.retainAudience(index)
         membership.leaveAudience(slot, at: moment)
         #expect(membership.audiences[index] !== membership.audiences.vacant)
-        membership.expectNoMore(in: index, at: moment)
+        membership.releaseAudience(index, at: moment)
         #expect(membership.audiences[index] === membership.audiences.vacant)
     }
 
