@@ -57,8 +57,8 @@ final class Dispatcher {
     private func visitLineups(
         _ followed: TopicLineups, limit: Int, at moment: Moment, into batch: inout DeliveryBatch
     ) -> Int {
-        let (links, onlyLit) = followed.next(limit: limit)
-        for link in links where !onlyLit || membership.lineups.isLit(link) {
+        let (links, spotlightOnly) = followed.next(limit: limit)
+        for link in links where !spotlightOnly || membership.lineups.isInSpotlight(link) {
             let row = membership.lineups.row(of: link)
             guard membership.lineups.hasNews(row) else { continue }
             let audience = membership.awake(membership.lineups.audience(of: row))

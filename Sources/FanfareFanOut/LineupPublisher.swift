@@ -152,9 +152,9 @@ final class LineupPublisher {
         let isOver = isOver(audience)
         let hash = lineup.display.hash
         let isNew = hash != audience.ledger.newestDisplay
-        if lineup.lit != wanted {
-            lineup.lit = wanted
-            membership.lineups.light(wanted, of: lineup.row)
+        if lineup.publishedSpotlight != wanted {
+            lineup.publishedSpotlight = wanted
+            membership.lineups.setSpotlight(wanted, of: lineup.row)
         }
         // A lineup that goes on after its end needs a version even if it looks like the end: until then the end is still sent.
         let isSeen = audience.target == 0 || isNew || alertCount > 0 || isOver || audience.event == .end
@@ -299,8 +299,8 @@ final class LineupPublisher {
         lineup.display.topics.reserveCapacity(audience.topics.count)
         draw(audience, spotlight: spotlight, into: &lineup.display, at: moment)
         lineup.rotation.move(to: spotlight, membership.lineupRules, now: moment.monotonic)
-        lineup.lit = spotlight
-        membership.lineups.light(spotlight, of: lineup.row)
+        lineup.publishedSpotlight = spotlight
+        membership.lineups.setSpotlight(spotlight, of: lineup.row)
         audience.adopt(
             Audience.Version(
                 event: isOver(audience) ? .end : .update, priority: .immediate,

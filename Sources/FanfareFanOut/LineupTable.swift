@@ -35,7 +35,7 @@ struct LineupTable {
         /// Index of the spotlight among the topics shown.
         var spotlight: UInt8 = 0
         /// Index of the spotlight among the lineup's topics; 255 means none.
-        var lit = UInt8.max
+        var spotlightPosition = UInt8.max
         var priority = Priority.conserving
         /// Low bits of the number of alerts, by class (`AlertHistory.resting`).
         var seen = SIMD2<UInt8>()
@@ -50,7 +50,7 @@ struct LineupTable {
         /// Place of the link in its topic's order.
         var places: [UInt32] = []
         /// Is `true` for the link of the topic that the lineup's newest version has in its spotlight.
-        var isLit: [Bool] = []
+        var isInSpotlight: [Bool] = []
         /// The topics that a lineup at rest shows, in order from its first link on.
         var shown: [LineupTopic?] = []
         /// First links of removed lineups, by number of topics.
@@ -122,7 +122,7 @@ struct LineupTable {
             let link = Int(row.start) + position
             links.rows[link] = UInt32(index)
             links.topics[link] = UInt32(topic)
-            links.isLit[link] = false
+            links.isInSpotlight[link] = false
             while topics.count <= topic { topics.append(nil) }
             let lineups = topics[topic] ?? TopicLineups(newest: newest)
             topics[topic] = lineups
@@ -138,7 +138,7 @@ struct LineupTable {
         links.rows.append(contentsOf: repeatElement(0, count: count))
         links.topics.append(contentsOf: repeatElement(0, count: count))
         links.places.append(contentsOf: repeatElement(0, count: count))
-        links.isLit.append(contentsOf: repeatElement(false, count: count))
+        links.isInSpotlight.append(contentsOf: repeatElement(false, count: count))
         links.shown.append(contentsOf: repeatElement(nil, count: count))
         return UInt32(start)
     }
@@ -172,14 +172,14 @@ struct LineupTable {
 
     func row(of link: LineupLink) -> Int { Int(links.rows[link.index]) }
 
-    func isLit(_ link: LineupLink) -> Bool { links.isLit[link.index] }
+    func isInSpotlight(_ link: LineupLink) -> Bool { links.isInSpotlight[link.index] }
 
     /// Notes the topic that the lineup's newest version has in the spotlight.
     ///
     /// - Parameter position: index into the lineup's topics.
-    mutating func light(_ position: Int, of row: Int) {
-        for link in links(of: row) where links.isLit[link] { links.isLit[link] = false }
-        links.isLit[Int(rows[row].start) + position] = true
+    mutating func setSpotlight(_ position: Int, of row: Int) {
+        for link in links(of: row) where links.isInSpotlight[link] { links.isInSpotlight[link] = false }
+        links.isInSpotlight[Int(rows[row].start) + position] = true
     }
 
     // MARK: Rest
@@ -203,7 +203,8 @@ struct LineupTable {
             member: audience.order.members[0], number: audience.target, display: audience.ledger.newestDisplay,
             publishedAt: lineup.publishedAt ?? Rest.never, rotation: lineup.rotation.resting, wakeUp: lineup.wakeUp,
             shown: UInt8(display.topics.count), spotlight: UInt8(display.spotlight),
-            lit: lineup.lit.map(UInt8.init) ?? .max, priority: audience.priority, seen: audience.alerts.resting)
+            spotlightPosition: lineup.publishedSpotlight.map(UInt8.init) ?? .max, priority: audience.priority,
+            seen: audience.alerts.resting)
         if spare.count < LineupTable.spareMax { spare.append(audience) }
     }
 
@@ -225,7 +226,7 @@ struct LineupTable {
         lineup.row = row
         lineup.tenant += 1
         lineup.rotation = Rotation(rotation, rules, pinned: pinned(of: row))
-        lineup.lit = rest.lit == .max ? nil : Int(rest.lit)
+        lineup.publishedSpotlight = rest.spotlightPosition == .max ? nil : Int(rest.spotlightPosition)
         lineup.publishedAt = rest.publishedAt == Rest.never ? nil : rest.publishedAt
         lineup.wakeUp = rest.wakeUp
         lineup.historyIsShort = true
@@ -390,7 +391,7 @@ struct LineupTable {
                 else { return "lineup \(row) is not listed by topic \(links.topics[link])" }
                 listed += 1
             }
-            guard links(of: row).count(where: { links.isLit[$0] }) <= 1 else {
+            guard links(of: row).count(where: { links.isInSpotlight[$0] }) <= 1 else {
                 return "lineup \(row) has two spotlights"
             }
             if hasNews(row) {

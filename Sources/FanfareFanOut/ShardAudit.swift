@@ -216,8 +216,8 @@ struct ShardAudit {
                 membership.lineups.pinned(of: row) == lineup.rotation.pinned
             else { return "lineup \(row) has an audience that is another's" }
             guard
-                lineup.lit.map({
-                    membership.lineups.isLit(
+                lineup.publishedSpotlight.map({
+                    membership.lineups.isInSpotlight(
                         LineupLink(rawValue: UInt32(membership.lineups.links(of: row).lowerBound + $0)))
                 })
                     ?? true

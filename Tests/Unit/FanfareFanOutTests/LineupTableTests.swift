@@ -110,7 +110,7 @@ import Testing
         let lineups = try #require(table[1])
         let first = lineups.next(limit: 2)
         let visited = first.links.map { table.row(of: $0) }
-        #expect(first.onlyLit)
+        #expect(first.spotlightOnly)
         lineups.visited(2)
         table.take(visited[1])
         let last = try #require(rows.first { !visited.contains($0) })
@@ -118,7 +118,7 @@ import Testing
         table.remove(last)
         #expect(lineups.hasWork, "the lineup that was passed over is still to be visited")
         let second = lineups.next(limit: 3)
-        #expect(!second.onlyLit && second.links.contains { table.row(of: $0) == visited[0] })
+        #expect(!second.spotlightOnly && second.links.contains { table.row(of: $0) == visited[0] })
         #expect(table.violation() == nil)
     }
 
@@ -131,7 +131,7 @@ import Testing
         publish(2, of: 1, in: &table, cause: "goal 2")
         lineups.visited(1)
         let next = lineups.next(limit: 3)
-        #expect(!next.onlyLit && next.links.count == 3)
+        #expect(!next.spotlightOnly && next.links.count == 3)
     }
 
     @Test func anAlertThatSaysTheSameHasBeenHeard() throws {
@@ -170,7 +170,7 @@ import Testing
         let lineup = Lineup(rotation: rotation)
         lineup.row = row
         lineup.publishedAt = 77
-        lineup.lit = 2
+        lineup.publishedSpotlight = 2
         lineup.display = LineupState.Display(topics: [1, 2].map { LineupTopic(publication($0)) }, spotlight: 1)
         let audience = Audience(topics: [7, 8, 9], lineup: lineup, openMax: 4)
         audience.rest(
