@@ -62,7 +62,7 @@ final class Dispatcher {
             let row = membership.lineups.row(of: link)
             guard membership.lineups.hasNews(row) else { continue }
             let audience = membership.awake(membership.lineups.audience(of: row))
-            lineupPublisher.lookAtNews(of: audience, at: moment)
+            lineupPublisher.takeNews(of: audience, at: moment)
             if audience.isOfOne, audience.hasWork, audience.lane.parked == nil {
                 sender.serveNext(of: audience, at: moment, into: &batch)
             } else {
@@ -109,7 +109,7 @@ final class Dispatcher {
             return 1
         }
         if audience.lineup != nil {
-            lineupPublisher.lookAtNews(of: audience, at: moment)
+            lineupPublisher.takeNews(of: audience, at: moment)
             guard audience.lane.parked == nil, audience.hasWork else { return 1 }
         }
         if let slot = audience.nextStart { return starter.sendStart(slot, of: audience, at: moment, into: &batch) }

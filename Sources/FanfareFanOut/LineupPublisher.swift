@@ -10,8 +10,8 @@ final class LineupPublisher {
     let lineupGather: Int64
     /// Topics of the lineup being processed, as its rotation sees them. The array is kept, so that processing a lineup allocates nothing.
     @exclusivity(unchecked) var seen: [Rotation.Topic] = []
-    /// Content that the lineup being processed would show, kept like `seen`.
-    @exclusivity(unchecked) var drawn = LineupState.Display()
+    /// Content that the lineup being processed would show, kept like `topicStates`.
+    @exclusivity(unchecked) var draft = LineupState.Display()
 
     init(_ reporter: FeedbackReporter, _ membership: Membership) {
         self.reporter = reporter
@@ -53,17 +53,17 @@ final class LineupPublisher {
     /// Makes a lineup look at the news of its topics. Called before any other change to the lineup.
     func bringUpToDate(_ audience: Audience, at moment: Moment) {
         guard let lineup = audience.lineup, membership.lineups.hasNews(lineup.row) else { return }
-        lookAtNews(of: audience, at: moment)
+        takeNews(of: audience, at: moment)
         membership.lanes.enqueue(audience)
     }
 
     /// Makes a lineup look at the news of its topics. The caller enqueues or serves the audience.
-    func lookAtNews(of audience: Audience, at moment: Moment) {
+    func takeNews(of audience: Audience, at moment: Moment) {
         guard let lineup = audience.lineup, membership.lineups.hasNews(lineup.row) else { return }
         membership.lineups.take(lineup.row)
         for (_, news) in membership.lineups.taken { reporter.publications.addAudience(to: news.publication.serial) }
-        look(at: audience, at: moment)
-        noteHappenings(lineup)
+        loadTopicStates(of: audience, at: moment)
+        moveSpotlight(lineup)
         // News that arrived while alerts were gathered leave with them.
         let mayPass =
             lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds)
@@ -71,12 +71,12 @@ final class LineupPublisher {
         let isUrgent = membership.lineups.taken.contains { $0.news.publication.isUrgent }
         // A lineup that goes on after its end gets a version at once: until then the end would still be sent.
         if isUrgent || mayPass || isOver(audience) || audience.event == .end {
-            bringOut(lineup, of: audience, withNews: true, at: moment)
+            publishState(lineup, of: audience, withNews: true, at: moment)
         } else {
             for (_, news) in membership.lineups.taken { deferPublication(news.publication.serial, for: lineup) }
         }
         membership.completeExhausted(at: moment)
-        arrange(lineup, UInt32(membership.lineups.audience(of: lineup.row)), at: moment)
+        scheduleWakeUp(lineup, UInt32(membership.lineups.audience(of: lineup.row)), at: moment)
     }
 
     private func deferPublication(_ serial: UInt64, for lineup: Lineup) {
@@ -89,7 +89,7 @@ final class LineupPublisher {
     /// Moves the spotlight by the news in `lineups.taken`, in order of arrival and as of their times of arrival.
     ///
     /// Fills `lineups.unheard` with the alerts that are new to the lineup.
-    private func noteHappenings(_ lineup: Lineup) {
+    private func moveSpotlight(_ lineup: Lineup) {
         membership.lineups.unheard.removeAll(keepingCapacity: true)
         for (position, news) in membership.lineups.taken {
             let publication = news.publication
@@ -113,39 +113,41 @@ final class LineupPublisher {
         guard let lineup = audience.lineup else { return }
         lineup.wakeUp = nil
         if membership.lineups.hasNews(lineup.row) {
-            lookAtNews(of: audience, at: moment)
+            takeNews(of: audience, at: moment)
             if let wakeUp = lineup.wakeUp.take() { membership.timers.cancel(wakeUp) }
         }
-        look(at: audience, at: moment)
+        loadTopicStates(of: audience, at: moment)
         if !lineup.waiting.isEmpty {
             if lineup.mayPublish(after: lineupInterval, at: moment.monotonicNanoseconds) {
-                bringOut(lineup, of: audience, at: moment)
+                publishState(lineup, of: audience, at: moment)
             }
-        } else if audience.event == .update, let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) {
-            draw(audience, spotlight: wanted, into: &drawn, at: moment)
-            if drawn.hash == audience.ledger.newestDisplay {
+        } else if audience.event == .update, let wanted = lineup.rotation.wanted(topicStates, now: moment.monotonic) {
+            render(audience, spotlight: wanted, into: &draft, at: moment)
+            if draft.hash == audience.ledger.newestDisplay {
                 // The move is not visible, so it needs no push.
                 lineup.rotation.move(to: wanted, membership.lineupRules, now: moment.monotonic)
-            } else if lineup.rotation.mayPush(seen, now: moment.monotonic) {
-                bringOut(lineup, of: audience, at: moment)
+            } else if lineup.rotation.mayPush(topicStates, now: moment.monotonic) {
+                publishState(lineup, of: audience, at: moment)
             }
         }
         membership.lanes.enqueue(audience)
-        arrange(lineup, index, at: moment)
+        scheduleWakeUp(lineup, index, at: moment)
         membership.rest(Int(index))
     }
 
     /// Publishes the present content of the topics as the lineup's newest version, unless it looks like the last one. The caller has filled
-    /// `seen`.
+    /// `topicStates`.
     ///
     /// - Parameter withNews: whether `lineups.taken` is the reason, so that the version carries the alerts in `lineups.unheard`, the oldest
     ///   first; `false` for a timer.
-    private func bringOut(_ lineup: Lineup, of audience: Audience, withNews: Bool = false, at moment: Moment) {
+    private func publishState(_ lineup: Lineup, of audience: Audience, withNews: Bool = false, at moment: Moment) {
         // The alerts are read in place: an array of their own would be an allocation for each lineup.
         let alertCount = withNews ? membership.lineups.unheard.count : 0
         // If all topics are gone, the end still needs a state: that of the last one. After a publication one of the two exists.
-        guard let wanted = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience) else { return }
-        draw(audience, spotlight: wanted, into: &lineup.display, at: moment)
+        guard let wanted = lineup.rotation.wanted(topicStates, now: moment.monotonic) ?? lastGone(audience) else {
+            return
+        }
+        render(audience, spotlight: wanted, into: &lineup.display, at: moment)
         if wanted != lineup.rotation.position {
             lineup.rotation.move(to: wanted, membership.lineupRules, now: moment.monotonic)
         }
@@ -208,19 +210,19 @@ final class LineupPublisher {
         if isSeen { membership.open(serial, in: audience) } else { reporter.complete(serial, at: moment) }
     }
 
-    /// Sets the lineup's timer for the next time at which it may have something to show without news. The caller has filled `seen`.
-    private func arrange(_ lineup: Lineup, _ index: UInt32, at moment: Moment) {
+    /// Sets the lineup's timer for the next time at which it may have something to show without news. The caller has filled `topicStates`.
+    private func scheduleWakeUp(_ lineup: Lineup, _ index: UInt32, at moment: Moment) {
         let audience = membership.awake(Int(index))
         if let wakeUp = lineup.wakeUp.take() { membership.timers.cancel(wakeUp) }
         guard audience.event == .update else { return }
         var due = Int64.max
         if !lineup.waiting.isEmpty, let publishedAt = lineup.publishedAt { due = publishedAt + lineupInterval }
-        if let again = lineup.rotation.looksAgain(seen, now: moment.monotonic) {
+        if let again = lineup.rotation.looksAgain(topicStates, now: moment.monotonic) {
             // A wake-up before the interval has passed would find nothing to do, and would be due again at once.
             let earliest = lineup.publishedAt.map { $0 + lineupInterval } ?? 0
             due = min(due, max(again.milliseconds * 1_000_000, earliest))
         }
-        if seen.contains(where: { $0.life == .ended }), seen.contains(where: { $0.life == .live }) {
+        if topicStates.contains(where: { $0.life == .ended }), topicStates.contains(where: { $0.life == .live }) {
             // While no topic is live, a topic that is dismissed elsewhere stays in this card until the next news.
             for topic in audience.topics {
                 if let goneAt = membership.topics[topic].goneAt, goneAt > moment.monotonicNanoseconds {
@@ -232,19 +234,19 @@ final class LineupPublisher {
         lineup.wakeUp = membership.timers.insert(.lineup(index), due: max(due, moment.monotonicNanoseconds + 1))
     }
 
-    /// Fills `seen` with the lineup's topics as the rotation sees them.
-    private func look(at audience: Audience, at moment: Moment) {
-        seen.removeAll(keepingCapacity: true)
+    /// Fills `topicStates` with the lineup's topics as the rotation sees them.
+    private func loadTopicStates(of audience: Audience, at moment: Moment) {
+        topicStates.removeAll(keepingCapacity: true)
         for index in audience.topics {
             var topic = membership.topics[index].seen
             if topic.life == .ended, isDismissed(index, at: moment) { topic.life = .gone }
-            seen.append(topic)
+            topicStates.append(topic)
         }
     }
 
-    /// Returns whether a topic of the lineup other than this one is live. The caller has filled `seen`.
+    /// Returns whether a topic of the lineup other than this one is live. The caller has filled `topicStates`.
     private func isLive(besides position: Int) -> Bool {
-        seen.indices.contains { $0 != position && seen[$0].life == .live }
+        topicStates.indices.contains { $0 != position && topicStates[$0].life == .live }
     }
 
     /// Returns whether a topic that has ended is dismissed by now.
@@ -266,7 +268,7 @@ final class LineupPublisher {
 
     /// Brings `display` to the lineup's present content. Most topics stay, so each is compared before it is assigned: a reference costs more
     /// to count than to compare. The lineup's end is a summary, which shows topics that were dismissed before, too.
-    private func draw(
+    private func render(
         _ audience: Audience, spotlight: Int, into display: inout LineupState.Display, at moment: Moment
     ) {
         let isSummary = isOver(audience)
@@ -293,11 +295,13 @@ final class LineupPublisher {
         let audience = membership.awake(index)
         // If all topics are over, the lineup waits for the next topics with their ids.
         guard !audience.topics.allSatisfy({ membership.topics[$0].isOver }) else { return }
-        look(at: audience, at: moment)
-        guard let spotlight = lineup.rotation.wanted(seen, now: moment.monotonic) ?? lastGone(audience) else { return }
+        loadTopicStates(of: audience, at: moment)
+        guard let spotlight = lineup.rotation.wanted(topicStates, now: moment.monotonic) ?? lastGone(audience) else {
+            return
+        }
         // Reserves the final size at once.
         lineup.display.topics.reserveCapacity(audience.topics.count)
-        draw(audience, spotlight: spotlight, into: &lineup.display, at: moment)
+        render(audience, spotlight: spotlight, into: &lineup.display, at: moment)
         lineup.rotation.move(to: spotlight, membership.lineupRules, now: moment.monotonic)
         lineup.publishedSpotlight = spotlight
         membership.lineups.setSpotlight(spotlight, of: lineup.row)
@@ -305,7 +309,7 @@ final class LineupPublisher {
             Audience.Version(
                 event: isOver(audience) ? .end : .update, priority: .immediate,
                 latest: lineup.display.topics[lineup.display.spotlight].publication, display: lineup.display.hash))
-        arrange(lineup, UInt32(index), at: moment)
+        scheduleWakeUp(lineup, UInt32(index), at: moment)
     }
 
     /// Composes the state of the lineup's newest version. The spotlight is the version's: each alert had it when it was new, and an older
