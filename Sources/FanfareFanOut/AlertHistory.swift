@@ -41,7 +41,7 @@ struct AlertHistory {
 
     /// Creates the history of an audience that was at rest, in which no member has missed an alert. It has no alerts, and only the low bits of
     /// their counts, which suffice for the alerts' numbers.
-    init(resting seen: SIMD2<UInt8>) { self.seen = SIMD2(truncatingIfNeeded: seen) &+ 256 }
+    init(resting alertCounts: SIMD2<UInt8>) { self.seen = SIMD2(truncatingIfNeeded: seen) &+ 256 }
 
     init() {}
 

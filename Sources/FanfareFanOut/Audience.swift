@@ -54,13 +54,15 @@ final class Audience: LaneMember {
     /// - Parameters:
     ///   - number: the number of the newest version, which the member has.
     ///   - version: the newest version; `nil` if there has been none.
-    ///   - seen: the counts of the audience's alerts, by class (`AlertHistory.resting`).
-    func rest(_ member: ActivitySlot, at number: UInt32, _ version: Version?, priority: Priority, seen: SIMD2<UInt8>) {
+    ///   - alertCounts: the counts of the audience's alerts, by class (`AlertHistory.resting`).
+    func rest(
+        _ member: ActivitySlot, at number: UInt32, _ version: Version?, priority: Priority, alertCounts: SIMD2<UInt8>
+    ) {
         order.rest(member)
         newest = NewestVersion(number, version, priority: priority)
         ledger.rest(number, display: version?.display ?? 0)
         times = PublicationTimes()
-        alerts = AlertHistory(resting: seen)
+        alerts = AlertHistory(resting: alertCounts)
         payloads = StampedPayloads()
     }
 

@@ -12,7 +12,7 @@ struct KnownTopics {
         /// The latest publication as lineups show it; `nil` until one does.
         private(set) var encoded: LineupTopic?
         /// The latest publication as the rotations of lineups see it, which read it often. A topic that has ended counts as not dismissed.
-        private(set) var seen = Rotation.Topic(.gone)
+        private(set) var rotationTopic = Rotation.Topic(.gone)
         /// The time at which a topic that has ended is dismissed, after which no lineup shows it; monotonic nanoseconds.
         private(set) var goneAt: Int64?
         /// Index of its followers' audience; `nil` while it has none.

@@ -238,7 +238,7 @@ final class LineupPublisher {
     private func loadTopicStates(of audience: Audience, at moment: Moment) {
         topicStates.removeAll(keepingCapacity: true)
         for index in audience.topics {
-            var topic = membership.topics[index].seen
+            var topic = membership.topics[index].rotationTopic
             if topic.life == .ended, isDismissed(index, at: moment) { topic.life = .gone }
             topicStates.append(topic)
         }
@@ -256,7 +256,7 @@ final class LineupPublisher {
 
     /// Returns whether all topics of the lineup have ended.
     private func isOver(_ audience: Audience) -> Bool {
-        audience.topics.allSatisfy { membership.topics[$0].seen.life == .ended }
+        audience.topics.allSatisfy { membership.topics[$0].rotationTopic.life == .ended }
     }
 
     private func lastGone(_ audience: Audience) -> Int? {
@@ -274,7 +274,7 @@ final class LineupPublisher {
         let isSummary = isOver(audience)
         var count = 0
         for (position, index) in audience.topics.enumerated() {
-            let life = membership.topics[index].seen.life
+            let life = membership.topics[index].rotationTopic.life
             if life == .gone { continue }
             if life == .ended, !isSummary, position != spotlight, isDismissed(index, at: moment) { continue }
             if position == spotlight { display.spotlight = count }

@@ -38,7 +38,7 @@ struct LineupTable {
         var spotlightPosition = UInt8.max
         var priority = Priority.conserving
         /// Low bits of the number of alerts, by class (`AlertHistory.resting`).
-        var seen = SIMD2<UInt8>()
+        var alertCounts = SIMD2<UInt8>()
 
         static let never = Int64.min
     }
@@ -204,7 +204,7 @@ struct LineupTable {
             publishedAt: lineup.publishedAt ?? Rest.never, rotation: lineup.rotation.resting, wakeUp: lineup.wakeUp,
             shown: UInt8(display.topics.count), spotlight: UInt8(display.spotlight),
             spotlightPosition: lineup.publishedSpotlight.map(UInt8.init) ?? .max, priority: audience.priority,
-            seen: audience.alerts.resting)
+            alertCounts: audience.alerts.resting)
         if spare.count < LineupTable.spareMax { spare.append(audience) }
     }
 
@@ -242,7 +242,7 @@ struct LineupTable {
             : Audience.Version(
                 event: .update, priority: rest.priority, latest: lineup.display.topics[Int(rest.spotlight)].publication,
                 display: rest.display)
-        audience.rest(rest.member, at: rest.number, version, priority: rest.priority, seen: rest.seen)
+        audience.rest(rest.member, at: rest.number, version, priority: rest.priority, alertCounts: rest.alertCounts)
         return audience
     }
 

@@ -176,7 +176,7 @@ import Testing
         audience.rest(
             ActivitySlot(3), at: 12,
             .init(event: .update, priority: .immediate, latest: lineup.display.topics[1].publication, display: 99),
-            priority: .immediate, seen: SIMD2(3, 4))
+            priority: .immediate, alertCounts: SIMD2(3, 4))
         let shown = lineup.display.topics
         table.rest(row, audience, lineup)
         #expect(table.isResting(row) && table.member(of: row) == ActivitySlot(3))
