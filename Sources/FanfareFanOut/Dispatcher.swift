@@ -28,7 +28,7 @@ final class Dispatcher {
     private func takeMissed(
         byEndOf slot: ActivitySlot, of audience: Audience, stamp: Int64, at moment: Moment
     ) -> (alerts: ArraySlice<PendingAlert>, told: Told?) {
-        guard !lifecycle.isNameless(slot) else { return ([], nil) }
+        guard !lifecycle.hasLostName(slot) else { return ([], nil) }
         let missed = missedAlerts.pending(slot, of: audience)
         let told = missed.told(at: moment)
         let wish = SubscriberGovernor.Wish(

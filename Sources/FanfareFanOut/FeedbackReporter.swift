@@ -4,7 +4,7 @@ import FanfareModel
 /// knows which publications are open, and how fresh the pushes are.
 final class FeedbackReporter {
     /// Leaving activities whose name already means another activity.
-    var nameless = Nameless()
+    var surrogates = SurrogateIDs()
     @exclusivity(unchecked) var publications = PublicationTracker()
     @exclusivity(unchecked) var freshness = FreshnessTable()
     private var feedback: FeedbackQueue
@@ -33,10 +33,10 @@ final class FeedbackReporter {
     /// Reports a publication that the command queue dropped for a newer one.
     func reportOvertaken(_ serial: UInt64) { feedback.append(.overtaken(serial: serial)) }
 
-    func reportDead(_ id: ActivityID) { if !nameless.contains(id) { feedback.append(.deadToken(id)) } }
+    func reportDead(_ id: ActivityID) { if !surrogates.contains(id) { feedback.append(.deadToken(id)) } }
 
     func report(_ fate: ActivityFate, of id: ActivityID) {
-        if !nameless.contains(id) { feedback.append(.fate(id, fate)) }
+        if !surrogates.contains(id) { feedback.append(.fate(id, fate)) }
     }
 
     func tell(_ disposition: AlertDisposition, _ number: UInt64) {

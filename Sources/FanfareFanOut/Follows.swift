@@ -79,8 +79,8 @@ final class Follows {
             reporter.report(.ended, of: id)
             return true
         }
-        partFromName(slot, at: moment)
-        if let former { partFromName(former, at: moment) }
+        detachName(slot, at: moment)
+        if let former { detachName(former, at: moment) }
         return false
     }
 
@@ -92,9 +92,9 @@ final class Follows {
         membership.join(slot, audience)
     }
 
-    private func partFromName(_ slot: ActivitySlot, at moment: Moment) {
+    private func detachName(_ slot: ActivitySlot, at moment: Moment) {
         lifecycle.renewals.removeNames(of: slot)
-        membership.store.rename(slot, to: reporter.nameless.add { membership.store.slot(of: $0) != nil })
+        membership.store.rename(slot, to: reporter.surrogates.add { membership.store.slot(of: $0) != nil })
         guard !membership.store[slot].flags.contains(.leaving) else { return }
         // An end of its former audience is in flight or pending. If that one fails, the activity's own end shows the same state.
         let audience = Int(membership.store[slot].audience)

@@ -69,7 +69,7 @@ final class Lifecycle {
         forgetStart(slot, at: moment)
         membership.carriedAlerts.remove(slot)
         membership.leaveAudience(slot, at: moment)
-        reporter.nameless.remove(membership.store[slot].id)
+        reporter.surrogates.remove(membership.store[slot].id)
         membership.store.remove(slot)
     }
 
@@ -102,7 +102,7 @@ final class Lifecycle {
     }
 
     /// Returns whether the activity has lost its name to another one.
-    func isNameless(_ slot: ActivitySlot) -> Bool { reporter.nameless.contains(membership.store[slot].id) }
+    func hasLostName(_ slot: ActivitySlot) -> Bool { reporter.surrogates.contains(membership.store[slot].id) }
 
     func age(of slot: ActivitySlot, at moment: Moment) -> Int64 {
         Int64(moment.monotonicSeconds &- membership.store[slot].startedAt) * 1_000_000_000

@@ -120,11 +120,11 @@ final class Membership {
 
     /// Separates the followers of a topic that is over from its id: they may still lack its end, and do not get the next topic with that id.
     /// Followers to which nothing has been published followed after the end, and wait for the next topic.
-    func part(_ topic: Int) {
+    func detach(_ topic: Int) {
         guard topics[topic].isOver, let followers = topics[topic].followers, awake(followers).target > 0 else {
             return
         }
-        awake(followers).topics = [topics.part(topic)]
+        awake(followers).topics = [topics.detach(topic)]
     }
 
     /// Tracks a publication that the audience's newest version carries.

@@ -1,7 +1,7 @@
 import FanfareModel
 
 /// Ids that the shard gives to activities that have lost their names to others, until these activities are gone.
-struct Nameless {
+struct SurrogateIDs {
     private var ids: Set<ActivityID> = []
     private var given: UInt64 = 0
 

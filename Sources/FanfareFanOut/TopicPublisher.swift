@@ -16,7 +16,7 @@ final class TopicPublisher {
 
     func publish(_ publication: Publication, at moment: Moment) {
         let topic = membership.topics.insert(topicOf: publication)
-        membership.part(topic)
+        membership.detach(topic)
         let isChange =
             publication.alert != nil || publication.isRepublished || !membership.topics.shows(publication, topic)
         membership.topics.take(publication, of: topic, at: moment)
@@ -71,7 +71,7 @@ final class TopicPublisher {
         switch key {
         case .topic(let id):
             let topic = membership.topics.insert(id)
-            membership.part(topic)
+            membership.detach(topic)
             if let known = membership.topics[topic].followers { return known }
             let audience = Audience(topics: [topic], openMax: membership.openMax)
             let index = membership.audiences.insert(audience)

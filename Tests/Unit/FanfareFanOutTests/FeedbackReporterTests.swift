@@ -39,11 +39,11 @@ import Testing
     }
 
     @Test func activityThatLostItsNameIsNotReported() {
-        let id = reporter.nameless.add { _ in false }
+        let id = reporter.surrogates.add { _ in false }
         reporter.report(.ended, of: id)
         reporter.reportDead(id)
         #expect(facts().isEmpty)
-        reporter.nameless.remove(id)
+        reporter.surrogates.remove(id)
         reporter.report(.ended, of: id)
         reporter.reportDead(id)
         #expect(facts() == ["ended", "dead token"])

@@ -51,7 +51,7 @@ import Testing
     @Test mutating func theNumberStaysWithTheName() {
         let index = publish("table/1", 4, 9)
         topics[index].followers = 0
-        let old = topics.part(index)
+        let old = topics.detach(index)
         #expect(publish("table/1", 4, 9) == index && index != old)
         #expect(topics.violatedInvariant() == nil)
     }
