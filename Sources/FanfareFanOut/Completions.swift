@@ -44,7 +44,7 @@ final class Completions {
         guard Int(slot.rawValue) < membership.store.activities.count else { return 1 }
         let activity = membership.store[slot]
         guard activity.generation == completion.generation, activity.flags.contains(.inFlight) else { return 1 }
-        if completion.outcome == .accepted, let audience = broughtUp(activity) {
+        if completion.outcome == .accepted, let audience = upToDateAudience(activity) {
             let count = membership.store.settle(completions, from: start, like: activity)
             sender.inFlight -= count
             membership.counts.pushes.accepted += count
@@ -84,7 +84,7 @@ final class Completions {
 
     /// Returns the audience of an activity that is up to date once its push in flight is accepted, the common case of a sweep; `nil` in rarer
     /// cases.
-    private func broughtUp(_ activity: Activity) -> Audience? {
+    private func upToDateAudience(_ activity: Activity) -> Audience? {
         guard activity.flags.subtracting(.needsPush) == .inFlight, activity.sending != 0 else { return nil }
         if activity.flags.contains(.needsPush), !membership.carriedAlerts.isEmpty { return nil }  // it may carry alerts
         let audience = membership.awake(Int(activity.audience))

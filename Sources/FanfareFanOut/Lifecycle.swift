@@ -249,7 +249,7 @@ final class Lifecycle {
         }
     }
 
-    func debt(to slot: ActivitySlot) -> Settling.Debt {
+    func openPush(of slot: ActivitySlot) -> Settling.OpenPush {
         let activity = membership.store[slot]
         // A start that has been answered is not awaited: only its token shows that the card exists, and the token may never come.
         if activity.flags.contains(.tokenless) {

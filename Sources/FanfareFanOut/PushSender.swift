@@ -58,7 +58,7 @@ final class PushSender {
         _ slots: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment, into batch: inout DeliveryBatch
     ) -> Int {
         let slot = slots[slots.startIndex]
-        membership.store[slot].forgetStampNobodyTook(at: moment)
+        membership.store[slot].forgetUnusedStamp(at: moment)
         let activity = membership.store[slot]
         // A member with a push in flight is queued again by the completion, and one that waits by the timing wheel.
         guard activity.flags.isDisjoint(with: [.inFlight, .waiting]), membership.isOwed(activity, audience) else {
@@ -133,7 +133,7 @@ final class PushSender {
 
     /// Returns the stamp for a push to one activity alone; `nil` if that has to wait for the clock's next second.
     func stampOfItsOwn(_ slot: ActivitySlot, at moment: Moment) -> Int64? {
-        membership.store[slot].forgetStampNobodyTook(at: moment)
+        membership.store[slot].forgetUnusedStamp(at: moment)
         return Stamp.next(after: Int64(membership.store[slot].stamp), at: moment)
     }
 

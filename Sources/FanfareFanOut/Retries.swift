@@ -78,11 +78,11 @@ final class Retries {
     func wake(_ slot: ActivitySlot, generation: UInt32) {
         guard membership.store[slot].generation == generation else { return }
         membership.store[slot].flags.remove(.waiting)
-        goOn(slot)
+        resume(slot)
     }
 
     /// Queues the push that is pending for an activity whose wait is over.
-    private func goOn(_ slot: ActivitySlot) {
+    private func resume(_ slot: ActivitySlot) {
         if membership.store[slot].flags.contains(.tokenless) {
             lifecycle.wakeStart(slot)
         } else if membership.store[slot].flags.contains(.leaving) {
@@ -100,7 +100,7 @@ final class Retries {
         membership.store[slot].generation &+= 1
         membership.store[slot].flags.remove(.waiting)
         quarantine.abandon { membership.store[$0].generation == $1 }
-        goOn(slot)
+        resume(slot)
     }
 
     func awaitRetry(_ slot: ActivitySlot, due: Int64) {

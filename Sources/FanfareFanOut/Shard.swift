@@ -204,7 +204,7 @@ package final class Shard: DeliverySource {
             isQuiet
             ? settling.takeAll(isComplete: membership.counts.refused == 0)
             : settling.takeSettled(membership.audiences.rows, membership.lineups, membership.store.activities) {
-                lifecycle.debt(to: $0)
+                lifecycle.openPush(of: $0)
             }
         if let answer { reporter.report(answer, statistics) }
     }
