@@ -39,7 +39,7 @@ struct KnownTopics {
             isForgotten = false
             let life: Rotation.Topic.Life =
                 publication.event == .end ? .ended : publication.prominence.hasBegun ? .live : .waiting
-            seen = Rotation.Topic(life, importance: publication.prominence.importance)
+            rotationTopic = Rotation.Topic(life, importance: publication.prominence.importance)
             let shown = (publication.dismissAfter ?? Dismissal.longest).milliseconds * 1_000_000
             goneAt = publication.event == .end ? moment.monotonicNanoseconds + shown : nil
         }

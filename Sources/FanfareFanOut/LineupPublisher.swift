@@ -9,7 +9,7 @@ final class LineupPublisher {
     /// The time for which a lineup gathers alerts, nanoseconds.
     let lineupGather: Int64
     /// Topics of the lineup being processed, as its rotation sees them. The array is kept, so that processing a lineup allocates nothing.
-    @exclusivity(unchecked) var seen: [Rotation.Topic] = []
+    @exclusivity(unchecked) var topicStates: [Rotation.Topic] = []
     /// Content that the lineup being processed would show, kept like `topicStates`.
     @exclusivity(unchecked) var draft = LineupState.Display()
 

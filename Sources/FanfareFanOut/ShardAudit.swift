@@ -181,7 +181,7 @@ struct ShardAudit {
         }
         let expected = lifecycle.starts.audiences + lifecycle.lastStates.values
         guard membership.audiences.rows.reduce(0, { $0 + $1.externalReferences }) == expected.count,
-            expected.allSatisfy({ membership.audiences[$0].expected > 0 })
+            expected.allSatisfy({ membership.audiences[$0].externalReferences > 0 })
         else { return "\(expected.count) are expected in audiences, which say something else" }
         return nil
     }
