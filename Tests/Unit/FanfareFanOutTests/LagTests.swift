@@ -61,7 +61,7 @@ import Testing
 
     /// Versions are published while a push of an old one is in flight, and that is answered late: the ledger holds the versions that members
     /// have or that are in flight, and the newest.
-    @Test func theLedgerHoldsNoVersionThatNobodyHas() {
+    @Test func ledgerHoldsOnlyVersionsOfMembers() {
         var ledger = VersionLedger()
         ledger.open(1, display: 1)
         ledger.join()

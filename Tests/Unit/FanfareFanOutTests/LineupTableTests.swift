@@ -81,7 +81,7 @@ import Testing
         #expect(!isVisited && isVisitedNow)
     }
 
-    @Test func whoComesLaterHasNoNewsOfBefore() {
+    @Test func laterLineupHasNoEarlierNews() {
         var table = LineupTable()
         _ = table.insert(.init(topics: [1], pinned: nil), audience: 0)
         publish(1, of: 1, in: &table)
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// No lineup looks at the news for a while: dropped news are silent, and the newest stay.
-    @Test func newsThatNobodyLooksAtAreBounded() {
+    @Test func unvisitedNewsIsBounded() {
         var table = LineupTable()
         let row = table.insert(.init(topics: [1], pinned: nil), audience: 0)
         for serial in UInt64(1)...200 { publish(serial, of: 1, in: &table, cause: serial == 3 ? "goal" : nil) }
@@ -200,7 +200,7 @@ import Testing
         let index: Int
     }
 
-    @Test(arguments: UInt64(1)...20) func visitsThoseWhoWereThereAndNobodyElse(seed: UInt64) {
+    @Test(arguments: UInt64(1)...20) func cursorVisitsExactlyTheLineupsOfItsTime(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var order = SweepOrder<Member>()
         var positions = Array(repeating: UInt32(0), count: 5000)

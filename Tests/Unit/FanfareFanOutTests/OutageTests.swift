@@ -25,7 +25,7 @@ import Testing
         #expect(stage.settle().count == 1)
     }
 
-    @Test func whoeverIsHeldUpIsNotWokenByTime() {
+    @Test func shardThatIsHeldUpHasNoDueTime() {
         let stage = StartStage(Shard(feedbackMax: 1))
         stage.follow()
         #expect(stage.shard.nextDue != nil)
@@ -48,7 +48,7 @@ import Testing
         #expect(stage.settle().count == 1)
     }
 
-    @Test func whoMovesBackAndForthStandsInLineOnce() {
+    @Test func activityThatMovesBackAndForthIsQueuedOnce() {
         let lineups = [[stage.topic, other], [other, stage.topic]]
         for (index, lineup) in lineups.enumerated() {
             stage.shard.apply(

@@ -23,7 +23,9 @@ import Testing
 
     private func apply(_ command: ShardCommand) { stage.shard.apply(command, at: stage.moment) }
 
-    @Test(arguments: keys) func nobodyFollowsOrStartsWhatNobodyCanShow(key: AudienceKey, refusal: CommandRefusal) {
+    @Test(arguments: keys) func followsAndStartsOfImpossibleAudiencesAreRefused(
+        key: AudienceKey, refusal: CommandRefusal
+    ) {
         apply(.follow(ActivityID(hashing: "card"), key, token: [1]))
         #expect(stage.fates() == [.refused(refusal)])
         apply(.start(request(token: [1]), key))
@@ -57,7 +59,7 @@ import Testing
         #expect(stage.settle().map(\.token) == [[1]], "it has not been moved either")
     }
 
-    @Test func aCommandForNobodyIsSaidToBeOne() {
+    @Test func commandForAnUnknownActivityIsReported() {
         let nobody = ActivityID(hashing: "nobody")
         apply(.prefer(nobody, Preferences(alerts: .none)))
         apply(.move(nobody, .topic(stage.topic)))

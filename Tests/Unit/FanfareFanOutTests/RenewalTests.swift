@@ -354,7 +354,7 @@ import Testing
     }
 
     /// An audience's version numbers mean nothing in another audience.
-    @Test func whoMovesBothCardsIsToldOnce() {
+    @Test func moveOfBothCardsIsReportedOnce() {
         stage.beginRenewable()
         stage.answer(stage.passUntilPush(seconds: 8 * hour).pushes, .accepted)
         let other = TopicID("other")

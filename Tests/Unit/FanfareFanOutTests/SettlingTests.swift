@@ -119,7 +119,7 @@ import Testing
         #expect(!stage.shard.isQuiet)
     }
 
-    @Test func aQuestionWaitsForEndsOfPeopleWhoLeftBeforeIt() {
+    @Test func questionWaitsForEarlierDepartures() {
         let stage = Stage()
         for activity in UInt64(1)...2 { stage.follow(activity) }
         stage.shard.apply(.unfollow(ActivityID(1)), at: stage.moment)

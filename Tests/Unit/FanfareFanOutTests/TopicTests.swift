@@ -39,7 +39,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    @Test func nothingIsLeftOfTenThousandTopicsThatNobodyFollowed() {
+    @Test func tenThousandTopicsWithoutFollowersLeaveNothing() {
         for number in 0..<10_000 {
             let topic = TopicID("order/\(number)")
             stage.publish(1, in: topic)
@@ -68,7 +68,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    @Test func whoStillWaitsForTheEndGetsItThoughTheTopicIsForgotten() {
+    @Test func pendingEndIsSentAfterTheTopicIsForgotten() {
         stage.follow()
         stage.publish(1)
         _ = stage.settle()
@@ -94,7 +94,7 @@ import Testing
     }
 
     /// A start was accepted, and its token has not been reported: the start still keeps the forgotten topic.
-    @Test func whoFollowsAForgottenTopicWaitsForTheNextOneThoughAnotherStillLooksAtIt() {
+    @Test func followOfAForgottenTopicWaitsForTheNextOneWithTheId() {
         stage.publish(1)
         stage.start("straggler")
         _ = stage.settle()
@@ -203,7 +203,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    @Test func whoHasNotHadTheEndWhenATopicGoesOnStays() {
+    @Test func memberThatLacksTheEndStaysWhenItsTopicGoesOn() {
         stage.follow()
         stage.publish(1)
         _ = stage.settle()
@@ -254,7 +254,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    @Test func whoeverTakesATopicsPlaceIsNotMistakenForIt() {
+    @Test func topicInAReusedPlaceIsNotTakenForTheFormerOne() {
         follow(lineup: [stage.topic, other])
         unfollow()
         #expect(stage.shard.membership.topics.count == 0)

@@ -44,7 +44,7 @@ import Testing
     }
 
     /// What is published between two pulls reaches those whom the cursor has passed and those whom it has not.
-    @Test func theCursorWrapsRoundToThoseWhoGotTheOlderVersion() {
+    @Test func cursorWrapsRoundToMembersWithTheOlderVersion() {
         let stage = stage(lineups: 5)
         stage.goal("a")
         let first = stage.pull(limit: 2).map(\.activity)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [DeliveryOutcome.notProcessed, .throttled, .unknown, .serviceError])
-    func whoIsInTroubleDoesNotRestBeforeItIsOver(outcome: DeliveryOutcome) {
+    func lineupInTroubleDoesNotRestBeforeItsEnd(outcome: DeliveryOutcome) {
         let stage = stage(lineups: 2)
         stage.goal("a")
         #expect(stage.pull().count == 2)
@@ -99,7 +99,7 @@ import Testing
         #expect(disposition() == .accepted)
     }
 
-    @Test func whatCameWhileNobodyLookedIsDecidedByWhenItCame() {
+    @Test func unvisitedNewsCountsFromItsArrival() {
         let stage = stage(LineupRules())
         stage.goal("b")
         stage.advance(seconds: 5)
